@@ -22,7 +22,7 @@ import {
   wasmPageBytes,
 } from "../src/engine/codegen/wasm/index.ts";
 import { defineKernel } from "../src/engine/codegen/wasm/kernel.ts";
-import { switchOnRelaxedSimd, withOptimizingCompiler } from "../src/engine/codegen/wasm/node-flags.ts";
+import { enableRelaxedSimd, withOptimizingCompiler } from "../src/engine/codegen/wasm/v8-flags.ts";
 import { describeLoad, describeMachine, watchLoad } from "./machine.mjs";
 import { readOptions } from "./options.mjs";
 import { summary } from "./statistics.mjs";
@@ -32,7 +32,7 @@ const aim = 0.85; // of the peak, products of 128 rows
 const { quick = false, json = false } = readOptions({ quick: { type: "boolean" }, json: { type: "boolean" } });
 const batchOperations = 5e7; // about a millisecond
 const budgetMs = quick ? 150 : 450; // for each row of the table
-const features = detectWasmFeatures(switchOnRelaxedSimd);
+const features = detectWasmFeatures(enableRelaxedSimd);
 const memory = new (wasmHost().Memory)({ initial: (320 * 2 ** 20) / wasmPageBytes });
 new Float32Array(memory.buffer).fill(0.01);
 
@@ -199,7 +199,7 @@ function callOf(kernel, prepare = () => {}) {
   const step = Math.floor(memory.buffer.byteLength / (kernel.parameters.length + 1) / 4096) * 4096;
   const offsets = kernel.parameters.map((_, index) => 4096 + index * step + index * 1088); // not all at the same place of the caches' sets
   prepare(offsets);
-  return () => run(...kernel.counts, ...offsets, 0, kernel.pieces);
+  return () => run(...kernel.dynamicSizes, ...offsets, 0, kernel.pieces);
 }
 
 function compiled(kernel) {

@@ -297,10 +297,10 @@ export interface OperatorTable {
 
 export const measuredVersion = "${version}";
 
-export const newestIrVersion = ${irVersion};
+export const maxIrVersion = ${irVersion};
 
 /** Newest version of an operator set that a model may name. */
-export const newestOpsets: ReadonlyMap<string, number> = new Map([
+export const maxOpsets: ReadonlyMap<string, number> = new Map([
 ${opsets.join("")}]);
 
 const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\\s+/));

@@ -77,6 +77,6 @@ ONNX's own cases (\`npm run measure:operators\`) by the type of the first input;
 | operator | domain | since | kernels | interpreter alone | family |
 |---|---|---|---|---|---|
 ${all.map(line).join("")}
-Every family is a file of \`src/engine/onnx/operators/\`, and builds what it means of the primitive operations of \`src/engine/ir/operations.ts\`.
+The rules of a family are in one file below \`src/engine/onnx/operators/\`. They translate operators to the operations of \`src/engine/ir/operations.ts\`.
 `;
 }

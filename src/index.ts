@@ -9,7 +9,7 @@ export type * from "./api/task-requests.ts";
 export { type NamedTask, type Pipeline, type PipelineName, type PipelineOptions, pipeline } from "./api/pipeline.ts";
 export type * from "./api/pipelines.ts";
 export * from "./tasks/index.ts";
-export type { Candidate, Decision, Selected, Stage, Verdict } from "./runtime/decision/decision.ts";
+export type { Candidate, Decision, Selected, SelectionStage, Verdict } from "./runtime/decision/decision.ts";
 export { ModelHandle } from "./runtime/model-handle.ts";
 export { ModelRuntime } from "./runtime/model-runtime.ts";
 export type { BackendReport, MemoryReport, ModelMemory } from "./runtime/reports.ts";

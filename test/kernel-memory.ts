@@ -4,7 +4,7 @@ import type { WasmFeatures } from "../src/engine/codegen/wasm/assembler/wasm-fea
 import { type WasmMemory, wasmHost, wasmPageBytes } from "../src/engine/codegen/wasm/assembler/webassembly.ts";
 import { compileKernels, kernelFunction } from "../src/engine/codegen/wasm/compile.ts";
 import { type Kernel, readPaddingBytes } from "../src/engine/codegen/wasm/kernel.ts";
-import { enableRelaxedSimd } from "../src/engine/codegen/wasm/node-flags.ts";
+import { enableRelaxedSimd } from "../src/engine/codegen/wasm/v8-flags.ts";
 
 export const features: WasmFeatures = detectWasmFeatures(enableRelaxedSimd);
 /** Both ways kernels can be emitted on this machine. */

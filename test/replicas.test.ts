@@ -44,7 +44,7 @@ afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })))
 interface Load {
   readonly threadId: number;
   /** It was given what another one had packed. */
-  readonly isCopy: boolean;
+  readonly isReplica: boolean;
   readonly bytes: number;
   readonly shares: boolean;
 }
@@ -119,9 +119,9 @@ describe("copies on threads", () => {
     const alone = await Promise.all([7, 40, 130].map((rows) => bits(handle, rows)));
     await withCopies(set, handle, 3);
     const [first, ...copies] = set.loads();
-    expect(first).toMatchObject({ isCopy: false, shares: true });
+    expect(first).toMatchObject({ isReplica: false, shares: true });
     expect(first!.bytes).toBeGreaterThan(weightBytes);
-    expect(copies).toEqual([expect.objectContaining({ isCopy: true }), expect.objectContaining({ isCopy: true })]);
+    expect(copies).toEqual([expect.objectContaining({ isReplica: true }), expect.objectContaining({ isReplica: true })]);
     for (const { bytes } of copies) expect(bytes).toBeLessThan(weightBytes / 10);
     const together = await Promise.all([7, 40, 130, 7, 40, 130].map((rows) => bits(handle, rows)));
     expect(together).toEqual([...alone, ...alone]);
@@ -147,7 +147,7 @@ describe("copies on threads", () => {
         { timeout: 20_000 },
       );
     }
-    expect(set.loads().filter(({ isCopy }) => !isCopy)).toHaveLength(1);
+    expect(set.loads().filter(({ isReplica }) => !isReplica)).toHaveLength(1);
     expect(set.events.filter(({ type }) => type === "died").length).toBeGreaterThan(3);
   });
 
@@ -157,13 +157,13 @@ describe("copies on threads", () => {
     await expect(set.runtime.load(set.path)).rejects.toMatchObject({ code: "HOST_DIED" });
     const handle = await set.runtime.load(set.path);
     await withCopies(set, handle, 3);
-    expect(set.loads().map(({ isCopy }) => isCopy)).toEqual([false, true, true]);
+    expect(set.loads().map(({ isReplica }) => isReplica)).toEqual([false, true, true]);
   });
 
   it("in processes of their own have their own weights", async () => {
     const set = await scene({ host: "process" });
     const handle = await set.runtime.load(set.path);
     await withCopies(set, handle, 3);
-    expect(set.loads().map(({ isCopy, shares }) => isCopy || shares)).toEqual([false, false, false]);
+    expect(set.loads().map(({ isReplica, shares }) => isReplica || shares)).toEqual([false, false, false]);
   });
 });

@@ -56,7 +56,7 @@ describe("builtin", () => {
 
   it.each([
     [{ metric: "cosinus" }, 'metric is "cosinus"'],
-    [{ pooling: "none" }, 'pooling "none" gives one per token'],
+    [{ pooling: "none" }, "gives one per token"],
     [{ otherPrompt: "query" }, "has no prompts"],
     [{ otherprompt: "query" }, '"otherprompt"'],
   ])("%j is refused", async (options, words) => {

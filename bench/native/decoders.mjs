@@ -6,12 +6,12 @@ import { basename } from "node:path";
 export const decoders = {
   native: async (path, threads, work) => {
     const { detectWasmFeatures, EngineModel, onnxSource, readOnnxModel } = await import("../../dist/engine/index.js");
-    const { switchOnRelaxedSimd } = await import("../../dist/engine/codegen/wasm/v8-flags.js");
+    const { enableRelaxedSimd } = await import("../../dist/engine/codegen/wasm/v8-flags.js");
     const { spawnThread } = await import("../../dist/engine/threads/spawn-thread.js");
     return async () => {
       const { model } = readOnnxModel(readFileSync(path), basename(path));
       const engine = new EngineModel(onnxSource(model), {
-        features: detectWasmFeatures(switchOnRelaxedSimd),
+        features: detectWasmFeatures(enableRelaxedSimd),
         optimize: true,
         threads,
         spawn: spawnThread,

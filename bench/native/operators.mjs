@@ -2,7 +2,7 @@
 // `npm run bench:operators`, `--only Conv` for those whose name holds it. Ratios are medians of pairs measured one after the other.
 import { InferenceSession, Tensor, env } from "onnxruntime-web";
 import { EngineModel, detectWasmFeatures, onnxSource, readOnnxModel } from "../../src/engine/index.ts";
-import { switchOnRelaxedSimd } from "../../src/engine/codegen/wasm/v8-flags.ts";
+import { enableRelaxedSimd } from "../../src/engine/codegen/wasm/v8-flags.ts";
 import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
 import { readOptions } from "../options.mjs";
 import { createRandom } from "../random.mjs";
@@ -148,7 +148,7 @@ for (const work of works) {
   if (!name.includes(only)) continue;
   const { bytes, inputs } = modelOf(work);
   const engine = new EngineModel(onnxSource(readOnnxModel(new Uint8Array(bytes), name).model), {
-    features: detectWasmFeatures(switchOnRelaxedSimd),
+    features: detectWasmFeatures(enableRelaxedSimd),
     optimize: true,
   });
   const session = await InferenceSession.create(new Uint8Array(bytes), { logSeverityLevel: 4, intraOpNumThreads: 1 });

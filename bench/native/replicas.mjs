@@ -1,6 +1,6 @@
-// What copies of a model on threads cost on our own engine: `npm run bench:copies`. MiniLM three times: fp32, int8, and fp16 from safetensors, each in
-// a process of its own. The first copy has two threads, the others one, as bulk work on two cores has them. Memory is the process's proportional
-// set (Linux), above what it was before; load time is the processor's. Ends with 1 if copies do not give the same bits. `-- --alone` has them share
+// What replicas of a model on threads cost on our own engine: `npm run bench:replicas`. MiniLM three times: fp32, int8, and fp16 from safetensors, each in
+// a process of its own. The first replica has two threads, the others one, as bulk work on two cores has them. Memory is the process's proportional
+// set (Linux), above what it was before; load time is the processor's. Ends with 1 if replicas do not give the same bits. `-- --alone` has them share
 // nothing.
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ import { readOptions } from "../options.mjs";
 import { miniLm } from "../shared-data.mjs";
 import { formatTable } from "../table.mjs";
 
-const copies = 4;
+const replicas = 4;
 const models = [
   ["fp32", "onnx/model.onnx"],
   ["int8", "onnx/model_quantized.onnx"],
@@ -39,15 +39,15 @@ if (single === undefined) {
     const [row] = await once(child, "message");
     rows.push(row);
   }
-  const titles = Array.from({ length: copies }, (_, index) => [`load ${index + 1}, ms`, `MB`]).flat();
+  const titles = Array.from({ length: replicas }, (_, index) => [`load ${index + 1}, ms`, `MB`]).flat();
   console.log(formatTable(["model", ...titles, "MB after runs", "engine's MB", "bits"], rows));
   process.exitCode = rows.every((row) => row.at(-1) === "same") ? 0 : 1;
 } else process.send(await measured(models[Number(single)]));
 
 async function measured([name, file]) {
   const dist = new URL("../../dist/", import.meta.url);
-  const [{ workerHost }, { native }, { CopyGroup }, { unsupervised }] = await Promise.all(
-    ["hosts/worker.js", "backends/native/index.js", "hosts/copy-group.js", "hosts/supervision.js"].map(
+  const [{ workerHost }, { native }, { ReplicaGroup }, { unsupervised }] = await Promise.all(
+    ["hosts/worker.js", "backends/native/index.js", "hosts/replica-group.js", "hosts/supervision.js"].map(
       (path) => import(new URL(path, dist).href),
     ),
   );
@@ -56,11 +56,11 @@ async function measured([name, file]) {
   const format = file.endsWith(".onnx") ? "onnx" : "safetensors";
   const config = JSON.parse(readFileSync(join(miniLm, "config.json"), "utf8"));
   const model = { format, path, bytes: statSync(path).size, architecture: "BertModel", config };
-  const group = alone ? undefined : new CopyGroup();
+  const group = alone ? undefined : new ReplicaGroup();
   const before = residentMegabytes();
   const loaded = [];
   const row = [name];
-  for (let index = 0; index < copies; index += 1) {
+  for (let index = 0; index < replicas; index += 1) {
     const start = process.cpuUsage();
     const settings = { threads: index === 0 ? 2 : 1 };
     loaded.push(await host.load(native(), model, { type: "cpu", index: 0 }, settings, unsupervised, group));

@@ -2,12 +2,12 @@
 // for example `input_ids=int64:1x128`; `--runs N` (default 20). Inputs are ones, or a sine where they are float32.
 import { readFileSync } from "node:fs";
 import { detectWasmFeatures, compileKernels, kernelFunction } from "../../src/engine/codegen/wasm/index.ts";
-import { switchOnRelaxedSimd, withOptimizingCompiler } from "../../src/engine/codegen/wasm/node-flags.ts";
+import { enableRelaxedSimd, withOptimizingCompiler } from "../../src/engine/codegen/wasm/v8-flags.ts";
 import { readOnnxModel } from "../../src/engine/onnx/read-model.ts";
 import { optimize } from "../../src/engine/passes/index.ts";
 import { planGraph } from "../../src/engine/plan/plan.ts";
 import { EngineMemory } from "../../src/engine/memory/engine-memory.ts";
-import { Program } from "../../src/engine/execute/executable.ts";
+import { Executable } from "../../src/engine/execute/executable.ts";
 import { Builder } from "../../src/engine/build/builder.ts";
 import { traceModel } from "../../src/engine/onnx/trace-model.ts";
 import { zeros } from "../../src/tensor.ts";
@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
 const [path, ...given] = positionals;
 if (path === undefined) throw new Error("give a model: npm run bench:steps -- model.onnx input=float32:1x3x224x224");
 const inputs = Object.fromEntries(given.map(inputOf));
-const features = detectWasmFeatures(switchOnRelaxedSimd);
+const features = detectWasmFeatures(enableRelaxedSimd);
 const load = watchLoad();
 const { model } = readOnnxModel(new Uint8Array(readFileSync(path)), path);
 const build = new Builder();
@@ -34,11 +34,11 @@ const traced = build.graph(
   entries.map(([name, value]) => ({ name, value })),
   outputs,
 );
-const plan = planGraph(optimize(traced), { isDurable: () => true, hasByteDot: features.byteDot !== "none" });
+const plan = planGraph(optimize(traced), { isModelConstant: () => true, hasByteDot: features.byteDot !== "none" });
 const memory = new EngineMemory({ shared: false });
 const { functions } = withOptimizingCompiler(() => compileKernels(plan.kernels, memory.memory, features));
 let times = [];
-const program = new Program(plan, memory, (kernel, offsets) => {
+const executable = new Executable(plan, memory, (kernel, offsets) => {
   const run = kernelFunction(functions, kernel);
   const before = performance.now();
   const status = run(...offsets, 0, kernel.pieces);
@@ -49,9 +49,9 @@ const runs = [];
 const totals = [];
 for (let run = 0; run < Number(values.runs) + 2; run += 1) {
   times = [];
-  program.begin(inputs);
+  executable.writeInputs(inputs);
   const before = performance.now();
-  program.advance(0, Number.POSITIVE_INFINITY);
+  executable.runSteps(0, Number.POSITIVE_INFINITY);
   const whole = performance.now() - before;
   if (run < 2) continue;
   totals.push(whole);

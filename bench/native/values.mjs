@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import * as node from "onnxruntime-node";
 import * as web from "onnxruntime-web";
-import { switchOnRelaxedSimd } from "../../src/engine/codegen/wasm/v8-flags.ts";
+import { enableRelaxedSimd } from "../../src/engine/codegen/wasm/v8-flags.ts";
 import { Builder, detectWasmFeatures, EngineModel, onnxSource, readOnnxModel, traceModel } from "../../src/engine/index.ts";
 import { zeros } from "../../src/tensor.ts";
 import { withSuppression } from "../../test/fixtures/detector.ts";
@@ -94,7 +94,7 @@ const load = watchLoad();
 const rows = [];
 for (const { name, bytes, inputs } of works) {
   const engine = new EngineModel(onnxSource(readOnnxModel(bytes, name).model), {
-    features: detectWasmFeatures(switchOnRelaxedSimd),
+    features: detectWasmFeatures(enableRelaxedSimd),
     optimize: true,
   });
   const engines = [(given) => engine.run(given), await peer(web, bytes), await peer(node, bytes)];

@@ -1,4 +1,4 @@
-/** The shape transformers.js users know: `await pipeline(task, model)` gives a function. */
+/** The interface of transformers.js: `await pipeline(task, model)` returns a function. */
 import { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
 import { InferyardError } from "../errors.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
@@ -6,12 +6,13 @@ import { type PipelineAliases, type PipelineCalls, type PipelineTask, pipelineAl
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
 
+/** Options of `pipeline`: those of loading the model and those of the runtime that is created for it. */
 export interface PipelineOptions extends ModelOptions, Omit<RuntimeConfig, keyof ModelOptions> {}
 
-/** A task, or another name of one. */
+/** Name of a task, or an alias of one. */
 export type PipelineName = PipelineTask | keyof PipelineAliases;
 
-/** The task a name means. */
+/** The task that a name or an alias stands for. */
 export type NamedTask<Name extends PipelineName> = Name extends keyof PipelineAliases
   ? PipelineAliases[Name]
   : Extract<Name, PipelineTask>;
@@ -20,11 +21,14 @@ export type NamedTask<Name extends PipelineName> = Name extends keyof PipelineAl
 export type Pipeline<Task extends PipelineTask> = PipelineCalls[Task] & {
   readonly task: Task;
   readonly model: ModelHandle;
-  /** Unloads the model and ends its host. */
+  /** Unloads the model and disposes its runtime. */
   dispose(): Promise<void>;
 };
 
-/** Loads a model for one task, in a runtime of its own. INPUT_INVALID for a task that is not known. */
+/**
+ * Loads a model for one task in a runtime of its own and returns a function that runs it. Throws INPUT_INVALID for an unknown
+ * task, and what loading throws.
+ */
 export async function pipeline<Name extends PipelineName>(
   task: Name,
   model = "builtin",
@@ -40,7 +44,7 @@ export async function pipeline<Name extends PipelineName>(
     });
     const call: object = pipelineFactories[known](runtime, handle);
     const pipe = Object.assign(call, { task: known, model: handle, dispose: () => runtime.dispose() });
-    return pipe as Pipeline<NamedTask<Name>>; // which TypeScript cannot see of a table that is asked by a variable
+    return pipe as Pipeline<NamedTask<Name>>; // TypeScript cannot relate the entry of a table to the name it is looked up by
   } catch (error) {
     await runtime.dispose();
     throw error;

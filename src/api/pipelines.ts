@@ -1,6 +1,6 @@
 /**
- * The pipelines transformers.js users know, over the verbs of a runtime: one function per task. A text gives one result, an array of texts an
- * array of results, fields named as there.
+ * The pipelines of transformers.js on the methods of a runtime: one function per task. One text gives one result, an array of
+ * texts an array of results; fields are named as in transformers.js.
  */
 import type { Decision } from "../runtime/decision/decision.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
@@ -21,32 +21,35 @@ import type { LabelScore } from "../tasks/shared/label-head.ts";
 import type { RecognizeOptions } from "../tasks/token-classification/recognize.ts";
 import type { RankedDocument, RerankOptions } from "../tasks/reranking/cross-encoder.ts";
 
-/** Vectors as one block, the way transformers.js gives them, and where they were computed. */
+/** Vectors in one block, as in transformers.js, and where they were computed. */
 export interface FeatureTensor {
-  /** [texts, dimensions]; with pooling "none" [texts, tokens of the longest, dimensions], zeros after the end of shorter ones. */
+  /** [texts, dimensions]. With pooling "none": [texts, tokens of the longest text, dimensions], padded with zeros. */
   readonly dims: readonly number[];
   /** Row-major. */
   readonly data: Float32Array;
-  /** Tokens of each text, special tokens included: with pooling "none" so many of its rows are vectors, and the rest zeros. */
+  /**
+   * Number of tokens of each text, special tokens included. With pooling "none", that many rows of the text are vectors; the
+   * others are zeros.
+   */
   readonly tokens: readonly number[];
   readonly target: string;
   readonly decision: Decision;
-  /** Nested arrays of numbers. */
+  /** The vectors as nested arrays of numbers. */
   tolist(): unknown[];
 }
 
-/** Labels of one text, best first. */
+/** Labels of one text with their scores, best first. */
 export interface ZeroShotLabels {
   readonly sequence: string;
   readonly labels: readonly string[];
   readonly scores: readonly number[];
 }
 
-/** What a pipeline of each task is called with, and what it gives. */
+/** Signature of the pipeline of each task. */
 export interface PipelineCalls {
-  /** Its defaults for pooling and normalization are the model's own, where transformers.js's are none. */
+  /** Pooling and normalization default to the model's own; transformers.js defaults to none. */
   "feature-extraction": (texts: string | readonly string[], options?: EmbedOptions) => Promise<FeatureTensor>;
-  /** One label a text, or with `topK` a list of so many. */
+  /** One label per text; with `topK` a list of up to that many. */
   "text-classification": (
     texts: string | TextPair | readonly (string | TextPair)[],
     options?: Omit<ClassifyOptions, "labels" | "hypothesisTemplate" | "multiLabel">,
@@ -55,38 +58,41 @@ export interface PipelineCalls {
     (text: string, labels: readonly string[], options?: ZeroShotPipelineOptions): Promise<ZeroShotLabels>;
     (texts: readonly string[], labels: readonly string[], options?: ZeroShotPipelineOptions): Promise<ZeroShotLabels[]>;
   };
-  /** Aggregation is "none" where nothing else is asked for, as it is there. */
+  /** `aggregation` defaults to "none", as in transformers.js. */
   "token-classification": {
     (text: string, options?: RecognizeOptions): Promise<HuggingFaceEntity[]>;
     (texts: readonly string[], options?: RecognizeOptions): Promise<HuggingFaceEntity[][]>;
   };
   "text-ranking": (query: string, documents: readonly string[], options?: RerankOptions) => Promise<RankedDocument[]>;
-  /** Tokens for the mask of a text, best first; for a text with several masks a list for each. */
+  /** Tokens for the mask of a text, best first; one list per mask for a text with several. */
   "fill-mask": {
     (text: string, options?: FillMaskOptions): Promise<HuggingFaceFill[] | HuggingFaceFill[][]>;
     (texts: readonly string[], options?: FillMaskOptions): Promise<(HuggingFaceFill[] | HuggingFaceFill[][])[]>;
   };
-  /** The best answer, or with `topK` a list of so many; null for a context without words. */
+  /** The best answer; with `topK` a list of up to that many; null for a context without words. */
   "question-answering": {
     (question: string, context: string, options?: AnswerOptions): Promise<PipelineAnswer>;
     (questions: readonly string[], contexts: readonly string[], options?: AnswerOptions): Promise<PipelineAnswer[]>;
   };
 }
 
+/** Result of the question-answering pipeline for one question. */
 export type PipelineAnswer = Answer | readonly Answer[] | null;
 
+/** Options of the zero-shot-classification pipeline. */
 export type ZeroShotPipelineOptions = Omit<ClassifyOptions, "labels" | "activation">;
 
-/** A task `pipeline` knows. */
+/** A task that `pipeline` supports. */
 export type PipelineTask = keyof PipelineCalls;
 
-/** Other names transformers.js knows tasks by. */
+/** Aliases of tasks in transformers.js. */
 export interface PipelineAliases {
   readonly embeddings: "feature-extraction";
   readonly "sentiment-analysis": "text-classification";
   readonly ner: "token-classification";
 }
 
+/** The task of each alias. */
 export const pipelineAliases: PipelineAliases = {
   embeddings: "feature-extraction",
   "sentiment-analysis": "text-classification",
@@ -97,15 +103,16 @@ type PipelineFactories = {
   readonly [Task in PipelineTask]: (runtime: Runtime, model: ModelHandle) => PipelineCalls[Task];
 };
 
+/** Creates the pipeline of each task for a loaded model. */
 export const pipelineFactories: PipelineFactories = {
   "feature-extraction": (runtime, model) => async (texts, options) => {
     refuseUnlisted("precision", options?.precision, ["float32"]);
     const { embeddings, pooling, dimensions, tokens, target, decision } = await runtime.embed(texts, { ...options, model });
-    const longest = embeddings.reduce((most, vectors) => Math.max(most, vectors.length), 0);
-    const data = new Float32Array(embeddings.length * longest);
-    for (const [index, vectors] of embeddings.entries()) data.set(vectors, index * longest);
+    const maxLength = embeddings.reduce((max, vectors) => Math.max(max, vectors.length), 0);
+    const data = new Float32Array(embeddings.length * maxLength);
+    for (const [index, vectors] of embeddings.entries()) data.set(vectors, index * maxLength);
     const dims =
-      pooling === "none" ? [embeddings.length, longest / Math.max(dimensions, 1), dimensions] : [embeddings.length, dimensions];
+      pooling === "none" ? [embeddings.length, maxLength / Math.max(dimensions, 1), dimensions] : [embeddings.length, dimensions];
     return { dims, data, tokens, target, decision, tolist: () => nest(data, dims) };
   },
 
@@ -117,19 +124,19 @@ export const pipelineFactories: PipelineFactories = {
   },
 
   "zero-shot-classification": (runtime, model) => {
-    const judge = async (
+    const classifyAll = async (
       texts: readonly string[],
       labels: readonly string[],
       options?: ZeroShotPipelineOptions,
     ): Promise<ZeroShotLabels[]> => {
       const { results } = await runtime.classify(texts, { ...options, labels, model });
-      return results.map((judged, index) => ({
+      return results.map((labels, index) => ({
         sequence: texts[index] ?? "",
-        labels: judged.map(({ label }) => label),
-        scores: judged.map(({ score }) => score),
+        labels: labels.map(({ label }) => label),
+        scores: labels.map(({ score }) => score),
       }));
     };
-    return oneOrMany(judge);
+    return oneOrMany(classifyAll);
   },
 
   "token-classification": (runtime, model) =>
@@ -169,7 +176,7 @@ export const pipelineFactories: PipelineFactories = {
   },
 };
 
-/** A function of many texts, for one as well. */
+/** Wraps a function on a list of texts so that it also takes a single text. */
 function oneOrMany<Result, Rest extends readonly unknown[]>(
   many: (texts: readonly string[], ...rest: Rest) => Promise<Result[]>,
 ): {

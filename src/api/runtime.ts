@@ -1,6 +1,6 @@
 /**
- * The runtime a user holds: models are loaded by the runtime below the tasks, and the tasks are run on them. A task is imported when it is
- * first asked for: a page that embeds need not fetch the others.
+ * The runtime that users hold: `ModelRuntime` loads the models, and this class runs tasks on them. Each task is imported at its
+ * first use, so that a browser page downloads only the tasks it needs.
  */
 import type { Backend } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
@@ -14,21 +14,27 @@ import type { TensorMap } from "../tensor.ts";
 import type { TextPair } from "../tasks/shared/encode-pairs.ts";
 import { embed } from "../tasks/embedding/embed.ts";
 import type { ChunkSettings } from "../tasks/chunking/chunk-options.ts";
-import {
-  type EmbedOptions,
-  type QuantizedEmbedOptions,
-  embedOptionNames,
-  textSettings,
-} from "../tasks/embedding/embed-options.ts";
+import { embedOptionNames, textSettings } from "../tasks/embedding/embed-options.ts";
 import type { DynamicBatcher } from "../tasks/batching/dynamic-batcher.ts";
 import { type TextWorkers, longTextChunker } from "../tasks/text-threads/text-workers.ts";
 import type { Encoder } from "../tasks/batching/run-encodings.ts";
 import type { ExtractPart, FoundFields } from "../tasks/extraction/extract.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
+import {
+  fillMaskTask,
+  questionAnsweringTask,
+  rerankingTask,
+  similarityTask,
+  sparseEmbeddingTask,
+  textClassificationTask,
+  tokenClassificationTask,
+} from "../tasks/definitions.ts";
+import type { Task } from "../tasks/shared/define-task.ts";
 import { TokenizerCache } from "../tasks/shared/tokenizer-cache.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
+import { isQuantized, modelOptions, refuseLoadOptions, refusePlacementOptions, toList } from "./request-options.ts";
 import type {
   AnswerRequest,
   AnswerResult,
@@ -57,7 +63,10 @@ import type {
   TaskRun,
 } from "./task-requests.ts";
 
-/** To read one takes a tenth of a second; a file that changes is read anew after this. */
+/**
+ * Milliseconds for which the tokenizer of an unloaded model is cached. Reading one takes about 0.1 s; a changed file is read
+ * again after this time.
+ */
 const tokenizerCacheMs = 60_000;
 
 interface CachedTokenizer {
@@ -65,27 +74,35 @@ interface CachedTokenizer {
   readonly tokenizer: Tokenizer;
 }
 
+/** The part of a request that every task has. */
+interface ModelRequest extends ModelOptions {
+  readonly model?: string | ModelHandle;
+}
+
 /** One call of a task, as the runtime sees it. */
 interface TaskCall {
   readonly name: string;
-  /** The task's own options; those of loading are allowed besides. */
+  /** Names of the task's own options. Options of loading are permitted as well. */
   readonly optionNames: readonly string[];
   readonly model: string | ModelHandle | undefined;
   readonly options: ModelOptions;
 }
 
-/** Loads models, runs tasks on them, and says where and why. Dispose it to give everything back. */
+/**
+ * Loads models and runs tasks on them. Every result says which target ran it and why. Dispose the runtime to free all models,
+ * threads and processes.
+ */
 export class Runtime extends ModelRuntime {
   readonly #tokenizers: TokenizerCache;
   readonly #textReaders: TextWorkers | undefined;
   readonly #shareBatches: boolean;
   readonly #onBatch: RuntimeSettings["onBatch"];
-  /** One for each model in memory. */
+  /** One for each loaded model. */
   readonly #batchPools = new WeakMap<ModelHandle["model"], DynamicBatcher>();
-  /** Tokenizers of models that were asked for nothing else. */
+  /** Tokenizers of models that were used for nothing else. */
   readonly #tokenizerCache = new Map<string, CachedTokenizer>();
 
-  /** `readers`: threads that read long texts, ended with the runtime. Default: the calling thread reads them. */
+  /** `readers`: threads that tokenize long texts, ended with the runtime. Default: the calling thread does it. */
   constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Platform, readers?: TextWorkers) {
     const tokenizers = new TokenizerCache(readers);
     super(backends, settings, createAnswerCheck(tokenizers), surroundings);
@@ -95,9 +112,12 @@ export class Runtime extends ModelRuntime {
     this.#onBatch = settings.onBatch;
   }
 
-  /** Texts to vectors (task `feature-extraction`). With a reference the model is loaded, or taken from memory, and released after. */
+  /**
+   * Embeds texts: one float32 vector of `dimensions` numbers per text (task `feature-extraction`). A model given by reference
+   * is loaded if necessary and released afterwards. Throws INPUT_INVALID for unknown options, and what loading throws.
+   */
   embed(texts: string | readonly string[], request?: EmbedRequest): Promise<EmbedResult>;
-  /** The same in fewer bits. */
+  /** Embeds texts and quantizes the vectors to the requested precision. */
   embed(texts: string | readonly string[], request: QuantizedEmbedRequest): Promise<QuantizedEmbedResult>;
   async embed(
     texts: string | readonly string[],
@@ -120,87 +140,61 @@ export class Runtime extends ModelRuntime {
     return this.#task(call, (encoder) => embed(encoder, list, options));
   }
 
-  /** Texts to weights of vocabulary tokens (SPLADE; a model with a masked-language-model head). */
+  /**
+   * Embeds texts as sparse vectors: weights of vocabulary tokens (SPLADE, Formal et al. 2021). Needs a model with a
+   * masked-language-model head.
+   */
   async embedSparse(texts: string | readonly string[], request: EmbedSparseRequest): Promise<EmbedSparseResult> {
-    const { embedSparse, embedSparseOptionNames } = await import("../tasks/sparse-embedding/embed-sparse.ts");
-    const list = toList(texts);
-    const { model, ...options } = request;
-    return this.#task({ name: "embedSparse", optionNames: embedSparseOptionNames, model, options }, (encoder) =>
-      embedSparse(encoder, list, options),
-    );
+    return this.#perform(sparseEmbeddingTask, toList(texts), request);
   }
 
-  /** The labels of texts, or of pairs of texts, with their scores (tasks `text-classification` and `zero-shot-classification`). */
+  /** Classifies texts or pairs of texts: labels with scores (tasks `text-classification` and `zero-shot-classification`). */
   async classify(texts: string | TextPair | readonly (string | TextPair)[], request: ClassifyRequest): Promise<ClassifyResult> {
-    const { classify, classifyOptionNames } = await import("../tasks/classification/classify.ts");
-    const list = toList(texts);
-    const { model, ...options } = request;
-    return this.#task({ name: "classify", optionNames: classifyOptionNames, model, options }, (encoder) =>
-      classify(encoder, list, options),
-    );
+    return this.#perform(textClassificationTask, toList(texts), request);
   }
 
-  /** Documents in the order of how well they answer a query (task `text-ranking`). */
+  /** Sorts documents by their relevance to a query (task `text-ranking`). */
   async rerank(query: string, documents: readonly string[], request: RerankRequest = {}): Promise<RerankResult> {
-    const { rerankOptionNames, rerankWithModel } = await import("../tasks/reranking/rerank.ts");
-    const { model = "builtin", ...options } = request;
-    return this.#task({ name: "rerank", optionNames: rerankOptionNames, model, options }, (encoder) =>
-      rerankWithModel(encoder, query, documents, options),
-    );
+    return this.#perform(rerankingTask, { query, documents }, { ...request, model: request.model ?? "builtin" });
   }
 
-  /** The names in texts, with their places (task `token-classification`). */
+  /** Recognizes named entities in texts, with their positions (task `token-classification`). */
   async recognize(texts: string | readonly string[], request: RecognizeRequest): Promise<RecognizeResult> {
-    const { recognize, recognizeOptionNames } = await import("../tasks/token-classification/recognize.ts");
-    const list = toList(texts);
-    const { model, ...options } = request;
-    return this.#task({ name: "recognize", optionNames: recognizeOptionNames, model, options }, (encoder) =>
-      recognize(encoder, list, options),
-    );
+    return this.#perform(tokenClassificationTask, toList(texts), request);
   }
 
-  /** What a model puts in the place of mask tokens (task `fill-mask`). */
+  /** Predicts tokens for the mask tokens of texts (task `fill-mask`). */
   async fillMask(texts: string | readonly string[], request: FillMaskRequest): Promise<FillMaskResult> {
-    const { fillMask, fillMaskOptionNames } = await import("../tasks/fill-mask/fill-mask.ts");
-    const list = toList(texts);
-    const { model, ...options } = request;
-    return this.#task({ name: "fillMask", optionNames: fillMaskOptionNames, model, options }, (encoder) =>
-      fillMask(encoder, list, options),
-    );
+    return this.#perform(fillMaskTask, toList(texts), request);
   }
 
   /**
-   * The pieces of contexts that answer questions (task `question-answering`). One question may have many contexts, one context many
-   * questions; two lists pair up.
+   * Extracts answers to questions from contexts (task `question-answering`). One question may be paired with many contexts, and
+   * one context with many questions; two lists are paired item by item.
    */
   async answer(
     questions: string | readonly string[],
     contexts: string | readonly string[],
     request: AnswerRequest,
   ): Promise<AnswerResult> {
-    const { answer, answerOptionNames, questionPairs } = await import("../tasks/question-answering/answer.ts");
-    const pairs = questionPairs(questions, contexts);
-    const { model, ...options } = request;
-    return this.#task({ name: "answer", optionNames: answerOptionNames, model, options }, (encoder) =>
-      answer(encoder, pairs, options),
-    );
+    const { questionPairs } = await import("../tasks/question-answering/answer.ts");
+    return this.#perform(questionAnsweringTask, questionPairs(questions, contexts), request);
   }
 
-  /** How alike texts are, each of one list with each of another (task `sentence-similarity`). The same list twice is embedded once. */
+  /**
+   * Similarity of each text of one list with each text of another (task `sentence-similarity`). If both lists are the same, the
+   * texts are embedded once.
+   */
   async similarity(
     texts: string | readonly string[],
     others: string | readonly string[],
     request: SimilarityRequest = {},
   ): Promise<SimilarityResult> {
-    const { similarity, similarityOptionNames } = await import("../tasks/similarity/similarity.ts");
-    const [list, otherList] = [toList(texts), toList(others)];
-    const { model = "builtin", ...options } = request;
-    return this.#task({ name: "similarity", optionNames: similarityOptionNames, model, options }, (encoder) =>
-      similarity(encoder, list, otherList, options),
-    );
+    const input = { texts: toList(texts), others: toList(others) };
+    return this.#perform(similarityTask, input, { ...request, model: request.model ?? "builtin" });
   }
 
-  /** Fields by a schema out of texts: names found as `recognize` does, answers as `answer` does. */
+  /** Extracts the fields of a schema from texts: entities as `recognize` does, answers as `answer` does. */
   async extract(texts: string | readonly string[], request: ExtractRequest): Promise<ExtractResult> {
     const { extractOptionNames, extractParts, mergeFields } = await import("../tasks/extraction/extract.ts");
     const list = toList(texts);
@@ -221,11 +215,11 @@ export class Runtime extends ModelRuntime {
   }
 
   /**
-   * Long texts to chunks of at most so many tokens, with nothing lost between them. A model is loaded for the strategies that run one; the
-   * others read its tokenizer.
+   * Splits long texts into chunks of at most a given number of tokens, without losing text between them. Strategies that run a
+   * model load it; the others read its tokenizer only.
    */
   async chunk(texts: string | readonly string[], request: ChunkRequest = {}): Promise<ChunkResult> {
-    // Imported here, as all of chunking: a page that embeds need not fetch what knows Markdown and code.
+    // Chunking is imported here, so that a page that only embeds does not download the parsers of Markdown and code.
     const { chunkOptionNames, chunkSettings, runsModel } = await import("../tasks/chunking/chunk-options.ts");
     refuseUnknown(request, ["model", ...chunkOptionNames, ...modelOptionNames], "chunk");
     const { model = "builtin", ...options } = request;
@@ -248,8 +242,8 @@ export class Runtime extends ModelRuntime {
   }
 
   /**
-   * Runs any model on plain tensors: no tokenizer, no task. `model` is a reference, or a handle from `load`. Inputs that do not fit are
-   * INPUT_INVALID, with every problem named; an output that is no tensor is MODEL_UNSUPPORTED unless others are named.
+   * Runs any model on tensors by input name, without tokenizer or task. `model`: a reference, or a handle from `load`. Throws
+   * INPUT_INVALID that lists every input that does not fit, and MODEL_UNSUPPORTED if a requested output is not a tensor.
    */
   async run(model: string | ModelHandle, tensors: TensorMap, request: RunRequest = {}): Promise<RunResult> {
     const { outputs, ...options } = request;
@@ -275,6 +269,17 @@ export class Runtime extends ModelRuntime {
     return this.#tokenizers.get(textSettings(handle.manifest));
   }
 
+  /** Runs a task on the model of a request. */
+  async #perform<Input, Options, Result>(
+    task: Task<Input, Options, Result>,
+    input: Input,
+    request: Options & ModelRequest,
+  ): Promise<Result & TaskRun> {
+    const { optionNames, run } = await task.load();
+    const { model, ...options }: ModelRequest = request;
+    return this.#task({ name: task.verb, optionNames, model, options }, (encoder) => run(encoder, input, request));
+  }
+
   /** Runs one task on texts. */
   async #task<Result>(call: TaskCall, work: (encoder: Encoder) => Promise<Result>): Promise<Result & TaskRun> {
     return this.#onModel({ ...call, optionNames: ["model", ...call.optionNames] }, async (handle) => {
@@ -283,7 +288,10 @@ export class Runtime extends ModelRuntime {
     });
   }
 
-  /** Runs work on the handle given, or on a model loaded for it and given back after. What `prepare` does is not timed. */
+  /**
+   * Runs work on the given handle, or on a model that is loaded for it and released afterwards. The time of `prepare` is not
+   * counted in `milliseconds`.
+   */
   async #onModel<Result>(
     { name, optionNames, model, options }: TaskCall,
     prepare: (handle: ModelHandle) => Promise<() => Promise<Result>>,
@@ -305,7 +313,7 @@ export class Runtime extends ModelRuntime {
     return run(model);
   }
 
-  /** The tokenizer of a model that is not loaded; what was read is kept for a while, as a model that was loaded is. */
+  /** The tokenizer of a model that is not loaded, cached for a while. */
   async #tokenizerOf(model: string, options: ModelOptions): Promise<CachedTokenizer> {
     const key = JSON.stringify([model, options.variant]);
     const known = this.#tokenizerCache.get(key);
@@ -321,7 +329,7 @@ export class Runtime extends ModelRuntime {
     await Promise.all([super.dispose(options), this.#textReaders?.dispose()]);
   }
 
-  /** `runs`: whether the strategy runs the model. */
+  /** `runs`: whether the chunking strategy runs the model. */
   async #chunkWith(handle: ModelHandle, texts: readonly string[], settings: ChunkSettings, runs: boolean): Promise<ChunkResult> {
     const encoder = await this.#encoder(handle);
     const started = performance.now();
@@ -357,7 +365,7 @@ export class Runtime extends ModelRuntime {
       ...this.#batchesOf(handle),
     };
     if (!this.#shareBatches) return encoder;
-    const { DynamicBatcher } = await import("../tasks/batching/dynamic-batcher.ts"); // servers alone share batches
+    const { DynamicBatcher } = await import("../tasks/batching/dynamic-batcher.ts"); // only servers share batches
     const { model, schedulingKey } = handle;
     const pool = this.#batchPools.get(model) ?? new DynamicBatcher(model);
     this.#batchPools.set(model, pool);
@@ -365,7 +373,7 @@ export class Runtime extends ModelRuntime {
   }
 }
 
-/** The runtime, when all is loaded that its settings want loaded at the start. Where that fails everything is given back. */
+/** Loads the models that the settings name for preloading and returns the runtime. Disposes it if a load fails. */
 export async function preloaded(runtime: Runtime): Promise<Runtime> {
   try {
     await runtime.preload();
@@ -374,44 +382,4 @@ export async function preloaded(runtime: Runtime): Promise<Runtime> {
     await runtime.dispose();
     throw error;
   }
-}
-
-/** One input alone is a list of one. */
-function toList<Item extends string | object>(texts: Item | readonly Item[]): readonly Item[] {
-  if (Array.isArray(texts)) return texts;
-  if (typeof texts === "string" || (typeof texts === "object" && texts !== null)) return [texts as Item];
-  throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
-}
-
-function isQuantized(options: EmbedOptions | QuantizedEmbedOptions): options is QuantizedEmbedOptions {
-  return (
-    (options.precision !== undefined && options.precision !== "float32") || ("ranges" in options && options.ranges !== undefined)
-  );
-}
-
-/** The part of a request that decides which model is loaded and where; the rest must not make a second copy of it. */
-function modelOptions(request: ModelOptions): ModelOptions {
-  const asked = modelOptionNames.map((name) => [name, request[name]] as const);
-  return Object.fromEntries(asked.filter(([, value]) => value !== undefined));
-}
-
-/** Without a model on an engine, what decides where it runs would be ignored. */
-function refusePlacementOptions(
-  { signal: _signal, variant: _variant, ...asked }: ModelOptions,
-  { strategy }: ChunkSettings,
-): void {
-  const [name] = Object.keys(asked);
-  if (name === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `"${name}" means nothing with the strategy ${strategy}, which loads no model`, {
-    remedy: `leave "${name}" out, or choose a strategy that does: semantic, late or token-classification`,
-  });
-}
-
-/** A handle is loaded already: what decides where would be ignored. */
-function refuseLoadOptions({ signal: _signal, ...asked }: ModelOptions): void {
-  const [name] = Object.keys(asked);
-  if (name === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `"${name}" was given together with a model that is loaded already`, {
-    remedy: `give "${name}" to load() instead`,
-  });
 }

@@ -1,4 +1,4 @@
-/** What the verbs of a runtime are asked with, and what they give: a task's own options and results, and where it ran. */
+/** Requests and results of the runtime's methods: the options and results of each task, and where it ran. */
 import type { Decision } from "../runtime/decision/decision.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
@@ -19,123 +19,145 @@ import type { Ranking, RerankOptions } from "../tasks/reranking/cross-encoder.ts
 import type { Similarities, SimilarityOptions } from "../tasks/similarity/similarity.ts";
 import type { TensorMap } from "../tensor.ts";
 
-/** What every task says beside its results. */
+/** Fields that every result has. */
 export interface TaskRun {
-  /** The reference of the model. */
+  /** Reference of the model. */
   readonly model: string;
-  /** Where it ran, for example "onnx:cpu". */
+  /** Target that it ran on, for example "onnx:cpu". */
   readonly target: string;
-  /** Why it ran there. */
+  /** The decision that led to this target. */
   readonly decision: Decision;
-  /** From what was given to results, loading left out. */
+  /** Milliseconds from the input to the results, loading excluded. */
   readonly milliseconds: number;
 }
 
+/** Options of `embed`. */
 export interface EmbedRequest extends EmbedOptions, ModelOptions {
-  /** A reference, or a handle from `load`. Default: "builtin". */
+  /** Reference of the model, or a handle from `load`. Default: "builtin". */
   readonly model?: string | ModelHandle;
 }
 
+/** Options of `chunk`. */
 export interface ChunkRequest extends ChunkOptions, ModelOptions {
-  /** Whose tokens are counted, and who is run by the strategies "semantic", "late" and "token-classification". Default: "builtin". */
+  /** The model whose tokens are counted, and which the strategies "semantic", "late" and "token-classification" run. Default: "builtin". */
   readonly model?: string | ModelHandle;
 }
 
+/** Result of `chunk`. */
 export interface ChunkResult {
-  /** The reference of the model. */
+  /** Reference of the model. */
   readonly model: string;
-  /** Where the model ran; left out where it was asked for its tokenizer alone. */
+  /** Target that the model ran on. Undefined if only its tokenizer was used. */
   readonly target?: string;
-  /** Why there; left out with `target`. */
+  /** The decision that led to this target. Undefined if only the tokenizer was used. */
   readonly decision?: Decision;
-  /** One per text, in order. */
+  /** One result per text, in order. */
   readonly results: readonly ChunkedText[];
-  /** From text to chunks, loading left out. */
+  /** Milliseconds from the texts to the chunks, loading excluded. */
   readonly milliseconds: number;
 }
 
+/** Result of `embed`: one float32 vector per text. */
 export interface EmbedResult extends Embeddings, TaskRun {}
 
+/** Options of `embed` with a quantized precision. */
 export interface QuantizedEmbedRequest extends QuantizedEmbedOptions, ModelOptions {
-  /** As of `EmbedRequest`. */
+  /** Reference of the model, or a handle from `load`. Default: "builtin". */
   readonly model?: string | ModelHandle;
 }
 
-/** `dimensions` counts those of the vectors before they were packed. */
+/** Result of a quantized `embed`. `dimensions` is the number of dimensions before packing. */
 export interface QuantizedEmbedResult extends Omit<EmbedResult, "embeddings">, QuantizedVectors {
   readonly precision: QuantizedPrecision;
 }
 
+/** Options of `classify`. */
 export interface ClassifyRequest extends ClassifyOptions, ModelOptions {
-  /** A reference, or a handle from `load`. */
+  /** Reference of the model, or a handle from `load`. */
   readonly model: string | ModelHandle;
 }
 
+/** Result of `classify`: labels with scores per text. */
 export interface ClassifyResult extends Classifications, TaskRun {}
 
+/** Options of `embedSparse`. */
 export interface EmbedSparseRequest extends EmbedSparseOptions, ModelOptions {
-  /** A reference, or a handle from `load`. */
+  /** Reference of the model, or a handle from `load`. */
   readonly model: string | ModelHandle;
 }
 
+/** Result of `embedSparse`: weights of vocabulary tokens per text. */
 export interface EmbedSparseResult extends SparseEmbeddings, TaskRun {}
 
+/** Options of `rerank`. */
 export interface RerankRequest extends RerankOptions, ModelOptions {
-  /** A reference, or a handle from `load`: a cross-encoder, or an embedding model, whose cosines are taken then. Default: "builtin". */
+  /** Reference or handle of a cross-encoder, or of an embedding model, which ranks by cosine similarity. Default: "builtin". */
   readonly model?: string | ModelHandle;
 }
 
+/** Result of `rerank`: documents by decreasing relevance. */
 export interface RerankResult extends Ranking, TaskRun {}
 
+/** Options of `recognize`. */
 export interface RecognizeRequest extends RecognizeOptions, ModelOptions {
-  /** A reference, or a handle from `load`. */
+  /** Reference of the model, or a handle from `load`. */
   readonly model: string | ModelHandle;
 }
 
+/** Result of `recognize`: entities per text. */
 export interface RecognizeResult extends Entities, TaskRun {}
 
+/** Options of `run`. */
 export interface RunRequest extends ModelOptions {
-  /** Names of the outputs wanted, at least one. Default: all. */
+  /** Names of the outputs to compute, at least one. Default: all. */
   readonly outputs?: readonly string[];
 }
 
+/** Result of `run`. */
 export interface RunResult extends TaskRun {
-  /** By name. They belong to the caller. */
+  /** Output tensors by name. They belong to the caller. */
   readonly outputs: TensorMap;
 }
 
+/** Options of `fillMask`. */
 export interface FillMaskRequest extends FillMaskOptions, ModelOptions {
-  /** A reference, or a handle from `load`: a model with a masked-language-model head. */
+  /** Reference or handle of a model with a masked-language-model head. */
   readonly model: string | ModelHandle;
 }
 
+/** Result of `fillMask`: tokens with scores per mask. */
 export interface FillMaskResult extends MaskFills, TaskRun {}
 
+/** Options of `answer`. */
 export interface AnswerRequest extends AnswerOptions, ModelOptions {
-  /** A reference, or a handle from `load`: a model with a question-answering head. */
+  /** Reference or handle of a model with a question-answering head. */
   readonly model: string | ModelHandle;
 }
 
+/** Result of `answer`: answers per question. */
 export interface AnswerResult extends Answers, TaskRun {}
 
+/** Options of `similarity`. */
 export interface SimilarityRequest extends SimilarityOptions, ModelOptions {
-  /** A reference, or a handle from `load`: an embedding model. Default: "builtin". */
+  /** Reference or handle of an embedding model. Default: "builtin". */
   readonly model?: string | ModelHandle;
 }
 
+/** Result of `similarity`: a matrix of scores. */
 export interface SimilarityResult extends Similarities, TaskRun {}
 
+/** Options of `extract`. */
 export interface ExtractRequest extends ExtractOptions, ModelOptions {
-  /** For fields that are names: a token-classification model. Options that decide where it runs hold for both models. */
+  /** Reference or handle of a token-classification model, for fields that are entities. Placement options apply to both models. */
   readonly model?: string | ModelHandle;
-  /** For fields that are answers: a question-answering model. */
+  /** Reference or handle of a question-answering model, for fields that are answers. */
   readonly questionModel?: string | ModelHandle;
 }
 
-/** `model`, `target` and `decision` are those of the model of names, or where there is none of the one that answers. */
+/** Result of `extract`. `model`, `target` and `decision` are those of the token-classification model, or of the question-answering model if there is no other. */
 export interface ExtractResult extends TaskRun {
-  /** One per text, in order. */
+  /** One result per text, in order. */
   readonly results: readonly ExtractedFields[];
-  /** The model that answers, where there is one of names too. */
+  /** The run of the question-answering model, if both models ran. */
   readonly questionRun?: Omit<TaskRun, "milliseconds">;
 }

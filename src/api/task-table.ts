@@ -1,137 +1,30 @@
-/** Every task, what it takes and gives, which models serve it, and how it is asked for. `inferyard tasks` prints it. */
-import { architecturesOf } from "../models/huggingface/model-card.ts";
-import type { Runtime } from "./runtime.ts";
+/** The table of tasks: input, output, models that serve it, method of `Runtime`, and command. Printed by `inferyard tasks`. */
+import {
+  chunkingTask,
+  embeddingTask,
+  extractionTask,
+  fillMaskTask,
+  questionAnsweringTask,
+  rerankingTask,
+  similarityTask,
+  sparseEmbeddingTask,
+  textClassificationTask,
+  tokenClassificationTask,
+  zeroShotClassificationTask,
+} from "../tasks/definitions.ts";
+import type { TaskDescription } from "../tasks/shared/define-task.ts";
 
-/** One way to use a model. */
-export interface TaskRow {
-  /** Hugging Face's name; a task that has none there has ours. */
-  readonly task: string;
-  /** The method of Runtime that runs it. */
-  readonly verb: Extract<keyof Runtime, string>;
-  /** The command of the command line, with the flag that chooses this task where a command has several. */
-  readonly command: string;
-  readonly takes: string;
-  readonly gives: string;
-  /** How a model that serves it is recognized. */
-  readonly models: string;
-  /** What the model's folder must hold beside its weights. */
-  readonly files: readonly string[];
-  /** Whether `pipeline` has it under this name. */
-  readonly pipeline: boolean;
-}
-
-const tokenizerFiles = ["tokenizer.json"];
-const labelFiles = ["tokenizer.json", "config.json (id2label)"];
-
-export const taskTable: readonly TaskRow[] = [
-  {
-    task: "feature-extraction",
-    verb: "embed",
-    command: "embed",
-    takes: "texts",
-    gives: "a vector per text, or per token",
-    models: "modules.json, a static embedding, or token vectors as output",
-    files: tokenizerFiles,
-    pipeline: true,
-  },
-  {
-    task: "sparse-embedding",
-    verb: "embedSparse",
-    command: "embed --sparse",
-    takes: "texts",
-    gives: "weights of vocabulary tokens",
-    models: architecturesOf("fill-mask"),
-    files: tokenizerFiles,
-    pipeline: false,
-  },
-  {
-    task: "text-ranking",
-    verb: "rerank",
-    command: "rerank",
-    takes: "a query and documents",
-    gives: "the documents in order, with scores",
-    models: `${architecturesOf("text-classification")} with one or two labels; any embedding model; token vectors called "contextual"`,
-    files: tokenizerFiles,
-    pipeline: true,
-  },
-  {
-    task: "text-classification",
-    verb: "classify",
-    command: "classify",
-    takes: "texts, or pairs of texts",
-    gives: "labels with scores",
-    models: architecturesOf("text-classification"),
-    files: labelFiles,
-    pipeline: true,
-  },
-  {
-    task: "zero-shot-classification",
-    verb: "classify",
-    command: "classify --labels",
-    takes: "texts, and labels of your own",
-    gives: "those labels with scores",
-    models: `${architecturesOf("text-classification")} with a label "entailment"`,
-    files: labelFiles,
-    pipeline: true,
-  },
-  {
-    task: "token-classification",
-    verb: "recognize",
-    command: "recognize",
-    takes: "texts",
-    gives: "names with their kinds and places",
-    models: `${architecturesOf("token-classification")}; gliner_config.json, for labels of your own`,
-    files: labelFiles,
-    pipeline: true,
-  },
-  {
-    task: "fill-mask",
-    verb: "fillMask",
-    command: "fill-mask",
-    takes: "texts with mask tokens",
-    gives: "for each mask tokens with scores",
-    models: architecturesOf("fill-mask"),
-    files: tokenizerFiles,
-    pipeline: true,
-  },
-  {
-    task: "question-answering",
-    verb: "answer",
-    command: "answer",
-    takes: "questions and contexts",
-    gives: "pieces of the contexts with scores and places",
-    models: architecturesOf("question-answering"),
-    files: tokenizerFiles,
-    pipeline: true,
-  },
-  {
-    task: "sentence-similarity",
-    verb: "similarity",
-    command: "similarity",
-    takes: "texts, and texts to compare them with",
-    gives: "a score for each of the one with each of the other",
-    models: "any embedding model",
-    files: tokenizerFiles,
-    pipeline: false,
-  },
-  {
-    task: "extraction",
-    verb: "extract",
-    command: "extract",
-    takes: "texts and a schema of fields",
-    gives: "the fields of each text with scores and places",
-    models: `${architecturesOf("token-classification")}; ${architecturesOf("question-answering")} for fields that are questions`,
-    files: labelFiles,
-    pipeline: false,
-  },
-  {
-    task: "chunking",
-    verb: "chunk",
-    command: "chunk",
-    takes: "long texts",
-    gives: "parts of at most so many tokens",
-    models: "any with a tokenizer",
-    files: tokenizerFiles,
-    pipeline: false,
-  },
+/** All tasks, in the order of docs/reference/tasks.md. */
+export const taskTable: readonly TaskDescription[] = [
+  embeddingTask,
+  sparseEmbeddingTask,
+  rerankingTask,
+  textClassificationTask,
+  zeroShotClassificationTask,
+  tokenClassificationTask,
+  fillMaskTask,
+  questionAnsweringTask,
+  similarityTask,
+  extractionTask,
+  chunkingTask,
 ];

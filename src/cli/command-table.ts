@@ -1,4 +1,4 @@
-/** Every command, in the order of the help text. */
+/** All commands, in the order of the help text. */
 import type { Command } from "commander";
 import type { Terminal } from "./terminal.ts";
 import { addAnswer } from "./commands/tasks/answer.ts";
@@ -33,6 +33,7 @@ import { addTune } from "./commands/measuring/tune.ts";
 import { addVerify } from "./commands/measuring/verify.ts";
 import { addVersion } from "./commands/system/version.ts";
 
+/** Adds each command to the program. */
 export const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addEmbed,
   addClassify,

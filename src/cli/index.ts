@@ -1,17 +1,17 @@
-/** The program's start: the real terminal, Ctrl-C, and a reader of stdout that goes away. */
+/** Entry point of the program: connects it to the real terminal and handles Ctrl-C and closed output pipes. */
 import { run } from "./main.ts";
 
-/** Time a command has to put its things away after Ctrl-C. */
+/** Time a command has to clean up after Ctrl-C, in milliseconds. */
 const shutdownMs = 500;
 
 const interrupt = new AbortController();
 const onInterrupt = (): void => {
-  interrupt.abort(); // a second Ctrl-C ends at once
-  setTimeout(() => process.exit(130), shutdownMs).unref(); // a run under way is waited for by the host's exit gate
+  interrupt.abort(); // a second Ctrl-C ends the program at once
+  setTimeout(() => process.exit(130), shutdownMs).unref(); // the host delays the exit until a run under way has ended
 };
 process.once("SIGINT", onInterrupt);
 
-/** As `Terminal.stay` says. With nobody listening any more the second signal does what signals do. */
+/** See `Terminal.runUntilSignal`. After the first signal the handlers are removed, so that a second one has its default effect. */
 function runUntilSignal(): void {
   process.off("SIGINT", onInterrupt);
   const ask = (): void => {
@@ -36,5 +36,5 @@ process.exitCode = await run(process.argv.slice(2), {
   signal: interrupt.signal,
   runUntilSignal,
 });
-// A thread that hangs would keep the program alive.
+// A hanging thread would keep the program alive.
 if (interrupt.signal.aborted) setTimeout(() => process.exit(), shutdownMs).unref();

@@ -5,7 +5,7 @@ import { Readable, Writable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { run } from "./main.ts";
 import type { Terminal } from "./terminal.ts";
-import { readVersion } from "./version.ts";
+import { version } from "../version.ts";
 
 let directory = "";
 beforeAll(async () => {
@@ -143,6 +143,6 @@ describe("settings", () => {
 
   it.each(["before", "after"])("flags that every command has work %s the command", async (place) => {
     const words = place === "before" ? ["--json", "version"] : ["version", "--json"];
-    expect(JSON.parse((await type(words)).stdout)).toMatchObject({ inferyard: readVersion(), node: process.version });
+    expect(JSON.parse((await type(words)).stdout)).toMatchObject({ inferyard: version, node: process.version });
   });
 });

@@ -1,10 +1,11 @@
-/** The command line: `run(arguments, terminal)` gives the exit code. 0 ok, 1 it failed, 2 it was asked wrongly, 130 Ctrl-C. */
+/** The command line as a function from arguments to an exit code. */
 import { Command, CommanderError } from "commander";
 import { InferyardError, errorKinds, messageOf } from "../errors.ts";
 import { commands } from "./command-table.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
-import { readVersion } from "./version.ts";
+import { version } from "../version.ts";
 
+/** Runs one command. Returns the exit code: 0 success, 1 failure, 2 wrong usage, 130 interrupted by Ctrl-C. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const program = buildProgram(terminal);
   try {
@@ -16,13 +17,14 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
+/** The program with all commands and options. */
 export function buildProgram(terminal: Terminal): Command {
   const program = new Command("inferyard")
     .description("Runs a model on the engine of this machine that fits, proves that it did, and says why.")
-    .version(readVersion(), "--version", "print the version")
+    .version(version, "--version", "print the version")
     .option("--json", "print results as JSON")
     .option("--config <file>", "settings file, instead of ./inferyard.yaml")
-    .option("--quiet", "no notes on stderr")
+    .option("--quiet", "print no notes on stderr")
     .option("--debug", "stack traces in errors")
     .exitOverride()
     .showHelpAfterError("(inferyard <command> --help shows every option)")
@@ -32,13 +34,14 @@ export function buildProgram(terminal: Terminal): Command {
     command.copyInheritedSettings(program);
     for (const option of program.options) if (option.long !== "--version") command.addOption(option);
   }
-  // They are taken before and after the command's name, by the program in both cases: the command looks for them among its own.
+  // Global options may precede or follow the name of the command. Either way the program parses them, and the command reads them as its own.
   program.hook("preAction", (_program, command) => {
     for (const [name, value] of Object.entries(program.opts())) command.setOptionValue(name, value);
   });
   return program;
 }
 
+/** Prints the error and returns its exit code. */
 function report(error: unknown, args: readonly string[], terminal: Terminal): number {
   if (terminal.signal.aborted) return 130;
   const known = error instanceof InferyardError ? error : undefined;
@@ -48,7 +51,7 @@ function report(error: unknown, args: readonly string[], terminal: Terminal): nu
   for (const detail of details) writeLine(terminal.stderr, detail);
   if (known?.remedy !== undefined) writeLine(terminal.stderr, `  ${known.remedy}`);
   if (known === undefined)
-    writeLine(terminal.stderr, "  this is a defect of inferyard: run it again with --debug, and report what it prints");
+    writeLine(terminal.stderr, "  this is a bug in inferyard: run it again with --debug, and report the output");
   if (args.includes("--debug") && error instanceof Error) writeLine(terminal.stderr, stackOf(error));
   return known === undefined ? 1 : errorKinds[known.code].exitCode;
 }

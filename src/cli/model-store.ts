@@ -1,8 +1,9 @@
-/** The store as the command line's environment and settings have it. */
+/** The model store of the command line. */
 import { type ModelStore, createStore } from "../models/model-store.ts";
 import { dataFolder } from "../models/data-folder.ts";
 import type { Terminal } from "./terminal.ts";
 
+/** Opens the store that the environment configures. */
 export function openStore({ environment }: Terminal): ModelStore {
   return createStore({ folder: dataFolder({ environment }), environment });
 }

@@ -1,4 +1,4 @@
-/** What the commands share: the flags of selection, a runtime made from the effective settings, and a note when loading takes long. */
+/** What commands share: flags, settings, the runtime, and notices while work takes long. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createRuntime } from "../api/create-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
@@ -13,7 +13,7 @@ import { openStore } from "./model-store.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
 import { formatBytes } from "./output/units.ts";
 
-/** Flags every command has. */
+/** Flags of every command. */
 export interface GlobalFlags {
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -21,7 +21,7 @@ export interface GlobalFlags {
   readonly config?: string;
 }
 
-/** Values separated by commas; a flag given twice adds to the first. */
+/** Parses values separated by commas; a flag given twice accumulates. */
 export const list = (text: string, before: string[] = []): string[] => [...before, ...text.split(",").map((part) => part.trim())];
 
 function parseWholeNumber(text: string): number {
@@ -30,8 +30,10 @@ function parseWholeNumber(text: string): number {
   return value;
 }
 
+/** Parses an integer above 0. */
 export const positiveInteger: (text: string) => number = parseWholeNumber;
 
+/** Parses an integer from 0. */
 export function zeroOrMore(text: string): number {
   const value = Number(text);
   if (text.trim() === "" || !Number.isSafeInteger(value) || value < 0)
@@ -39,13 +41,14 @@ export function zeroOrMore(text: string): number {
   return value;
 }
 
+/** Parses a number above 0. */
 export function positiveNumber(text: string): number {
   const value = Number(text);
   if (!(value > 0)) throw new InvalidArgumentError("It must be a number above 0.");
   return value;
 }
 
-/** Flags that decide which engine runs. Names equal the settings'. */
+/** Adds the flags that select the target and the variant. Their names equal those of the settings. */
 export function addSelectionFlags(command: Command): Command {
   return command
     .addOption(new Option("--variant <name>", "variant of the model, for example int8"))
@@ -56,36 +59,42 @@ export function addSelectionFlags(command: Command): Command {
     .addOption(new Option("--priority <backends>", "order of backends, separated by commas").argParser(list));
 }
 
-/** Flags of commands that load. */
+/** Adds the flags of commands that load a model. */
 export function addLoadFlags(command: Command): Command {
   return addSelectionFlags(command)
-    .addOption(new Option("--threads <number>", "most threads of one model").argParser(parseWholeNumber))
-    .addOption(new Option("--host <host>", "where the model lives").choices(hostNames))
+    .addOption(new Option("--threads <number>", "maximum CPU threads of one model").argParser(parseWholeNumber))
+    .addOption(new Option("--host <host>", "where the model runs").choices(hostNames))
     .addOption(
-      new Option("--graph-optimization <level>", "how far an engine may rewrite the graph").choices([
+      new Option("--graph-optimization <level>", "maximum level of graph optimization").choices([
         "disabled",
         "basic",
         "extended",
         "all",
       ]),
     )
-    .addOption(new Option("--cpu-nodes <how>", "on other devices: nodes the device cannot run").choices(["refuse", "allow"]))
-    .addOption(booleanOption("--memory-pattern <yes>", "may the engine lay out the memory of a run beforehand"))
-    .addOption(booleanOption("--memory-arena <yes>", "may the engine keep memory between runs"))
-    .addOption(new Option("--max-memory <size>", "most memory all models may take together, for example 2GB"))
     .addOption(
-      new Option("--replicas <number>", 'copies that share the work, or "auto"').argParser((text) =>
+      new Option("--cpu-nodes <how>", "on devices other than the CPU: nodes that the device does not support").choices([
+        "refuse",
+        "allow",
+      ]),
+    )
+    .addOption(booleanOption("--memory-pattern <yes>", "whether the engine may plan the memory of a run in advance"))
+    .addOption(booleanOption("--memory-arena <yes>", "whether the engine may keep memory between runs"))
+    .addOption(new Option("--max-memory <size>", "maximum memory of all models together, for example 2GB"))
+    .addOption(
+      new Option("--replicas <number>", 'number of replicas of the model, or "auto"').argParser((text) =>
         text === "auto" ? text : parseWholeNumber(text),
       ),
     )
     .addOption(offlineOption());
 }
 
+/** The flag that disables downloads. */
 export function offlineOption(): Option {
-  return new Option("--offline", "fetch nothing: a model that is not on this machine is an error");
+  return new Option("--offline", "disable downloads: a model that is not on this machine is an error");
 }
 
-/** A flag that takes "true" or "false", so that either can overrule the settings file. */
+/** A flag with the values "true" and "false", so that either can override the settings file. */
 function booleanOption(flags: string, description: string): Option {
   return new Option(flags, description).choices(["true", "false"]).argParser((text) => {
     if (text !== "true" && text !== "false") throw new InvalidArgumentError("Allowed choices are true, false.");
@@ -93,6 +102,7 @@ function booleanOption(flags: string, description: string): Option {
   });
 }
 
+/** The settings in effect for these flags. */
 export async function effectiveSettings(
   terminal: Terminal,
   flags: Readonly<Record<string, unknown>>,
@@ -107,30 +117,31 @@ export async function effectiveSettings(
   });
 }
 
-/** A runtime, and what the settings say of single calls. */
+/** A runtime made from the settings, with what a command needs besides. */
 export interface Session {
   readonly runtime: Runtime;
   readonly settings: EffectiveSettings["values"];
-  /** The model of the command: given, or set, or builtin. */
+  /** Model of the command: the argument, else the setting, else builtin. */
   readonly model: string;
-  /** What is going on, for `withNotice`: a download while there is one, else the words given. */
+  /** The progress of a download while there is one, else these words, for `withNotice`. */
   notice(words: string): Notice;
-  /** Fetches a model that is not in the store, with a line for those who watch. */
+  /** Downloads a model into the store and shows the progress. */
   fetch(reference: string, signal: AbortSignal): Promise<void>;
 }
 
-/** What a command adds to the settings. */
+/** Options of the runtime that are not settings. */
 export interface SessionExtras {
-  /** In place of the settings' own. */
+  /** In place of the setting `models`. */
   readonly models?: NonNullable<RuntimeSettings["models"]>;
-  /** Rows of requests that overlap share batches. */
+  /** Whether rows of concurrent requests share batches. */
   readonly shareBatches?: boolean;
-  /** Threads that read long texts. */
+  /** Threads that tokenize long texts. */
   readonly textThreads?: TextThreadSettings;
   readonly onEvent?: (event: RuntimeEvent) => void;
   readonly onBatch?: NonNullable<RuntimeSettings["onBatch"]>;
 }
 
+/** Creates a runtime from the effective settings. The caller disposes of it. */
 export async function openSession(
   terminal: Terminal,
   flags: Readonly<Record<string, unknown>>,
@@ -153,7 +164,7 @@ export async function openSession(
     if (event.type === "failover" && quiet !== true)
       writeLine(terminal.stderr, `inferyard: ${event.from} failed (${event.reason}); trying the next target`);
   };
-  // A default is not passed on: the runtime has it too, and tells what was chosen from what was not.
+  // Defaults are not passed on: the runtime has the same ones, and distinguishes configured values from defaults.
   const chosen = Object.fromEntries(Object.entries(settings).filter(([name]) => origins[name as SettingName] !== "default"));
   const notice =
     (words: string): Notice =>
@@ -178,10 +189,10 @@ function clearLine({ stderr }: Terminal): string {
   return stderr.isTTY === true ? "\r\u001B[K" : "";
 }
 
-/** What is going on at this moment; `elapsed` is the time since it began, for those who have nothing better to show. */
+/** The text to show now; `elapsed` is the time since the work began, for notices without a better progress. */
 export type Notice = (elapsed: string) => string;
 
-/** Runs work; when it takes longer than half a second and a person is watching, a line says what is going on, and goes away. */
+/** Awaits work. On a terminal, shows a line after half a second, and clears it at the end. */
 export async function withNotice<Result>(terminal: Terminal, notice: string | Notice, work: Promise<Result>): Promise<Result> {
   if (terminal.stderr.isTTY !== true) return work;
   const started = performance.now();

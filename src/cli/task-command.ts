@@ -1,4 +1,4 @@
-/** One way to write a command that runs a task over texts: settings, texts, the run, and what is printed. */
+/** The frame of commands that run a task over texts: settings, texts, run, output. */
 import { type Command, Option } from "commander";
 import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
@@ -7,7 +7,7 @@ import { type Terminal, writeAll, writeLine } from "./terminal.ts";
 import { readTexts } from "./input/texts.ts";
 import { formatMilliseconds, plural, withShortFloats } from "./output/units.ts";
 
-/** Flags of every such command. */
+/** Flags of every task command. */
 export interface TaskFlags {
   readonly model?: string;
   readonly input?: string;
@@ -17,48 +17,49 @@ export interface TaskFlags {
   readonly truncate?: "cut" | "error";
 }
 
-/** One call of a command. */
+/** One call of a task command. */
 export interface TaskCall {
   readonly terminal: Terminal;
-  /** The arguments. */
+  /** Texts given as arguments. */
   readonly texts: readonly string[];
   readonly flags: TaskFlags;
-  /** The task's own options, those that are undefined left out. */
+  /** Options of the task; undefined ones are omitted. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
-/** What is printed of a result. */
+/** Output of a result. */
 export interface TaskOutput {
-  /** For --json: one per input, fields named as Hugging Face's pipelines name them. */
+  /** For --json: one per input, with the field names of Hugging Face pipelines. */
   readonly results: readonly unknown[];
-  /** For --json, beside the results. */
-  readonly beside?: object;
-  /** For people: after the model and the target, in the first line. */
+  /** For --json: fields besides the results. */
+  readonly extraFields?: object;
+  /** For people: after the model and the target in the first line. */
   readonly title?: string;
-  /** For people: below it. */
+  /** For people: the lines below it. */
   readonly body: string;
   /** For people, on stderr: "3 entities in 2 texts". */
   readonly summary: string;
-  /** Numbers of the texts that were cut. */
+  /** Indices of the texts that were truncated. */
   readonly truncated?: readonly number[];
 }
 
-/** What every request of a task has. */
+/** Fields of the request of every task. */
 export interface TaskRequest {
   readonly model: string;
   readonly signal: AbortSignal;
 }
 
-/** Adds what every task takes: texts from a file, limits, and how the model is loaded. */
+/** Adds the flags of every task command: texts from a file, limits, and those of loading. */
 export function addTaskFlags(command: Command): Command {
   return addLoadFlags(addLimitFlags(command.addOption(inputOption())));
 }
 
+/** The flag for texts from a file. */
 export function inputOption(): Option {
   return new Option("--input <file>", "texts from a file: .txt a line each, .jsonl strings or objects with `text`; - is stdin");
 }
 
-/** Limits of every text task. */
+/** Adds the limits on texts. */
 export function addLimitFlags(command: Command, truncations: readonly string[] = ["cut", "error"]): Command {
   return command
     .addOption(new Option("--max-tokens <number>", "longest text in tokens").argParser(positiveInteger))
@@ -66,7 +67,7 @@ export function addLimitFlags(command: Command, truncations: readonly string[] =
     .addOption(new Option("--batch-tokens <number>", "padded tokens in one batch").argParser(positiveInteger));
 }
 
-/** Runs a task over the texts of a command and prints what comes of it. */
+/** Runs a task over the texts of a command and prints its result. */
 export async function runTask<Result extends TaskRun>(
   { terminal, texts, flags, options = {} }: TaskCall,
   work: (runtime: Runtime, texts: readonly string[], request: TaskRequest) => Promise<Result>,
@@ -83,11 +84,11 @@ export async function runTask<Result extends TaskRun>(
     const running = work(session.runtime, all, request);
     const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), running);
     const { model, target, decision, milliseconds } = result;
-    const { results, beside = {}, title, body, summary, truncated = [] } = show(result, all);
+    const { results, extraFields = {}, title, body, summary, truncated = [] } = show(result, all);
     if (json === true) {
       await writeAll(
         terminal.stdout,
-        `${JSON.stringify({ model, target, ...beside, results: withShortFloats(results), decision })}\n`,
+        `${JSON.stringify({ model, target, ...extraFields, results: withShortFloats(results), decision })}\n`,
       );
     } else {
       writeLine(terminal.stdout, [model, target, title].filter((part) => part !== undefined).join(" · "));
@@ -101,7 +102,7 @@ export async function runTask<Result extends TaskRun>(
   }
 }
 
-/** Says which texts were cut. `first`: the number of the first text of this part. */
+/** Notes which texts were truncated. `first`: index of the first text of this part. */
 export function noteTruncated(truncated: readonly number[], first: number, terminal: Terminal): void {
   if (truncated.length === 0) return;
   const shown = truncated.slice(0, 5).map((index) => first + index + 1);

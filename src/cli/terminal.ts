@@ -1,8 +1,8 @@
-/** What the command line touches of the outside, so that tests can stand in for it. */
+/** What the command line uses of its environment; tests replace it. */
 export interface Terminal {
-  /** Results only. */
+  /** For results only. */
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
-  /** Progress, notes and errors. */
+  /** For progress, notes and errors. */
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -10,17 +10,18 @@ export interface Terminal {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   /**
-   * For a command that goes on until it is told to end, and then puts its things away in its own time: from now on SIGTERM asks for that as
-   * Ctrl-C does, the first signal only asks, and a second one ends the program at once. Default: Ctrl-C alone, with half a second's time.
+   * For commands that run until they are told to stop: from now on SIGTERM aborts the signal as Ctrl-C does, the first signal gives the command
+   * unlimited time to clean up, and a second one ends the program at once. By default only Ctrl-C aborts, with half a second to clean up.
    */
   readonly runUntilSignal?: () => void;
 }
 
+/** Writes a line. */
 export function writeLine(stream: NodeJS.WritableStream, line = ""): void {
   stream.write(`${line}\n`);
 }
 
-/** Writes a large result, waiting when the reader is slower than we are. */
+/** Writes a large result and waits while the reader is slower. */
 export async function writeAll(stream: NodeJS.WritableStream, text: string): Promise<void> {
   if (stream.write(text)) return;
   await new Promise((resolve) => stream.once("drain", resolve));

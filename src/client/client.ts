@@ -1,4 +1,4 @@
-/** Calls of a server's routes with `fetch`. Which routes there are, and what each takes and gives, are types alone. */
+/** Calls the routes of a server with `fetch`. The routes and their types come from the OpenAPI document. */
 import type {
   ResponseDataOf,
   CallOptions,
@@ -11,58 +11,66 @@ import type {
 } from "./operations.ts";
 import { type ErrorBody, ServerError } from "./server-error.ts";
 
+/** How to reach a server. */
 export interface ClientOptions {
-  /** Where the server is: "http://localhost:8080". */
+  /** Base URL of the server, such as "http://localhost:8080". */
   readonly url: string;
-  /** Sent as `Authorization: Bearer`. Default: none. */
+  /** API key, sent as `Authorization: Bearer`. Default: none. */
   readonly key?: string;
-  /** Of every call. Default: none. */
+  /** Headers of every request. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Default: the platform's. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
+/** A successful response. */
 export interface ApiResponse<Data> {
   readonly data: Data;
-  /** Its headers say where the answer was computed: x-inferyard-target, x-inferyard-decision, server-timing. */
+  /** The response itself. Its headers say where the result was computed: x-inferyard-target, x-inferyard-decision, server-timing. */
   readonly response: Response;
 }
 
-/** Options may be left out where the route needs none. */
+/** The options may be omitted where the route requires none. */
 type Arguments<Options, Media> =
   Partial<Options> extends Options ? [options?: Options & Accept<Media>] : [options: Options & Accept<Media>];
 
 interface Accept<Media> {
-  /** The form of the answer. Default: JSON where there is one. */
+  /** Media type of the response. Default: JSON if the route has it. */
   readonly accept?: Media;
 }
 
-/** Every call rejects with `ServerError` where the server refuses, and with the error of `fetch` where there is no answer. */
+/**
+ * Calls the routes of a server, with the types of its OpenAPI document. Each call rejects with `ServerError` for an error response, and with the
+ * error of `fetch` if there is no response.
+ */
 export interface Client {
+  /** Calls a GET route. */
   get<Path extends PathOf<"get">, Media extends MediaOf<Operation<"get", Path>> = DefaultMedia<Operation<"get", Path>>>(
     path: Path,
     ...options: Arguments<CallOptions<Operation<"get", Path>>, Media>
   ): Promise<ApiResponse<ResponseDataOf<Operation<"get", Path>, Media>>>;
+  /** Calls a POST route. */
   post<Path extends PathOf<"post">, Media extends MediaOf<Operation<"post", Path>> = DefaultMedia<Operation<"post", Path>>>(
     path: Path,
     ...options: Arguments<CallOptions<Operation<"post", Path>>, Media>
   ): Promise<ApiResponse<ResponseDataOf<Operation<"post", Path>, Media>>>;
 }
 
+/** Creates a client of one server. */
 export function createClient(options: ClientOptions): Client {
-  const calling =
+  const caller =
     (method: Method) =>
     async (path: string, call: Call = {}): Promise<ApiResponse<never>> => {
       const request = requestOf(options, method, path, call);
       const response = await (options.fetch ?? fetch)(request);
       if (!response.ok) throw new ServerError(response, await errorBodyOf(response));
-      // What the types say of it is what the document says; here it is what came.
+      // The types are those of the document; the data is not validated.
       return { data: (await dataOf(response)) as never, response };
     };
-  return { get: calling("get"), post: calling("post") };
+  return { get: caller("get"), post: caller("post") };
 }
 
-/** What any call may bring. */
+/** Options that any call may have. */
 interface Call extends CommonOptions {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | undefined>>;
@@ -94,8 +102,8 @@ function addressOf(url: string, path: string, { path: names = {}, query = {} }: 
   });
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, value);
-  const asked = search.toString();
-  return `${url.replace(/\/+$/, "")}${filled}${asked === "" ? "" : `?${asked}`}`;
+  const queryString = search.toString();
+  return `${url.replace(/\/+$/, "")}${filled}${queryString === "" ? "" : `?${queryString}`}`;
 }
 
 async function dataOf(response: Response): Promise<unknown> {
@@ -106,7 +114,7 @@ async function dataOf(response: Response): Promise<unknown> {
   return type === "" ? undefined : response.text();
 }
 
-/** Undefined where it is no JSON object: something between here and the server may answer in its place. */
+/** Undefined if the body is not a JSON object, since an intermediary may respond in the server's place. */
 async function errorBodyOf(response: Response): Promise<ErrorBody | undefined> {
   try {
     const body: unknown = await response.json();

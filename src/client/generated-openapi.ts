@@ -5824,14 +5824,14 @@ export interface components {
                 /** @enum {string} */
                 verdict: "selected" | "would-run" | "refused" | "failed" | "not-tried";
                 /**
-                 * @description The step at which the candidate's fate was settled.
+                 * @description The step that gave the candidate its verdict.
                  * @enum {string}
                  */
                 stage: "constraints" | "manifest" | "package" | "probe" | "device" | "capability" | "requirement" | "circuit" | "load" | "verify";
                 reason: string;
                 /** @description A command or a setting that would change the verdict. */
                 remedy?: string;
-                /** @description Under the policy "fastest": how fast it was measured to be, or why no measurement counts. */
+                /** @description Under the policy "fastest": the measured speed, or why no measurement applies. */
                 note?: string;
                 /** @description Time spent loading and verifying. */
                 milliseconds?: number;
@@ -5844,7 +5844,7 @@ export interface components {
                     version: string;
                 };
                 host: string;
-                /** @description What the engine itself said. */
+                /** @description What the engine itself reported. */
                 evidence: string[];
             } | null;
         };

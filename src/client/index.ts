@@ -1,4 +1,6 @@
-/** A client of `inferyard serve` for browsers and Node.js: `fetch`, with the types of the server's own OpenAPI document. */
+/**
+ * The package entry `inferyard/client`: a client of `inferyard serve` for browsers and Node.js, with the types of the server's OpenAPI document.
+ */
 export { type ApiResponse, type Client, type ClientOptions, createClient } from "./client.ts";
 export type { components, paths } from "./generated-openapi.ts";
 export type { ResponseDataOf, CallOptions, DefaultMedia, MediaOf, PathOf } from "./operations.ts";

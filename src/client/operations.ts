@@ -1,37 +1,38 @@
-/** From the OpenAPI document's types to what a call takes and gives. Types alone. */
+/** Derives the options and results of calls from the types of the OpenAPI document. */
 import type { paths } from "./generated-openapi.ts";
 
+/** HTTP methods of the routes. */
 export type Method = "get" | "post";
 
-/** Paths that have a method. */
+/** Paths that have the method. */
 export type PathOf<Verb extends Method> = {
   [Path in keyof paths]: paths[Path] extends Readonly<Record<Verb, object>> ? Path : never;
 }[keyof paths];
 
-/** What the document says of one method of one path. */
+/** The operation of one method of one path in the OpenAPI document. */
 export type Operation<Verb extends Method, Path extends PathOf<Verb>> = paths[Path][Verb];
 
-/** What belongs to every call. */
+/** Options of every call. */
 export interface CommonOptions {
-  /** Beside those of the client: x-inferyard-target, x-inferyard-model, x-inferyard-priority, x-request-id. */
+  /** Headers besides those of the client: x-inferyard-target, x-inferyard-model, x-inferyard-priority, x-request-id. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Ends the call, and with it the work on the server; `AbortSignal.timeout(ms)` bounds it. Default: it may take as long as the server lets it. */
+  /** Aborts the call and its work on the server; `AbortSignal.timeout(ms)` sets a timeout. Default: no timeout of the client. */
   readonly signal?: AbortSignal;
 }
 
-/** What one call takes. A body is JSON; what a route has not is no option. */
+/** Options of a call: path parameters, query and JSON body, as far as the operation has them. */
 export type CallOptions<Of> = CommonOptions &
   Field<"path", ParameterOf<Of, "path">> &
   Field<"query", ParameterOf<Of, "query">> &
   Field<"body", BodyOf<Of>>;
 
-/** Forms of the answer. */
+/** Media types of the response. */
 export type MediaOf<Of> = [ContentOf<Of>] extends [never] ? never : keyof ContentOf<Of> & string;
 
-/** The form that is asked for unless another is named: JSON where there is one. */
+/** The media type requested by default: JSON if there is one. */
 export type DefaultMedia<Of> = "application/json" extends MediaOf<Of> ? "application/json" : MediaOf<Of>;
 
-/** What an answer of one form becomes; undefined where it has no body. */
+/** Type of the data of a response with this media type; undefined if it has no body. */
 export type ResponseDataOf<Of, Media> = [MediaOf<Of>] extends [never]
   ? undefined
   : Media extends "application/json"
@@ -42,7 +43,7 @@ export type ResponseDataOf<Of, Media> = [MediaOf<Of>] extends [never]
         ? ReadableStream<Uint8Array>
         : string;
 
-/** Nothing where the document has `content?: never`. */
+/** Never where the document has `content?: never`. */
 type ContentOf<Of> = Of extends { responses: { 200: { content: infer Content extends object } } } ? Content : never;
 
 type ParameterOf<Of, Place extends "path" | "query"> = Of extends { parameters: { [Name in Place]?: infer Value } }
@@ -55,7 +56,7 @@ type BodyOf<Of> = Of extends { requestBody: { content: { "application/json": inf
     ? Body | undefined
     : never;
 
-/** Left out where the route has none; optional where everything in it is. */
+/** Omitted where the operation has no such field; optional if all of its members are. */
 type Field<Name extends string, Value> = [Value] extends [never]
   ? unknown
   : undefined extends Value

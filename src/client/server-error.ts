@@ -1,24 +1,24 @@
-/** A server's refusal, whatever protocol's shape it has. */
+/** Error responses of any protocol. */
 import type { components } from "./generated-openapi.ts";
 
-/** What a failure's body may be, by protocol. */
+/** Bodies of error responses of all protocols. */
 export type ErrorBody = components["schemas"]["Error" | "OpenAIError" | "CohereError" | "TeiError" | "InferenceError" | "Ready"];
 
-/** The server answered, and not with what was asked for. That it could not be reached is the error of `fetch` itself. */
+/** The server responded with an error. If it could not be reached, the error is that of `fetch`. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
   readonly status: number;
-  /** One of docs/reference/errors.md; on OpenAI's routes in small letters. Undefined where something else than the server answered. */
+  /** One of docs/reference/errors.md, in lower case on OpenAI's routes. Undefined if the response is not the server's own. */
   readonly code: string | undefined;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** After so many milliseconds, where the server knows. */
+  /** Milliseconds until a retry makes sense, where the server knows. */
   readonly retryAfterMs: number | undefined;
-  /** What to do next; other protocols than ours have it in the message. */
+  /** What to do; protocols other than Inferyard's have it in the message. */
   readonly remedy: string | undefined;
-  /** Stands in the server's log. */
+  /** Id of the request, which the server's log contains. */
   readonly requestId: string | undefined;
-  /** As it came; undefined where it is no JSON. */
+  /** The body; undefined if it is not JSON. */
   readonly body: ErrorBody | undefined;
 
   constructor({ status, headers }: Pick<Response, "status" | "headers">, body: ErrorBody | undefined) {
@@ -43,11 +43,14 @@ interface ErrorFields {
   readonly remedy?: string;
 }
 
-/** Ours and OpenAI's stand under `error`; the others have their sentence there, or under `message`, and the rest beside it. */
+/**
+ * The common fields: Inferyard's and OpenAI's are in `error`; the other protocols have the message in `error` or `message`, and the rest beside
+ * it.
+ */
 function errorFields(body: ErrorBody | undefined): ErrorFields {
   if (body === undefined) return {};
   if ("ready" in body) return { message: "the server is not ready" };
   if (!("error" in body)) return body;
-  const { error }: { readonly error: ErrorFields | string | null } = body; // null: not of our server, which may stand behind another
+  const { error }: { readonly error: ErrorFields | string | null } = body; // null: not of this server, but of an intermediary
   return typeof error === "string" ? { ...body, message: error } : (error ?? {});
 }

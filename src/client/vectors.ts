@@ -1,6 +1,9 @@
-/** Answers of numbers as bytes. */
+/** Decodes binary responses. */
 
-/** The vectors of an answer of POST /api/embed in the form application/octet-stream: u64 count, u64 dimension, f32 rows, little-endian. */
+/**
+ * The vectors of a response of POST /api/embed with the media type application/octet-stream: count and dimension as u64, then the rows as f32,
+ * little-endian.
+ */
 export function vectorsOf(bytes: ArrayBuffer): Float32Array[] {
   const view = new DataView(bytes);
   const [count, dimensions] = [Number(view.getBigUint64(0, true)), Number(view.getBigUint64(8, true))];

@@ -1,24 +1,24 @@
 /**
- * Limits of the Linux control groups this process is in: version 1 (one hierarchy per controller), version 2 (one for all), and
- * machines that mount both. A limit may stand on any ancestor, so each reader looks at every level it can see.
- * Source: Linux documentation, admin-guide/cgroup-v1 and admin-guide/cgroup-v2; proc_pid_mountinfo(5).
+ * Limits of the Linux control groups of this process: version 1 (one hierarchy per controller), version 2 (a unified
+ * hierarchy), and machines that mount both. An ancestor may set a limit, so every visible level is read. Source: Linux
+ * documentation, admin-guide/cgroup-v1 and admin-guide/cgroup-v2; proc_pid_mountinfo(5).
  */
 import type { Fact } from "../backend.ts";
 import type { MachineSources } from "./sources.ts";
 
-/** A memory limit, in bytes, with what of it is still free. */
+/** A memory limit in bytes, and how much of it is free. */
 export interface MemoryLimit {
   readonly limit: Fact<number>;
   readonly free: Fact<number>;
 }
 
-/** The directories of this process's groups, from its own group up to the mount. */
+/** Directories of this process's groups, from its own group up to the mount point. */
 interface GroupDirectories {
   readonly version1: readonly string[];
   readonly version2: readonly string[];
 }
 
-/** The smallest CPU quota, in processors; undefined where none is set. */
+/** The smallest CPU quota in processors. Undefined if none is set. */
 export async function readCpuQuota(sources: MachineSources): Promise<Fact<number> | undefined> {
   const directories = await groupDirectories(sources, "cpu");
   const quotas = await Promise.all([
@@ -37,7 +37,7 @@ export async function readCpuQuota(sources: MachineSources): Promise<Fact<number
   return smallest(quotas.filter((quota) => quota !== undefined));
 }
 
-/** Every memory limit that is set, at every level. */
+/** All memory limits that are set, at every level. */
 export async function readMemoryLimits(sources: MachineSources): Promise<readonly MemoryLimit[]> {
   const directories = await groupDirectories(sources, "memory");
   const limits = await Promise.all([
@@ -46,7 +46,7 @@ export async function readMemoryLimits(sources: MachineSources): Promise<readonl
         limit: "memory.limit_in_bytes",
         usage: "memory.usage_in_bytes",
         reclaimable: "total_inactive_file",
-        // Set by an ancestor that a container may not see.
+        // A limit of an ancestor that the container may not see.
         inherited: "hierarchical_memory_limit",
       }),
     ),
@@ -57,7 +57,7 @@ export async function readMemoryLimits(sources: MachineSources): Promise<readonl
   return limits.filter((limit) => limit !== undefined);
 }
 
-/** The fact with the smallest value. */
+/** The fact with the smallest value. Undefined for an empty list. */
 export function smallest(facts: readonly Fact<number>[]): Fact<number> | undefined {
   return facts.reduce<Fact<number> | undefined>(
     (least, fact) => (least === undefined || fact.value < least.value ? fact : least),
@@ -65,7 +65,7 @@ export function smallest(facts: readonly Fact<number>[]): Fact<number> | undefin
   );
 }
 
-/** Both texts are microseconds; version 1 writes -1 and version 2 "max" for no quota. */
+/** Converts quota and period, both in microseconds, to processors. "No quota" is -1 in version 1 and "max" in version 2. */
 function quotaFact(file: string, quotaText: string | undefined, periodText: string | undefined): Fact<number> | undefined {
   const quota = wholeNumber(quotaText);
   const period = wholeNumber(periodText);
@@ -101,7 +101,7 @@ async function groupDirectories(sources: MachineSources, controller: "cpu" | "me
   const version1: string[] = [];
   const version2: string[] = [];
   for (const group of (groups ?? "").split("\n")) {
-    // hierarchy:controllers:path, and the path may hold colons
+    // Format: hierarchy:controllers:path. The path may contain colons.
     const [, hierarchy, controllers, path] = /^(\d+):([^:]*):(.*)$/.exec(group) ?? [];
     if (controllers === undefined || path === undefined) continue;
     const unified = hierarchy === "0" && controllers === "";
@@ -112,7 +112,7 @@ async function groupDirectories(sources: MachineSources, controller: "cpu" | "me
   return { version1, version2 };
 }
 
-/** Fields of mountinfo: 3 is the directory of the file system that is mounted, 4 where; after the hyphen, type and options. */
+/** Fields of mountinfo: 3 is the root of the mount in its file system, 4 the mount point; type and options follow the hyphen. */
 function findMount(mounts: string, type: string, option: string | undefined): { root: string; at: string } | undefined {
   for (const line of mounts.split("\n")) {
     const [place, kind] = line.split(" - ");
@@ -124,7 +124,7 @@ function findMount(mounts: string, type: string, option: string | undefined): { 
   return undefined;
 }
 
-/** A container may have its own group mounted as the top while the path still counts from the host's. */
+/** A container may have its own group mounted as the root while the path is still relative to the host's root. */
 function levels(mount: { root: string; at: string }, path: string): readonly string[] {
   const below = mount.root === "/" ? path : path.startsWith(`${mount.root}/`) ? path.slice(mount.root.length) : "/";
   const names = below.split("/").filter((name) => name !== "");

@@ -1,21 +1,21 @@
-/** Finds libraries where the operating system's loader would, and programs on the PATH, by looking at files only. */
+/** Finds libraries as the operating system's loader does, and programs on the PATH, by looking at files only. */
 import type { MachineSources } from "./sources.ts";
 
 /**
- * The path under which the loader finds a library, or undefined. A pattern matches whole file names, for libraries whose
- * file name ends in a version.
+ * Path of a library as the loader finds it; undefined if it does not. `name` as a pattern must match a whole file name, for
+ * libraries whose name ends in a version.
  */
 export async function findLibrary(sources: MachineSources, name: string | RegExp): Promise<string | undefined> {
   if (sources.platform !== "linux") return findInDirectories(sources, loaderDirectories(sources), name);
   const chosen = await findInDirectories(sources, directoriesIn(sources, "LD_LIBRARY_PATH"), name);
   const cache = await sources.readFile("/etc/ld.so.cache");
   const cached = chosen ?? (cache === undefined ? undefined : findInLoaderCache(cache, name));
-  // Listing the system's own directories costs milliseconds, and where there is a cache they are in it.
+  // Listing the system's directories costs milliseconds, and a loader cache already covers them.
   if (cached !== undefined || (cache !== undefined && typeof name !== "string")) return cached;
   return findInDirectories(sources, loaderDirectories(sources), name);
 }
 
-/** The path of a program on the PATH or in the further directories, or undefined. The name comes without ".exe". */
+/** Path of a program on the PATH or in `furtherDirectories`; undefined if there is none. `name` is without ".exe". */
 export async function findProgram(
   sources: MachineSources,
   name: string,
@@ -25,13 +25,13 @@ export async function findProgram(
   return findInDirectories(sources, [...directoriesIn(sources, "PATH"), ...furtherDirectories], fileName);
 }
 
-/** The directories that an environment variable lists. */
+/** The directories in an environment variable such as PATH. */
 export function directoriesIn(sources: MachineSources, variable: string): readonly string[] {
   const separator = sources.platform === "win32" ? ";" : ":";
   return (sources.environment[variable] ?? "").split(separator).filter((directory) => directory !== "");
 }
 
-/** The folder of Windows' own programs and libraries. */
+/** The directory of Windows' own programs and libraries (System32). */
 export function windowsSystemDirectory(sources: MachineSources): string {
   return `${sources.environment["SystemRoot"] ?? "C:\\Windows"}\\System32`;
 }
@@ -56,14 +56,15 @@ async function findInDirectories(
 }
 
 /**
- * /etc/ld.so.cache is binary, but the paths in it are plain text between zero bytes (glibc, sysdeps/generic/dl-cache.h). It is
- * what dlopen consults, so it sees folders added under /etc/ld.so.conf.d, such as those of WSL and of driver containers.
+ * Searches /etc/ld.so.cache. The file is binary, but its paths are plain text between zero bytes (glibc,
+ * sysdeps/generic/dl-cache.h). dlopen consults it, so it covers directories added under /etc/ld.so.conf.d, such as those of WSL
+ * and driver containers.
  */
 function findInLoaderCache(cache: string, name: string | RegExp): string | undefined {
   for (const [path] of cache.matchAll(/\/[^\0]+/g)) {
     const file = path.slice(path.lastIndexOf("/") + 1);
     const matches = typeof name === "string" ? file === name : name.test(file);
-    // Libraries of 32 bits stand in the same cache.
+    // The cache also lists 32-bit libraries.
     if (matches && !/\/(?:lib32|i386-linux-gnu)\//.test(path)) return path;
   }
   return undefined;

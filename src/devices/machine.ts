@@ -1,8 +1,9 @@
-/** Puts the readers together: everything at once, each within its time limit, and once per process unless asked again. */
+/** Reads all facts about the machine in parallel, each within its time limit, and caches them for the process. */
 import type { Accelerator, DeviceType, Fact, MachineFacts } from "../backend.ts";
 import type { ProbeResult, Probe } from "./accelerators/probe-result.ts";
 import type { MachineSources } from "./sources.ts";
-import { abortError, throwIfAborted } from "../errors.ts";
+import { abortable } from "../concurrency/abortable.ts";
+import { throwIfAborted } from "../errors.ts";
 import { probeNpu, probeTpu } from "./accelerators/tpu-npu.ts";
 import { probeCoreMl, probeMetal } from "./accelerators/apple.ts";
 import { cpuFigures, readCpu } from "./cpu/cpu.ts";
@@ -15,24 +16,25 @@ import { nodeSources, withReadCache, withAbortSignal } from "./sources.ts";
 import { probeVulkan } from "./accelerators/vulkan.ts";
 import { probeDirectMl } from "./accelerators/windows.ts";
 
+/** How facts are read. */
 export interface MachineOptions {
-  /** Where facts come from. Default: this machine. */
+  /** Source of the facts. Default: this machine. */
   readonly sources?: MachineSources;
-  /** How long each reader may take, in milliseconds; what is not known by then is reported so. Default: 2000. */
+  /** Maximum time of each reader in milliseconds. What is not known by then is reported as such. Default: 2000. */
   readonly timeoutMs?: number;
-  /** Aborted: programs that were started are killed and the reading throws ABORTED. */
+  /** If aborted, programs that were started are killed and reading throws ABORTED. */
   readonly signal?: AbortSignal;
 }
 
-/** A reader of machine facts that remembers its answer, but for the memory. */
+/** A reader of machine facts that caches everything except available memory. */
 export interface MachineReader {
-  /** The facts, read at the first call. `again` reads them anew, for a machine whose devices or limits have changed. */
+  /** The facts, read at the first call. `again` reads them anew, for example after devices or limits have changed. */
   read(options?: { readonly again?: boolean }): Promise<MachineFacts>;
-  /** Bytes that may still be taken, read anew at every call. */
+  /** Bytes of memory that are available, read at every call. */
   availableMemory(): Promise<Fact<number>>;
 }
 
-/** Every kind of accelerator that is looked for. WebGPU is left to the engine that brings it: no file of the system tells. */
+/** All kinds of accelerators that are looked for. WebGPU is left to its engine, since no file of the system reveals it. */
 const probes: readonly (readonly [DeviceType, Probe])[] = [
   ["cuda", probeCuda],
   ["rocm", probeRocm],
@@ -47,15 +49,18 @@ const probes: readonly (readonly [DeviceType, Probe])[] = [
 
 const defaultTimeoutMs = 2000;
 
-/** A killed program answers at once; only a reader that hangs in a file takes longer than this after its time is up. */
+/**
+ * Milliseconds that a reader gets after its time is up. A killed program ends at once; only a reader that hangs in a file takes
+ * longer.
+ */
 const graceMs = 100;
 
-/** Reads the facts of this machine now. Prints nothing, and throws nothing but ABORTED. */
+/** Reads the facts about this machine now. Prints nothing, and throws nothing but ABORTED. */
 export function readMachine(options: MachineOptions = {}): Promise<MachineFacts> {
   return unlessAborted(options.signal, () => readEverything(options));
 }
 
-/** Bytes this process may still take, read anew at every call: unlike the other facts, this one changes all the time. */
+/** Bytes of memory that this process may still use, read at every call. */
 export function readAvailableMemory(options: MachineOptions = {}): Promise<Fact<number>> {
   const sources = withReadCache(options.sources ?? nodeSources());
   return unlessAborted(
@@ -64,7 +69,7 @@ export function readAvailableMemory(options: MachineOptions = {}): Promise<Fact<
   );
 }
 
-/** A reader for the whole life of a process. A reading that fails is not remembered. */
+/** Creates a caching reader for the lifetime of a process. A failed read is not cached. */
 export function createMachineReader(options: MachineOptions = {}): MachineReader {
   let reading: Promise<MachineFacts> | undefined;
   return {
@@ -103,7 +108,7 @@ async function readEverything(options: MachineOptions): Promise<MachineFacts> {
   return { platform: sources.platform, architecture: sources.architecture, cpu, memory, accelerators, absent: reasons };
 }
 
-/** Gives one reader its time: its programs are killed when that is up, and what it could not find out is said in `late`. */
+/** Runs one reader with a time limit. When the time is up its programs are killed, and `late` gives the result. */
 async function withinTime<Answer>(
   options: MachineOptions,
   sources: MachineSources,
@@ -113,7 +118,7 @@ async function withinTime<Answer>(
   const { signal, timeoutMs = defaultTimeoutMs } = options;
   const reason = `no answer within ${timeoutMs} ms`;
   const timeUp = new AbortController();
-  // Joined signals add no listener to the caller's: Node.js prints a warning about the eleventh.
+  // AbortSignal.any adds no listener to the caller's signal, of which Node.js would warn at the eleventh.
   const stop = AbortSignal.any(signal === undefined ? [timeUp.signal] : [timeUp.signal, signal]);
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<Answer>((resolve) => {
@@ -129,17 +134,8 @@ async function withinTime<Answer>(
   }
 }
 
-/** Gives up on the work as soon as the caller does. */
+/** Rejects with ABORTED as soon as the caller aborts. */
 async function unlessAborted<Answer>(signal: AbortSignal | undefined, work: () => Promise<Answer>): Promise<Answer> {
   throwIfAborted(signal);
-  if (signal === undefined) return work();
-  const listening = new AbortController();
-  const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(abortError(signal)), { once: true, signal: listening.signal });
-  });
-  try {
-    return await Promise.race([work(), aborted]);
-  } finally {
-    listening.abort();
-  }
+  return abortable(work(), signal);
 }

@@ -1,9 +1,9 @@
-/** How much memory there is and how much of it this process may still take. */
+/** Total memory, and how much of it this process may still use. */
 import type { Fact, MachineFacts } from "../backend.ts";
 import type { MachineSources } from "./sources.ts";
 import { readMemoryLimits, smallest } from "./cgroups.ts";
 
-/** Total and available memory in bytes, under the control group's limits where there are any. */
+/** Total and available memory in bytes, limited by control groups. */
 export async function readMemory(sources: MachineSources): Promise<MachineFacts["memory"]> {
   if (sources.platform === "linux") return readLinuxMemory(sources);
   const figures = memoryFigures(sources);
@@ -11,7 +11,7 @@ export async function readMemory(sources: MachineSources): Promise<MachineFacts[
   return { ...figures, available: (await readMacAvailable(sources)) ?? figures.available };
 }
 
-/** What Node.js says, where nothing better can be read. */
+/** Amounts that Node.js reports, for systems on which nothing better can be read. */
 export function memoryFigures(sources: MachineSources): MachineFacts["memory"] {
   return {
     total: { value: sources.system.totalMemory(), source: "os.totalmem" },
@@ -35,7 +35,7 @@ function meminfo(text: string | undefined, name: string): Fact<number> | undefin
   return kibibytes === undefined ? undefined : { value: Number(kibibytes) * 1024, source: `${name} in /proc/meminfo` };
 }
 
-/** os.freemem counts only untouched pages on macOS; inactive and speculative ones are given up on demand as well. */
+/** os.freemem counts only free pages on macOS; inactive and speculative pages are reclaimed on demand as well. */
 async function readMacAvailable(sources: MachineSources): Promise<Fact<number> | undefined> {
   const output = await sources.run("/usr/bin/vm_stat", []);
   const pageBytes = Number(/page size of (\d+) bytes/.exec(output.stdout)?.[1]);

@@ -1,34 +1,34 @@
-/** Everything that touches the system goes through here, so the readers run on recorded outputs of machines we do not have. */
+/** The only access of the readers to the system, so that they can be tested on recorded output of other machines. */
 import { spawn } from "node:child_process";
 import { access, readdir, readFile } from "node:fs/promises";
 import { availableParallelism, cpus, freemem, totalmem } from "node:os";
 import { messageOf } from "../errors.ts";
 
-/** What a command said. A failure keeps what was printed before it: some tools complain about one item and print the others. */
+/** Output of a program. A failure keeps what was printed before it, since some tools fail on one item and print the others. */
 export type Output =
   | { readonly ok: true; readonly stdout: string }
   | { readonly ok: false; readonly stdout: string; readonly reason: string };
 
-/** The machine, as the readers see it. Nothing here throws for absence. */
+/** The machine as the readers access it. No member throws if something is absent. */
 export interface MachineSources {
   /** Node.js names, for example "linux" and "x64". */
   readonly platform: NodeJS.Platform;
   readonly architecture: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly system: SystemFigures;
-  /** The text of a file; undefined where it is missing or may not be read. */
+  /** Text of a file; undefined if it is missing or cannot be read. */
   readFile(path: string): Promise<string | undefined>;
-  /** The names in a directory, sorted; none where it is missing or may not be read. */
+  /** Names in a directory, sorted; empty if it is missing or cannot be read. */
   list(directory: string): Promise<readonly string[]>;
   exists(path: string): Promise<boolean>;
-  /** Runs a program to its end. When the signal fires the program is killed and the answer is a failure, at once. */
+  /** Runs a program to its end. If the signal is aborted, the program is killed and the call returns a failure at once. */
   run(program: string, programArguments: readonly string[], signal?: AbortSignal): Promise<Output>;
 }
 
-/** Figures that Node.js itself reads from the operating system. Functions, because some cost milliseconds. */
+/** Figures that Node.js reads from the operating system. They are functions, since some take milliseconds. */
 export interface SystemFigures {
   readonly cpuModel: () => string | undefined;
-  /** Logical processors, with the affinity mask where Node.js knows it. */
+  /** Number of logical processors; respects the affinity mask if Node.js knows it. */
   readonly processors: () => number;
   /** Bytes. */
   readonly totalMemory: () => number;
@@ -36,7 +36,7 @@ export interface SystemFigures {
   readonly freeMemory: () => number;
 }
 
-/** The sources of the machine this process runs on. */
+/** The machine that this process runs on. */
 export function nodeSources(): MachineSources {
   return {
     platform: process.platform,
@@ -73,7 +73,7 @@ function runProgram(program: string, programArguments: readonly string[], signal
       signal?.removeEventListener("abort", stop);
       resolve(output);
     };
-    // A driver can hold its child in the kernel, where no signal reaches it: it must not hold this process as well.
+    // A driver can block the child in the kernel, where no signal reaches it. It must not block this process as well.
     const stop = (): void => {
       child.kill("SIGKILL");
       child.stdout.destroy();
@@ -90,18 +90,18 @@ function runProgram(program: string, programArguments: readonly string[], signal
       else finish({ ok: false, stdout, reason: failureReason(stdout, stderr, code ?? killedBy) });
     });
   });
-  // A few failures to start, such as lack of memory, are thrown rather than reported.
+  // Some failures to start, such as lack of memory, are thrown.
   return running.catch((error: unknown) => ({ ok: false, stdout: "", reason: `it did not start: ${messageOf(error)}` }));
 }
 
-/** Tools explain themselves on either stream; nvidia-smi, for one, fails on stdout. */
+/** Tools report errors on either stream; nvidia-smi does so on stdout. */
 function failureReason(stdout: string, stderr: string, status: number | string | null): string {
   const longestUseful = 300;
   const said = (stderr.trim() === "" ? stdout : stderr).trim().slice(0, longestUseful);
   return said === "" ? `it ended with ${status} and said nothing` : said;
 }
 
-/** The same sources, reading each file once: several readers want the same ones. */
+/** These sources with a cache of file contents, since several readers need the same files. */
 export function withReadCache(sources: MachineSources): MachineSources {
   const texts = new Map<string, Promise<string | undefined>>();
   return {
@@ -114,7 +114,7 @@ export function withReadCache(sources: MachineSources): MachineSources {
   };
 }
 
-/** The same sources, whose programs are killed when the signal fires. */
+/** These sources with programs that are killed when the signal is aborted. */
 export function withAbortSignal(sources: MachineSources, signal: AbortSignal): MachineSources {
   return { ...sources, run: (program, programArguments) => sources.run(program, programArguments, signal) };
 }

@@ -1,18 +1,18 @@
-/** How many threads an engine may be given on this machine. */
+/** The number of threads that an engine may use on this machine. */
 import type { CpuFacts } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
 
 /**
- * The CPU quota rounded down, at least 1; `wanted` is clamped to it. Engines take any number: with more threads than processors
- * they spin against each other, and with thousands they take the machine down. Throws INPUT_INVALID when `wanted` is no number.
+ * The CPU quota rounded down, at least 1. `wanted` is clamped to it: with more threads than processors engines spin against
+ * each other, and thousands of threads overload the machine. Throws INPUT_INVALID if `wanted` is NaN.
  */
 export function threadsFor(cpu: CpuFacts, wanted?: number): number {
-  const most = Math.max(1, Math.floor(cpu.quota.value));
-  if (wanted === undefined) return most;
+  const maxThreads = Math.max(1, Math.floor(cpu.quota.value));
+  if (wanted === undefined) return maxThreads;
   if (Number.isNaN(wanted)) {
     throw new InferyardError("INPUT_INVALID", "the number of threads is not a number", {
-      remedy: `give a whole number from 1 to ${most}, or leave it out`,
+      remedy: `give a whole number from 1 to ${maxThreads}, or leave it out`,
     });
   }
-  return Math.min(most, Math.max(1, Math.floor(wanted)));
+  return Math.min(maxThreads, Math.max(1, Math.floor(wanted)));
 }

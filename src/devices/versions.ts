@@ -1,9 +1,9 @@
-/** Dotted versions, compared part by part as numbers: "12.10" is newer than "12.8". */
+/** Comparison of dotted versions, part by part as numbers: "12.10" is newer than "12.8". */
 import { InferyardError } from "../errors.ts";
 
 /**
- * Negative when `a` is older than `b`, positive when it is newer, 0 when they are equal. A part left out counts as 0, so "13"
- * equals "13.0". What follows a hyphen or a plus ("-rc.1", "+build") is not compared. Throws INPUT_INVALID for anything else.
+ * Negative if `a` is older than `b`, positive if it is newer, 0 if they are equal. A missing part counts as 0, so "13" equals
+ * "13.0". A suffix after a hyphen or plus ("-rc.1", "+build") is ignored. Throws INPUT_INVALID for text that is not a version.
  */
 export function compareVersions(a: string, b: string): number {
   const left = parts(a);

@@ -1,11 +1,11 @@
-/** Adam (Kingma and Ba, https://arxiv.org/abs/1412.6980) over rows of which each step changes only a few. */
+/** The Adam optimizer (Kingma and Ba 2015, https://arxiv.org/abs/1412.6980) for a matrix of which each step changes only a few rows. */
 import type { Matrix } from "./matrix.ts";
 
 const decay1 = 0.9;
 const decay2 = 0.999;
 const epsilon = 1e-8;
 
-/** Moments of rows that a step does not touch stay as they are, as in PyTorch's SparseAdam. */
+/** Moments of rows without a gradient in a step stay unchanged, as in PyTorch's SparseAdam. */
 export class Adam {
   readonly #first: Float32Array;
   readonly #second: Float32Array;
@@ -18,7 +18,7 @@ export class Adam {
     this.#second = new Float32Array(size);
   }
 
-  /** One step: changes the rows in `touched` against `gradient`, which has the shape of `rows`. */
+  /** One step: updates the rows listed in `touched`. `gradient` has the shape of `rows`. */
   step(rows: Matrix, gradient: Float64Array, touched: readonly number[], learningRate: number): void {
     this.#power1 *= decay1;
     this.#power2 *= decay2;

@@ -1,6 +1,6 @@
 /**
- * How far the student's cosines within a batch of texts are from the teacher's: the mean over all pairs of different texts of
- * (student cosine - teacher cosine) squared, with its gradient with respect to the token rows.
+ * The loss of the fit: the mean squared difference between the student's and the teacher's cosine similarities, over all pairs of different texts of a batch, and its
+ * gradient with respect to the token rows.
  *
  * With s the mean of a text's rows, u = s / |s| and E the matrix of differences (diagonal zero): dL/du_i = 4 / (B (B - 1)) sum_j E_ij u_j,
  * dL/ds = (dL/du - (dL/du . u) u) / |s|, and every row of the text receives dL/ds divided by the number of its tokens.
@@ -8,19 +8,19 @@
 import { dotProducts } from "./dot-products.ts";
 import type { Matrix } from "./matrix.ts";
 
-/** Texts and what the teacher says of them. */
+/** Tokenized texts with the vectors of the teacher. */
 export interface TrainingTexts {
-  /** For each text the rows of its tokens; at least one each. */
+  /** For each text, the row indices of its tokens, at least one. */
   readonly tokens: readonly Uint32Array[];
-  /** The teacher's vectors, one per text, of length 1. */
+  /** The vectors of the teacher, one row per text, of unit length. */
   readonly teacher: Matrix;
 }
 
-/** Works in buffers made once for the largest batch. */
+/** Computes the loss of batches in buffers that are allocated once. */
 export class CosineLoss {
-  /** dL/drow; only the rows in `touched` are meaningful, the others are zero. */
+  /** Gradient of the last batch, in the shape of the rows. Rows that are not in `touched` are zero. */
   readonly gradient: Float64Array;
-  /** Rows that the last batch used. */
+  /** Indices of the rows that the last batch used. */
   touched: number[] = [];
   readonly #dimensions: number;
   readonly #teacher: Float64Array;
@@ -52,10 +52,10 @@ export class CosineLoss {
     this.#seen = new Uint8Array(rowCount);
   }
 
-  /** The loss over these texts (as many as the batch size, or fewer); fills `gradient` and `touched`. */
+  /** Returns the loss of the texts with the indices in `batch`, at most the batch size, and fills `gradient` and `touched`. */
   compute(rows: Matrix, text: TrainingTexts, batch: Uint32Array): number {
     this.#clear();
-    // Rows of zeros fill a short batch up to a multiple of 4: their cosines are zero on both sides.
+    // Rows of zeros pad a short batch to a multiple of 4: their cosines are zero for both models.
     const padded = Math.ceil(batch.length / 4) * 4;
     this.#gather(rows, text, batch, padded);
     const loss = this.#compare(text.teacher.columns, batch.length, padded);

@@ -1,74 +1,81 @@
-/** What a distillation is told, what it reports while it runs, and what it returns. */
+/** Options, progress and result of a distillation. */
 import { InferyardError } from "../errors.ts";
 import type { Matrix } from "./matrix.ts";
 import type { Bits } from "./quantize.ts";
 import type { Teacher } from "./teacher.ts";
 
+/** The stages of a distillation, in order. "text" and "fit" are skipped without training texts. */
 export type DistillStage = "vocabulary" | "components" | "text" | "fit" | "quantize" | "write";
-/** Stages that leave rows worth looking at. */
+/** Stages after which `inspect` is called with the rows. */
 export type InspectedStage = Extract<DistillStage, "components" | "fit" | "quantize">;
 
+/** The progress of one stage. */
 export interface DistillProgress {
   readonly stage: DistillStage;
-  /** Of `total` steps of this stage: tokens, texts or batches; 0 of 1 and 1 of 1 where a stage has no steps. */
+  /** Steps of the stage that are done: tokens, texts or batches. A stage without steps reports 0 of 1 and 1 of 1. */
   readonly done: number;
+  /** Steps of the stage. */
   readonly total: number;
-  /** Fitting: the loss of the last batch. */
+  /** Loss of the last batch. Set in the stage "fit". */
   readonly loss?: number;
 }
 
+/** Options of `distill`. */
 export interface DistillOptions {
-  /** The folder to write. */
+  /** Path of the folder to write. */
   readonly output: string;
-  /** Replace the folder if it is there. Default: false, a folder that is there is an OUTPUT_FAILED before any work. */
+  /** Whether an existing folder is replaced. Default: false; an existing folder is then OUTPUT_FAILED before any work. */
   readonly replace?: boolean;
-  /** The model's name. */
+  /** Name of the new model. */
   readonly name: string;
-  /** Length of the vectors: a multiple of 4, at most the teacher's. Default: 256, or all the teacher has where that is less. */
+  /** Length of the vectors: a multiple of 4, at most that of the teacher. Default: 256, or the length of the teacher if that is smaller. */
   readonly dimensions?: number;
-  /** Default: 8. */
+  /** Bits per value of the quantized rows. Default: 8. */
   readonly bits?: Bits;
-  /** Plain texts, a sentence or so each, of the kind the model is for. Left out: the rows are not fitted. */
+  /** Training texts of the kind that the model is for, about a sentence each. Absent: the rows are not fitted. */
   readonly text?: readonly string[];
-  /** Times every text is seen. Default: 6. */
+  /** Number of passes over the texts (epochs). Default: 6. */
   readonly passes?: number;
-  /** Texts compared with one another at a time, a multiple of 4. Default: 256. */
+  /** Batch size of the loss, which compares all pairs of texts of a batch. A multiple of 4. Default: 256. */
   readonly batchSize?: number;
-  /** Adam's. Default: 0.004. */
+  /** Learning rate of Adam. Default: 0.004. */
   readonly learningRate?: number;
-  /** Order of the texts while fitting. Default: 1. */
+  /** Seed of the random order of the texts. Default: 1. */
   readonly seed?: number;
-  /** Default: feature-extraction and sentence-similarity. */
+  /** Names of the Hugging Face tasks that the model serves. Default: feature-extraction and sentence-similarity. */
   readonly tasks?: readonly string[];
+  /** License of the new model, an SPDX expression. */
   readonly license?: string;
-  /** Goes into inferyard.json as it stands. */
+  /** Written unchanged to `provenance` in inferyard.json. */
   readonly provenance?: Readonly<Record<string, unknown>>;
-  /** LICENSE and NOTICE files of the teacher, copied along. */
+  /** Paths of LICENSE and NOTICE files of the teacher, which are copied. */
   readonly notices?: readonly string[];
-  /** Texts whose vectors become the model's known answers. Default: five short ones. */
+  /** Texts whose vectors become known answers in inferyard.json. Default: five short texts. */
   readonly answers?: readonly string[];
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: DistillProgress) => void;
-  /** Sees the rows after each of these stages, before the model is written; what it returns is added to the provenance. */
+  /** Called with the rows after these stages. What it returns is added to the provenance. */
   readonly inspect?: (stage: InspectedStage, rows: Matrix) => Readonly<Record<string, unknown>> | undefined;
 }
 
+/** The result of a distillation. */
 export interface DistillReport {
-  /** Tokens that have a vector. */
+  /** Number of tokens that have a vector. */
   readonly tokens: number;
+  /** Length of the vectors. */
   readonly dimensions: number;
   readonly bits: Bits;
-  /** Share of the vocabulary vectors' variance that the dimensions keep, 0 to 1. */
+  /** Share of the variance of the vocabulary vectors that the dimensions keep, 0 to 1. */
   readonly explainedVariance: number;
-  /** Texts that were fitted to: those with at least one known token. */
+  /** Number of training texts that were used: those with at least one known token. */
   readonly texts: number;
-  /** Mean loss of each pass; empty without text. */
+  /** Mean loss of each pass; empty without training texts. */
   readonly losses: readonly number[];
-  /** How long each stage took; stages that were left out are missing. */
+  /** Duration of each stage. Skipped stages are absent. */
   readonly milliseconds: Readonly<Partial<Record<DistillStage, number>>>;
 }
 
-/** The options with every default filled in, but for those whose absence means something. */
+/** The options with defaults. Options whose absence has a meaning stay optional. */
 export type DistillSettings = DistillOptions &
   Required<
     Pick<
@@ -107,7 +114,7 @@ const defaults = {
 } as const;
 const defaultDimensions = 256;
 
-/** Fills in the defaults. INPUT_INVALID names the option that cannot be met. */
+/** Fills in the defaults and validates the options for this teacher. Throws INPUT_INVALID for an impossible option. */
 export function resolveOptions(teacher: Teacher, options: DistillOptions): DistillSettings {
   const dimensions = options.dimensions ?? Math.min(defaultDimensions, teacher.dimensions - (teacher.dimensions % 4));
   const settings: DistillSettings = { ...defaults, ...options, dimensions };
@@ -129,6 +136,7 @@ function isMultipleOf4(value: number): boolean {
   return Number.isInteger(value) && value >= 4 && value % 4 === 0;
 }
 
+/** The INPUT_INVALID error for an option. */
 export function invalidOption(message: string, remedy: string): InferyardError {
   return new InferyardError("INPUT_INVALID", message, { remedy });
 }

@@ -1,6 +1,6 @@
 /**
- * Turns an embedding model into static token embeddings: every token through the model, principal components, frequency weighting
- * (as model2vec, Minish Lab, does), then the rows fitted to the model on plain text, and 8 or 4 bits a value.
+ * Distills an embedding model into static token embeddings. As in model2vec (Minish Lab), every token is embedded, and the vectors are reduced by principal component
+ * analysis and weighted by frequency. The rows are then fitted to the model on plain text and quantized to 8 or 4 bits.
  */
 import { throwIfAborted } from "../errors.ts";
 import { invalidOption, resolveOptions } from "./distill-options.ts";
@@ -20,9 +20,8 @@ import { discardStaging, openStaging, writeModel } from "./write-model.ts";
 import type { Staging } from "./write-model.ts";
 
 /**
- * Writes the folder `options.output`. Refusals: INPUT_INVALID for impossible options or text without a usable line,
- * TOKENIZER_INVALID for an empty vocabulary, RUN_FAILED for a teacher that gives no usable vectors, OUTPUT_FAILED for the disk,
- * ABORTED. None of them leaves a file behind.
+ * Distills `teacher` and writes the model to the folder `options.output`. Throws INPUT_INVALID for impossible options or texts without known tokens, TOKENIZER_INVALID for an
+ * empty vocabulary, RUN_FAILED if the teacher gives no usable vectors, OUTPUT_FAILED for errors of the file system, and ABORTED. No files are left after an error.
  */
 export async function distill(teacher: Teacher, options: DistillOptions): Promise<DistillReport> {
   const settings = resolveOptions(teacher, options);
@@ -80,7 +79,7 @@ async function distillInto(staging: Staging, teacher: Teacher, settings: Distill
   return { tokens: vocabulary.count, dimensions, bits, explainedVariance, ...fitted, milliseconds: stages.milliseconds };
 }
 
-/** Principal components of the vocabulary's vectors, each token weighted by how rare its place in the vocabulary says it is. */
+/** The principal components of the vocabulary vectors, weighted by the estimated frequency of each token. */
 async function initialRows(
   { vectors, include, count }: VocabularyVectors,
   dimensions: number,
@@ -98,7 +97,7 @@ async function initialRows(
   return { rows: projected, explainedVariance };
 }
 
-/** What the new model gives for a text, normalized: the sum has the mean's direction. */
+/** The normalized vector that the distilled model gives for a text. The sum of the rows has the direction of their mean. */
 function embed(teacher: Teacher, rows: Matrix, text: string): Float32Array {
   const sum = new Float64Array(rows.columns);
   for (const id of knownTokens(teacher, text)) {

@@ -1,13 +1,12 @@
-/** Products of many vectors with many vectors, in plain JavaScript. */
+/** Matrix products of many vectors with many vectors, in plain JavaScript. */
 
-/** Sides of the blocks computed together: 8 sums stay in registers while 6 values are loaded for 8 multiplications. */
+/** Size of the register tile: 8 sums stay in registers while 6 values are loaded for 8 multiplications. */
 const blockRows = 2;
 const blockColumns = 4;
 
 /**
- * out[i, j] = a[i] . b[j] for `a` [rows, length] and `b` [columns, length]; float64, because V8 converts every float32 it loads.
- * `rows` must be a multiple of 2 and `columns` of 4. With `symmetric` (a and b the same) only the part with j >= i - 3 is computed
- * and the rest is mirrored.
+ * Computes out[i, j] = a[i] . b[j] for `a` [rows, length] and `b` [columns, length]. Elements are float64, because V8 converts every float32 that it loads. `rows` must be a
+ * multiple of 2, `columns` of 4. With `symmetric`, for equal `a` and `b`, only the upper triangle is computed and mirrored.
  */
 export function dotProducts(
   a: Float64Array,

@@ -1,14 +1,15 @@
-/** The texts of a distillation: their tokens, and what the teacher makes of them. */
+/** Prepares the training texts of a distillation: their tokens, and the vectors of the teacher. */
+import { at } from "../checked.ts";
 import type { TrainingTexts } from "./cosine-loss.ts";
 import { invalidOption } from "./distill-options.ts";
 import { forEachRow, rowOf, toUnitLength, zeroMatrix } from "./matrix.ts";
 import type { Teacher, TeacherCallOptions } from "./teacher.ts";
 import { checkVector } from "./vocabulary-vectors.ts";
 
-/** Longest text a static model takes, in tokens, as model2vec's. */
+/** Longest input of a distilled model in tokens, as in model2vec. */
 export const maxTokens = 512;
 
-/** Tokens and the teacher's vectors of all texts that have a known token. */
+/** Tokenizes and embeds all texts that have a known token. Throws INPUT_INVALID if fewer than two have one, RUN_FAILED for unusable vectors of the teacher, and ABORTED. */
 export async function readTrainingTexts(
   teacher: Teacher,
   texts: readonly string[],
@@ -16,7 +17,7 @@ export async function readTrainingTexts(
 ): Promise<TrainingTexts> {
   const usable: { text: string; tokens: Uint32Array }[] = [];
   await forEachRow(texts.length, 64, options.signal, (index) => {
-    const text = texts[index] ?? "";
+    const text = at(texts, index);
     const tokens = knownTokens(teacher, text);
     if (tokens.length > 0) usable.push({ text, tokens });
   });
@@ -37,7 +38,7 @@ export async function readTrainingTexts(
   return { tokens: usable.map(({ tokens }) => tokens), teacher: vectors };
 }
 
-/** What the distilled model will be given for this text: unknown tokens dropped after the cut, as model2vec does. */
+/** The token ids that the distilled model gets for a text: truncated first, then without unknown tokens, as in model2vec. */
 export function knownTokens(teacher: Teacher, text: string): Uint32Array {
   return Uint32Array.from(
     teacher

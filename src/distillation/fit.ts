@@ -1,5 +1,6 @@
-/** Moves token rows until the student's cosines between texts are like the teacher's. */
+/** Trains the token rows so that the cosine similarities between texts approach those of the teacher. */
 import { setImmediate } from "node:timers/promises";
+import { required } from "../checked.ts";
 import { throwIfAborted } from "../errors.ts";
 import { Adam } from "./adam.ts";
 import { CosineLoss } from "./cosine-loss.ts";
@@ -8,28 +9,33 @@ import { rowOf, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import { randomIntegers, shuffledIndices } from "./random.ts";
 
+/** Options of the fit. */
 export interface FitOptions {
-  /** Times every text is seen. */
+  /** Number of passes over the texts (epochs). */
   readonly passes: number;
-  /** Texts compared with one another at a time; a multiple of 4. */
+  /** Batch size of the loss. A multiple of 4. */
   readonly batchSize: number;
+  /** Learning rate of Adam. */
   readonly learningRate: number;
-  /** Decides the order of the texts. */
+  /** Seed of the random order of the texts. */
   readonly seed: number;
   readonly signal?: AbortSignal;
   /** Called after every batch with the loss of that batch. */
   readonly onProgress?: (done: number, total: number, loss: number) => void;
 }
 
-/** Changes `rows` in place; rows that no text uses stay as they are. Returns the mean loss of each pass. */
+/** Trains `rows` in place and returns the mean loss of each pass. Rows that no text uses stay unchanged. Throws ABORTED. */
 export async function fitRows(rows: Matrix, text: TrainingTexts, options: FitOptions): Promise<number[]> {
   const { passes, batchSize, learningRate, seed, signal, onProgress } = options;
-  // Only rows that occur are copied out and trained: the optimizer needs several times their memory.
+  // Only rows that occur in the texts are copied and trained: the optimizer needs several times their memory.
   const used = [...new Set(text.tokens.flatMap((tokens) => [...tokens]))].sort((a, b) => a - b);
-  const place = new Map(used.map((row, index) => [row, index]));
+  const indexOfRow = new Map(used.map((row, index) => [row, index]));
   const trained = zeroMatrix(used.length, rows.columns);
   for (const [index, row] of used.entries()) rowOf(trained, index).set(rowOf(rows, row));
-  const local: TrainingTexts = { ...text, tokens: text.tokens.map((tokens) => tokens.map((row) => place.get(row) ?? 0)) };
+  const local: TrainingTexts = {
+    ...text,
+    tokens: text.tokens.map((tokens) => tokens.map((row) => required(indexOfRow.get(row), "a row of the training texts"))),
+  };
 
   const size = { rowCount: used.length, dimensions: rows.columns, teacherDimensions: text.teacher.columns, batchSize };
   const objective = new CosineLoss(size);

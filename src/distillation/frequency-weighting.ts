@@ -1,13 +1,12 @@
 /**
- * Frequent tokens say little, so they count less. Smooth inverse frequency (Arora, Liang and Ma, 2017): a / (a + p), with the
- * probability p of a token guessed by Zipf's law from its rank, since tokenizers list their vocabulary by frequency. model2vec
- * does the same.
+ * Smooth inverse frequency weighting (Arora, Liang and Ma 2017): frequent tokens carry little meaning and get a smaller weight, a / (a + p). As in model2vec, the
+ * probability p of a token is estimated from its rank by Zipf's law, since tokenizers order their vocabulary by frequency.
  */
 
-/** The constant a of the paper, as model2vec sets it. */
+/** The constant a of the paper, with the value of model2vec. */
 export const sifCoefficient = 1e-4;
 
-/** Weights of tokens in order of falling frequency: the first is the most frequent. Rank r has probability proportional to 1 / (r + 2). */
+/** Weights of `count` tokens, the most frequent first. Rank r has a probability proportional to 1 / (r + 2). */
 export function frequencyWeights(count: number, coefficient: number = sifCoefficient): Float64Array {
   const shares = Float64Array.from({ length: count }, (_, rank) => 1 / (rank + 2));
   const total = shares.reduce((sum, share) => sum + share, 0);

@@ -1,7 +1,8 @@
-/** Rows of numbers. Embeddings are kept this way: one vector a row, row-major. */
+/** Matrices with one vector per row. */
 import { setImmediate } from "node:timers/promises";
 import { throwIfAborted } from "../errors.ts";
 
+/** A row-major matrix. */
 export interface Matrix {
   readonly rows: number;
   readonly columns: number;
@@ -9,29 +10,30 @@ export interface Matrix {
   readonly data: Float32Array;
 }
 
+/** A matrix of zeros. */
 export function zeroMatrix(rows: number, columns: number): Matrix {
   return { rows, columns, data: new Float32Array(rows * columns) };
 }
 
-/** A view of one row: writing to it writes to the matrix. */
+/** A view of one row, not a copy. */
 export function rowOf(matrix: Matrix, row: number): Float32Array {
   return matrix.data.subarray(row * matrix.columns, (row + 1) * matrix.columns);
 }
 
-/** Length of a vector. */
+/** Euclidean length of a vector. */
 export function lengthOf(vector: Float32Array | Float64Array): number {
   let sum = 0;
   for (const value of vector) sum += value * value;
   return Math.sqrt(sum);
 }
 
-/** The same direction with length 1; zeros stay zeros. */
+/** A new vector of the same direction with length 1. A vector of zeros stays zero. */
 export function toUnitLength(vector: Float32Array): Float32Array {
   const length = lengthOf(vector);
   return length === 0 ? vector.slice() : vector.map((value) => value / length);
 }
 
-/** Calls `work` for every index, with a pause after every few so that the event loop turns. */
+/** Calls `work` for every index below `count`, and yields to the event loop after every `rowsPerSlice` calls. Throws ABORTED. */
 export async function forEachRow(
   count: number,
   rowsPerSlice: number,

@@ -1,4 +1,4 @@
-/** Fewer dimensions: the directions in which the vectors vary most. */
+/** Dimensionality reduction by principal component analysis. */
 import { setImmediate } from "node:timers/promises";
 import { EVD, Matrix as DenseMatrix } from "ml-matrix";
 import { throwIfAborted } from "../errors.ts";
@@ -6,19 +6,19 @@ import { dotProducts } from "./dot-products.ts";
 import { rowOf, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 
+/** Vectors projected on their principal components. */
 export interface Projection {
-  /** [rows, count], centred; rows that were left out are zeros. */
+  /** The centered vectors in the new basis, [rows, count]. Rows that were not included are zeros. */
   readonly projected: Matrix;
-  /** Share of the variance that is kept, 0 to 1. */
+  /** Share of the variance that the components keep, 0 to 1. */
   readonly explainedVariance: number;
 }
 
-/** Rows handled between two pauses: some 50 million multiplications, about 40 ms. */
+/** Rows processed between two yields to the event loop: about 50 million multiplications, or 40 ms. */
 const rowsPerSlice = 512;
 
 /**
- * Projects the rows for which `include` is 1 on their `count` first principal components; `count` is a multiple of 4 (see
- * `dotProducts`).
+ * Projects the rows for which `include` is 1 on their first `count` principal components. `count` must be a multiple of 4. Throws ABORTED.
  */
 export async function principalComponents(
   vectors: Matrix,
@@ -49,7 +49,7 @@ export async function principalComponents(
   return { projected, explainedVariance: all === 0 ? 1 : kept / all };
 }
 
-/** The included rows minus their mean; columns of zeros fill the width up to a multiple of 4. */
+/** The included rows minus their mean, padded with columns of zeros to a multiple of 4. */
 function centredCopy(vectors: Matrix, included: readonly number[]): Matrix {
   const { columns } = vectors;
   const mean = new Float64Array(columns);
@@ -88,7 +88,7 @@ async function covariance(centred: Matrix, signal?: AbortSignal): Promise<DenseM
   return matrix;
 }
 
-/** Eigenvalues from the largest down, and their eigenvectors as rows. */
+/** Eigenvalues in descending order, and their eigenvectors as rows. */
 function principalDirections(symmetric: DenseMatrix): { values: number[]; components: Float64Array } {
   const { realEigenvalues, eigenvectorMatrix } = new EVD(symmetric, { assumeSymmetric: true });
   const order = realEigenvalues.map((value, index) => ({ value: Math.max(0, value), index })).sort((a, b) => b.value - a.value);

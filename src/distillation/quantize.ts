@@ -1,29 +1,31 @@
-/** Rows of 8 or 4 bits: each row is whole numbers times the row's own scale, chosen so that the row changes least. */
+/** Quantizes rows to integers of 8 or 4 bits with one scale per row, which is chosen to minimize the squared error. */
 import { decodeFloat16, encodeFloat16 } from "../formats/floats/float16.ts";
 import { forEachRow, rowOf, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 
+/** Bits per value. */
 export type Bits = 8 | 4;
 
+/** Quantized rows: the value of an element is its code times the scale of its row. */
 export interface QuantizedRows {
   readonly bits: Bits;
   readonly rows: number;
   readonly dimensions: number;
   /** int8 [rows, dimensions]: -128 to 127, or -8 to 7. */
   readonly codes: Int8Array;
-  /** One per row; for 4 bits each is exactly a float16. */
+  /** Scales, one per row. With 4 bits each can be stored exactly as a float16. */
   readonly scales: Float32Array;
 }
 
-/** Largest codes below and above zero. */
+/** Magnitudes of the smallest and the largest code. */
 const codeRange = { 8: { low: 128, high: 127 }, 4: { low: 8, high: 7 } } as const;
-/** What the largest value of a row becomes, as a share of the range; above 1 it is cut, for finer steps. */
+/** What the largest value of a row maps to, as a share of the range of codes, for each scale to try. Above 1 the value is clipped, which gives finer steps. */
 const scaleStretches: readonly number[] = Array.from({ length: 14 }, (_, index) => 0.85 + index * 0.05);
-/** The largest value of a matrix in 4 bits: it keeps the scales of even the smallest rows within what a float16 can tell apart. */
+/** Largest value of a matrix before it is quantized to 4 bits, so that the scales of small rows are normal float16 numbers. */
 const maxMatrixValue = 256;
 const rowsPerSlice = 500;
 
-/** For 4 bits the matrix as a whole is rescaled first, which changes no cosine. */
+/** Quantizes the rows. With 4 bits the whole matrix is rescaled first, which does not change cosines. Throws ABORTED. */
 export async function quantizeRows(rows: Matrix, bits: Bits, signal?: AbortSignal): Promise<QuantizedRows> {
   const { low, high } = codeRange[bits];
   const codes = new Int8Array(rows.data.length);
@@ -42,14 +44,14 @@ export async function quantizeRows(rows: Matrix, bits: Bits, signal?: AbortSigna
   return { bits, rows: rows.rows, dimensions: rows.columns, codes, scales };
 }
 
-/** What the stored numbers stand for. */
+/** The values that the quantized rows represent. */
 export function dequantizeRows({ rows, dimensions, codes, scales }: QuantizedRows): Matrix {
   const matrix = zeroMatrix(rows, dimensions);
   for (let at = 0; at < codes.length; at++) matrix.data[at] = (codes[at] ?? 0) * (scales[Math.floor(at / dimensions)] ?? 0);
   return matrix;
 }
 
-/** Two 4-bit codes in a byte, the first in the low bits, each plus 8: uint8 [rows, dimensions / 2]. */
+/** Packs two 4-bit codes into each byte, the first in the low bits, each stored as code + 8: uint8 [rows, dimensions / 2]. */
 export function packNibbles(codes: Int8Array): Uint8Array {
   const packed = new Uint8Array(codes.length / 2);
   for (let at = 0; at < packed.length; at++) packed[at] = ((codes[2 * at] ?? 0) + 8) | (((codes[2 * at + 1] ?? 0) + 8) << 4);
@@ -62,8 +64,8 @@ function codeOf(value: number, low: number, high: number): number {
 }
 
 /**
- * The scale with the smallest squared error among a grid. Negative scales are tried as well: the range reaches one further below
- * zero than above, and so either end of a row can have that place.
+ * The scale with the smallest squared error, by grid search. Negative scales are tried too: the range has one more code below zero than above, and a negative scale
+ * makes it available to positive values.
  */
 function bestScale(values: Float64Array, low: number, high: number, storable: (scale: number) => number): number {
   const largest = values.reduce((max, value) => Math.max(max, Math.abs(value)), 0);

@@ -1,6 +1,8 @@
-/** Random numbers that are the same for the same seed, so that a distillation can be repeated. */
+/** Seeded random numbers, so that a distillation is reproducible. */
 
-/** Whole numbers below `bound`, from a 32-bit linear congruential generator (Numerical Recipes, "ranqd1") whose high bits are used. */
+import { at } from "../checked.ts";
+
+/** A generator of integers from 0 to `bound` - 1: the high bits of a 32-bit linear congruential generator ("ranqd1" of Numerical Recipes). */
 export function randomIntegers(seed: number): (bound: number) => number {
   let state = seed >>> 0;
   return (bound) => {
@@ -9,13 +11,13 @@ export function randomIntegers(seed: number): (bound: number) => number {
   };
 }
 
-/** The numbers 0 to count - 1 in random order (Fisher-Yates). */
+/** The integers 0 to `count` - 1 in random order (Fisher-Yates shuffle). */
 export function shuffledIndices(count: number, random: (bound: number) => number): Uint32Array {
   const indices = Uint32Array.from({ length: count }, (_, index) => index);
   for (let last = count - 1; last > 0; last--) {
     const other = random(last + 1);
-    const kept = indices[last] ?? 0;
-    indices[last] = indices[other] ?? 0;
+    const kept = at(indices, last);
+    indices[last] = at(indices, other);
     indices[other] = kept;
   }
   return indices;

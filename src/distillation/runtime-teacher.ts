@@ -1,4 +1,4 @@
-/** A teacher over a runtime: any embedding model that the runtime loads. */
+/** A teacher that is an embedding model loaded in a runtime. */
 import type { Runtime } from "../api/runtime.ts";
 import { InferyardError } from "../errors.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
@@ -8,10 +8,12 @@ import { embedSettings, textSettings } from "../tasks/embedding/embed-options.ts
 import { loadPostPooling } from "../tasks/embedding/post-pooling.ts";
 import type { Teacher, TeacherCallOptions } from "./teacher.ts";
 
-/** Work is handed over in parts of this size, so that progress shows and cancelling is quick. */
+/** Texts per call of the runtime, so that progress is reported often and cancellation is fast. */
 const partSize = 512;
 
-/** The handle stays the caller's: dispose it after. */
+/**
+ * The loaded model as a teacher. The caller disposes of `handle` after the distillation. Throws MODEL_UNSUPPORTED if the length of its vectors is unknown.
+ */
 export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Promise<Teacher> {
   const tokenizer = await runtime.tokenizer(handle);
   const { manifest, inputs, outputs } = handle;

@@ -1,7 +1,9 @@
-/** Times the stages of a distillation and reports their progress. */
+/** Measures the stages of a distillation and reports their progress. */
 import type { DistillProgress, DistillStage } from "./distill-options.ts";
 
+/** Runs stages one after the other. */
 export class StageTimer {
+  /** Duration of each stage that has ended. */
   readonly milliseconds: Partial<Record<DistillStage, number>> = {};
   readonly #report: (progress: DistillProgress) => void;
 
@@ -9,6 +11,7 @@ export class StageTimer {
     this.#report = report ?? (() => {});
   }
 
+  /** Runs `work` as a stage, measures it, and reports its progress. */
   async time<T>(
     stage: DistillStage,
     work: (onProgress: (done: number, total: number, loss?: number) => void) => Promise<T>,

@@ -1,32 +1,33 @@
-/** The model that is imitated, as distillation sees it. */
+/** The interface of the model that is distilled. */
 
+/** Options of a call of the teacher. */
 export interface TeacherCallOptions {
   readonly signal?: AbortSignal;
-  /** Texts done of all texts given. */
+  /** Called with the number of inputs that are done, and of all inputs. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 /** An embedding model with its tokenizer. */
 export interface Teacher {
-  /** As the user wrote it; for messages and the new model's config.json. */
+  /** The reference as the user wrote it, for messages and the config.json of the new model. */
   readonly reference: string;
-  /** The token of each id; an empty string where an id has none. */
+  /** The token of each id; "" for an id without a token. */
   readonly vocabulary: readonly string[];
-  /** The token that stands for everything the vocabulary lacks; such tokens are dropped. Left out: there is none. */
+  /** Id of the unknown token, which is removed from texts. Absent if there is none. */
   readonly unknownTokenId?: number;
+  /** Length of the vectors. */
   readonly dimensions: number;
   /** Absolute path of tokenizer.json. */
   readonly tokenizerPath: string;
 
-  /** Token ids of a text, without special tokens, not cut. */
+  /** Token ids of a text, without special tokens and not truncated. */
   tokenize(text: string): readonly number[];
 
   /**
-   * The pooled vector of each sequence of token ids, not normalized, in the order given. The ids come without special tokens; the
-   * teacher puts its own around each.
+   * The pooled vector of each sequence of token ids, not normalized, in the same order. The sequences have no special tokens; the teacher adds its own.
    */
   embedTokenIds(batch: readonly (readonly number[])[], options: TeacherCallOptions): Promise<readonly Float32Array[]>;
 
-  /** The vector of each text as the model's users get it, in the order given; normalized or not. */
+  /** The vector of each text, in the same order, as users of the model get it: normalized if the model normalizes. */
   embedTexts(texts: readonly string[], options: TeacherCallOptions): Promise<readonly Float32Array[]>;
 }

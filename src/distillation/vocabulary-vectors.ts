@@ -1,21 +1,23 @@
-/** Every token of the vocabulary through the teacher, each alone between the teacher's special tokens. */
+/** Embeds every token of the vocabulary, each alone between the special tokens of the teacher. */
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import { zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import type { Teacher, TeacherCallOptions } from "./teacher.ts";
 
+/** The vectors of a vocabulary. */
 export interface VocabularyVectors {
-  /** [tokens, teacher's dimensions]; zeros for tokens that are left out. */
+  /** One row per token id, as long as the vectors of the teacher; zeros for ids that are not included. */
   readonly vectors: Matrix;
-  /** 1 for a token that has a vector, 0 for one left out: ids without a token, and BERT's placeholders "[unused12]". */
+  /** 1 for an id that has a vector; 0 for ids without a token and for BERT's placeholders "[unused12]". */
   readonly include: Uint8Array;
-  /** How many have one. */
+  /** Number of ids that have a vector. */
   readonly count: number;
 }
 
-/** Tokens given to the teacher at a time. */
+/** Tokens per call of the teacher. */
 const batchSize = 256;
 
+/** Embeds the vocabulary. Throws TOKENIZER_INVALID if it is empty, RUN_FAILED for unusable vectors of the teacher, and ABORTED. */
 export async function vocabularyVectors(teacher: Teacher, options: TeacherCallOptions): Promise<VocabularyVectors> {
   const { vocabulary, dimensions } = teacher;
   const ids = [...vocabulary.keys()].filter((id) => isText(vocabulary[id] ?? ""));
@@ -42,7 +44,7 @@ export async function vocabularyVectors(teacher: Teacher, options: TeacherCallOp
   return { vectors, include, count: ids.length };
 }
 
-/** The vector, if it is one of the teacher's: RUN_FAILED names the input whose vector is missing, too short or not finite. */
+/** Returns the vector. Throws RUN_FAILED, with the input in the message, if it is missing, has another length, or is not finite. */
 export function checkVector(teacher: Teacher, vector: Float32Array | undefined, input: string): Float32Array {
   if (vector?.length === teacher.dimensions && vector.every(Number.isFinite)) return vector;
   const found =

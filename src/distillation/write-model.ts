@@ -1,6 +1,6 @@
 /**
- * Puts a distilled model on disk in model2vec's layout (model.safetensors, tokenizer.json, config.json, modules.json), with our
- * inferyard.json beside it. Everything is written into a folder next to the wanted one, which then takes its place.
+ * Writes a distilled model in the layout of model2vec (model.safetensors, tokenizer.json, config.json, modules.json), with an inferyard.json. Everything is written to a
+ * temporary folder, which is then renamed.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -12,35 +12,41 @@ import { encodeFloat16 } from "../formats/floats/float16.ts";
 import { packNibbles } from "./quantize.ts";
 import type { QuantizedRows } from "./quantize.ts";
 
-/** What inferyard.json and config.json say beside what the rows tell. */
+/** What inferyard.json and config.json state besides what follows from the rows. */
 export interface ModelDescription {
   readonly name: string;
+  /** Names of Hugging Face tasks. */
   readonly tasks: readonly string[];
   /** SPDX expression. */
   readonly license?: string;
-  /** Free form: the teacher, the texts, the command, figures. */
+  /** Any JSON: the teacher, the texts, the command, results. */
   readonly provenance: Readonly<Record<string, unknown>>;
+  /** Reference of the teacher. */
   readonly teacher: string;
+  /** Absolute path of the tokenizer.json of the teacher. */
   readonly tokenizerPath: string;
-  /** Longest text in tokens. */
+  /** Longest input in tokens. */
   readonly maxTokens: number;
-  /** Files that go along unchanged under their own names: LICENSE, NOTICE. */
+  /** Paths of files that are copied under their names: LICENSE, NOTICE. */
   readonly notices: readonly string[];
-  /** Texts with the normalized vectors this model gives for them. */
+  /** Texts with the normalized vectors that the model gives for them. */
   readonly answers: readonly { readonly text: string; readonly embedding: Float32Array }[];
 }
 
-/** The folder being filled. */
+/** The temporary folder that a model is written to. */
 export interface Staging {
+  /** Absolute path of the temporary folder. */
   readonly directory: string;
+  /** Absolute path that it is renamed to. */
   readonly target: string;
+  /** Whether an existing folder is replaced. */
   readonly replace: boolean;
 }
 
-/** Largest difference allowed between a vector's component and the known answer: sums in another order, and nothing more. */
+/** Tolerance of the known answers: it only allows for sums in another order. */
 const answerTolerance = 1e-4;
 
-/** Makes the folder to fill, so that a disk that refuses is noticed before the work and not after it. */
+/** Creates the temporary folder, so that errors of the file system occur before the work. Throws OUTPUT_FAILED, also if `output` exists and may not be replaced. */
 export async function openStaging(output: string, replace: boolean): Promise<Staging> {
   const target = resolve(output);
   if (!replace && (await exists(target))) {
@@ -53,11 +59,12 @@ export async function openStaging(output: string, replace: boolean): Promise<Sta
   return { directory, target, replace };
 }
 
+/** Removes the temporary folder. */
 export async function discardStaging(staging: Staging): Promise<void> {
   await rm(staging.directory, { recursive: true, force: true });
 }
 
-/** Fills the folder and moves it to its place. */
+/** Writes the model to the temporary folder and renames it. Throws OUTPUT_FAILED, or TOKENIZER_INVALID if the tokenizer of the teacher cannot be read. */
 export async function writeModel(staging: Staging, rows: QuantizedRows, description: ModelDescription): Promise<void> {
   const { directory, target } = staging;
   const weights = join(directory, "model.safetensors");
@@ -74,7 +81,7 @@ export async function writeModel(staging: Staging, rows: QuantizedRows, descript
   });
 }
 
-/** Rows of 8 bits can be read by model2vec itself, which multiplies them by `weights`; those of 4 bits only by us. */
+/** Rows of 8 bits can be read by model2vec, which multiplies them by `weights`; rows of 4 bits only by the backend `native`. */
 function tensorsOf({ bits, rows, dimensions, codes, scales }: QuantizedRows): Record<string, Tensor> {
   if (bits === 8) {
     return {
@@ -88,7 +95,7 @@ function tensorsOf({ bits, rows, dimensions, codes, scales }: QuantizedRows): Re
   };
 }
 
-/** The teacher's tokenizer without what does not concern a static model: cutting, padding, and the frame of special tokens. */
+/** The tokenizer of the teacher without truncation, padding and special tokens, which a static model does not have. */
 async function bareTokenizer(path: string): Promise<string> {
   try {
     const json = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
@@ -145,7 +152,7 @@ function toBase64(vector: Float32Array): string {
   return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
 }
 
-/** A folder cannot replace one that has content in a single step: the old one is moved aside first, and back if that fails. */
+/** A rename cannot replace a folder that is not empty: the old one is renamed first, and renamed back if the second step fails. */
 async function moveIntoPlace({ directory, target, replace }: Staging): Promise<void> {
   const aside = `${directory}.old`;
   const occupied = replace && (await exists(target));

@@ -1,6 +1,6 @@
 /**
- * One peer and the queue of its calls. Calls wait here, not over there, so that a cancelled one never reaches the engine. A peer ends between
- * calls where it can (`end`), and at once where nobody waits for it, or where it hangs (`kill`).
+ * A peer and the queue of its calls. Calls wait in the host, so that an aborted one never reaches the engine. A peer is ended
+ * between calls if possible (`end`), and at once if no caller waits for it or it hangs (`kill`).
  */
 import type { LoadedModel } from "../backend.ts";
 import { InferyardError, throwIfAborted, wrapError } from "../errors.ts";
@@ -14,24 +14,25 @@ interface Pending {
   readonly message: Call;
   settle(result: Results[keyof Results]): void;
   fail(error: InferyardError): void;
-  /** When it was sent to the peer; by `performance.now()`. */
+  /** Time at which it was sent to the peer, by `performance.now()`. */
   sentAt: number;
-  /** Its caller has gone; the peer computes on. */
+  /** The caller has aborted; the peer still computes. */
   abandoned: boolean;
 }
 
-/** While a peer ends: longest wait in milliseconds for a call nobody waits for, and then for the model to be freed. */
+/** Maximum milliseconds that an ending peer may spend on a call for which no caller waits, and then on freeing the model. */
 const maxFreeMs = 2_000;
-/** A peer that computes for a caller who has gone, while other callers wait, is a hang after this time. */
+/** Milliseconds after which a run whose caller has aborted counts as a hang, if other calls wait. */
 const maxAbandonedMs = 30_000;
 
+/** Sends calls to one peer, one at a time, and ends the peer. */
 export class CallQueue {
   readonly #peer: Peer;
   readonly #supervision: Supervision;
   readonly #queue: Pending[] = [];
   readonly #description: Promise<ModelDescription>;
   #running: Pending | undefined;
-  /** Whether the peer has a call that it has not answered: also one that failed here meanwhile. */
+  /** Whether the peer has an unanswered call, including one that already failed in the host. */
   #isBusy = false;
   #calls = 0;
   #death: InferyardError | undefined;
@@ -39,12 +40,12 @@ export class CallQueue {
   #holds = 0;
   #runTimer: ReturnType<typeof setTimeout> | undefined;
   #abandonTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Called when the peer has nothing to do, or is gone. */
+  /** Called when the peer is idle or gone. */
   readonly #idleListeners: (() => void)[] = [];
   #isGone = false;
   #end: Promise<void> | undefined;
   #kill: Promise<void> | undefined;
-  /** Kill it when they fire; cleared when it has ended. */
+  /** Timers that kill the peer; cleared when it has ended. */
   readonly #endTimers = new Set<ReturnType<typeof setTimeout>>();
   loaded = false;
 
@@ -59,10 +60,11 @@ export class CallQueue {
     this.#description = this.call<"load">(load);
     this.#description.then(
       () => (this.loaded = true),
-      () => this.end(), // the failure itself reaches whoever waits in description()
+      () => this.end(), // the failure itself is thrown by description()
     );
   }
 
+  /** Whether the peer has died or is being ended. */
   get ended(): boolean {
     return this.#death !== undefined;
   }
@@ -72,27 +74,27 @@ export class CallQueue {
     return this.#peer.kind;
   }
 
-  /** The most memory the peer said it takes; undefined where it says nothing. */
+  /** Peak memory that the peer reported. Undefined if it reports none. */
   get memory(): LoadedModel["memory"] | undefined {
     return this.#memory;
   }
 
-  /** Bytes the peer said it holds when it last answered; 0 where it says nothing. */
+  /** Bytes that the peer reported with its last answer; 0 if it reports none. */
   get heldBytes(): number {
     return this.#holds;
   }
 
-  /** Time in milliseconds since the call under way was sent; 0 where there is none. */
+  /** Milliseconds since the current call was sent; 0 if there is none. */
   get runningMs(): number {
     return this.#running === undefined ? 0 : performance.now() - this.#running.sentAt;
   }
 
-  /** Waits for the model to be loaded. */
+  /** Waits until the model is loaded. */
   description(signal: AbortSignal | undefined): Promise<ModelDescription> {
     return abortable(this.#description, signal);
   }
 
-  /** "next": before those that wait. */
+  /** Queues a call. `place`: "next" puts it before the calls that wait. */
   call<Operation extends keyof Results>(
     message: Call & { operation: Operation },
     signal?: AbortSignal,
@@ -104,8 +106,8 @@ export class CallQueue {
   }
 
   /**
-   * Frees the model and ends the peer, after the calls that somebody waits for: at most `waitMs` for these, and a few seconds for the rest.
-   * A peer that needs longer is killed. Resolves when its memory is free.
+   * Frees the model and ends the peer after the calls that have a caller: at most `waitMs` for these, and a few seconds for the
+   * rest. A peer that needs longer is killed. Resolves when its memory is free.
    */
   end(waitMs: number = Number.POSITIVE_INFINITY): Promise<void> {
     this.#end ??= this.#endBetweenCalls().finally(() => {
@@ -115,7 +117,10 @@ export class CallQueue {
     return this.#end;
   }
 
-  /** Ends the peer at once, or where its thread cannot be ended during a call, after that. Its calls fail. Resolves when its memory is free. */
+  /**
+   * Kills the peer at once, or after its current call if its thread cannot be terminated. Its calls fail. Resolves when its
+   * memory is free.
+   */
   kill(): Promise<void> {
     this.#kill ??= this.#killWhenSafe();
     return this.#kill;
@@ -147,7 +152,7 @@ export class CallQueue {
       if (this.#isGone || this.#kill !== undefined) return this.kill();
       const disposal = this.#enqueue<"dispose">({ operation: "dispose" });
       this.#killAfter(maxFreeMs);
-      await disposal.catch(() => null); // a peer that cannot free its model is ended all the same
+      await disposal.catch(() => null); // the peer is ended even if it cannot free its model
     }
     await (this.#kill ?? this.#peer.end());
   }
@@ -159,7 +164,7 @@ export class CallQueue {
       await this.#free();
     }
     await this.#peer.kill();
-    this.#gone(); // not every peer tells its end
+    this.#gone(); // not every peer reports its end
   }
 
   #killAfter(milliseconds: number): void {
@@ -167,12 +172,12 @@ export class CallQueue {
     this.#endTimers.add(setTimeout(() => void this.kill(), milliseconds));
   }
 
-  /** Whether somebody waits for a call. */
+  /** Whether a call has a caller. */
   #isAwaited(): boolean {
     return this.#queue.length > 0 || this.#running?.abandoned === false;
   }
 
-  /** Resolves when the peer has no call. */
+  /** Resolves when the peer is idle. */
   async #free(): Promise<void> {
     if (this.#isBusy) await new Promise<void>((resolve) => this.#idleListeners.push(resolve));
   }
@@ -196,7 +201,7 @@ export class CallQueue {
     }
   }
 
-  /** The call holds what cannot be copied to another thread, for example a typed array whose buffer was given away. */
+  /** The call contains a value that cannot be cloned, for example a typed array whose buffer was detached. */
   #refuse(call: Pending, thrown: unknown): void {
     const { operation } = call.message;
     this.#running = undefined;
@@ -208,7 +213,7 @@ export class CallQueue {
 
   #answer(message: AnswerMessage): void {
     this.#holds = message.memory?.bytes ?? 0;
-    // The most that was seen: a system takes pages back from a process at rest, and they return when it works.
+    // The peak is kept: the system reclaims pages of an idle process, and they return when it works.
     if ((message.memory?.bytes ?? 0) > (this.#memory?.bytes ?? 0)) this.#memory = message.memory;
     const running = this.#running;
     this.#rest();
@@ -217,7 +222,7 @@ export class CallQueue {
     this.#next();
   }
 
-  /** The peer has no call any more: it has answered, or is gone. */
+  /** The peer has answered, or is gone. */
   #rest(): void {
     this.#running = undefined;
     this.#isBusy = false;
@@ -240,7 +245,7 @@ export class CallQueue {
     this.#runTimer = unrefTimeout(() => this.#endHungPeer(`a run has taken longer than ${maxRunMs} ms (runTimeout)`), maxRunMs);
   }
 
-  /** Begins to wait for a run nobody wants any more, once others wait behind it. */
+  /** Starts the timer for an abandoned run once other calls wait behind it. */
   #watchAbandoned(): void {
     if (this.#abandonTimer !== undefined || this.#running?.abandoned !== true || this.#queue.length === 0) return;
     const waitMs = Math.min(maxAbandonedMs, this.#supervision.maxRunMs ?? maxAbandonedMs);
@@ -252,7 +257,7 @@ export class CallQueue {
 
   #endHungPeer(reason: string): void {
     if (this.#running === undefined) return;
-    if (this.#death !== undefined) return void this.kill(); // it was about to end
+    if (this.#death !== undefined) return void this.kill(); // it was being ended
     this.#fail(this.#deathOf(`the ${this.#peer.kind} was ended, since ${reason}`, { facts: { hung: true } }, this.runningMs));
     void this.kill();
   }
@@ -276,16 +281,19 @@ export class CallQueue {
     return death;
   }
 
-  /** Ends all calls with this error. */
+  /** Fails all calls with this error. */
   #fail(error: InferyardError): void {
     const isBusy = this.#isBusy;
     for (const pending of [this.#running, ...this.#queue.splice(0)]) pending?.fail(error);
     this.#rest();
-    this.#isBusy = isBusy; // the peer itself may compute on
+    this.#isBusy = isBusy; // the peer itself may still compute
   }
 }
 
-/** `waitMs`: how long the next start waits. */
+/**
+ * The HOST_DIED error of calls to a peer that died. `kind`: "worker" or "process". `waitMs`: delay of the next start in
+ * milliseconds.
+ */
 export function hostDied(
   reason: string,
   kind: string,

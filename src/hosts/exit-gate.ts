@@ -1,21 +1,21 @@
 /**
- * Lets a program end in the middle of a run with its own exit code.
+ * Lets a program exit during a run with its own exit code.
  *
- * A process that exits while another thread is inside a native engine is torn down under that engine and aborts (code 134). The gate
- * is two words of shared memory: the worker raises BUSY around native calls, the main thread raises STOP when the process exits and
- * waits, for a bounded time, until the worker is between calls; a worker that sees STOP never enters another one. A program with a worker that does
- * not come back ends by SIGKILL: its threads cannot be joined.
+ * If a process exits while another thread is inside a native engine, the engine is torn down and aborts (exit code 134). The
+ * gate consists of two words of shared memory. The worker sets BUSY around native calls. On exit the main thread sets STOP and
+ * waits, for a bounded time, until the worker is between calls; a worker that sees STOP enters no further call. If a worker
+ * does not return, the process is ended by SIGKILL, since its threads cannot be joined.
  */
 
 const BUSY = 0;
 const STOP = 1;
 
-/** A run that takes longer than this at exit is given up on. */
+/** Maximum milliseconds to wait for a run at exit. */
 const maxWaitMs = 10_000;
-/** The same for a worker that hung before. */
+/** Maximum milliseconds to wait at exit for a worker that hung before. */
 const maxHungWaitMs = 500;
 
-/** The worker's side. */
+/** The worker's side of the gate. */
 export class WorkerGate {
   readonly #words: Int32Array;
 
@@ -23,7 +23,7 @@ export class WorkerGate {
     this.#words = new Int32Array(memory);
   }
 
-  /** Runs `work` as a call the process must not exit under. */
+  /** Runs `work` as a call during which the process must not exit. */
   async guard<Result>(work: () => Promise<Result>): Promise<Result> {
     Atomics.store(this.#words, BUSY, 1);
     if (Atomics.load(this.#words, STOP) === 1) this.#park();
@@ -40,7 +40,7 @@ export class WorkerGate {
     Atomics.notify(this.#words, BUSY);
   }
 
-  /** The process is exiting: stay out of native code for good. */
+  /** The process is exiting: blocks this thread for good, so that it enters no native code. */
   #park(): void {
     this.#leave();
     Atomics.wait(this.#words, STOP, 1);
@@ -61,7 +61,7 @@ export class ExitGates {
     }
   };
 
-  /** Memory for a new worker's gate. */
+  /** Allocates the shared memory of a new worker's gate. */
   open(): SharedArrayBuffer {
     if (this.#gates.size === 0) this.#listen();
     const memory = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
@@ -69,12 +69,12 @@ export class ExitGates {
     return memory;
   }
 
-  /** The worker may never come back: the process does not wait long for it. */
+  /** Marks a worker as hung: the process waits for it only briefly at exit. */
   markHung(memory: SharedArrayBuffer): void {
     for (const words of this.#gates) if (words.buffer === memory) this.#hung.add(words);
   }
 
-  /** Forgets the gate of a worker that has ended. */
+  /** Removes the gate of a worker that has ended. */
   close(memory: SharedArrayBuffer): void {
     for (const words of this.#gates) {
       if (words.buffer !== memory) continue;
@@ -85,8 +85,8 @@ export class ExitGates {
   }
 
   /**
-   * Every host has one listener: many runtimes in one process are not the leak that Node.js would warn of. It comes before all others, so
-   * that whoever tidies up at exit finds the workers at rest.
+   * Each host has one listener; the limit is raised, since many runtimes in one process are not the leak that Node.js would
+   * warn of. The listener comes first, so that other exit handlers find the workers idle.
    */
   #listen(): void {
     if (process.getMaxListeners() > 0) process.setMaxListeners(process.getMaxListeners() + 1);

@@ -1,41 +1,49 @@
-/** Where a loaded model lives. Every host gives the same thing: a model that runs, and a way to be rid of it. */
+/** Hosts: where a loaded model lives. All hosts have the same interface. */
 import type { Backend, Device, LoadOptions, LoadedModel, ModelFiles, RunOptions } from "../backend.ts";
 import type { Reduction } from "./output-reduction.ts";
 import type { TensorMap } from "../tensor.ts";
 import type { ReplicaGroup } from "./replica-group.ts";
 import type { Supervision } from "./supervision.ts";
 
-/** "inline": on the calling thread. "worker": on a thread of its own. "process": in a child process of its own. */
+/** "inline": the calling thread. "worker": a worker thread for each model. "process": a child process for each model. */
 export type HostName = "inline" | "worker" | "process";
 
+/** Names of all hosts. */
 export const hostNames: readonly HostName[] = ["inline", "worker", "process"];
 
+/** Options of a run on a hosted model. */
 export interface HostedRunOptions extends RunOptions {
-  /** By output: what is made of it where the model lives; the result stands in its place. Default: outputs come as they are. */
+  /**
+   * Reductions by output name. The host applies them where the model lives, so that only the results are transferred. Default:
+   * none.
+   */
   readonly reductions?: Readonly<Record<string, Reduction>>;
 }
 
+/** Options of `HostedModel.dispose`. */
 export interface DisposeOptions {
-  /** Longest wait for calls that have a caller, in milliseconds. Default: as long as they take. */
+  /** Maximum wait for calls that have a caller, in milliseconds. Default: no limit. */
   readonly waitMs?: number | undefined;
 }
 
-/** A loaded model, wherever it lives. */
+/** A loaded model in a host. */
 export interface HostedModel extends Omit<LoadedModel, "sharing" | "dispose"> {
-  /** Where copies share memory with it: bytes that another one takes for itself, its thread not counted; an estimate. */
+  /** Estimated bytes of one more replica, its thread excluded. Undefined if replicas do not share memory. */
   readonly replicaBytes?: number | undefined;
-  /** Time in milliseconds since the call under way began; 0 where there is none, left out on the calling thread. */
+  /** Milliseconds since the current call began; 0 if there is none. Undefined on the calling thread. */
   readonly runningMs?: number;
   run(inputs: TensorMap, options?: HostedRunOptions): Promise<TensorMap>;
-  /** Frees the model. A thread or process that needs longer than a few seconds besides `waitMs` is killed, where that is safe. */
+  /** Frees the model. A thread or process that needs more than a few seconds besides `waitMs` is killed, if that is safe. */
   dispose(options?: DisposeOptions): Promise<void>;
 }
 
+/** Loads models and runs them in one kind of place. */
 export interface Host {
   readonly name: HostName;
   /**
-   * `supervision`: told when the thread or process dies, and asked before another is started; "inline" has none. Default: nobody. `copies`: those of
-   * this model so far; it may share memory with them, on a thread of this process. Default: it shares none.
+   * Loads a model. `supervision`: is notified when the thread or process dies and permits each start; not used by "inline".
+   * Default: none. `replicas`: the replicas of this model, which may share memory on threads of this process. Default: nothing
+   * is shared.
    */
   load(
     backend: Backend,
@@ -43,8 +51,8 @@ export interface Host {
     device: Device,
     options: LoadOptions,
     supervision?: Supervision,
-    copies?: ReplicaGroup,
+    replicas?: ReplicaGroup,
   ): Promise<HostedModel>;
-  /** Frees what the host itself holds; its models are disposed before. */
+  /** Frees what the host itself holds. Its models must be disposed before. */
   dispose(): Promise<void>;
 }

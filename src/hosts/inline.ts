@@ -1,9 +1,10 @@
-/** The host that adds next to nothing: the backend runs on the calling thread. For backends that never block it. */
+/** The inline host: the backend runs on the calling thread. For backends that do not block it. */
 import type { LoadedModel } from "../backend.ts";
 import { reduceOutputs } from "./output-reduction.ts";
 import type { TensorMap } from "../tensor.ts";
 import type { Host, HostedModel, HostedRunOptions } from "./host.ts";
 
+/** A host that runs models on the calling thread. */
 export function inlineHost(): Host {
   return {
     name: "inline",

@@ -1,4 +1,4 @@
-/** A limit on the time of a load. */
+/** Time limit of a load. */
 import { InferyardError } from "../errors.ts";
 import { unrefTimeout } from "../platform/event-loop.ts";
 import { hostDied } from "./call-queue.ts";
@@ -6,8 +6,8 @@ import type { HostName } from "./host.ts";
 import type { Supervision } from "./supervision.ts";
 
 /**
- * Runs a load in a peer with a signal that is aborted when the caller cancels and when `maxLoadMs` is over; the load then ends its peer and
- * throws. Being late is a hang: the supervision is told, and HOST_DIED is thrown.
+ * Runs a load with a signal that is aborted when the caller aborts or `maxLoadMs` has passed; the load then ends its peer. A
+ * timeout is a hang: the supervision is notified, and HOST_DIED is thrown.
  */
 export async function loadWithTimeout<Result>(
   supervision: Supervision,

@@ -1,4 +1,4 @@
-/** What a peer does over there: one backend, one model, one call after the other. */
+/** The peer's side of a host: one backend, one model, one call at a time. */
 import type { Backend, LoadedModel, LoadOptions } from "../backend.ts";
 import { InferyardError, wrapError } from "../errors.ts";
 import { reduceOutputs } from "./output-reduction.ts";
@@ -8,9 +8,10 @@ import type { AnswerMessage, Call, CallMessage, ModelDescription, PeerPort, Resu
 /** Imports the module of a backend's entry. */
 export type ImportModule = (module: string) => Promise<Readonly<Record<string, unknown>>>;
 
-/** What lies in a port already. */
+/** Reads the message that is already queued in a port. */
 export type ReceiveSharedState = (port: PeerPort) => unknown;
 
+/** Executes the calls of a host in a worker thread or child process. */
 export class ModelServer {
   readonly #kind: string;
   readonly #importModule: ImportModule;
@@ -18,7 +19,7 @@ export class ModelServer {
   #backend: Backend | undefined;
   #model: LoadedModel | undefined;
 
-  /** `kind`: "worker" or "process", for messages. `receive`: for peers that share memory; the others are given nothing. */
+  /** `kind`: "worker" or "process", for messages. `receive`: for peers that can share memory; others receive no shared state. */
   constructor(
     kind: string,
     importModule: ImportModule = (module) => import(module),
@@ -29,12 +30,15 @@ export class ModelServer {
     this.#receive = receive;
   }
 
-  /** What the model takes now; undefined before it is loaded. */
+  /** Memory that the model holds now. Undefined before it is loaded. */
   get memory(): LoadedModel["memory"] | undefined {
     return this.#model?.memory;
   }
 
-  /** Never throws: a failure is an answer. `guard` runs the work, for whoever must know when it is under way. */
+  /**
+   * Executes a call. Never throws: a failure becomes an answer with an error. `guard` runs the work, so that the caller knows
+   * when it is in progress.
+   */
   async answer(message: CallMessage, guard: <Result>(work: () => Promise<Result>) => Promise<Result>): Promise<AnswerMessage> {
     const { number, operation } = message;
     try {
@@ -44,7 +48,7 @@ export class ModelServer {
     }
   }
 
-  /** What was thrown, as the error of a call. */
+  /** Converts a thrown value into the error of a call. */
   failure(operation: Call["operation"], thrown: unknown): InferyardError {
     const code = operation === "load" ? "LOAD_FAILED" : "RUN_FAILED";
     return wrapError(thrown, code, `the ${this.#kind}'s ${operation} failed`);
@@ -58,7 +62,7 @@ export class ModelServer {
         return this.#run(call);
       case "evidence":
         return this.#loaded().evidence();
-      case "give":
+      case "export":
         return this.#exportState(call.port);
       case "dispose":
         await this.#model?.dispose();
@@ -79,21 +83,21 @@ export class ModelServer {
     return { inputs, outputs, library, memory, replicaBytes: sharing?.replicaBytes };
   }
 
-  #replicaOption({ copy }: Extract<Call, { operation: "load" }>): Pick<LoadOptions, "copy"> {
-    if (copy === undefined) return {};
-    const { members, index, from: port } = copy;
-    const from = port === undefined ? undefined : this.#receive(port);
+  #replicaOption({ replica }: Extract<Call, { operation: "load" }>): Pick<LoadOptions, "replica"> {
+    if (replica === undefined) return {};
+    const { liveReplicas, index, sharedState: port } = replica;
+    const sharedState = port === undefined ? undefined : this.#receive(port);
     port?.close();
-    return { copy: { members, index, ...(from === undefined ? {} : { from }) } };
+    return { replica: { liveReplicas, index, ...(sharedState === undefined ? {} : { sharedState }) } };
   }
 
   #exportState(port: PeerPort): boolean {
     try {
-      const gift = this.#loaded().sharing?.exportState();
-      if (gift !== undefined) port.postMessage(gift);
-      return gift !== undefined;
+      const state = this.#loaded().sharing?.exportState();
+      if (state !== undefined) port.postMessage(state);
+      return state !== undefined;
     } finally {
-      port.close(); // what was posted is received all the same
+      port.close(); // a message that was posted before is still received
     }
   }
 

@@ -1,35 +1,36 @@
 /**
- * What is made of an output where the model lives, so that only the result travels. Plain data: it crosses threads and processes. An output
- * over a whole vocabulary is 62 MB for 512 tokens; sending it from a process takes about as long as computing it.
+ * Reductions of outputs, applied where the model lives so that only the results are transferred. They are plain data and cross
+ * threads and processes. Logits over a whole vocabulary are 62 MB for 512 tokens; sending them from a process takes about as
+ * long as computing them.
  */
 import { InferyardError } from "../errors.ts";
 import { type Tensor, type TensorMap } from "../tensor.ts";
 import { toFloat32 } from "../formats/floats/to-float32.ts";
 
-/** Of an output [batch, tokens, values]. */
+/** A reduction of an output of shape [batch, tokens, values]. */
 export type Reduction =
-  /** [batch, values]: the highest of each over the first so many tokens of a row, and at least 0. */
+  /** Gives [batch, values]: the maximum over the first `lengths[row]` tokens of each row, at least 0. */
   | { readonly kind: "highest"; readonly lengths: readonly number[] }
-  /** [batch, values]: the mean of each over these tokens of a row, summed in double precision; zeros where there are none. */
+  /** Gives [batch, values]: the mean over the tokens of `ranges[row]`, summed in double precision; zeros for an empty range. */
   | { readonly kind: "mean"; readonly ranges: readonly TokenRange[] }
-  /** [positions, values]: these tokens alone. */
+  /** Gives [positions, values]: the values of these tokens only. */
   | { readonly kind: "tokens"; readonly positions: readonly TokenPosition[] };
 
-/** A token of a batch. */
+/** Position of a token in a batch. */
 export interface TokenPosition {
   readonly row: number;
   readonly token: number;
 }
 
-/** Tokens of one row: from `first`, up to but not including `end`. */
+/** A range of tokens of one row, from `first` to `end` (exclusive). */
 export interface TokenRange {
   readonly first: number;
   readonly end: number;
 }
 
 /**
- * The outputs, each that has a reduction replaced by its result. INPUT_INVALID for one that does not fit its output; CONTRACT_VIOLATION where
- * the backend did not give an output: those that nobody wanted are refused before.
+ * Replaces each output that has a reduction by the result. Throws INPUT_INVALID for a reduction that does not fit its output,
+ * and CONTRACT_VIOLATION if the backend did not return the output.
  */
 export function reduceOutputs(outputs: TensorMap, reductions: Readonly<Record<string, Reduction>> = {}): TensorMap {
   const reduced = Object.entries(reductions).map(([name, reduction]) => {
@@ -77,7 +78,7 @@ function reduce(name: string, output: Tensor, reduction: Reduction): Tensor {
   return { dataType: "float32", shape: [positions.length, values], data: picked };
 }
 
-/** The mean over tokens of the row that begins at `offset`. */
+/** Mean over the tokens of a range, in the row that begins at `offset` of `data`. Returns `values` elements. */
 export function meanOf(data: Float32Array, offset: number, values: number, { first, end }: TokenRange): Float32Array {
   const sum = new Float64Array(values);
   for (let token = first; token < end; token += 1) {
@@ -88,7 +89,7 @@ export function meanOf(data: Float32Array, offset: number, values: number, { fir
   return Float32Array.from(sum, (value) => value / count);
 }
 
-/** Raises each value of `highest` to those of so many tokens. What is not a number stays one, so that whoever reads it can tell. */
+/** Element-wise maximum of `highest` and `tokens` tokens of `data`. NaN is propagated, so that readers can detect it. */
 function accumulateMax(highest: Float32Array, data: Float32Array, start: number, tokens: number): void {
   const values = highest.length;
   for (let token = 0; token < tokens; token += 1) {
@@ -96,7 +97,7 @@ function accumulateMax(highest: Float32Array, data: Float32Array, start: number,
     for (let index = 0; index < values; index += 1) {
       const value = data[offset + index] ?? 0;
       const best = highest[index] ?? 0;
-      // NaN is neither above nor below: it is taken once, and then stays.
+      // NaN compares false with every number: it is stored once and then stays.
       if (!(value <= best || Number.isNaN(best))) highest[index] = value;
     }
   }

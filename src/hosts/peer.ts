@@ -1,44 +1,49 @@
-/** The other end of a host: a worker thread or a child process that holds one model and answers one call after the other. */
+/** The interface of a peer: a worker thread or a child process that holds one model and answers one call at a time. */
 import type { AnswerMessage, CallMessage } from "./protocol.ts";
 
+/** A worker thread or child process. */
 export interface Peer {
   /** "worker" or "process", for messages. */
   readonly kind: string;
-  /** Throws where the message cannot be copied to the other side. Ports in it are handed over. */
+  /** Sends a call. Ports in it are transferred. Throws if the message cannot be cloned. */
   send(message: CallMessage): void;
-  /** busy: the program must not end while this peer works. idle: it may. */
+  /** "busy": the peer keeps the program alive. "idle": it does not. */
   setBusy(state: "busy" | "idle"): void;
-  /** Whether `kill` may be called during a call. A thread inside a native engine must not be terminated: that aborts the process. */
+  /** Whether `kill` may be called during a call. Terminating a thread inside a native engine would abort the process. */
   readonly interruptible: boolean;
-  /** It is not `interruptible`, and its call may never end: the program neither goes on for it nor waits long for it when it exits. */
+  /**
+   * Marks a peer that is not `interruptible` and whose call may never end: it no longer keeps the program alive, and the exit
+   * of the program waits for it only briefly.
+   */
   markHung?(): void;
-  /** Ends it between two calls; resolves when its memory is free. One that does not end by itself in time is killed. */
+  /** Ends the peer between two calls. Resolves when its memory is free. A peer that does not end in time is killed. */
   end(): Promise<void>;
-  /** Ends it at once; resolves when its memory is free. During a call only where it is `interruptible`. */
+  /** Ends the peer at once. Resolves when its memory is free. May be called during a call only if `interruptible`. */
   kill(): Promise<void>;
 }
 
-/** What a peer tells: each answer, and once, if it was not ended by us, why it died. */
+/** Events of a peer: each answer, and its death if it was not ended by the host. */
 export interface PeerEvents {
   readonly onAnswer: (message: AnswerMessage) => void;
-  /** A sentence without a full stop, for example "the worker ended with code 7". */
+  /** `reason`: a sentence without a full stop, for example "the worker ended with code 7". */
   readonly onDeath: (reason: string, details?: DeathDetails) => void;
-  /** A thread has ended, by itself or by us: it touches no shared memory any more. */
+  /** The thread has ended, by itself or by the host. It accesses no shared memory any more. */
   readonly onEnd: () => void;
 }
 
+/** Details of a peer's death. */
 export interface DeathDetails {
   readonly cause?: unknown;
-  /** For programs: becomes the `data` of the error. */
+  /** Becomes the `data` of the error. */
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-/** Starts a peer. `interruptible`: whether the backend lets a thread be ended during a call (`Capabilities.interruptible`). */
+/** Starts a peer. `interruptible`: whether the backend's thread may be terminated during a call (`Capabilities.interruptible`). */
 export type StartPeer = (events: PeerEvents, interruptible: boolean) => Peer;
 
 /**
- * Arguments of Node.js a peer inherits: none of a program that was given as text, since they would run it again, and none of a debugger,
- * since there is one port.
+ * Command-line arguments of Node.js that a peer inherits. A program given as text (`-e`, `-p`) is left out, since the peer
+ * would run it again, and so is the debugger, whose port is taken.
  */
 export function inheritedArguments(): string[] {
   if (process.execArgv.some((argument) => /^(-e|-p|--eval|--print|--input-type)\b/.test(argument))) return [];

@@ -1,26 +1,29 @@
-/** The program a child process runs. It ends when its parent disconnects, or is gone. */
+/** Program of a child process of the process host. It exits when its parent disconnects or has ended. */
 import { getPriority, setPriority } from "node:os";
 import { InferyardError } from "../errors.ts";
 import { ModelServer } from "./model-server.ts";
 import { watchParent } from "./parent-watchdog.ts";
 import type { AnswerMessage, CallMessage } from "./protocol.ts";
 
-/** As the system counts, from 0 to 19: the engine takes what the program that asks leaves, whose event loop then answers in time. */
+/**
+ * Added niceness (0 to 19): the engine yields the processor to the program that uses it, so that the program's event loop stays
+ * responsive.
+ */
 const niceness = 10;
 
 const send = process.send?.bind(process);
 if (send === undefined)
   throw new InferyardError("CONTRACT_VIOLATION", "process-child.js is the program of a child, not a main program");
 
-// What an engine prints through Node.js joins its errors, so that the parent sees both; stdout itself is the parent's stderr.
+// Output of an engine through Node.js goes to stderr, which the parent reads; its stdout is reserved for results.
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
-watchParent(); // before the priority is lowered: the thread keeps the priority it starts with
+watchParent(); // before the priority is lowered: the thread keeps the priority that it starts with
 lowerPriority();
 const server = new ModelServer("process");
 
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C reaches every process of the terminal; whether the work goes on is the parent's to say.
+// Ctrl-C reaches every process of the terminal; the parent decides whether the work goes on.
 process.on("SIGINT", () => {});
 
 process.on("message", async (message: CallMessage) => {
@@ -32,21 +35,24 @@ process.on("message", async (message: CallMessage) => {
   }
 });
 
-/** Before the engine starts threads, which take after this one. */
+/** Lowers the priority before the engine starts threads, which inherit it. */
 function lowerPriority(): void {
   try {
     setPriority(getPriority() + niceness);
   } catch {
-    // A system that forbids it: the engine computes as it would, and the program that asks may answer later.
+    // Some systems forbid it; the engine then runs at normal priority.
   }
 }
 
-/** A parent that is gone takes no answer: "disconnect" ends this process. Throws where the answer cannot be copied. */
+/**
+ * Sends an answer. Ignores a parent that has ended, since "disconnect" ends this process. Throws if the answer cannot be
+ * cloned.
+ */
 function reply(answer: AnswerMessage): void {
   send?.(withMemory(answer), undefined, undefined, () => {});
 }
 
-/** The memory of the whole process, which is the model's alone. */
+/** Adds the resident memory of the process, which holds the model alone. */
 function withMemory(answer: AnswerMessage): AnswerMessage {
   return { ...answer, memory: { bytes: process.memoryUsage.rss(), measure: "resident" } };
 }

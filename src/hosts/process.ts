@@ -1,6 +1,6 @@
 /**
- * The host that survives everything: each loaded model has a child process of its own. A native engine that aborts takes its process
- * down and nobody else's, and memory is really given back when a model leaves. Tensors are copied between the processes.
+ * The process host: each loaded model has a child process of its own. A native engine that aborts ends only that process, and
+ * all memory is returned to the system when a model is unloaded. Tensors are copied between the processes.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
@@ -11,15 +11,16 @@ import { type Peer, type PeerEvents, inheritedArguments } from "./peer.ts";
 import type { AnswerMessage } from "./protocol.ts";
 import { remoteHost } from "./remote-model.ts";
 
+/** A host that runs each model in a child process. */
 export function processHost(): Host {
   return remoteHost("process", startProcess);
 }
 
-/** A child that does not end by itself within this time after its model was freed is killed. */
+/** Milliseconds after which a child that does not exit by itself is killed, counted from the freeing of its model. */
 const maxExitMs = 1_000;
-/** What a child wrote before it ended arrives a little after its end, and sometimes no end of it is seen. */
+/** Milliseconds to wait for output that a child wrote before it ended; sometimes its end is never seen. */
 const maxFlushMs = 50;
-/** What an engine wrote last before it died says why; no more than this is kept. */
+/** Limits of the kept output. The last lines of an engine say why it died. */
 const keptCharacters = 8_000;
 const keptLines = 10;
 
@@ -27,17 +28,17 @@ function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
   const child = fork(fileURLToPath(new URL("./process-child.js", import.meta.url)), [], {
     serialization: "advanced",
     execArgv: inheritedArguments(),
-    stdio: stdioWithWatchdog(["ignore", 2, "pipe"]), // stdout of the child goes to our stderr: ours carries results only
+    stdio: stdioWithWatchdog(["ignore", 2, "pipe"]), // the child's stdout goes to our stderr, since our stdout is for results only
   });
   holdWatchdogPipe(child);
-  const lastWords = captureStderrTail(child);
+  const stderrTail = captureStderrTail(child);
   const ended = new Promise<void>((resolve) => {
     child.once("error", (cause) => {
       onDeath(`the process could not be started: ${cause.message}`, { cause });
       resolve();
     });
     child.once("exit", async (code, signal) => {
-      const { cause, lines } = await lastWords();
+      const { cause, lines } = await stderrTail();
       const said = cause === undefined ? "" : `, saying: ${cause}`;
       onDeath(`the process ${howItEnded(code, signal)}${said}`, { facts: { exitCode: code, signal, lastLines: lines } });
       resolve();
@@ -52,7 +53,7 @@ function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
   return {
     kind: "process",
     interruptible: true,
-    // A message to a child that has just died is lost; its death is reported all the same.
+    // A message to a child that has just died is lost; its death is reported separately.
     send: (message) => void child.send(message, () => {}),
     setBusy: (state) => hold(child, state),
     async end() {
@@ -67,20 +68,20 @@ function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
 
 function howItEnded(code: number | null, signal: NodeJS.Signals | null): string {
   if (signal === null) return `ended with code ${code}`;
-  // Nothing ends a process so by itself: it is what the system does when memory runs out, or an operator.
+  // No process ends by SIGKILL by itself: the system sends it when memory runs out, or an operator does.
   return signal === "SIGKILL"
     ? "was killed (SIGKILL), probably because the machine or its container ran out of memory"
     : `died of ${signal}`;
 }
 
 interface StderrTail {
-  /** The line that says most. */
+  /** The line that most likely names the cause. */
   readonly cause: string | undefined;
-  /** The last lines, stack traces left out. */
+  /** The last lines, without stack traces. */
   readonly lines: readonly string[];
 }
 
-/** Passes on what the child writes to stderr, and remembers the end of it. What is told is asked for when the child has ended. */
+/** Forwards the child's stderr and keeps its end. The returned function is called when the child has ended. */
 function captureStderrTail(child: ChildProcess): () => Promise<StderrTail> {
   let kept = "";
   const silence = new Promise<void>((resolve) => child.stderr?.once("close", resolve));
@@ -91,17 +92,17 @@ function captureStderrTail(child: ChildProcess): () => Promise<StderrTail> {
   return async () => {
     await Promise.race([silence, setTimeout(maxFlushMs)]);
     const lines = kept.split("\n").map((line) => line.trim());
-    const words = lines.filter((line) => line !== "" && !/^(at |\d+: |-----|\^|Node\.js v)/.test(line)); // of a stack nobody learns much
+    const words = lines.filter((line) => line !== "" && !/^(at |\d+: |-----|\^|Node\.js v)/.test(line)); // stack frames are left out
     return { cause: mostTellingLine(words), lines: words.slice(-keptLines) };
   };
 }
 
-/** The line that says most of what a dying process writes: the last that names an error, else the last. */
+/** The last line that names an error; otherwise the last line. */
 function mostTellingLine(lines: readonly string[]): string | undefined {
   return lines.findLast((line) => /error|terminate|what\(\)|abort|fatal|assert|fail/i.test(line)) ?? lines.at(-1);
 }
 
-/** A child at rest must not keep our program alive: neither the child itself, nor its channel, nor its stderr. */
+/** An idle child must not keep the program alive: neither the child itself, nor its channel, nor its stderr. */
 function hold(child: ChildProcess, state: "busy" | "idle"): void {
   const stderr = child.stderr as (NodeJS.ReadableStream & { ref?(): void; unref?(): void }) | null;
   if (state === "busy") {

@@ -1,4 +1,7 @@
-/** What a host and its peer (a worker, a process) say to each other. One call is under way at a time; each answer carries its call's number. */
+/**
+ * The protocol between a host and its peer (a worker thread or a child process). One call is in progress at a time; each answer
+ * carries the number of its call.
+ */
 import type {
   BackendEntry,
   ReplicaSlot,
@@ -13,6 +16,7 @@ import type { SerializedError } from "../errors.ts";
 import type { Reduction } from "./output-reduction.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
 
+/** A call of a host to its peer. */
 export type Call =
   | {
       readonly operation: "load";
@@ -20,8 +24,8 @@ export type Call =
       readonly model: ModelFiles;
       readonly device: Device;
       readonly settings: LoadSettings & LoadLimits;
-      /** `from`: see `PeerPort`. */
-      readonly copy?: Pick<ReplicaSlot, "members" | "index"> & { readonly from?: PeerPort };
+      /** Slot among the replicas. `sharedState`: a port on which another replica's state arrives. */
+      readonly replica?: Pick<ReplicaSlot, "liveReplicas" | "index"> & { readonly sharedState?: PeerPort };
     }
   | {
       readonly operation: "run";
@@ -30,34 +34,39 @@ export type Call =
       readonly reductions?: Readonly<Record<string, Reduction>>;
     }
   | { readonly operation: "evidence" }
-  /** What the model shares goes through the port. Answers whether there was any. */
-  | { readonly operation: "give"; readonly port: PeerPort }
+  /** Posts the model's shared state to the port. Returns whether there was any. */
+  | { readonly operation: "export"; readonly port: PeerPort }
   | { readonly operation: "dispose" };
 
-/** One end of a channel between two peers: whoever has the other end finds there what `give` sent. It is handed over, not copied. */
+/**
+ * One end of a channel between two peers. The state that "export" posts to one end is received at the other. Ports are
+ * transferred, not copied.
+ */
 export interface PeerPort {
   postMessage(value: unknown): void;
   close(): void;
 }
 
+/** A call as it is sent. */
 export type CallMessage = Call & { readonly number: number };
 
-/** The result of each operation. */
+/** The result of each operation, by its name. */
 export interface Results {
   readonly load: ModelDescription;
   readonly run: TensorMap;
   readonly evidence: readonly string[];
-  readonly give: boolean;
+  readonly export: boolean;
   readonly dispose: null;
 }
 
+/** The answer to a call: its result, or the serialized error. */
 export type AnswerMessage = {
   readonly number: number;
-  /** What the peer holds now, where it knows. */
+  /** Memory that the peer holds now, if it knows. */
   readonly memory?: LoadedModel["memory"];
 } & ({ readonly ok: true; readonly result: Results[keyof Results] } | { readonly ok: false; readonly error: SerializedError });
 
-/** What must be known here of a model that lives over there. */
+/** Description of a model that lives in a peer. */
 export interface ModelDescription {
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
@@ -66,13 +75,13 @@ export interface ModelDescription {
   readonly replicaBytes?: number | undefined;
 }
 
-/** Data of a new worker. */
+/** Data that a new worker thread is started with. */
 export interface WorkerData {
   readonly gate: SharedArrayBuffer;
 }
 
-/** Ports that a message hands over. */
+/** The ports in a message, for the transfer list. */
 export function portsOf(message: Call): readonly PeerPort[] {
-  if (message.operation === "give") return [message.port];
-  return message.operation === "load" && message.copy?.from !== undefined ? [message.copy.from] : [];
+  if (message.operation === "export") return [message.port];
+  return message.operation === "load" && message.replica?.sharedState !== undefined ? [message.replica.sharedState] : [];
 }

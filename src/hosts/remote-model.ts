@@ -1,4 +1,7 @@
-/** A model at the other end of a queue of calls. When its peer dies its calls end with HOST_DIED, and the next call starts a new one. */
+/**
+ * A model in a peer, behind a queue of calls. If the peer dies, its calls fail with HOST_DIED and the next call starts another
+ * peer.
+ */
 import type { Backend, BackendEntry, Device, LoadOptions, LoadedModel, ModelFiles } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import type { TensorMap } from "../tensor.ts";
@@ -11,16 +14,16 @@ import type { StartPeer } from "./peer.ts";
 import type { ModelDescription, PeerPort } from "./protocol.ts";
 import { type ReplacementReason, type Supervision, unsupervised } from "./supervision.ts";
 
-/** Makes a channel between two peers. */
+/** Creates a channel between two peers and returns its ends. */
 export type OpenChannel = () => readonly [PeerPort, PeerPort];
 
 /** A host whose models each live in a peer of their own. `openChannel`: for peers that can share memory. Default: they cannot. */
 export function remoteHost(name: HostName, startPeer: StartPeer, openChannel?: OpenChannel): Host {
   return {
     name,
-    async load(backend, model, device, options, supervision = unsupervised, copies) {
+    async load(backend, model, device, options, supervision = unsupervised, replicas) {
       throwIfAborted(options.signal);
-      const shared = openChannel && copies && { copies, openChannel };
+      const shared = openChannel && replicas && { replicas, openChannel };
       const start = (): Promise<CallQueue> => queueFor(startPeer, { backend, model, device, options, supervision, shared });
       return RemoteModel.load(start, { name, supervision }, options.signal);
     },
@@ -34,34 +37,34 @@ interface Start {
   readonly device: Device;
   readonly options: LoadOptions;
   readonly supervision: Supervision;
-  readonly shared: { readonly copies: ReplicaGroup; readonly openChannel: OpenChannel } | undefined;
+  readonly shared: { readonly replicas: ReplicaGroup; readonly openChannel: OpenChannel } | undefined;
 }
 
 async function queueFor(
   startPeer: StartPeer,
   { backend, model, device, options, supervision, shared }: Start,
 ): Promise<CallQueue> {
-  const { signal: _signal, copy: _copy, ...settings } = options;
+  const { signal: _signal, replica: _replica, ...settings } = options;
   const load = { operation: "load", entry: entryOf(backend), model, device, settings } as const;
   const { interruptible = false } = backend.capabilities(device);
   if (shared === undefined) return new CallQueue(startPeer, load, supervision, interruptible);
-  const { copies, openChannel } = shared;
-  const { queue } = await copies.start((given) => {
-    const from = given as PeerPort | undefined;
-    const member = copies.enter();
-    if (member === undefined) from?.close();
-    const copy = member && { ...member.slot, ...(from === undefined ? {} : { from }) };
+  const { replicas, openChannel } = shared;
+  const { queue } = await replicas.start((given) => {
+    const sharedState = given as PeerPort | undefined;
+    const member = replicas.enter();
+    if (member === undefined) sharedState?.close();
+    const replica = member && { ...member.slot, ...(sharedState === undefined ? {} : { sharedState }) };
     const startMember: StartPeer = (events) => startPeer({ ...events, onEnd: () => member?.leave() }, interruptible);
-    const started = new CallQueue(startMember, copy === undefined ? load : { ...load, copy }, supervision, interruptible);
-    const give = async (): Promise<PeerPort | undefined> => {
+    const started = new CallQueue(startMember, replica === undefined ? load : { ...load, replica }, supervision, interruptible);
+    const exportState = async (): Promise<PeerPort | undefined> => {
       const [near, far] = openChannel();
-      if (await started.call<"give">({ operation: "give", port: near }, undefined, "next")) return far;
+      if (await started.call<"export">({ operation: "export", port: near }, undefined, "next")) return far;
       far.close();
       return undefined;
     };
     const loaded = started
       .description(undefined)
-      .then(({ replicaBytes }) => ({ give: replicaBytes === undefined ? undefined : give }));
+      .then(({ replicaBytes }) => ({ exportState: replicaBytes === undefined ? undefined : exportState }));
     return { queue: started, loaded };
   });
   return queue;
@@ -76,12 +79,15 @@ function entryOf(backend: Backend): BackendEntry {
   );
 }
 
-/** A peer is left alone for this many times as long as its loading took: a limit of memory set too low costs a tenth of the time at most. */
+/**
+ * Minimum time between two replacements of a peer for its memory, in multiples of its load time. A memory limit that is too low
+ * then costs at most a tenth of the time.
+ */
 const minRecycleIntervalFactor = 10;
 
-/** Who a model belongs to. */
+/** The host and the supervision of a model. */
 interface Owner {
-  /** Of the host. */
+  /** Name of the host. */
   readonly name: HostName;
   readonly supervision: Supervision;
 }
@@ -99,7 +105,7 @@ class RemoteModel implements HostedModel {
   #queue: CallQueue;
   #restart: Promise<void> | undefined;
   #recycling: Promise<void> | undefined;
-  /** The peer is not replaced for its memory before this moment. */
+  /** Time before which the peer is not replaced for its memory, by `performance.now()`. */
   #notRecycledUntil: number;
   #disposal: Promise<void> | undefined;
 
@@ -155,13 +161,13 @@ class RemoteModel implements HostedModel {
   }
 
   async #end(waitMs: number | undefined): Promise<void> {
-    this.#ending.abort(); // a peer that is loading is killed
+    this.#ending.abort(); // kills a peer that is still loading
     const ended = this.#queue.end(waitMs);
     await Promise.allSettled([this.#restart, this.#recycling, ended]);
-    await this.#queue.end(waitMs); // one that has taken its place meanwhile
+    await this.#queue.end(waitMs); // a successor that was started meanwhile
   }
 
-  /** Starts another peer where this one is dead: once, for all calls that find it so. */
+  /** Starts another peer if this one is dead, once for all calls that find it dead. */
   async #revive(signal?: AbortSignal): Promise<void> {
     this.#refuseDisposed();
     if (!this.#queue.ended) return;
@@ -171,31 +177,31 @@ class RemoteModel implements HostedModel {
   }
 
   async #replaceDead(): Promise<void> {
-    await abortable(this.#queue.kill(), this.#ending.signal); // one that hangs on a thread may hold its memory still
+    await abortable(this.#queue.kill(), this.#ending.signal); // a hung thread may still hold its memory
     await this.#owner.supervision.admit(this.#ending.signal);
     this.#queue = await this.#startSuccessor("died");
   }
 
-  /** A peer that holds too much is replaced beside the calls it has: it is ended when they are done. */
+  /** Replaces a peer that holds too much memory. It is ended after its current calls. */
   #watchMemory(): void {
     const { maxMemory } = this.#owner.supervision;
     const old = this.#queue;
     if (maxMemory === undefined || old.ended || old.heldBytes <= maxMemory) return;
     if (this.#recycling !== undefined || this.#disposal !== undefined || performance.now() < this.#notRecycledUntil) return;
     this.#recycling = this.#recycle(old)
-      .catch(() => {}) // the old one goes on; what happened to the new one was told
+      .catch(() => {}) // the old peer stays; the failure was reported to the supervision
       .finally(() => (this.#recycling = undefined));
   }
 
   async #recycle(old: CallQueue): Promise<void> {
     await this.#owner.supervision.admit(this.#ending.signal);
     const fresh = await this.#startSuccessor("memory");
-    if (this.#queue !== old || old.ended) return fresh.end(); // it has died meanwhile, and has a successor
+    if (this.#queue !== old || old.ended) return fresh.end(); // it has died and has a successor
     this.#queue = fresh;
     await old.end();
   }
 
-  /** A further peer that has loaded the model. */
+  /** Starts another peer and loads the model in it. */
   async #startSuccessor(why: ReplacementReason): Promise<CallQueue> {
     const started = performance.now();
     const { name, supervision } = this.#owner;
@@ -218,7 +224,10 @@ class RemoteModel implements HostedModel {
   }
 }
 
-/** Waits until the peer has loaded its model. One that fails is ended, and one that nobody waits for is killed, before this throws: its memory is free then. */
+/**
+ * Waits until the peer has loaded its model. On failure the peer is ended, or killed if the caller aborted, before this throws,
+ * so that its memory is free.
+ */
 async function awaitLoaded(queue: CallQueue, signal: AbortSignal | undefined): Promise<ModelDescription> {
   try {
     return await queue.description(signal);

@@ -1,80 +1,89 @@
 /**
- * The copies of one model on threads of this process, as the calling thread knows them: which of them live, and which may be asked for what they
- * share. What they share itself never comes here: memory that this thread once had in hand would be free only when it next collects its garbage.
+ * The replicas of one model on worker threads of this process, as their host knows them: which are alive, and which can export
+ * state that others share. The shared memory itself never reaches the host's thread, since memory that a thread once referenced
+ * is freed only by its next garbage collection.
  */
 import type { ReplicaSlot } from "../backend.ts";
 
-/** A copy whose thread was started. */
+/** A replica whose thread was started. */
 export interface StartedReplica {
-  /** Fulfilled when it is loaded: with a way to ask for what it shares, as `CopyPlace.from` of another copy or what stands for that on the way to its thread. */
-  readonly loaded: Promise<{ readonly give: (() => Promise<unknown>) | undefined }>;
+  /**
+   * Resolves when the replica is loaded, with a function that asks it for `ReplicaSlot.sharedState` of another replica;
+   * undefined if it cannot share.
+   */
+  readonly loaded: Promise<{ readonly exportState: (() => Promise<unknown>) | undefined }>;
 }
 
-/** Copies beyond this many share nothing. */
+/** Maximum number of replicas that share memory. */
 const maxReplicas = 256;
 
+/** Assigns slots to replicas and passes exported state from one to the next. */
 export class ReplicaGroup {
   #liveReplicas: Int32Array<SharedArrayBuffer> | undefined;
   #lastNumber = 0;
   readonly #exporters = new Set<() => Promise<unknown>>();
-  /** Settles when the copy that is loaded first is there, or has failed. */
+  /** Settles when the first replica has loaded or failed. */
   #first: Promise<void> | undefined;
   #isShared = true;
 
-  /** A place for a copy whose thread is about to start; undefined where there is none left. To be left when the thread has ended. */
+  /**
+   * A slot for a replica whose thread is about to start; undefined if none is free. The caller must call `leave` when the
+   * thread has ended.
+   */
   enter(): ReplicaMembership | undefined {
     this.#liveReplicas ??= new Int32Array(new SharedArrayBuffer(maxReplicas * Int32Array.BYTES_PER_ELEMENT));
-    const members = this.#liveReplicas;
-    const index = members.indexOf(0);
+    const liveReplicas = this.#liveReplicas;
+    const index = liveReplicas.indexOf(0);
     if (index === -1) return undefined;
     this.#lastNumber += 1;
     const number = this.#lastNumber;
-    Atomics.store(members, index, number);
+    Atomics.store(liveReplicas, index, number);
     return {
-      slot: { members: members.buffer, index },
-      leave: () => void Atomics.compareExchange(members, index, number, 0), // the place may be another's by now
+      slot: { liveReplicas: liveReplicas.buffer, index },
+      leave: () => void Atomics.compareExchange(liveReplicas, index, number, 0), // the slot may have been reassigned
     };
   }
 
   /**
-   * Starts a copy with what another one gives, or with nothing where there is no other. While the first one loads, others wait: they would pack
-   * the same weights beside it.
+   * Starts a replica with the state that another one exports, or with undefined if there is no other. While the first replica
+   * loads, others wait, since they would pack the same weights again.
    */
-  async start<Copy extends StartedReplica>(start: (from: unknown) => Copy): Promise<Copy> {
+  async start<Replica extends StartedReplica>(start: (sharedState: unknown) => Replica): Promise<Replica> {
     while (this.#isShared) {
-      const [give] = this.#exporters;
-      if (give !== undefined) {
-        const gift = await give().then(
-          (from) => ({ from }),
-          () => undefined, // it has died meanwhile
+      const [exportState] = this.#exporters;
+      if (exportState !== undefined) {
+        const exported = await exportState().then(
+          (sharedState) => ({ sharedState }),
+          () => undefined, // it has died
         );
-        if (gift !== undefined) return this.#watched(start(gift.from));
-        this.#exporters.delete(give);
+        if (exported !== undefined) return this.#watched(start(exported.sharedState));
+        this.#exporters.delete(exportState);
       } else if (this.#first === undefined) {
-        const copy = this.#watched(start(undefined));
-        this.#first = copy.loaded.then(
+        const replica = this.#watched(start(undefined));
+        this.#first = replica.loaded.then(
           () => (this.#first = undefined),
           () => (this.#first = undefined),
         );
-        return copy;
+        return replica;
       } else await this.#first;
     }
     return start(undefined);
   }
 
-  #watched<Copy extends StartedReplica>(copy: Copy): Copy {
-    copy.loaded.then(
-      ({ give }) => {
-        if (give !== undefined) this.#exporters.add(give);
-        else if (this.#exporters.size === 0) this.#isShared = false; // the engine cannot, or not with these files
+  #watched<Replica extends StartedReplica>(replica: Replica): Replica {
+    replica.loaded.then(
+      ({ exportState }) => {
+        if (exportState !== undefined) this.#exporters.add(exportState);
+        else if (this.#exporters.size === 0) this.#isShared = false; // the engine cannot share, or not with these files
       },
       () => {},
     );
-    return copy;
+    return replica;
   }
 }
 
+/** A slot that a replica holds until `leave` is called. */
 export interface ReplicaMembership {
-  readonly slot: Pick<ReplicaSlot, "members" | "index">;
+  readonly slot: Pick<ReplicaSlot, "liveReplicas" | "index">;
   leave(): void;
 }

@@ -1,27 +1,28 @@
-/** Whoever watches over the peers of a model: says when one may be started, how much memory it may take, and hears what becomes of it. */
+/** Supervision of the peers of a model: permits starts, limits memory and time, and is notified of deaths and replacements. */
 
-/** Why a peer took the place of another: that one had died, or it held more memory than it may. */
+/** Why a peer was replaced: the old one died, or held more memory than permitted. */
 export type ReplacementReason = "died" | "memory";
 
+/** Limits and notifications for the peers of one model. */
 export interface Supervision {
-  /** Most bytes a peer may hold before it is replaced; only a process knows what it holds. Default: no limit. */
+  /** Maximum bytes that a peer may hold before it is replaced. Only processes report their memory. Default: no limit. */
   readonly maxMemory?: number | undefined;
-  /** Longest load of a peer, verification included, in milliseconds. Default: no limit. */
+  /** Maximum time of a load including verification, in milliseconds. Default: no limit. */
   readonly maxLoadMs?: number | undefined;
-  /** Longest run in milliseconds, whoever waits for it; a longer one is a hang. Default: no limit. */
+  /** Maximum time of a run in milliseconds, even if no caller waits for it. A longer run is a hang. Default: no limit. */
   readonly maxRunMs?: number | undefined;
-  /** Waits until a peer may be started. Throws CIRCUIT_OPEN where too many have died, and ABORTED. */
+  /** Waits until a peer may be started. Throws CIRCUIT_OPEN after too many deaths, and ABORTED. */
   admit(signal?: AbortSignal): Promise<void>;
   /**
-   * A peer died that nobody had ended, or was ended because it hung. `hungMs`: how long it had not answered. Default: it did not hang. Says
-   * how long the next start will wait, in milliseconds.
+   * A peer died by itself or was killed because it hung. `hungMs`: milliseconds without an answer, if it hung. Returns the
+   * delay of the next start in milliseconds.
    */
   died(reason: string, hungMs?: number): number;
-  /** A new peer has loaded the model in that time. */
+  /** A new peer has loaded the model. `milliseconds`: time of its start and load. */
   replaced(why: ReplacementReason, milliseconds: number): void;
 }
 
-/** Every start is granted, and nobody hears of anything. */
+/** No supervision: every start is permitted at once, and notifications are ignored. */
 export const unsupervised: Supervision = {
   admit: async () => {},
   died: () => 0,

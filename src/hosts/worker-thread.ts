@@ -1,4 +1,4 @@
-/** The program a worker runs. */
+/** Program of a worker thread of the worker host. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { InferyardError } from "../errors.ts";
 import { transferables } from "../tensor.ts";
@@ -10,7 +10,8 @@ const port = parentPort;
 if (port === null)
   throw new InferyardError("CONTRACT_VIOLATION", "worker-thread.js is the program of a worker, not a main program");
 
-// Stdout carries results only, whatever an engine prints. Done here: reading the worker's stdout over there would keep the program alive.
+// Stdout is reserved for results. It is redirected here, since reading the worker's stdout in the main thread would keep the
+// program alive.
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
 const gate = new WorkerGate((workerData as WorkerData).gate);

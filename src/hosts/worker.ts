@@ -1,4 +1,4 @@
-/** The host that keeps the event loop free: each loaded model has a worker thread of its own. */
+/** The worker host: each loaded model has a worker thread of its own, so that the event loop stays free. */
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { messageOf } from "../errors.ts";
 import { ExitGates } from "./exit-gate.ts";
@@ -7,6 +7,7 @@ import { type DeathDetails, type Peer, type PeerEvents, inheritedArguments } fro
 import { type AnswerMessage, portsOf, type WorkerData } from "./protocol.ts";
 import { remoteHost } from "./remote-model.ts";
 
+/** A host that runs each model in a worker thread. */
 export function workerHost(): Host {
   const gates = new ExitGates();
   return remoteHost(

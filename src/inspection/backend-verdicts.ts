@@ -1,4 +1,4 @@
-/** Which backends could run a file, as far as the file and the backends' own statements tell. Nothing is loaded. */
+/** Predicts which backends can run a file, from its header and the capabilities that the backends declare. Nothing is loaded. */
 import type { Backend, Capabilities, ModelFormat } from "../backend.ts";
 import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 import type { BackendVerdict } from "./inspection.ts";
@@ -7,26 +7,27 @@ import type { ExternalFile } from "./external-files.ts";
 import { onnxruntimeVerdict } from "./onnxruntime-support.ts";
 import { abbreviatedList } from "../errors.ts";
 
-/** What a verdict is made from. */
+/** What a verdict is based on. */
 export interface VerdictSubject {
   readonly format: ModelFormat;
-  /** First entry of config.json's `architectures`; of .gguf its own `general.architecture`. */
+  /** First entry of `architectures` in config.json, or `general.architecture` of a GGUF file. */
   readonly architecture?: string;
   readonly onnx?: {
     readonly outline: OnnxOutline;
     readonly externalFiles: readonly ExternalFile[];
-    /** What our own engine has. */
+    /** Operators that the engine of the backend `native` supports. */
     readonly engineKnows: EngineSupports;
   };
 }
 
-/** Kinds of device a backend may have its formats for; the processor first. */
+/** Types of devices whose capabilities are asked for, in order. */
 const deviceTypes = ["cpu", "cuda", "coreml", "directml", "rocm", "webgpu", "metal", "vulkan", "tpu", "npu"];
-/** Backends that are onnxruntime, which was measured. */
+/** Backends based on onnxruntime, whose supported operators were measured. */
 const onnxruntimes: ReadonlySet<string> = new Set(["onnx", "wasm"]);
-/** Of these, those that are given the graph alone: the library then finds no file beside it. */
+/** Backends that get the graph without its folder, and therefore cannot read external data. */
 const withoutExternalFiles: ReadonlySet<string> = new Set(["wasm"]);
 
+/** The verdict of each backend on the file. */
 export function backendVerdicts(backends: readonly Backend[], subject: VerdictSubject): BackendVerdict[] {
   return backends.map((backend) => ({ backend: backend.name, ...verdictOf(backend, subject) }));
 }
@@ -52,7 +53,7 @@ function verdictOf(backend: Backend, { format, architecture, onnx }: VerdictSubj
   return { verdict: "expected", reason: `it knows ${architecture ?? format}` };
 }
 
-/** Formats of the first device that has any. */
+/** The formats of the first device type that has any. */
 function formatsOf(backend: Backend): Capabilities["formats"] {
   for (const type of deviceTypes) {
     const { formats } = backend.capabilities({ type, index: 0 });

@@ -1,69 +1,82 @@
-/** What a GGUF file says of itself, for people and programs. */
+/** Inspects GGUF files. */
 import { type GgufFile, readGguf } from "../formats/gguf/read-gguf.ts";
 import { estimateMemory, type MemoryEstimate } from "./gguf-memory.ts";
 import { type GgufArray, type GgufScalar, type GgufValue, ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
 import { ggmlFileType } from "../formats/gguf/ggml-types.ts";
 import { type BackendVerdict, countTypes, type InspectedTensor, sumOf, type TypeCount } from "./inspection.ts";
 
+/** The content of a GGUF file without the elements of its tensors. */
 export interface GgufInspection {
   readonly format: "gguf";
+  /** Path as the user wrote it. */
   readonly path: string;
+  /** Bytes of the file. */
   readonly bytes: number;
+  /** Version of the format, 1 to 3. */
   readonly version: number;
   readonly byteOrder: GgufFile["byteOrder"];
+  /** Tensors begin at multiples of this number of bytes. */
   readonly alignment: number;
+  /** `general.architecture`. */
   readonly architecture?: string;
+  /** `general.name`. */
   readonly name?: string;
-  /** Elements of all tensors. */
+  /** Number of elements of all tensors. */
   readonly parameters: number;
   readonly types: readonly TypeCount[];
   readonly quantization?: Quantization;
   readonly tokenizer?: GgufTokenizer;
-  /** Tokens the model was made for. */
+  /** Number of tokens that the model was trained for. */
   readonly contextLength?: number;
   readonly memory?: MemoryEstimate;
-  /** Why `memory` is left out. */
+  /** Why `memory` is absent. */
   readonly memoryUnknown?: string;
-  /** One of several files. */
+  /** Set if the model is split into several files. */
   readonly split?: { readonly part: number; readonly of: number };
-  /** In the order of the file; long texts and arrays in part. */
+  /** In the order of the file. Of long strings and arrays only the beginning. */
   readonly metadata: readonly GgufEntry[];
   readonly backends: readonly BackendVerdict[];
   readonly tensors: readonly InspectedTensor[];
 }
 
+/** How the parameters are quantized. */
 export interface Quantization {
-  /** What general.file_type says. */
+  /** The type that `general.file_type` states. */
   readonly stated?: string;
-  /** The type most parameters have. */
+  /** The type of most parameters. */
   readonly majority: string;
-  /** Of all parameters together. */
+  /** Average over all parameters. */
   readonly bitsPerParameter: number;
 }
 
+/** The tokenizer in a GGUF file. */
 export interface GgufTokenizer {
   /** "llama" (SentencePiece), "gpt2" (byte-level BPE), "bert" (WordPiece), "t5" (Unigram), ... */
   readonly model: string;
-  /** How texts are split before: "llama-bpe", "qwen2", ... */
+  /** How text is split before tokenization: "llama-bpe", "qwen2", ... */
   readonly pretokenizer?: string;
+  /** Number of tokens. */
   readonly vocabulary?: number;
   readonly hasChatTemplate: boolean;
 }
 
-/** One piece of metadata: a value, or the first items of an array. */
+/** A key of the metadata with its value, or with the first elements of an array. */
 export interface GgufEntry {
   readonly key: string;
   readonly type: string;
   readonly value?: GgufScalar;
   readonly items?: readonly (GgufScalar | GgufArray)[];
-  /** Of the whole text in bytes, or of the whole array. */
+  /** Bytes of the whole string, or elements of the whole array. */
   readonly length?: number;
 }
 
-/** Elements of an array that are passed on. */
+/** Elements of an array that are kept. */
 const maxShownItems = 8;
 
-/** `verdicts` is asked with the architecture. */
+/**
+ * Inspects the GGUF file at `path`; `shown` is the path as the user wrote it. `context` is the number of tokens for the memory estimate. `verdicts` is called with the
+ * architecture. Throws as `readGguf` does.
+ */
 export async function inspectGgufFile(
   path: string,
   shown: string,

@@ -1,42 +1,45 @@
 /**
- * How much memory a language model in a GGUF file needs at a context size: its weights and its cache of keys and values. The cache has, for
- * every token and layer, one key and one value for each key-value head, in half precision, which is llama.cpp's default. What an engine
- * needs for computing comes on top and is not in the file.
+ * Estimates the memory that a language model in a GGUF file needs at a context length: its weights and its KV cache. The cache has, for every token and layer, one
+ * key and one value vector per key-value head, in float16, the default of llama.cpp. Memory for activations is not included, since it depends on the engine.
  */
 import type { GgufFile } from "../formats/gguf/read-gguf.ts";
 import { ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
 
+/** The memory that a model needs. */
 export interface MemoryEstimate {
-  /** Tokens. */
+  /** Context length in tokens. */
   readonly context: number;
   readonly weightBytes: number;
+  /** Bytes of the KV cache. */
   readonly cacheBytes: number;
+  /** Weights and KV cache. */
   readonly totalBytes: number;
-  /** How cacheBytes came about, with the numbers of this model. */
+  /** The computation of `cacheBytes`, with the numbers of this model. */
   readonly formula: string;
-  /** Where the cache may be smaller. */
+  /** Why the cache may be smaller, or the context too large. */
   readonly note?: string;
 }
 
-/** An estimate, or the reason why there is none. */
+/** An estimate, or the reason why none is possible. */
 export type MemoryFinding = { readonly memory: MemoryEstimate } | { readonly memoryUnknown: string };
 
-/** Used where the caller names none; models are often made for far more than is wanted. */
+/** Largest default context length: many models are trained for far longer contexts than are needed. */
 const defaultContext = 4096;
 const bytesPerElement = 2;
 
-/** Metadata, after the architecture's name, of models whose state is not only keys and values. */
+/** Patterns of metadata keys, without the name of the architecture, of models whose state is more than keys and values. */
 const unsupportedStates: readonly (readonly [RegExp, string])[] = [
   [/^\.(ssm|wkv|kda|shortconv)\./, "it keeps a recurrent state besides keys and values"],
   [/^\.attention\.kv_lora_rank$/, "it keeps its keys and values compressed (multi-head latent attention)"],
   [/^\.decoder_start_token_id$/, "its decoder also keeps keys and values of what the encoder read"],
 ];
-/** Metadata of models that keep less than the formula says. */
+/** Metadata keys of models whose cache can be smaller than the formula says. */
 const smallerCaches: readonly (readonly [string, string])[] = [
   ["attention.sliding_window", "layers with a sliding window of tokens can keep less"],
   ["attention.shared_kv_layers", "layers that share keys and values keep less"],
 ];
 
+/** Estimates the memory at a context length of `wanted` tokens. Default: the length the model was trained for, at most 4096. */
 export function estimateMemory(file: GgufFile, wanted: number | undefined): MemoryFinding {
   const { metadata, tensors } = file;
   if (tensors.length === 0) return { memoryUnknown: "it holds no tensors" };
@@ -81,7 +84,7 @@ function isEncoder({ metadata }: GgufFile, architecture: string): boolean {
   return causal?.type === "bool" && causal.value === false;
 }
 
-/** Elements one token adds, or the metadata that is missing for telling. */
+/** Elements of the cache per token, or the metadata key that is missing. */
 function cachePerToken(file: GgufFile, architecture: string): { elements: number; formula: string } | { missing: string } {
   const number = (key: string): number | undefined => ggufNumber(file.metadata, `${architecture}.${key}`);
   const layers = number("block_count");
@@ -90,10 +93,10 @@ function cachePerToken(file: GgufFile, architecture: string): { elements: number
   const keyValueHeads = perLayer(file, `${architecture}.attention.head_count_kv`, layers) ?? heads;
   if (keyValueHeads === undefined) return { missing: "attention.head_count" };
   const width = number("embedding_length");
-  const most = Math.max(0, ...(heads ?? []));
-  const usual = width === undefined || most === 0 ? undefined : width / most;
-  const keyLength = number("attention.key_length") ?? usual;
-  const valueLength = number("attention.value_length") ?? usual;
+  const maxHeads = Math.max(0, ...(heads ?? []));
+  const headLength = width === undefined || maxHeads === 0 ? undefined : width / maxHeads;
+  const keyLength = number("attention.key_length") ?? headLength;
+  const valueLength = number("attention.value_length") ?? headLength;
   if (keyLength === undefined || valueLength === undefined) return { missing: "attention.key_length" };
   const total = keyValueHeads.reduce((sum, count) => sum + count, 0);
   const [first = 0] = keyValueHeads;
@@ -109,10 +112,10 @@ function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** More layers than this are no model's; the list of them must stay small. */
+/** Largest number of layers; no model has more, and a hostile file must not make the list huge. */
 const maxLayers = 1024;
 
-/** One number for each layer: the file may state one for all. */
+/** One number per layer. The file has either a list, or one number for all layers. */
 function perLayer({ metadata }: GgufFile, key: string, layers: number): number[] | undefined {
   const value = metadata.get(key);
   if (layers > maxLayers || value === undefined) return undefined;

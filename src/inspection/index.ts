@@ -1,6 +1,6 @@
 /**
- * Looks into model files without running them: what they hold, what they take and give, and which backends could run them. Files are
- * parsed here, in bounded time and memory; no engine is loaded.
+ * Inspects model files without running them: their tensors, inputs, outputs and metadata, and which backends can run them. Headers are parsed in bounded time and
+ * memory; no engine is loaded.
  */
 import { basename } from "node:path";
 import type { Backend } from "../backend.ts";
@@ -21,21 +21,23 @@ export type { BackendVerdict, InspectedTensor, InspectOptions, TypeCount } from 
 export type { OnnxInspection } from "./onnx-inspection.ts";
 export type { SafetensorsInspection } from "./safetensors-inspection.ts";
 
-/** `format` tells which. */
+/** The inspection of one file; `format` distinguishes the three kinds. */
 export type Inspection = OnnxInspection | GgufInspection | SafetensorsInspection;
 
-/** What a reference names: one file, or the variants of a model. */
+/** The inspection of a model: of one file, or of all files of weights of its variants. */
 export interface ModelInspection {
+  /** The reference as it was given. */
   readonly reference: string;
+  /** Name of the model or file. */
   readonly name: string;
-  /** Tasks the model serves, where a manifest says. */
+  /** Names of the Hugging Face tasks that the model serves. Absent for a single file. */
   readonly tasks?: readonly string[];
   readonly files: readonly Inspection[];
 }
 
 /**
- * Looks into one .onnx, .gguf or .safetensors file; `path` is absolute or relative to the working directory. Throws MODEL_NOT_FOUND where
- * there is none, MODEL_INVALID for a damaged one, MODEL_UNSUPPORTED for one of another kind or with a header beyond any real one.
+ * Inspects one .onnx, .gguf or .safetensors file; `path` is absolute or relative to the working directory. Throws MODEL_NOT_FOUND if there is no such file,
+ * MODEL_INVALID if it is damaged, MODEL_UNSUPPORTED for another format or for a header larger than any known one.
  */
 export async function inspectFile(path: string, options: InspectOptions = {}): Promise<Inspection> {
   const shown = options.shown ?? path;
@@ -51,7 +53,7 @@ export async function inspectFile(path: string, options: InspectOptions = {}): P
   const bytes = await sizeOfFile(path, shown, "give a file");
   const backends: readonly Backend[] = options.backends ?? standardBackends();
   if (format === "onnx") {
-    const { hasOperator: engineKnows } = await import("../engine/onnx/operators/table.ts"); // large, and needed here alone
+    const { hasOperator: engineKnows } = await import("../engine/onnx/operators/table.ts"); // on demand: the table is large
     return await inspectOnnxFile(path, shown, bytes, (outline, externalFiles) =>
       backendVerdicts(backends, { format, onnx: { outline, externalFiles, engineKnows } }),
     );
@@ -62,7 +64,7 @@ export async function inspectFile(path: string, options: InspectOptions = {}): P
   return await inspectSafetensorsFile(path, shown, options.architecture, verdicts);
 }
 
-/** Looks into what a model reference names: a file, or every file of weights of a model. Throws as `inspectFile` and `readManifest` do. */
+/** Inspects what a model reference names: a file, or every file of weights of a model. Throws as `inspectFile` and `readManifest` do. */
 export async function inspectModel(reference: string, options: InspectOptions = {}): Promise<ModelInspection> {
   const file = await singleFile(reference);
   if (file !== undefined) {
@@ -78,7 +80,7 @@ export async function inspectModel(reference: string, options: InspectOptions = 
   return { reference, name: manifest.name, tasks: manifest.tasks, files };
 }
 
-/** The path a reference names when it is one of a file of weights; a manifest would also read what lies around it. */
+/** The path of the file if the reference names a file of weights. Its manifest would also read the other files of its folder. */
 async function singleFile(reference: string): Promise<string | undefined> {
   if (/^hf:/i.test(reference) || (formatOf(reference) === undefined && !/^https?:/i.test(reference))) return undefined;
   const { path, shown } = await resolveReference(reference);
@@ -87,12 +89,12 @@ async function singleFile(reference: string): Promise<string | undefined> {
   return status?.isFile() === true ? path : undefined;
 }
 
-/** Variants may share a file. */
+/** The variants without those that share the file of an earlier one. */
 function uniquePaths({ variants }: Manifest): Manifest["variants"] {
   return variants.filter(({ path }, index) => variants.findIndex((variant) => variant.path === path) === index);
 }
 
-/** A file of the model as the user would write it. */
+/** The path of a file of the model as the user would write it. */
 function shownPath({ directory, reference }: Manifest, path: string): string {
   return path.startsWith(directory) ? `${reference.replace(/[/\\]$/, "")}${path.slice(directory.length)}` : path;
 }

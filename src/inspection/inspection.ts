@@ -1,63 +1,68 @@
-/** What an inspection tells of any file: plain data that survives JSON. */
+/** The parts that inspections of all formats share. Inspections are plain data that can be converted to JSON. */
 import type { Backend } from "../backend.ts";
 
+/** Options of an inspection. */
 export interface InspectOptions {
-  /** The file as the user wrote it, for messages. Default: its path. */
+  /** The path as the user wrote it, for messages. Default: the path. */
   readonly shown?: string;
-  /** What config.json or the manifest calls the model. Default: what config.json beside the file says. */
+  /** Architecture of the model. Default: the one in config.json beside the file. */
   readonly architecture?: string;
-  /** Tokens the memory of a language model is estimated for. Default: what the model was made for, at most 4096. */
+  /** Context length in tokens for which the memory of a language model is estimated. Default: the length it was trained for, at most 4096. */
   readonly context?: number;
-  /** Backends that get a verdict. Default: those a runtime has. */
+  /** Backends for which verdicts are given. Default: the standard backends of a runtime. */
   readonly backends?: readonly Backend[];
 }
 
-/** One tensor, without its elements. */
+/** A tensor without its elements. */
 export interface InspectedTensor {
   readonly name: string;
-  /** In the file format's own spelling. */
+  /** Element type in the spelling of the file format. */
   readonly type: string;
   readonly shape: readonly number[];
   readonly bytes: number;
 }
 
-/** Tensors of one type, taken together. */
+/** All tensors of one element type. */
 export interface TypeCount {
   readonly type: string;
+  /** Number of tensors. */
   readonly tensors: number;
+  /** Number of elements. */
   readonly parameters: number;
   readonly bytes: number;
 }
 
-/** Whether a backend would run the file. */
+/** A prediction whether a backend can run the file. */
 export interface BackendVerdict {
   readonly backend: string;
   /**
-   * expected: everything the file says of itself is something the backend was seen to run; only loading proves it.
-   * no: the file says something that the backend refuses.
-   * unknown: the file does not say enough.
+   * expected: the backend supports everything that the header of the file states. Only loading proves it.
+   * no: the header states something that the backend does not support.
+   * unknown: the header does not suffice to decide.
    */
   readonly verdict: "expected" | "no" | "unknown";
-  /** A sentence without a full stop. */
+  /** The reason, as a sentence without a full stop. */
   readonly reason: string;
-  /** The operators that decide it, as "domain:name". */
+  /** The operators that decided, as "domain:name". */
   readonly operators?: readonly string[];
 }
 
-/** A text of the file, of which at most the beginning is kept. */
+/** A string of the file. */
 export interface InspectedText {
+  /** The first 4096 characters. */
   readonly value: string;
-  /** UTF-8 bytes of the whole. */
+  /** UTF-8 bytes of the whole string. */
   readonly bytes: number;
 }
 
 const keptCharacters = 4096;
 
+/** The string, truncated to 4096 characters. */
 export function inspectedText(text: string): InspectedText {
   return { value: text.slice(0, keptCharacters), bytes: Buffer.byteLength(text) };
 }
 
-/** Per type, the one with the most bytes first. `elements` of a tensor are its parameters. */
+/** Groups tensors by element type; the type with the most bytes comes first. */
 export function countTypes(tensors: readonly (InspectedTensor & { readonly elements: number })[]): TypeCount[] {
   const counts = new Map<string, TypeCount>();
   for (const { type, elements, bytes } of tensors) {
@@ -72,6 +77,7 @@ export function countTypes(tensors: readonly (InspectedTensor & { readonly eleme
   return [...counts.values()].sort((a, b) => b.bytes - a.bytes || b.parameters - a.parameters);
 }
 
+/** The sum of a number over all items. */
 export function sumOf<Item>(items: readonly Item[], number: (item: Item) => number): number {
   return items.reduce((sum, item) => sum + number(item), 0);
 }

@@ -1,4 +1,4 @@
-/** What an ONNX file says of itself, for people and programs. */
+/** Inspects ONNX files. */
 import type { OnnxOperatorUse } from "../formats/onnx/onnx-graph.ts";
 import { type OnnxOutline, readOnnxOutline } from "../formats/onnx/onnx-outline.ts";
 import type { OnnxTensorOutline } from "../formats/onnx/onnx-tensor.ts";
@@ -8,26 +8,30 @@ import { type ExternalFile, findExternalFiles } from "./external-files.ts";
 import { type BackendVerdict, type InspectedTensor, type InspectedText, type TypeCount, countTypes } from "./inspection.ts";
 import { inspectedText, sumOf } from "./inspection.ts";
 
+/** The content of an ONNX file without the elements of its tensors. */
 export interface OnnxInspection {
   readonly format: "onnx";
+  /** Path as the user wrote it. */
   readonly path: string;
-  /** Of the file itself. */
+  /** Bytes of the file, without files with external data. */
   readonly bytes: number;
+  /** Version of the ONNX file format. */
   readonly irVersion: number;
+  /** Program that wrote the file, with its version. */
   readonly producer?: string;
-  /** Versions of operator sets by domain. */
+  /** Versions of the operator sets, by domain. */
   readonly opsets: Readonly<Record<string, number>>;
   readonly inputs: readonly OnnxValue[];
   readonly outputs: readonly OnnxValue[];
-  /** In the graph and its subgraphs. */
+  /** Number of nodes of the graph and its subgraphs. */
   readonly nodes: number;
-  /** Most used first; those of functions are counted once for each function. */
+  /** Operators by number of uses, the most used first. Uses in the body of a function count once. */
   readonly operators: readonly OperatorCount[];
-  /** Elements of the weights. */
+  /** Number of elements of the weights. */
   readonly parameters: number;
   /** Weights by type. */
   readonly types: readonly TypeCount[];
-  /** Tensors held in nodes instead, by type. Some exporters keep weights there. */
+  /** Tensors in attributes of nodes, by type. Some exporters store weights there. */
   readonly constants: readonly TypeCount[];
   readonly externalFiles: readonly ExternalFile[];
   readonly metadata: Readonly<Record<string, InspectedText>>;
@@ -36,12 +40,16 @@ export interface OnnxInspection {
   readonly tensors: readonly InspectedTensor[];
 }
 
+/** An operator with the number of its uses. */
 export interface OperatorCount extends OnnxOperatorUse {
-  /** Whether the file defines it itself. */
+  /** Set if it is a function that the file defines. */
   readonly local?: true;
 }
 
-/** `verdicts` is asked with what was found. */
+/**
+ * Inspects the ONNX file at `path`; `shown` is the path as the user wrote it, `bytes` its size. `verdicts` is called with the outline and the files with external data.
+ * Throws as `readOnnxOutline` does.
+ */
 export async function inspectOnnxFile(
   path: string,
   shown: string,

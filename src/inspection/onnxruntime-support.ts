@@ -1,11 +1,11 @@
 /**
- * Whether onnxruntime would take a graph, by the rule that was measured (onnxruntime-operators.ts):
- *   no        an IR version or an operator set newer than it takes; an operator it does not know by name and the file does not define;
- *             an input or output of a type that its JavaScript interface cannot hold
- *   expected  every operator was seen to run, the standard operator set is 7 or newer, and all types of inputs, outputs and weights are
- *             those that nearly every kernel takes
- *   unknown   anything else: kernels are chosen by data type and by version, which only loading tells
- * Of the 1,289 models of ONNX's own test suite, the test beside this file says how often the rule is right.
+ * Predicts whether onnxruntime can run a graph, by a rule that is based on measurements (onnxruntime-operators.ts):
+ *   no        an IR version or an operator set is newer than it supports; it does not know an operator, and the file does not define it; or an input or
+ *             output has a type that its JavaScript interface does not support
+ *   expected  every operator ran in the measurements, the standard operator set is 7 or newer, and all inputs, outputs and weights have types that
+ *             nearly every kernel supports
+ *   unknown   anything else: onnxruntime selects kernels by type and version, so only loading tells
+ * The test beside this file states how often the rule is right on the 1,289 models of the test suite of ONNX.
  */
 import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 import { onnxTypeName } from "../formats/onnx/onnx-types.ts";
@@ -15,12 +15,12 @@ import { measuredVersion, maxIrVersion, maxOpsets, operatorTables } from "./onnx
 
 type Verdict = Omit<BackendVerdict, "backend">;
 
-/** Documented: https://onnxruntime.ai/docs/reference/compatibility.html; older ones were seen to fail for lack of kernels. */
+/** Oldest standard operator set that is supported (https://onnxruntime.ai/docs/reference/compatibility.html). Older ones failed in measurements for lack of kernels. */
 const minOpset = 7;
 
-/** Types that inputs and outputs cannot have in JavaScript; measured. */
+/** Types that inputs and outputs cannot have in the JavaScript interface, as measured. */
 const unsupportedInJavaScript = /bfloat16|float8|complex/;
-/** Types that kernels without a special purpose take. */
+/** Types that general-purpose kernels support. */
 const commonTypes: ReadonlySet<string> = new Set([
   "float32",
   "float16",
@@ -33,12 +33,13 @@ const commonTypes: ReadonlySet<string> = new Set([
   "string",
 ]);
 
+/** The verdict on the graph, for backends that are based on onnxruntime. */
 export function onnxruntimeVerdict(outline: OnnxOutline): Verdict {
   const reason = `each of its operators was seen to run in onnxruntime ${measuredVersion}`;
   return refusal(outline) ?? uncertainty(outline) ?? { verdict: "expected", reason };
 }
 
-/** What stops it for certain. */
+/** The verdict "no" with its reason, or undefined if nothing certainly fails. */
 function refusal(outline: OnnxOutline): Verdict | undefined {
   const library = `onnxruntime ${measuredVersion}`;
   if (outline.irVersion > maxIrVersion) {
@@ -63,7 +64,7 @@ function refusal(outline: OnnxOutline): Verdict | undefined {
   };
 }
 
-/** What leaves it open. */
+/** The verdict "unknown" with its reason, or undefined if everything is known to be supported. */
 function uncertainty(outline: OnnxOutline): Verdict | undefined {
   const unseen = operatorsWhere(outline, (domain, name) => operatorTables.get(domain)?.runs.has(name) !== true);
   if (unseen.length > 0) {

@@ -1,4 +1,4 @@
-/** What a safetensors file says of itself, for people and programs. */
+/** Inspects safetensors files. */
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { InferyardError } from "../errors.ts";
@@ -10,13 +10,16 @@ import { elementCount } from "../tensor.ts";
 import { type BackendVerdict, countTypes, type InspectedTensor, type InspectedText, type TypeCount } from "./inspection.ts";
 import { inspectedText, sumOf } from "./inspection.ts";
 
+/** The content of a safetensors file without the elements of its tensors. */
 export interface SafetensorsInspection {
   readonly format: "safetensors";
+  /** Path as the user wrote it. */
   readonly path: string;
+  /** Bytes of the file. */
   readonly bytes: number;
-  /** What config.json beside the file, or the model's manifest, calls it. */
+  /** Architecture of the model, from its manifest or the config.json beside the file. */
   readonly architecture?: string;
-  /** Elements of all tensors. */
+  /** Number of elements of all tensors. */
   readonly parameters: number;
   readonly types: readonly TypeCount[];
   readonly metadata: Readonly<Record<string, InspectedText>>;
@@ -24,7 +27,10 @@ export interface SafetensorsInspection {
   readonly tensors: readonly InspectedTensor[];
 }
 
-/** `verdicts` is asked with the architecture. */
+/**
+ * Inspects the safetensors file at `path`; `shown` is the path as the user wrote it, `stated` the architecture if it is known. `verdicts` is called with the
+ * architecture. Throws as `readSafetensorsHeader` does.
+ */
 export async function inspectSafetensorsFile(
   path: string,
   shown: string,
@@ -61,7 +67,7 @@ async function readHeader(path: string, shown: string): Promise<SafetensorsHeade
   }
 }
 
-/** model2vec names no architecture; it is what `native` calls StaticModel. */
+/** The architecture in config.json beside the file. model2vec states none; the backend `native` calls it StaticModel. */
 async function architectureBeside(path: string, shown: string): Promise<string | undefined> {
   const config = await readJsonObject({ path: dirname(path), shown: dirname(shown) }, "config.json");
   if (config === undefined) return undefined;

@@ -1,7 +1,7 @@
-/** Operators that a graph uses, for verdicts of engines. */
+/** Operators that an ONNX graph uses, for verdicts. */
 import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 
-/** Operators of the graph and of the functions it defines for which `test` holds, but for those functions themselves; each once. */
+/** The operators, as "domain:name", that the graph and its functions use and for which `test` is true, without repetitions. Functions of the file are left out. */
 export function operatorsWhere(outline: OnnxOutline, test: (domain: string, name: string) => boolean): string[] {
   const own = new Set(outline.functions.map(({ domain, name }) => `${domain}:${name}`));
   const used = [...outline.graph.operators, ...outline.functions.flatMap(({ operators }) => operators)];
@@ -12,7 +12,7 @@ export function operatorsWhere(outline: OnnxOutline, test: (domain: string, name
   return [...new Set(keys)];
 }
 
-/** For people: the first few. */
+/** The first three operators, and the number of the others, for a message. */
 export function formatOperators(operators: readonly string[]): string {
   const shown = operators.slice(0, 3).map((operator) => operator.slice(0, 80));
   const rest = operators.length - shown.length;

@@ -1,26 +1,29 @@
-/** What of a machine decides how fast a model runs on it: the part of its facts that a measurement is kept under. */
+/** The facts about a machine that determine how fast a model runs on it. Measurements are compared by them. */
 import type { MachineFacts } from "../backend.ts";
 
+/** Facts about the machine that a measurement was taken on. */
 export interface MeasuredMachine {
   readonly processor: string;
-  /** Logical processors, and how many of them may be used at once. */
+  /** Number of logical processors, and how many of them may be used at once. */
   readonly cores: number;
   readonly quota: number;
   readonly memoryBytes: number;
   readonly platform: string;
   readonly architecture: string;
-  /** The version of Node.js: its compiler runs `wasm` and `native`. */
+  /** Version of Node.js, whose compiler runs the backends `wasm` and `native`. */
   readonly node: string;
   readonly accelerators: readonly MeasuredAccelerator[];
 }
 
+/** An accelerator of the machine. */
 export interface MeasuredAccelerator {
-  /** "cuda:0": type and index. */
+  /** Type and index, for example "cuda:0". */
   readonly device: string;
   readonly name: string;
   readonly driver?: string;
 }
 
+/** Extracts these facts. `node`: version of Node.js. */
 export function measuredMachine(facts: MachineFacts, node: string = process.versions.node): MeasuredMachine {
   const { cpu, memory, platform, architecture, accelerators } = facts;
   return {
@@ -41,13 +44,13 @@ export function measuredMachine(facts: MachineFacts, node: string = process.vers
 
 interface Aspect {
   text(machine: MeasuredMachine): string;
-  /** Default: the texts are equal. */
+  /** Whether two machines agree in this aspect. Default: their texts are equal. */
   same?(there: MeasuredMachine, here: MeasuredMachine): boolean;
-  /** Whether it counts for targets on the CPU; default: it does. */
+  /** false: it does not matter for targets on the CPU. Default: it does. */
   readonly onCpu?: false;
 }
 
-/** Kernels keep a little memory for themselves, and not always the same. */
+/** Relative tolerance: kernels reserve a little memory, and not always the same amount. */
 const memoryTolerance = 0.02;
 
 const aspects: readonly Aspect[] = [
@@ -63,8 +66,8 @@ const aspects: readonly Aspect[] = [
 ];
 
 /**
- * The first difference for which a measurement taken there says nothing about here, as "<there>, and this is <here>"; undefined where there
- * is none. Accelerators count for targets that may use one, not for the CPU.
+ * The first difference that makes a measurement taken `there` invalid `here`, as "<there>, and this is <here>". Undefined if
+ * there is none. Accelerators are compared only if `onCpu` is false.
  */
 export function machineDifference(there: MeasuredMachine, here: MeasuredMachine, onCpu: boolean): string | undefined {
   const different = aspects.find(({ text, same, onCpu: counts = true }) => {

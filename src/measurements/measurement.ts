@@ -1,7 +1,8 @@
-/** One measurement that was kept: which model on which target of which machine, with what settings, and how fast it was. */
+/** A stored measurement: the model, target, machine and settings, and the measured speed. */
 import type { Library, LoadSettings } from "../backend.ts";
 import { type MeasuredMachine, machineDifference } from "./machine.ts";
 
+/** One measurement of a model on a target. */
 export interface Measurement {
   /** ISO 8601, UTC. */
   readonly at: string;
@@ -10,51 +11,52 @@ export interface Measurement {
   /** For example "onnx:cpu". */
   readonly target: string;
   readonly library: Library;
-  /** Threads the engine was given. */
+  /** Number of threads of the engine. */
   readonly threads: number;
-  /** Every other load setting that was set; they change speed as well. */
+  /** All other load settings that were set, since they affect speed as well. */
   readonly settings: SpeedSettings;
   readonly figures: Figures;
 }
 
+/** The model that was measured. */
 export interface MeasuredModel {
   /** "sha256:…" of the variant's main file. */
   readonly digest: string;
   readonly variant: string;
-  /** Absolute path of the variant's main file, and the bytes of it and of the files it refers to, when it was measured. */
+  /** Absolute path of the variant's main file, and the bytes of it and the files it refers to, at the time of the measurement. */
   readonly path: string;
   readonly bytes: number;
-  /** Time of the main file's last change, milliseconds since 1970: while it and the size hold, the digest holds. */
+  /** Modification time of the main file in milliseconds since 1970. While it and the size are unchanged, the digest is valid. */
   readonly modifiedMs: number;
 }
 
 /** Medians over the rounds. */
 export interface Figures {
-  /** Processes that measured, one after the other, other targets between them. */
+  /** Number of rounds. Each ran in its own process, alternating with other targets. */
   readonly rounds: number;
   /** What one input is: a text, or a run on tensors for a model without a tokenizer. */
   readonly unit: "texts" | "runs";
-  /** From nothing to verified. */
+  /** Milliseconds to load and verify. */
   readonly loadMs: number;
-  /** One input: the median round's median call, and the medians of the fastest and the slowest round. */
+  /** Milliseconds for one input: the median call of the median round, and the medians of the fastest and the slowest round. */
   readonly latencyMs: number;
   readonly latencyRangeMs: readonly [least: number, most: number];
-  /** Many inputs in one call. */
+  /** Inputs per second with many inputs in one call. */
   readonly perSecond: number;
-  /** Resident memory at the end, less what the process had before loading. */
+  /** Growth of resident memory since before the load, in bytes. */
   readonly memoryBytes: number;
 }
 
-/** The load settings beside `threads`, which is recorded as what it came to. */
+/** The load settings except `threads`, which is recorded as the resulting number. */
 export type SpeedSettings = Omit<LoadSettings, "threads">;
 
-/** Those that are set, by name, so that equal ones are equal as JSON. */
+/** The load settings that are set, except `threads`, sorted by name so that equal settings have equal JSON. */
 export function speedSettings({ threads: _threads, ...others }: LoadSettings): SpeedSettings {
   const set = Object.entries(others).filter(([, value]) => value !== undefined);
   return Object.fromEntries(set.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Whether one takes the other's place: the same thing measured again. */
+/** Whether one measurement replaces the other: the same model, target, library, threads and settings on the same machine. */
 export function isSameSubject(a: Measurement, b: Measurement): boolean {
   return subjectOf(a) === subjectOf(b) && machineDifference(a.machine, b.machine, false) === undefined;
 }

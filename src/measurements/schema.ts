@@ -1,4 +1,4 @@
-/** The shape of a file of measurements. Imported only when there is one: the schema library is slow to load. */
+/** The zod schema of a file of measurements. Imported only if there is such a file, since zod is slow to load. */
 import { z } from "zod";
 import type { Measurement } from "./measurement.ts";
 
@@ -23,7 +23,7 @@ const figures = z.strictObject({
   latencyMs: amount,
   latencyRangeMs: z.tuple([amount, amount]),
   perSecond: amount,
-  memoryBytes: z.number(), // what a process gave back meanwhile may make it negative
+  memoryBytes: z.number(), // negative if the process freed memory meanwhile
 });
 
 const measurement: z.ZodType<Measurement> = z.strictObject({
@@ -33,11 +33,12 @@ const measurement: z.ZodType<Measurement> = z.strictObject({
   target: z.string(),
   library: z.strictObject({ name: z.string(), version: z.string() }),
   threads: count,
-  // Settings of later versions are kept: they differ from those of this one, and that is what they are compared for.
+  // Unknown settings of later versions are accepted: they differ from those of this version, which the comparison must see.
   settings: z.record(z.string(), z.unknown()),
   figures,
 });
 
+/** The schema of a file of measurements. */
 export const measurementsFile: z.ZodType<MeasurementsFile> = z.strictObject({
   version: z.literal(1),
   measurements: z.array(measurement),

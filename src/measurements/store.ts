@@ -1,6 +1,7 @@
 /**
- * Measurements on disk: `measurements/<sha256 of the weights>.json` in the data folder. A file appears whole or not at all, and two writers
- * do not lose each other's results. A damaged file is a reason to measure again, never an error of what is asked of the model.
+ * Measurements on disk: `measurements/<sha256 of the weights>.json` in the data folder. Files are replaced atomically, and a
+ * lock keeps concurrent writers from losing results. A damaged file only means that the model must be measured again; it never
+ * makes a load fail.
  */
 import { mkdir, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,26 +12,28 @@ import { sweepAbandoned } from "../models/store/staging.ts";
 import { writeFileAtomically } from "../models/store/atomic-write.ts";
 import { type Measurement, isSameSubject } from "./measurement.ts";
 
-/** What the folder holds: measurements, and for each file that could not be read why. */
+/** The contents of the folder: all measurements, and the files that could not be read. */
 export interface StoredMeasurements {
   readonly measurements: readonly Measurement[];
   readonly problems: readonly MeasurementsProblem[];
 }
 
+/** A file of measurements that could not be read. */
 export interface MeasurementsProblem {
-  /** Of the weights that the file is about, as its name says. */
+  /** Digest of the weights that the file is about, from its name. "": the whole folder could not be read. */
   readonly digest: string;
   /** A sentence without a full stop. */
   readonly reason: string;
 }
 
+/** The folder of measurements in the data folder. */
 export function measurementsFolder(): string {
   return join(dataFolder(), "measurements");
 }
 
 const fileName = /^(?<digest>[0-9a-f]{64})\.json$/;
 
-/** All that is kept. Nothing is there before the first `bench --record`. */
+/** Reads all stored measurements. Empty before the first `bench --record`. Never throws for damaged files. */
 export async function readMeasurements(folder: string = measurementsFolder()): Promise<StoredMeasurements> {
   let names: string[];
   try {
@@ -60,8 +63,8 @@ async function readOne(folder: string, digest: string): Promise<StoredMeasuremen
 }
 
 /**
- * Keeps measurements; the same thing measured again takes the place of what was measured before. A damaged file is replaced. Gives the
- * paths that were written. OUTPUT_FAILED where that is not possible.
+ * Stores measurements. One with the same subject as a stored one replaces it; a damaged file is replaced. Returns the paths
+ * written. Throws OUTPUT_FAILED.
  */
 export async function recordMeasurements(
   measurements: readonly Measurement[],
@@ -88,7 +91,7 @@ export async function recordMeasurements(
 async function merge(folder: string, digest: string, ours: readonly Measurement[]): Promise<string> {
   const path = join(folder, `${digest}.json`);
   await withLock(`${path}.lock`, async () => {
-    await sweepAbandoned(folder); // of writers that were killed
+    await sweepAbandoned(folder); // removes temporary files of writers that were killed
     const { measurements: kept } = await readOne(folder, digest);
     const others = kept.filter((old) => !ours.some((measurement) => isSameSubject(old, measurement)));
     await writeFileAtomically(path, `${JSON.stringify({ version: 1, measurements: [...others, ...ours] }, null, 1)}\n`);

@@ -1,4 +1,4 @@
-/** The store of models on this machine, for programs: what is there, fetching, removing, and looking after it. */
+/** The store of models on this machine: listing, fetching, removing and checking models. */
 import type { PullOptions } from "./hub/pull.ts";
 import type { PullReport } from "./hub/pull-session.ts";
 import type { Environment } from "./hub/hub-config.ts";
@@ -17,42 +17,43 @@ export type { StoredRecords } from "./store/record.ts";
 export type { StoredFile, StoredVariant, StoredModel } from "./store/record.ts";
 export type { PruneReport, RemoveReport } from "./store/remove.ts";
 
+/** Options of a store. */
 export interface StoreOptions {
-  /** Default: INFERYARD_HOME, else `inferyard` in the platform's data folder. */
+  /** Path of the data folder. Default: INFERYARD_HOME, else `inferyard` in the platform's data folder. */
   readonly folder?: string;
-  /** Where HF_TOKEN, HF_ENDPOINT, HTTPS_PROXY and their like are read. Default: the environment of the process. */
+  /** Environment variables (HF_TOKEN, HF_ENDPOINT, HTTPS_PROXY, ...). Default: those of the process. */
   readonly environment?: Environment;
 }
 
-/** Models named `hf:owner/name`, by an address with its digest, or by their name in the store. Every method reads the disk anew. */
+/** A store. A model is named by `hf:owner/name`, by a URL with a digest, or by its name in the store. Every method reads the state from the disk. */
 export interface ModelStore {
-  /** Absolute path. */
+  /** Absolute path of the data folder. */
   readonly folder: string;
   /**
-   * Fetches a model, or what is missing of it, and checks what is there. Throws INPUT_INVALID, MODEL_NOT_FOUND, MODEL_UNSUPPORTED,
+   * Fetches a model, or the files of it that are missing or damaged. Throws INPUT_INVALID, MODEL_NOT_FOUND, MODEL_UNSUPPORTED,
    * MODEL_INVALID, ACCESS_DENIED, DISK_FULL, OUTPUT_FAILED, DOWNLOAD_FAILED, ABORTED.
    */
   pull(reference: string, options?: PullOptions): Promise<PullReport>;
-  /** Every model, by name; those whose record is damaged are left out. */
+  /** Every model, sorted by name, without those whose record is damaged. */
   list(): Promise<readonly StoredModel[]>;
-  /** The same, and the records that are damaged, which `pull` writes anew. */
+  /** Every model, and the records that are damaged. `pull` replaces a damaged record. */
   inventory(): Promise<StoredRecords>;
-  /** Undefined where the store has none of it; MODEL_NOT_FOUND where several could be meant. */
+  /** A model, or undefined if it is not in the store. Throws MODEL_NOT_FOUND if the name is ambiguous. */
   find(model: string): Promise<StoredModel | undefined>;
-  /** Removes a model and the content no other model has; MODEL_NOT_FOUND where there is none. */
+  /** Removes a model, and the files that no other model has. Throws MODEL_NOT_FOUND if there is no such model. */
   remove(model: string): Promise<RemoveReport>;
-  /** Removes what no model needs, and what was left by pulls that were killed. Safe beside running pulls. */
+  /** Removes files that no model needs, and the leftovers of pulls that were killed. Safe to run beside pulls. */
   prune(): Promise<PruneReport>;
-  /** Reads every file of a model, or of all, and holds it against its digest. */
+  /** Reads every file of a model, or of all models, and compares it with its digest. */
   check(model?: string, options?: CheckOptions): Promise<CheckReport>;
 }
 
-/** Nothing is made on the disk until something is pulled. */
+/** Opens a store. Its folder is created when a model is pulled. */
 export function createStore(options: StoreOptions = {}): ModelStore {
   return storeWith(options);
 }
 
-/** For tests: with times of their own for retries and stalls. */
+/** As `createStore`, with other times for retries and stalls. For tests. */
 export function storeWith({ folder, environment }: StoreOptions, timing?: RetryTiming): ModelStore {
   const layout = storeLayout(folder);
   return {

@@ -1,11 +1,11 @@
-/** Base64 without Node.js's Buffer: the same in every surrounding. */
+/** Base64 decoding without Node.js's Buffer, for Node.js and browsers. */
 
-/** Throws Error where the text is no base64. */
+/** Decodes base64. Throws a DOMException for malformed text. */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
-/** Little-endian 32-bit floats; bytes beyond the last whole one are left out. */
+/** Interprets bytes as little-endian float32 values. Trailing bytes that do not fill a value are ignored. */
 export function float32FromBytes(bytes: Uint8Array): Float32Array<ArrayBuffer> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return Float32Array.from({ length: Math.floor(bytes.length / 4) }, (_value, index) => view.getFloat32(4 * index, true));

@@ -1,4 +1,4 @@
-/** Settings from outside, held against the schema: an unknown key names the nearest right one; every other problem is listed. */
+/** Validates settings against the schema. Errors list every problem; for an unknown key they suggest the nearest known one. */
 import { parse } from "yaml";
 import type * as z from "zod";
 import { InferyardError, messageOf } from "../errors.ts";
@@ -11,7 +11,7 @@ import { serverFields } from "./server-schema.ts";
 import type { ServerSection } from "./server-section.ts";
 import { type SettingName, type Settings, environmentName, serverVariable, settingNames } from "./settings.ts";
 
-/** Settings from the text of a YAML file; `path` is for messages. */
+/** Settings from the text of a YAML file. `path` is for messages. Throws CONFIG_INVALID. */
 export function checkYaml(text: string, path: string): Settings {
   let values: unknown;
   try {
@@ -22,7 +22,7 @@ export function checkYaml(text: string, path: string): Settings {
   return check(values, path);
 }
 
-/** Settings from variables whose names begin with INFERYARD_; those of the section `server` one by one. */
+/** Settings from environment variables with the prefix INFERYARD_. Throws CONFIG_INVALID. */
 export function checkVariables(variables: readonly (readonly [name: string, text: string])[]): Settings {
   const names = new Map(settingNames.map((name) => [environmentName(name), name]));
   const serverNames = new Map(Object.keys(serverFields).map((name) => [serverVariable(name), name]));
@@ -39,10 +39,13 @@ export function checkVariables(variables: readonly (readonly [name: string, text
   return check(Object.keys(server).length === 0 ? values : { server, ...values }, "the environment");
 }
 
-/** What a setting's text in the environment means: the first reading that the setting accepts; else the text, to be refused by name. */
+/**
+ * The value that a setting's text in the environment stands for: the first reading that the schema accepts; else the text, which validation then
+ * refuses with the name of the setting.
+ */
 function fromText(field: z.ZodType, text: string): unknown {
   const truth = { true: true, false: false }[text];
-  const digit = { "1": true, "0": false }[text]; // after the number: it is a switch where no number is wanted
+  const digit = { "1": true, "0": false }[text]; // after the number, so that 1 is a number where numbers are allowed
   const list = text.split(",").map((part) => part.trim());
   return [Number(text), truth, digit, text, list].find((reading) => field.safeParse(reading).success) ?? text;
 }
@@ -61,9 +64,9 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** Settings of the library that have another place here. */
+/** Settings of the library that are elsewhere on the command line. */
 const movedSettings: Readonly<Record<string, string>> = {
-  preload: "only a server stays long enough to load ahead: write it in the section server",
+  preload: "only a server loads models ahead: set it in the section server",
 };
 
 function whyNot(name: string): string {

@@ -1,30 +1,34 @@
-/** The effective settings: defaults, then inferyard.yaml, then the environment, then flags; later wins, and each value keeps its origin. */
+/** Reads the effective settings from defaults, inferyard.yaml, the environment and flags, in this order; later sources win. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InferyardError, messageOf } from "../errors.ts";
 import { type SettingName, type Settings, environmentName, settingDefaults, settingNames } from "./settings.ts";
 
+/** Where settings are read from. */
 export interface SettingsSources {
-  /** Values of flags, by setting name; the command line has checked them. */
+  /** Values of flags by setting name, which the command line has validated. */
   readonly flags?: Settings;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Folder in which inferyard.yaml is looked for. */
   readonly directory: string;
-  /** A file named by the user; it must be there. */
+  /** A settings file that the user named; it must exist. */
   readonly file?: string;
 }
 
+/** The settings in effect, with their origins. */
 export interface EffectiveSettings {
   readonly values: Settings;
-  /** For each setting that has a value: "default", the file's path, the variable's name, or the flag. */
+  /** Origin of each setting that has a value: "default", the path of the file, the name of the variable, or the flag. */
   readonly origins: Readonly<Partial<Record<SettingName, string>>>;
 }
 
+/** One source of settings. */
 interface Layer {
   readonly values: Settings;
   readonly origin: (name: SettingName) => string;
 }
 
+/** Reads all sources. Throws CONFIG_INVALID for a file that cannot be read, an unknown setting, or an invalid value. */
 export async function readSettings(sources: SettingsSources): Promise<EffectiveSettings> {
   const layers: Layer[] = [
     { values: settingDefaults, origin: () => "default" },
@@ -38,7 +42,7 @@ export async function readSettings(sources: SettingsSources): Promise<EffectiveS
     for (const name of settingNames) {
       if (layer.values[name] === undefined) continue;
       const [before, origin] = [values[name], layer.origin(name)];
-      // Its settings are settings of their own, each with a place in the environment and on the command line.
+      // The settings of the section are merged one by one.
       const joins = name === "server" && before !== undefined;
       values[name] = joins ? { ...before, ...layer.values.server } : layer.values[name];
       origins[name] = joins ? `${origins[name]}, ${origin}` : origin;
@@ -47,7 +51,7 @@ export async function readSettings(sources: SettingsSources): Promise<EffectiveS
   return { values, origins };
 }
 
-/** The settings file: the one that was named, else inferyard.yaml in the folder, there or not. */
+/** Path of the settings file: the named one, else inferyard.yaml in the folder, which need not exist. */
 export function settingsPath(sources: SettingsSources): string {
   return nameGiven(sources) ?? join(sources.directory, "inferyard.yaml");
 }
@@ -56,7 +60,7 @@ function nameGiven({ file, environment }: SettingsSources): string | undefined {
   return file ?? environment["INFERYARD_CONFIG"];
 }
 
-/** A file that was not named need not be there. */
+/** Only a file that was named must exist. */
 async function fileLayer(sources: SettingsSources): Promise<Layer> {
   const path = settingsPath(sources);
   const origin = (): string => path;
@@ -71,7 +75,7 @@ async function fileLayer(sources: SettingsSources): Promise<Layer> {
   return { values: checkYaml(text, path), origin };
 }
 
-/** Variables with our prefix that are not settings. */
+/** Variables with the prefix INFERYARD_ that are not settings. */
 const otherVariables: ReadonlySet<string> = new Set(["INFERYARD_CONFIG", "INFERYARD_HOME"]);
 
 async function environmentSettings(environment: SettingsSources["environment"]): Promise<Settings> {
@@ -81,14 +85,14 @@ async function environmentSettings(environment: SettingsSources["environment"]):
   return checkVariables(variables);
 }
 
-/** Variables with our prefix; an empty one is not set. */
+/** Variables with the prefix INFERYARD_ that are settings. An empty one counts as not set. */
 function ours(environment: SettingsSources["environment"]): [variable: string, text: string][] {
   return Object.entries(environment).flatMap(([variable, text = ""]) =>
     variable.startsWith("INFERYARD_") && !otherVariables.has(variable) && text.trim() !== "" ? [[variable, text]] : [],
   );
 }
 
-/** The section `server` has a variable for each of its settings. */
+/** The section `server` has one variable per setting. */
 function variableOf(name: SettingName, environment: SettingsSources["environment"]): string {
   const variable = environmentName(name);
   if (name !== "server") return variable;

@@ -1,7 +1,7 @@
 /**
- * What each setting takes and does. `npm run schemas` makes the JSON schema in `schemas/settings.json` and the tables in
- * docs/reference/configuration.md from this file and its neighbours, and tests hold them together; links count from that page.
- * Imported only when there is something to check: the schema library takes longer to load than the rest of the command line.
+ * Type and description of each setting. `npm run schemas` makes schemas/settings.json and the tables of docs/reference/configuration.md from this
+ * file and its neighbors; links in descriptions are relative to that page. The schema library is slow to load, so this file is imported only when
+ * there are settings to check.
  */
 import * as z from "zod";
 import { hostNames } from "../hosts/host.ts";
@@ -21,14 +21,14 @@ const constraintFields = {
   policy: z
     .enum(policies)
     .describe(
-      "How candidates are ordered: `priority` by the order of backends, `manifest` by what the model's `inferyard.json` names, and nothing else, `fastest` by what `inferyard bench --record` [measured on this machine](../guide/tuning.md).",
+      "Order of candidates: `priority`, by the order of backends; `manifest`, only the targets that the model's `inferyard.json` names; `fastest`, by what `inferyard bench --record` [measured on this machine](../guide/tuning.md).",
     ),
   priority: z
     .array(z.string())
-    .describe("The order of backends under the policies `priority` and `fastest`; backends left out come after those named."),
-  prefer: targets.describe("Targets that are tried first; the others remain as fallbacks."),
-  target: targets.describe("The only targets that may run; when none of them can, loading fails."),
-  exclude: targets.describe("Targets on which nothing runs."),
+    .describe("Order of backends under the policies `priority` and `fastest`; backends that are not named come last."),
+  prefer: targets.describe("Targets to try first; the others remain as fallbacks."),
+  target: targets.describe("The only targets that may run; if none of them can, loading fails."),
+  exclude: targets.describe("Targets never to run on."),
 };
 
 const modelConstraints = z.strictObject({
@@ -39,18 +39,14 @@ const modelConstraints = z.strictObject({
   exclude: constraintFields.exclude.optional(),
 });
 
-/** All fields without their optionality: one line per setting, in the order of the documentation. */
+/** Schema of each setting, in the order of the documentation. */
 export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   model: z
     .string()
-    .describe(
-      "The model of a command that is given none: any [reference](../guide/models.md); a path counts from the current folder.",
-    ),
+    .describe("Model of commands that name none: any [reference](../guide/models.md); a path is relative to the current folder."),
   variant: z
     .string()
-    .describe(
-      "Which weights of the model are used, for example `int8`; not set, the first variant that the chosen backend can run.",
-    ),
+    .describe("Variant of the model, for example `int8`. Not set: the first variant that the chosen backend can run."),
   policy: constraintFields.policy,
   priority: constraintFields.priority,
   prefer: constraintFields.prefer,
@@ -59,102 +55,107 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   models: z
     .record(z.string(), modelConstraints)
     .describe(
-      "`policy`, `priority`, `prefer`, `target` and `exclude` for single models, by their references (every spelling of a path means the same model); a map, so it stands in the file only.",
+      "`policy`, `priority`, `prefer`, `target` and `exclude` for single models, by reference (every spelling of a path means the same model). A map, which only the file can have.",
     ),
   host: z
     .enum(hostNames)
     .describe(
-      "Where models live: `worker`, a thread of their own; `process`, a child process of their own, which survives an engine that aborts and gives all memory back; or `inline`, the calling thread. Not set: for backends that block their thread a process where a memory budget is set, else a worker.",
+      "Where models run: `worker`, a thread per model; `process`, a child process per model, which isolates crashes of the engine and returns all memory when it ends; or `inline`, the calling thread. Not set: for backends that block their thread, a process if a memory budget is set, else a worker.",
     ),
   threads: z
     .int()
     .positive()
     .describe(
-      "The most threads one model computes with on the CPU; never more than the CPU quota, which is also what it gets when not set. A target whose engine has no such setting is refused.",
+      "Maximum number of CPU threads of one model, at most the CPU quota. Not set: the quota. Targets whose engine has no such setting are refused.",
     ),
   graphOptimization: z
     .enum(["disabled", "basic", "extended", "all"])
     .describe(
-      "How far an engine may rewrite the graph, at most: `disabled`, `basic`, `extended` or `all`; not set, the engine's own default. A target whose engine has no such setting is refused.",
+      "Maximum level of graph optimization: `disabled`, `basic`, `extended` or `all`. Not set: the engine's default. Targets whose engine has no such setting are refused.",
     ),
   cpuNodes: z
     .enum(["refuse", "allow"])
     .describe(
-      "On devices other than the CPU: whether single nodes that the device cannot run may be computed on the CPU: `refuse` (what happens when not set: the load fails) or `allow` (the evidence says how many nodes ran where).",
+      "On devices other than the CPU: whether graph nodes that the device does not support may run on the CPU: `refuse` (the default: the load fails) or `allow` (the evidence says how many nodes ran where).",
     ),
   memoryPattern: z
     .boolean()
     .describe(
-      "Whether the engine may lay out the memory of a run beforehand; it then holds a block for each set of shapes. `false` takes less memory with large batches ([measured](../guide/tuning.md#knobs)). A target whose engine has no such setting (`wasm`, `onnx` on other devices than the CPU) is refused.",
+      "Whether the engine may plan the memory of a run in advance; it then holds a block per set of input shapes. `false` takes less memory with large batches ([measured](../guide/tuning.md#knobs)). Targets whose engine has no such setting (`wasm`, and `onnx` on devices other than the CPU) are refused.",
     ),
   memoryArena: z
     .boolean()
     .describe(
-      "Whether the engine may keep memory between runs. `false` gives it back after each run, and runs are slower ([measured](../guide/tuning.md#knobs)). A target whose engine has no such setting is refused, as with `memoryPattern`.",
+      "Whether the engine may keep memory between runs. `false` releases it after each run, and runs are slower ([measured](../guide/tuning.md#knobs)). Targets whose engine has no such setting are refused, as with `memoryPattern`.",
     ),
   replicas: z
     .union([z.literal("auto"), z.int().positive()])
     .describe(
-      "How many copies of a model, with one thread each, share the work: `auto` is one per core as memory allows, loaded for bulk work; a number is so many, loaded when runs overlap as well; `1` is none. A run goes to the copy with the least to do.",
+      "Number of replicas of a model, with one thread each: `auto` loads one per core for bulk work, as memory allows; a number also loads them when runs overlap; `1` disables replicas. A run goes to the replica with the least work.",
     ),
   batchTokens: z
     .int()
     .positive()
-    .describe("Padded tokens in one batch: more of them takes more memory, fewer of them runs more often."),
+    .describe(
+      "Maximum number of tokens of a batch, padding included. Larger batches take more memory; smaller ones run more often.",
+    ),
   maxMemory: size.describe(
-    "The most memory of the machine that all models may take together: `2GB`, `500MB`, `1.5GiB`, or bytes. Models that nobody uses leave to make room, the least recently used first; not set, there is no limit, but for `serve`, which takes 80 % of the machine's memory, or of its control group's.",
+    "Maximum memory of the machine that all models may take together: `2GB`, `500MB`, `1.5GiB`, or bytes. Unused models are evicted to make room, the least recently used first. Not set: no limit; for `serve`, 80 % of the memory of the machine or of its control group.",
   ),
   maxDeviceMemory: z
     .record(z.string(), size)
-    .describe("The same for the memory of single devices, by their names (`cuda:0: 8GB`); a map, so it stands in the file only."),
-  maxLoadedModels: z.int().positive().describe("The most models in memory at once; copies for bulk work are not counted."),
+    .describe("Maximum memory of single devices by name (`cuda:0: 8GB`). A map, which only the file can have."),
+  maxLoadedModels: z.int().positive().describe("Maximum number of models in memory, not counting replicas."),
   memoryWait: duration.describe(
-    "How long a load waits for models in use to leave when the budget is full, before it is refused with `MEMORY_BUDGET`.",
+    "Maximum time a load waits for memory that models in use hold, before it fails with `MEMORY_BUDGET`.",
   ),
   keepAlive: duration.describe(
-    "How long a model stays in memory after its last use: `30s`, `5m`, `1h`, or milliseconds; `0` is for ever.",
+    "Time a model stays in memory after its last use: `30s`, `5m`, `1h`, or milliseconds. `0`: for ever.",
   ),
   failover: z
     .boolean()
-    .describe("`true`: after a failure that may pass, the model is loaded on the next target and the request is run once more."),
+    .describe(
+      "Whether, after a transient failure of a run, the model is loaded on the next target and the request is run again.",
+    ),
   maxProcessMemory: size.describe(
-    "The most memory of one model's process: `2GB`, `500MB`, or bytes. One that holds more is [replaced between two calls](../guide/serving.md#processes-of-models), and no request is lost. Set, models of backends that block their thread live in processes.",
+    "Maximum memory of the process of one model: `2GB`, `500MB`, or bytes. A process that holds more is [replaced between two calls](../guide/serving.md#processes-of-models), without losing requests. If set, models of backends that block their thread run in processes.",
   ),
   maxRunMemory: size.describe(
-    "The most memory one run may take beside the weights, by an [estimate](../guide/tuning.md#memory-of-a-run) from the shapes of its inputs: `2GB`, `500MB`, or bytes. A batch whose rows do not depend on each other is split into smaller ones; what cannot be split is refused with `LIMIT_EXCEEDED`. Not set, there is no limit; `serve` takes a quarter of the machine's memory.",
+    "Maximum memory of one run besides the weights, by an [estimate](../guide/tuning.md#memory-of-a-run) from the shapes of its inputs: `2GB`, `500MB`, or bytes. A batch of independent rows is split; a run that cannot be split fails with `LIMIT_EXCEEDED`. Not set: no limit; for `serve`, a quarter of the machine's memory.",
   ),
   maxTraceTime: duration.describe(
-    "How long our own engine may take to turn a model into a program for inputs of certain shapes; a second more for each 8 million elements of the weights. A model that takes longer is refused on `native`, and the next target is tried.",
+    "Maximum time the native engine may take to compile a model for one set of input shapes, plus one second per 8 million elements of the weights. A model that takes longer is refused on `native`, and the next target is tried.",
   ),
   maxTraceMemory: size.describe(
-    "The most memory our own engine may hold while it turns a model into a program; 16 bytes more for each element of the weights. A model that takes more is refused on `native`, and the next target is tried.",
+    "Maximum memory the native engine may hold while it compiles a model, plus 16 bytes per element of the weights. A model that takes more is refused on `native`, and the next target is tried.",
   ),
   maxCrashes: z
     .int()
     .positive()
     .describe(
-      "So many deaths of a model's thread or process within `crashWindow` are a crash loop: the model is left alone on that target for as long, and calls end with `CIRCUIT_OPEN` or, while loading, take the next target.",
+      "Number of crashes of a model's thread or process within `crashWindow` that open the circuit: the model is not started on that target for the same time, and calls fail with `CIRCUIT_OPEN` or, while loading, use the next target.",
     ),
-  crashWindow: duration.describe("How long deaths are counted, and how long a model in a crash loop is left alone."),
+  crashWindow: duration.describe("Time over which crashes are counted, and for which the circuit stays open."),
   loadTimeout: duration.describe(
-    "The longest load of a model on one target, verification included, download and waiting for memory excluded; `0` is no limit. After it the model's process is killed, which counts as a death (`maxCrashes`), and the next target is tried.",
+    "Maximum time to load a model on one target, including verification, without download and waiting for memory. `0`: no limit. After it the model's process is killed, which counts as a crash (`maxCrashes`), and the next target is tried.",
   ),
   runTimeout: duration.describe(
-    "The longest run of a model: one batch, or one call with tensors; `0` is no limit. A longer one [is a hang](../guide/serving.md#processes-of-models): the model's process is killed, which counts as a death, its calls end with `HOST_DIED`, and the next call starts another. Not set: no limit; under `serve` the longest `requestTimeout`.",
+    "Maximum time of one run: one batch, or one call with tensors. `0`: no limit. A longer one [is a hang](../guide/serving.md#processes-of-models): the model's process is killed, which counts as a crash, its calls fail with `HOST_DIED`, and the next call starts a new process. Not set: no limit; for `serve`, the longest `requestTimeout`.",
   ),
   offline: z
     .boolean()
     .describe(
-      "`true`: nothing is fetched, and a model that is not on this machine is an error. `HF_HUB_OFFLINE=1` means the same where this setting is left alone.",
+      "Whether downloads are disabled: a model that is not on this machine is then an error. `HF_HUB_OFFLINE=1` has the same effect where this setting is not set.",
     ),
   server: serverSchema.describe(
-    "What [`serve`](../guide/serving.md) does, [setting by setting](#the-section-server); the file has it as a map, the environment setting by setting, and other commands have no use for it.",
+    "Settings of [`serve`](../guide/serving.md), [listed below](#the-section-server). The file has them as a map, the environment one by one; other commands ignore them.",
   ),
 };
 
+/** Schema of all settings. */
 export const settingsSchema: z.ZodType<Settings> = z.strictObject(settingFields).partial() as z.ZodType<Settings>;
 
-/** The JSON schema of inferyard.yaml. Editors show it, and links of the documentation lead nowhere there. */
+/** The JSON schema of inferyard.yaml. Links are removed from the descriptions, since editors show them. */
 export function settingsJsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(settingsSchema, {
     override: ({ jsonSchema }) => {

@@ -1,9 +1,10 @@
 /**
- * The section `server` of inferyard.yaml. The types are stated by hand and held against the schema by the compiler, so that reading settings
+ * The section `server` of inferyard.yaml. The types are written by hand and checked against the schema by the compiler, so that reading settings
  * does not load the schema library.
  */
 import type { Strategy } from "../runtime/options/runtime-settings.ts";
 
+/** The section. `server-schema.ts` describes each setting. */
 export interface ServerSection {
   readonly address?: string;
   readonly port?: number;
@@ -45,31 +46,36 @@ export interface ServerSection {
   readonly logLevel?: LogLevel;
 }
 
+/** An API key. */
 export interface ServerKey {
-  /** For logs and metrics; never the key itself. */
+  /** Name of the key in logs and metrics. */
   readonly name: string;
-  /** Hexadecimal sha256 of the key. */
+  /** SHA-256 of the key, hexadecimal. */
   readonly sha256: string;
   readonly role: "reader" | "admin";
   /** Default: the server's. */
   readonly requestsPerMinute?: number;
 }
 
+/** A model with its own limits. */
 export interface ServerModel {
   readonly reference: string;
+  /** When it is loaded and evicted. Default: lazy. */
   readonly strategy?: Strategy;
-  /** Limits of this model, besides those of all. */
+  /** Limits of this model, besides those of the server. */
   readonly maxConcurrentRequests?: number;
   readonly maxQueue?: number;
   /** In place of the server's. */
   readonly requestTimeout?: number | string;
 }
 
+/** What the server logs. */
 export type LogLevel = "silent" | "error" | "warn" | "info" | "debug";
 
+/** From the least to the most. */
 export const logLevels: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"];
 
-/** Settings that have a value when nothing is said. */
+/** Settings with a default. */
 type Defaulted =
   | "address"
   | "port"
@@ -96,7 +102,7 @@ type Defaulted =
   | "drainTimeout"
   | "logLevel";
 
-/** What holds when nothing is said, for `inferyard serve` and for the server as a library. */
+/** The defaults, for `inferyard serve` and for the server as a library. */
 export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   address: "127.0.0.1",
   port: 8080,

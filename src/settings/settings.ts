@@ -1,11 +1,11 @@
-/** Every setting: its name in inferyard.yaml, in the environment (INFERYARD_ and capitals) and as a flag is the same. */
+/** All settings. Each has one name in inferyard.yaml, in the environment (INFERYARD_ and capitals) and as a flag. */
 import type { ServerSection } from "./server-section.ts";
 import type { RuntimeSettings } from "../runtime/options/runtime-settings.ts";
 import { type ConstraintOptions, defaultPriority } from "../runtime/selection/constraints.ts";
 
 /**
- * Settings of a runtime, and what the command line takes when a flag is left out. Commands load what they are asked for and end: loading
- * ahead is for programs that stay, and is said in the section `server`; sharing batches is for those that have several callers.
+ * All settings: those of a runtime, and defaults of flags. Commands end when they are done, so preloading is a setting of the section `server`;
+ * sharing batches and text threads are options of programs with several callers.
  */
 export interface Settings extends Omit<
   RuntimeSettings,
@@ -18,6 +18,7 @@ export interface Settings extends Omit<
   readonly server?: ServerSection;
 }
 
+/** Name of a setting. */
 export type SettingName = keyof Settings;
 
 /** In the order of the documentation. */
@@ -56,7 +57,7 @@ export const settingNames: readonly SettingName[] = [
   "server",
 ];
 
-/** Defaults that do not depend on the machine or the model. */
+/** Defaults that depend neither on the machine nor on the model. */
 export const settingDefaults: Settings = {
   model: "builtin",
   policy: "priority",
@@ -74,12 +75,12 @@ export const settingDefaults: Settings = {
   offline: false,
 };
 
-/** The variable that sets a setting: keepAlive -> INFERYARD_KEEP_ALIVE. */
+/** The environment variable of a setting: keepAlive is INFERYARD_KEEP_ALIVE. */
 export function environmentName(name: string): string {
   return `INFERYARD_${name.replaceAll(/[A-Z]/g, (capital) => `_${capital}`).toUpperCase()}`;
 }
 
-/** The variable that sets a setting of the section `server`: maxQueue -> INFERYARD_SERVER_MAX_QUEUE. */
+/** The environment variable of a setting of the section `server`: maxQueue is INFERYARD_SERVER_MAX_QUEUE. */
 export function serverVariable(name: string): string {
   return environmentName(`server${name.charAt(0).toUpperCase()}${name.slice(1)}`);
 }

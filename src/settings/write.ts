@@ -1,4 +1,4 @@
-/** Puts values into inferyard.yaml. Every other line stays as the user wrote it, comments and spacing included. */
+/** Writes settings into inferyard.yaml. All other lines stay as they are, including comments and spacing. */
 import { readFile, realpath } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Document, isMap, isScalar, parseDocument, stringify } from "yaml";
@@ -7,7 +7,10 @@ import { replaceFile } from "./replace-file.ts";
 import { checkYaml } from "./check.ts";
 import type { Settings } from "./settings.ts";
 
-/** Makes the file where there is none. CONFIG_INVALID for a file that is not ours to change, OUTPUT_FAILED where it cannot be written. */
+/**
+ * Changes settings in the file, which is created if it does not exist. Throws CONFIG_INVALID for a file that cannot be changed safely,
+ * OUTPUT_FAILED if it cannot be written.
+ */
 export async function writeSettings(path: string, values: Settings): Promise<void> {
   const before = await textOf(path);
   const wanted = { ...checkYaml(before, path), ...values };
@@ -20,7 +23,7 @@ export async function writeSettings(path: string, values: Settings): Promise<voi
     });
   }
   try {
-    await replaceFile(await realpath(path).catch(() => path), after); // a link stays a link; a file that is not there yet is made
+    await replaceFile(await realpath(path).catch(() => path), after); // a symbolic link stays one
   } catch (error) {
     throw new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${messageOf(error)}`, { cause: error });
   }
@@ -35,7 +38,7 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** The source with only the values changed; undefined where the file is not a plain map of one line a setting. */
+/** The source with only the values replaced; undefined unless the file is a plain map with one line per setting. */
 function inPlace(source: string, values: Settings): string | undefined {
   const document = parseDocument(source);
   const { contents } = document;
@@ -56,7 +59,7 @@ function inPlace(source: string, values: Settings): string | undefined {
   return added.length === 0 ? text : `${text}${gap}${added.join("\n")}\n`;
 }
 
-/** The library's own way, which keeps comments but may space things anew: for files in flow style, and the like. */
+/** The source as the YAML library writes it, with comments but possibly other spacing: for files in flow style and the like. */
 function rewritten(source: string, values: Settings): string {
   const document: Document = parseDocument(source);
   for (const [name, value] of Object.entries(values)) document.set(name, value);
@@ -67,7 +70,7 @@ function holds(text: string, path: string, wanted: Settings): boolean {
   try {
     return isDeepStrictEqual(checkYaml(text, path), wanted);
   } catch {
-    return false; // the next way of writing it is tried, and then the user is told
+    return false; // the next way of writing is tried, then the error names the settings
   }
 }
 

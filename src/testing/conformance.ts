@@ -1,4 +1,4 @@
-/** The conformance suite: what the contract in `backend.ts` promises, checked on any backend. Free of any test runner. */
+/** The conformance suite checks that a backend keeps the contract in `backend.ts`. It does not depend on a test runner. */
 import { strict as assert } from "node:assert";
 import type { Backend, Device, LoadedModel, MachineFacts, ModelFiles } from "../backend.ts";
 import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
@@ -6,34 +6,35 @@ import { type Tensor, type TensorMap, zeros } from "../tensor.ts";
 import { scriptedMachine } from "./scripted-backend.ts";
 import { tolerances, worstDifference } from "./tolerances.ts";
 
-/** What the suite needs to know of the backend under test. */
+/** The backend under test, with a model that it can run. */
 export interface ConformanceSubject {
-  /** Makes a new instance. */
+  /** Creates a new instance of the backend. */
   create(): Backend;
+  /** The device to test. */
   readonly device: Device;
   /** A model the backend can run. */
   readonly model: ModelFiles;
-  /** Inputs of that model; at least one input must not be empty. */
+  /** Inputs of that model. At least one input must have elements. */
   readonly inputs: TensorMap;
-  /** Other inputs, for calls that overlap. Default: every tensor's elements in reverse order. */
+  /** Other inputs, for concurrent calls. Default: the same tensors with their elements in reverse order. */
   readonly otherInputs?: TensorMap;
-  /** Its outputs for those inputs, from a source other than this backend. */
+  /** The outputs of the model for `inputs`, computed by another implementation. */
   readonly expected: TensorMap;
-  /** Largest difference from `expected`. Default: tolerances.hiddenStateFp32. */
+  /** Largest absolute difference from `expected`. Default: tolerances.hiddenStateFp32. */
   readonly tolerance?: number;
-  /** A file of the right kind that is damaged. */
+  /** A damaged file in a format of the backend. */
   readonly damaged: ModelFiles;
-  /** Facts for probes. Default: a plain machine without accelerators. */
+  /** Facts about the machine for probes. Default: a machine without accelerators. */
   readonly machine?: MachineFacts;
 }
 
-/** One test: give `name` and `run` to your runner. */
+/** One test case: pass `name` and `run` to a test runner. */
 export interface ConformanceCase {
   readonly name: string;
   run(): Promise<void>;
 }
 
-/** All cases. `for (const { name, run } of backendCases(subject)) test(name, run)` */
+/** All test cases. Example: `for (const { name, run } of backendCases(subject)) test(name, run)` */
 export function backendCases(subject: ConformanceSubject): ConformanceCase[] {
   return [...probeCases(subject), ...loadCases(subject), ...runCases(subject), ...endCases(subject)];
 }
@@ -225,7 +226,7 @@ function runCases(subject: ConformanceSubject): ConformanceCase[] {
   ];
 }
 
-/** Each way in which one input can be wrong. */
+/** Inputs with one fault each. */
 function wrongInputs(inputs: TensorMap): { fault: string; name: string; wrong: (inputs: TensorMap) => TensorMap }[] {
   const [name, { dataType, shape }] = Object.entries(inputs).find(([, tensor]) => tensor.shape.length > 0) ?? [
     "",
@@ -290,7 +291,7 @@ function endCases(subject: ConformanceSubject): ConformanceCase[] {
   ];
 }
 
-/** Loads the model for one case. The case has inputs of its own, so that a backend which writes into them spoils no other. */
+/** Loads the model for one case. Each case gets its own copy of the inputs, so that a backend which modifies them does not affect other cases. */
 async function withModel(
   subject: ConformanceSubject,
   check: (loaded: LoadedModel, given: { readonly inputs: TensorMap; readonly otherInputs: TensorMap }) => Promise<void>,

@@ -1,4 +1,4 @@
-/** A backend that does what a test says and records its calls: for tests of selection and loading, at the contract's edge only. */
+/** A fake backend that behaves as a test specifies and records its calls, for tests of selection and loading. */
 import type {
   Availability,
   Backend,
@@ -13,25 +13,29 @@ import type {
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import { type TensorInfo, type TensorMap, checkInputs } from "../tensor.ts";
 
+/** The behaviour of a scripted backend. */
 export interface ScriptedBackendOptions {
-  /** Default: one present and available CPU. */
+  /** The answer to probes. Default: an available CPU. */
   readonly availability?: Availability;
-  /** Merged over: any ONNX, every precision, every option, not blocking. */
+  /** Override the defaults: any ONNX model, every precision, every option, not blocking. */
   readonly capabilities?: Partial<Capabilities>;
-  /** Throws, or returns when the load may succeed. Default: it succeeds. */
+  /** Called by each load, which fails if it throws. Default: every load succeeds. */
   readonly onLoad?: (model: ModelFiles, device: Device, options: LoadOptions) => void | Promise<void>;
-  /** The outputs of a run. Default: y = x + 1. */
+  /** Computes the outputs of a run. Default: y = x + 1 for the input "x" of shape [2]. */
   readonly onRun?: (inputs: TensorMap) => TensorMap | Promise<TensorMap>;
+  /** The evidence of a loaded model. Default: ["the script says so"]. */
   readonly evidence?: readonly string[];
 }
 
+/** A backend that records its calls. */
 export interface ScriptedBackend extends Backend {
-  /** What was called, in order: "probe", "load cpu", "run", "dispose model", "dispose". */
+  /** The calls so far, in order: "probe", "load cpu", "run", "dispose model", "dispose". */
   readonly calls: string[];
 }
 
 const vector: readonly TensorInfo[] = [{ name: "x", dataType: "float32", shape: [2] }];
 
+/** A fake backend with this name and behaviour. */
 export function scriptedBackend(name: string, script: ScriptedBackendOptions = {}): ScriptedBackend {
   const calls: string[] = [];
   const present: Availability = {
@@ -93,7 +97,7 @@ function scriptedModel(name: string, script: ScriptedBackendOptions, calls: stri
   };
 }
 
-/** Facts of a plain machine: two cores, 8 GB, no accelerator. */
+/** Facts of a fake machine: two cores, 8 GB of memory, no accelerator. `over` replaces single facts. */
 export function scriptedMachine(over: Partial<MachineFacts> = {}): MachineFacts {
   const source = "scripted";
   return {

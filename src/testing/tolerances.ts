@@ -1,20 +1,20 @@
-/** How far two correct engines may differ; the tolerance belongs to the operation, not to the test. */
+/** Numeric tolerances between correct implementations. A tolerance belongs to the kind of output, not to the test. */
 import { InferyardError } from "../errors.ts";
 import type { Tensor } from "../tensor.ts";
 
-/** Largest absolute difference of a component. */
+/** Largest absolute difference of a component, by the kind of output. */
 export const tolerances: Readonly<Record<"unitVectorFp32" | "hiddenStateFp32" | "staticEmbedding" | "repeatedRun", number>> = {
   /** Normalized embeddings of an fp32 encoder (measured between engines on MiniLM: 2.4e-7). */
   unitVectorFp32: 1e-5,
   /** Raw hidden states of an fp32 encoder (measured: 3.1e-6). */
   hiddenStateFp32: 1e-4,
-  /** A sum of table rows, rounded once. */
+  /** Static embeddings: a sum of table rows, rounded once. */
   staticEmbedding: 1e-5,
-  /** The same engine on the same input. */
+  /** Two runs of the same engine on the same input. */
   repeatedRun: 1e-6,
 };
 
-/** The largest difference between two numeric tensors of one shape; Infinity where shapes differ. */
+/** The largest absolute difference between two numeric tensors, or Infinity if their shapes differ. Throws INPUT_INVALID for strings. */
 export function worstDifference(a: Tensor, b: Tensor): number {
   if (a.shape.join() !== b.shape.join() || a.data.length !== b.data.length) return Number.POSITIVE_INFINITY;
   let worst = 0;

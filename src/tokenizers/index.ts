@@ -7,7 +7,7 @@ import type { TokenizerThreads } from "./tokenizer-threads.ts";
 import type { TextTokenizer } from "./text-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
-export { type OffsetUnit, convertOffsets, offsetUnits } from "./text-offsets.ts";
+export { type OffsetUnit, convertOffsets, convertSpans, offsetUnits } from "./text-offsets.ts";
 export type {
   DecodeOptions,
   EncodeOptions,

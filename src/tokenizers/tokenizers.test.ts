@@ -253,7 +253,7 @@ describe("a small tokenizer", () => {
     [
       "a broken regular expression",
       { ...small, pre_tokenizer: { type: "Split", pattern: { Regex: "(" }, behavior: "Isolated" } },
-      /cannot be used: the regular expression "\("/,
+      /cannot be used/,
     ],
   ])("reports %s as one error with the path as the user wrote it", async (_what, json, message) => {
     const error = await load(json).catch((thrown: unknown) => thrown);

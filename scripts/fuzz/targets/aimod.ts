@@ -11,7 +11,14 @@ import { scratchFolder } from "../scratch-folder.ts";
 import { type FuzzTarget, mustHold } from "../target.ts";
 import { smallModel } from "../small-model.ts";
 
-const limits = { entries: 100, fileBytes: 2 ** 20, totalBytes: 2 ** 21, metadataBytes: 2 ** 16, ratio: 1000, ratioFrom: 2 ** 16 };
+const limits = {
+  entries: 100,
+  fileBytes: 2 ** 20,
+  totalBytes: 2 ** 21,
+  metadataBytes: 2 ** 16,
+  ratio: 1000,
+  minBytesForRatio: 2 ** 16,
+};
 
 const metadata = {
   project_name: "small",

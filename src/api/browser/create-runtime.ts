@@ -1,4 +1,4 @@
-/** Where everything is put together in a browser. Stands for src/api/create-runtime.ts, with the same names. */
+/** The composition root in a browser. Replaces src/api/create-runtime.ts and exports the same names. */
 import type { Backend } from "../../backend.ts";
 import { InferyardError } from "../../errors.ts";
 import { inlineHost } from "../../hosts/inline.ts";
@@ -12,8 +12,9 @@ import { browserScope } from "../../platform/browser/global-scope.ts";
 import { standardBackends } from "./standard-backends.ts";
 import { browserWorkerHost } from "../../platform/browser/worker-host.ts";
 
+/** Settings of a runtime in a browser. */
 export interface RuntimeConfig extends RuntimeSettings {
-  /** Default: native and wasm; onnx stands in decisions with the reason why it is not here. */
+  /** Backends of the runtime. Default: native and wasm; decisions also list onnx with the reason why it is not available. */
   readonly backends?: readonly Backend[];
   /**
    * Where `ort-wasm-simd-threaded.mjs`, `ort-wasm-simd-threaded.wasm` and the folder `builtin` lie: a URL, relative to the page. Default:
@@ -25,8 +26,9 @@ export interface RuntimeConfig extends RuntimeSettings {
 }
 
 /**
- * A runtime on what a browser has. Nothing is fetched or loaded until it is needed. A page is a guest on its machine: `threads` is by default
- * what onnxruntime-web takes by itself, half of the processors and at most 4, and `replicas` 1.
+ * Creates a runtime in a browser. Nothing is downloaded or loaded before it is needed. By default `replicas` is 1 and `threads`
+ * is half of the processors, at most 4, as in onnxruntime-web. Throws CONFIG_INVALID for settings that a browser cannot
+ * support.
  */
 export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime> {
   const { assets: wanted, worker, ...rest } = config;

@@ -5,7 +5,7 @@ export type * from "../task-requests.ts";
 export { type NamedTask, type Pipeline, type PipelineName, type PipelineOptions, pipeline } from "./pipeline.ts";
 export type * from "../pipelines.ts";
 export * from "../../tasks/index.ts";
-export type { Candidate, Decision, Selected, Stage, Verdict } from "../../runtime/decision/decision.ts";
+export type { Candidate, Decision, Selected, SelectionStage, Verdict } from "../../runtime/decision/decision.ts";
 export { ModelHandle } from "../../runtime/model-handle.ts";
 export { ModelRuntime } from "../../runtime/model-runtime.ts";
 export type { BackendReport, MemoryReport, ModelMemory } from "../../runtime/reports.ts";

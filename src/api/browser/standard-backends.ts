@@ -1,4 +1,4 @@
-/** The backends a browser's runtime has when it is given none. */
+/** The default backends of a runtime in a browser. */
 import type { Backend } from "../../backend.ts";
 import { native } from "../../backends/native/index.ts";
 import { wasm } from "../../backends/wasm/index.ts";
@@ -6,7 +6,7 @@ import { InferyardError } from "../../errors.ts";
 import { assetsFolder } from "../../platform/browser/assets.ts";
 import { bundledEntry } from "../../platform/browser/bundled-entry.ts";
 
-/** `assets`: where onnxruntime-web's .mjs and .wasm lie. Default: the folder the bundle was loaded from. */
+/** Creates them. `assets`: URL of the folder with onnxruntime-web's .mjs and .wasm. Default: the folder of the bundle. */
 export function standardBackends(assets: string = assetsFolder()): Backend[] {
   const options = { assets };
   return [
@@ -16,7 +16,7 @@ export function standardBackends(assets: string = assetsFolder()): Backend[] {
   ];
 }
 
-/** Stands in every decision for an engine that Node.js would have had, and says why it is not here. */
+/** A backend that is never available, so that decisions explain why the engine is missing in a browser. */
 function noNativeEngine(name: string): Backend {
   const reason = "a browser runs no native engines";
   return {

@@ -1,4 +1,4 @@
-/** What the library has in Node.js and cannot have in a page: each says so when it is called. */
+/** Functions of the library that a browser cannot support. Each throws CONFIG_INVALID when it is called. */
 import { InferyardError } from "../../errors.ts";
 
 export function createStore(): never {

@@ -1,3 +1,4 @@
+/** The backend `native`: Inferyard's own engine behind the backend contract. */
 import { InferyardError, messageOf, throwIfAborted } from "../../backend.ts";
 import type {
   Availability,
@@ -18,19 +19,19 @@ import { StaticModel } from "./static-model.ts";
 import { version } from "../../version.ts";
 
 const cpu: Device = { type: "cpu", index: 0 };
-/** The engine's version is the package's. */
+/** The engine is released with the package and has its version. */
 const library: Library = { name: "inferyard", version };
 const onCpu: Capabilities = {
   formats: { safetensors: ["StaticModel", ...architectureNames], onnx: "any" },
   precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
-  // Upper bounds and permissions: static embeddings take one thread; it runs on the CPU alone, and holds no memory but that of its programs.
+  // Upper bounds that the engine always meets: static embeddings use one thread, all computation is on the CPU, and memory is allocated per program.
   options: ["threads", "graphOptimization", "cpuNodes", "memoryPattern", "memoryArena"],
   blocking: { onnx: "any", safetensors: architectureNames },
   interruptible: true,
 };
 const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };
 
-/** Our own engine on the CPU: static token embeddings (model2vec's layout, and ours in 4 bits), ONNX graphs, and transformers from safetensors. */
+/** Creates the backend. It runs on the CPU: static token embeddings (in model2vec's layout, and in our 4-bit layout), ONNX graphs, and transformers from safetensors. */
 export function native(): Backend {
   return {
     name: "native",
@@ -69,7 +70,7 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
     });
   }
   if (model.format === "onnx") {
-    const { loadOnnx } = await import("./load-onnx.ts"); // the engine is large, and static embeddings need none of it
+    const { loadOnnx } = await import("./load-onnx.ts"); // imported on demand: the engine is large, and static embeddings do not need it
     return await loadOnnx(model, options, library);
   }
   if (model.format !== "safetensors") {

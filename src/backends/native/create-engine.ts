@@ -1,4 +1,4 @@
-/** The engine of one loaded model, with the settings the user gave, ready for its smallest inputs. */
+/** Creates the engine of one loaded model from the user's settings, prepared for its smallest inputs. */
 import { InferyardError } from "../../backend.ts";
 import type { LoadOptions, TensorInfo } from "../../backend.ts";
 import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
@@ -14,17 +14,22 @@ import {
 import { spawnThread } from "../../engine/threads/spawn-thread.ts";
 import { version } from "../../version.ts";
 
-/** What a model on this backend gives to its copies. */
+/** What a model of this backend exports to its replicas. */
 export interface SharedModelState {
-  /** Of the package: another one may pack weights otherwise. */
+  /** Version of the package: another version may pack weights differently. */
   readonly version: string;
-  /** Of the files: see `OpenModelFiles`. */
+  /** Identity of the model's files; see `OpenModelFiles`. */
+  /** The setting of the exporting replica; replicas must have the same. */
   readonly identity: string;
+  /** The engine's state. */
   readonly graphOptimization: string | undefined;
   readonly engine: SharedEngineState;
 }
 
-/** `identity`: of the files the source was read from; without one, nothing is shared. MODEL_INVALID where a copy was loaded from others. */
+/**
+ * Creates an engine and prepares it. `identity`: identity of the files the source was read from; without one, nothing is shared. Throws MODEL_INVALID
+ * when a replica was loaded from other files, and BACKEND_UNAVAILABLE without WebAssembly SIMD.
+ */
 export function createEngine(
   source: GraphSource,
   inputs: readonly TensorInfo[],
@@ -33,7 +38,10 @@ export function createEngine(
 ): EngineModel {
   const features = detectWasmFeatures(enableRelaxedSimd);
   if (!features.simd)
-    throw new InferyardError("BACKEND_UNAVAILABLE", "this machine's WebAssembly has no vectors, which the engine needs");
+    throw new InferyardError(
+      "BACKEND_UNAVAILABLE",
+      "WebAssembly on this machine has no SIMD instructions, which the engine needs",
+    );
   const { graphOptimization, threads, maxRunMemory } = options;
   const limits: RunLimits = { trace: traceLimits(options), ...(maxRunMemory === undefined ? {} : { runBytes: maxRunMemory }) };
   const made = (replica: EngineReplica | undefined): EngineModel => {
@@ -59,11 +67,11 @@ export function createEngine(
   } catch (error) {
     const isFull = error instanceof InferyardError && error.code === "OUT_OF_MEMORY" && copies?.from !== undefined;
     if (!isFull) throw error;
-    return made(undefined); // what has no place beside the others may have one alone
+    return made(undefined); // a replica for which the shared memory has no room gets a memory of its own
   }
 }
 
-/** What one trace may take, by the user's settings. */
+/** The limits of one trace, from the user's settings. */
 export function traceLimits({ maxTraceTime, maxTraceMemory }: LoadOptions): Partial<TraceLimits> {
   return {
     ...(maxTraceTime === undefined ? {} : { milliseconds: maxTraceTime }),
@@ -71,21 +79,21 @@ export function traceLimits({ maxTraceTime, maxTraceMemory }: LoadOptions): Part
   };
 }
 
-/** undefined where this model shares nothing. */
-function engineReplica({ copy, graphOptimization }: LoadOptions, identity: string | undefined): EngineReplica | undefined {
-  if (copy === undefined || identity === undefined) return undefined;
-  const { members, index, from } = copy;
-  const place = { replicaIds: new Int32Array(members), index };
-  if (from === undefined) return place;
-  const other = from as SharedModelState;
+/** This model's replica slot for the engine; undefined when it shares nothing. */
+function engineReplica({ replica, graphOptimization }: LoadOptions, identity: string | undefined): EngineReplica | undefined {
+  if (replica === undefined || identity === undefined) return undefined;
+  const { liveReplicas, index, sharedState } = replica;
+  const place = { replicaIds: new Int32Array(liveReplicas), index };
+  if (sharedState === undefined) return place;
+  const other = sharedState as SharedModelState;
   if (other.version !== version || other.graphOptimization !== graphOptimization) return undefined;
   if (other.identity === identity) return { ...place, from: other.engine };
-  throw new InferyardError("MODEL_INVALID", "the model's files were changed after its first copy was loaded", {
+  throw new InferyardError("MODEL_INVALID", "the model's files were changed after its first replica was loaded", {
     remedy: "unload the model, and load it again",
   });
 }
 
-/** The smallest inputs of a language model are those of its first token: nothing is in the caches. */
+/** Key-value caches are empty in the smallest inputs of a language model: those of the first token. */
 function withEmptyCache(input: TensorInfo): TensorInfo {
   return { ...input, shape: input.shape.map((size) => (/^past_\w+$/.test(String(size)) ? 0 : size)) };
 }

@@ -1,22 +1,25 @@
 /**
- * The embedding matrix, one row per word, as it lies in the file. A row is decoded while it is added, so an int4 model stays int4
- * in memory. Each kind of storage has its own tight loop; the calls between are one per token.
+ * Embedding matrices, one row per token, stored as in the file. Rows are decoded while they are added, so an int4 model stays int4 in memory. Each
+ * storage has its own inner loop; there is one call per token.
  */
 import type { Precision } from "../../backend.ts";
 import { float16Table } from "../../formats/floats/float16.ts";
 
-/** A matrix of which rows are added up. */
+/** A matrix whose rows are summed. */
 export interface EmbeddingMatrix {
+  /** Storage of the elements. */
   readonly precision: Precision;
+  /** Number of rows. */
   readonly rows: number;
+  /** Elements of a row. */
   readonly dimensions: number;
-  /** What the matrix and its tables occupy. */
+  /** Bytes of the matrix and its lookup tables. */
   readonly bytes: number;
-  /** Adds `weight` times row `index` to `sum`, which has `dimensions` elements. */
+  /** Adds row `index` times `weight` to `sum`, which has `dimensions` elements. */
   addRow(sum: Float64Array, index: number, weight: number): void;
 }
 
-/** float32 [count, dimensions]. */
+/** A float32 matrix [rows, dimensions]. */
 export function float32Matrix(data: Float32Array, dimensions: number): EmbeddingMatrix {
   return {
     precision: "fp32",
@@ -30,7 +33,7 @@ export function float32Matrix(data: Float32Array, dimensions: number): Embedding
   };
 }
 
-/** float16 bits [count, dimensions]. */
+/** A matrix of float16 bit patterns [rows, dimensions]. */
 export function float16Matrix(data: Uint16Array, dimensions: number): EmbeddingMatrix {
   const table = float16Table();
   return {
@@ -45,7 +48,7 @@ export function float16Matrix(data: Uint16Array, dimensions: number): EmbeddingM
   };
 }
 
-/** int8 [count, dimensions]; a row's scale is its token's weight. */
+/** An int8 matrix [rows, dimensions]. The scale of a row is the weight of its token. */
 export function int8Matrix(data: Int8Array, dimensions: number): EmbeddingMatrix {
   return {
     precision: "int8",
@@ -59,7 +62,7 @@ export function int8Matrix(data: Int8Array, dimensions: number): EmbeddingMatrix
   };
 }
 
-/** Two values in a byte [count, dimensions / 2], the first in the low four bits, each stored as value + 8; the scale as for int8. */
+/** A matrix of 4-bit integers, two per byte [rows, dimensions / 2]: the first in the low four bits, each stored as value + 8. Scales as for int8. */
 export function int4Matrix(data: Uint8Array, dimensions: number): EmbeddingMatrix {
   return {
     precision: "int4",

@@ -1,4 +1,4 @@
-/** A graph on our own engine, of an ONNX file or a transformer, behind the contract. */
+/** A graph on the engine, from an ONNX file or a transformer, as a loaded model of the backend contract. */
 import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
 import type { Library, LoadSettings, RunOptions, ReplicaSharing, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
 import type { EngineModel } from "../../engine/index.ts";
@@ -9,15 +9,16 @@ interface GraphParts {
   readonly engine: EngineModel;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
-  /** Outputs that are no tensors. */
+  /** Names of outputs that are not tensors, such as sequences. */
   readonly nonTensorOutputs: readonly string[];
   readonly library: Library;
   readonly weightBytes: number;
-  /** Of its files, where they have one. */
+  /** Identity of its files; undefined when they have none. */
   readonly identity: string | undefined;
   readonly graphOptimization: LoadSettings["graphOptimization"];
 }
 
+/** A model whose graph runs on the engine. Members are those of `TensorModel`. */
 export class GraphModel implements TensorModel {
   readonly kind = "tensor";
   readonly inputs: readonly TensorInfo[];
@@ -42,7 +43,7 @@ export class GraphModel implements TensorModel {
 
   get sharing(): ReplicaSharing | undefined {
     const { engine, identity, graphOptimization } = this.#parts;
-    if (!engine.isSharing || identity === undefined || engine.arenaBytes === 0) return undefined; // nothing is packed without a program
+    if (!engine.isSharing || identity === undefined || engine.arenaBytes === 0) return undefined; // without an executable no weights are packed
     return {
       exportState: (): SharedModelState | undefined => {
         const shared = engine.exportState();
@@ -75,7 +76,7 @@ export class GraphModel implements TensorModel {
     for (const name of names) {
       if (this.outputs.some((output) => output.name === name)) continue;
       if (this.#parts.nonTensorOutputs.includes(name))
-        throw new InferyardError("MODEL_UNSUPPORTED", `the output "${name}" is no tensor`);
+        throw new InferyardError("MODEL_UNSUPPORTED", `the output "${name}" is not a tensor`);
       throw new InferyardError(
         "INPUT_INVALID",
         `there is no output "${name}" (this model gives ${this.outputs.map((output) => output.name).join(", ")})`,

@@ -1,4 +1,4 @@
-/** Loads an ONNX file for our own engine. */
+/** Loads an ONNX file into the engine. */
 import { InferyardError, messageOf, throwIfAborted } from "../../backend.ts";
 import type { DataType, Library, LoadOptions, LoadedModel, ModelFiles, TensorInfo } from "../../backend.ts";
 import {
@@ -15,7 +15,7 @@ import { createEngine, traceLimits } from "./create-engine.ts";
 import { GraphModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
 
-/** Types of our tensors; the smaller ones of models do not leave them. */
+/** Data types that inputs and outputs may have. Narrower types occur inside of models only. */
 const publicTypes: ReadonlySet<string> = new Set<DataType>([
   "float32",
   "float64",
@@ -33,6 +33,7 @@ const publicTypes: ReadonlySet<string> = new Set<DataType>([
   "string",
 ]);
 
+/** Loads an ONNX model. Throws MODEL_INVALID for a damaged file and MODEL_UNSUPPORTED for operators or types that the engine does not have. */
 export async function loadOnnx(file: ModelFiles, options: LoadOptions, library: Library): Promise<LoadedModel> {
   const shown = basename(file.path);
   const files = new OpenModelFiles();
@@ -58,10 +59,10 @@ async function loadFrom(
   const { graph } = model;
   const inputs = graph.inputs.filter(({ name }) => !graph.initializers.has(name)).map((value) => tensorInfo(value));
   const outputs = graph.outputs.filter(({ type }) => type.kind === "tensor").map((value) => tensorInfo(value));
-  if (outputs.length === 0) throw new InferyardError("MODEL_UNSUPPORTED", `${shown} gives no tensor`);
+  if (outputs.length === 0) throw new InferyardError("MODEL_UNSUPPORTED", `${shown} has no output that is a tensor`);
   const nonTensorOutputs = graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name);
   const engine = createEngine(onnxSource(model), inputs, options, files.identity);
-  keep(); // what is not packed yet: the files are closed now
+  keep(); // loads what is not packed yet into memory, because the files are closed after this
   const { identity } = files;
   const { graphOptimization } = options;
   return new GraphModel({
@@ -76,7 +77,7 @@ async function loadFrom(
   });
 }
 
-/** Elements in files beside the model. A name that leads out of the model's folder is refused. */
+/** Supplies tensor data stored in files beside the model. Throws MODEL_INVALID for a location outside of the model's folder or a file that cannot be read. */
 async function supplyExternalData(
   external: readonly ExternalData[],
   files: OpenModelFiles,
@@ -105,7 +106,10 @@ async function supplyExternalData(
 
 function tensorInfo({ name, type }: OnnxValueInfo): TensorInfo {
   if (type.kind !== "tensor" || !publicTypes.has(type.dataType)) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `"${name}" is ${typeName(type)}, which no tensor here can hold`);
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `"${name}" is ${typeName(type)}, which is not a supported type of inputs and outputs`,
+    );
   }
   return { name, dataType: type.dataType as DataType, shape: (type.shape ?? []).map((size) => size ?? "") };
 }

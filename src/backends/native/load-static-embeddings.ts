@@ -5,8 +5,8 @@
  * optionally `weights` [tokens], a factor for each token, and `mapping` [tokens], the row of each token. sentence-transformers
  * calls the matrix `embedding.weight`.
  *
- * Ours, for 4 bits: `embeddings.int4` U8 [rows, dimensions / 2] with metadata `bits` = "4" (rows.ts tells how two values share a
- * byte), `weights` being the scale of each row. It has a name of its own so that readers who do not know it refuse the file.
+ * Ours, for 4 bits: `embeddings.int4` U8 [rows, dimensions / 2] with metadata `bits` = "4" (embedding-matrix.ts describes the bytes),
+ * and `weights`, the scale of each row. The tensor has a name of its own so that readers which do not know the layout reject it.
  */
 import { InferyardError, throwIfAborted } from "../../backend.ts";
 import type { DataType, ModelFiles, Tensor } from "../../backend.ts";
@@ -20,10 +20,10 @@ import type { StaticEmbeddings } from "./static-model.ts";
 
 const packedName = "embeddings.int4";
 
-/** Elements looked at between two pauses. */
+/** Elements checked between two yields to the event loop. */
 const elementsPerSlice = 500_000;
 
-/** MODEL_UNSUPPORTED where the file holds another kind of model, MODEL_INVALID where its tensors contradict one another. */
+/** Loads static embeddings. Throws MODEL_UNSUPPORTED when the file holds another kind of model and MODEL_INVALID when its tensors are inconsistent. */
 export async function loadStaticEmbeddings(model: ModelFiles, signal?: AbortSignal): Promise<StaticEmbeddings> {
   const header = await readSafetensorsHeader(model.path, signal);
   const name = ["embeddings", "embedding.weight", packedName].find((candidate) => header.tensors.has(candidate));
@@ -53,7 +53,7 @@ async function readMatrix(header: SafetensorsHeader, name: string, signal?: Abor
       `"${name}" has shape [${entry?.shape.slice(0, 8).join(", ")}], and a matrix [tokens, dimensions] is needed`,
     );
   }
-  // Refused before its bytes are read.
+  // Checked before the tensor's bytes are read.
   if (!["F32", "F64", "F16", "I8", "U8"].includes(entry.type)) throw unsupported(header, `"${name}" is ${entry.type}`);
   const bits = header.metadata.get("bits");
   if ((entry.type === "U8") !== (name === packedName) || (name === packedName && bits !== "4")) {
@@ -103,7 +103,7 @@ async function readVector(
   return tensor;
 }
 
-/** Damage that leaves the file's structure whole often shows as NaN; one such row would poison every text it occurs in. */
+/** Throws MODEL_INVALID for NaN and infinities, which are a common sign of damage and would spread to every text with that token. */
 async function checkFinite(header: SafetensorsHeader, name: string, tensor: Tensor, signal?: AbortSignal): Promise<void> {
   const data = tensor.data as Float32Array | Float64Array | Uint16Array;
   const half = tensor.dataType === "float16";

@@ -1,4 +1,4 @@
-/** Loads a transformer from safetensors for our own engine. */
+/** Loads a transformer from safetensors into the engine. */
 import { throwIfAborted } from "../../backend.ts";
 import type { Library, LoadedModel, LoadOptions, ModelFiles, TensorData } from "../../backend.ts";
 import { buildTransformer, type ByteSource } from "../../engine/index.ts";
@@ -13,7 +13,7 @@ import { createEngine } from "./create-engine.ts";
 import { GraphModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
 
-/** Refuses by the header and the configuration, before any tensor is read. */
+/** Loads a transformer. Unsupported configurations and missing tensors are rejected from the header and configuration, before tensor data is read. */
 export async function loadTransformer(file: ModelFiles, options: LoadOptions, library: Library): Promise<LoadedModel> {
   const files = new OpenModelFiles();
   try {
@@ -23,7 +23,7 @@ export async function loadTransformer(file: ModelFiles, options: LoadOptions, li
   }
 }
 
-/** Gives the elements of a tensor as they are stored. */
+/** Returns a function that reads the elements of a tensor as they are stored. */
 type ReadWeight = (name: string) => Promise<() => TensorData>;
 
 async function loadFrom(files: OpenModelFiles, file: ModelFiles, options: LoadOptions, library: Library): Promise<LoadedModel> {
@@ -56,7 +56,7 @@ async function loadFrom(files: OpenModelFiles, file: ModelFiles, options: LoadOp
   });
 }
 
-/** Where files must be waited for. */
+/** Reads tensors ahead, on platforms without blocking file access. */
 function readAhead(header: SafetensorsHeader, signal: AbortSignal | undefined): ReadWeight {
   return async (name) => {
     const { data } = await readTensor(header, name, signal);

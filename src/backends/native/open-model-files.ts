@@ -1,23 +1,24 @@
-/** The files of a model while it is loaded: read piece by piece where that can be done at once, else whole. */
+/** The files of a model while it is loaded. They are read in parts where blocking file access exists, else as a whole. */
 import { InferyardError, messageOf } from "../../backend.ts";
 import { byteSourceOf, type ByteSource } from "../../engine/index.ts";
 import { type BlockingFile, openBlocking, openFile } from "../../platform/node/files.ts";
 
-/** Two changes of a file that follow one another more closely may bear the same time. */
+/** Milliseconds within which two changes of a file may get the same modification time. */
 const clockTickMs = 100;
 
+/** The open files of one model. */
 export class OpenModelFiles {
   readonly #bytes = new Map<string, ByteSource>();
   readonly #files: BlockingFile[] = [];
   readonly #identityOf = new Map<string, string>();
   #identities: string[] | undefined = [];
 
-  /** The same text only for the same files, in the order in which they were opened. undefined where that cannot be said. */
+  /** Equal strings mean the same files, unchanged and opened in the same order. undefined when that cannot be guaranteed. */
   get identity(): string | undefined {
     return this.#identities?.join("\n");
   }
 
-  /** The bytes of a file, until `close`. MODEL_NOT_FOUND where there is none. */
+  /** Opens a file; its bytes can be read until `close`. Throws MODEL_NOT_FOUND when it does not exist. */
   async open(path: string): Promise<ByteSource> {
     const known = this.#bytes.get(path);
     if (known !== undefined) return known;
@@ -32,7 +33,7 @@ export class OpenModelFiles {
     }
   }
 
-  /** Whether the path still leads to the file that was opened, as it was then: for what was read of it otherwise. Refused if not. */
+  /** Throws MODEL_INVALID unless the path still leads to the unchanged file that was opened. For readers that open the path themselves. */
   check(path: string): void {
     if (openBlocking === undefined) return;
     const again = openBlocking(path);
@@ -41,12 +42,13 @@ export class OpenModelFiles {
     if (identity !== this.#identityOf.get(path)) throw changed(path);
   }
 
+  /** Closes all files. */
   close(): void {
     for (const file of this.#files.splice(0)) file.close();
     this.#bytes.clear();
   }
 
-  /** Pieces of one file belong together only as long as nobody writes to it. */
+  /** Reads parts of a file. Every read checks that the file is unchanged, so that all parts belong together. */
   #pieces(file: BlockingFile, path: string): ByteSource {
     this.#files.push(file);
     const { size, mtimeMs, ctimeMs, identity } = file.stat();
@@ -60,7 +62,7 @@ export class OpenModelFiles {
         try {
           for (let done = 0; done < target.length;) {
             const bytes = file.read(target, done, target.length - done, position + done);
-            if (bytes === 0) throw new Error(`it ends ${target.length - done} bytes too early`);
+            if (bytes === 0) throw new Error(`it ends ${target.length - done} bytes early`);
             done += bytes;
           }
         } catch (error) {
@@ -82,7 +84,7 @@ async function readWhole(path: string): Promise<Uint8Array> {
     for (let done = 0; done < size;) {
       const { bytesRead } = await handle.read(bytes, done, size - done, done);
       if (bytesRead === 0)
-        throw new InferyardError("MODEL_INVALID", `${path} ends ${size - done} bytes too early`, { remedy: "load it again" });
+        throw new InferyardError("MODEL_INVALID", `${path} ends ${size - done} bytes early`, { remedy: "load it again" });
       done += bytesRead;
     }
     return bytes;

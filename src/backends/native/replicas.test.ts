@@ -33,11 +33,11 @@ function save(name: string, factor: number, external?: string): string {
 /** Longer ago than a file's clock could be wrong about. */
 const settled = (): Promise<void> => setTimeout(150);
 
-function load(path: string, copy: ReplicaSlot, settings: LoadSettings = {}): Promise<LoadedModel> {
-  return native().load({ format: "onnx", path, bytes: 1000, config: {} }, { type: "cpu", index: 0 }, { ...settings, copy });
+function load(path: string, replica: ReplicaSlot, settings: LoadSettings = {}): Promise<LoadedModel> {
+  return native().load({ format: "onnx", path, bytes: 1000, config: {} }, { type: "cpu", index: 0 }, { ...settings, replica });
 }
 
-function members(): SharedArrayBuffer {
+function liveReplicas(): SharedArrayBuffer {
   const buffer = new SharedArrayBuffer(8);
   new Int32Array(buffer).set([1, 2]);
   return buffer;
@@ -58,10 +58,10 @@ describe("a copy of a model on our own engine", () => {
   ])("reads the weights another one packed %s, and is refused once that file was written again", async (_where, external) => {
     const path = save("shared.onnx", 1, external);
     await settled();
-    const place = { members: members(), index: 0 };
+    const place = { liveReplicas: liveReplicas(), index: 0 };
     const first = await load(path, place);
-    const from = first.sharing?.exportState();
-    const copy = await load(path, { ...place, index: 1, from });
+    const sharedState = first.sharing?.exportState();
+    const copy = await load(path, { ...place, index: 1, sharedState });
     expect(await bits(copy)).toBe(await bits(first));
     expect(copy.memory).toMatchObject({ measure: "allocated" });
     expect([first.memory.bytes > weightBytes, copy.memory.bytes < weightBytes]).toEqual([true, true]);
@@ -69,15 +69,16 @@ describe("a copy of a model on our own engine", () => {
     save("shared.onnx", 2, external); // as long as before
     for (const each of [path, ...(external === undefined ? [] : [join(folder, external)])]) utimesSync(each, 1, 1);
     await settled();
-    await expect(load(path, { ...place, index: 1, from })).rejects.toMatchObject({ code: "MODEL_INVALID" });
-    expect(await bits(await load(path, { members: members(), index: 0 }))).not.toBe(await bits(first));
+    await expect(load(path, { ...place, index: 1, sharedState })).rejects.toMatchObject({ code: "MODEL_INVALID" });
+    expect(await bits(await load(path, { liveReplicas: liveReplicas(), index: 0 }))).not.toBe(await bits(first));
   });
 
   it("shares nothing of a file that was written just now: it may be written again at the same tick of its clock", async () => {
     const path = save("new.onnx", 1);
     const written = statSync(path).ctimeMs;
     const now = vi.spyOn(Date, "now");
-    const isShared = async (): Promise<boolean> => (await load(path, { members: members(), index: 0 })).sharing !== undefined;
+    const isShared = async (): Promise<boolean> =>
+      (await load(path, { liveReplicas: liveReplicas(), index: 0 })).sharing !== undefined;
     try {
       now.mockReturnValue(written + 5);
       expect(await isShared()).toBe(false);
@@ -91,11 +92,11 @@ describe("a copy of a model on our own engine", () => {
   it("packs for itself what another version of the package has packed, and what was packed for other settings", async () => {
     const path = save("settings.onnx", 1);
     await settled();
-    const place = { members: members(), index: 0 };
+    const place = { liveReplicas: liveReplicas(), index: 0 };
     const first = await load(path, place);
     const given = first.sharing?.exportState() as SharedModelState;
-    const older = await load(path, { ...place, index: 1, from: { ...given, version: "0.0.1" } });
-    const other = await load(path, { ...place, index: 1, from: given }, { graphOptimization: "disabled" });
+    const older = await load(path, { ...place, index: 1, sharedState: { ...given, version: "0.0.1" } });
+    const other = await load(path, { ...place, index: 1, sharedState: given }, { graphOptimization: "disabled" });
     for (const each of [older, other]) {
       expect(each.memory.bytes).toBeGreaterThan(weightBytes);
       expect(await bits(each)).toBe(await bits(first));
@@ -105,12 +106,12 @@ describe("a copy of a model on our own engine", () => {
   it("has a memory of its own where the others leave it no room", async () => {
     const path = save("full.onnx", 1);
     await settled();
-    const place = { members: members(), index: 0 };
+    const place = { liveReplicas: liveReplicas(), index: 0 };
     const first = await load(path, place);
     const given = first.sharing?.exportState() as SharedModelState;
     new Int32Array(given.engine.regions)[0] = 2 ** 26 - 1; // as if all 4 GiB were taken
     const nothingPacked = { ...given, engine: { ...given.engine, places: new Map() } };
-    const copy = await load(path, { ...place, index: 1, from: nothingPacked });
+    const copy = await load(path, { ...place, index: 1, sharedState: nothingPacked });
     expect(copy.memory.bytes).toBeGreaterThan(weightBytes);
     expect(await bits(copy)).toBe(await bits(first));
   });

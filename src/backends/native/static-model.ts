@@ -1,19 +1,20 @@
-/** Static token embeddings: a text's vector is the weighted mean of its tokens' rows. No layers, no context. */
+/** Static token embeddings: the vector of a text is the weighted mean of its tokens' rows, without layers or context. */
 import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
 import type { Library, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import type { EmbeddingMatrix } from "./embedding-matrix.ts";
 
-/** What a static model is made of. */
+/** The tensors of a static model. */
+/** Embedding matrix. */
 export interface StaticEmbeddings {
   readonly matrix: EmbeddingMatrix;
-  /** Row of each token id. Left out: the id itself. */
+  /** Row of each token id. Default: the id itself. */
   readonly mapping?: Uint32Array;
-  /** Factor of each token id. Left out: 1. */
+  /** Factor of each token id. Default: 1. */
   readonly weights?: Float32Array;
 }
 
-/** Elements added between two pauses, about a millisecond's work, so that the thread's event loop stays free. */
+/** Elements added between two yields to the event loop, about one millisecond of work. */
 const elementsPerSlice = 1_000_000;
 const outputName = "sentence_embedding";
 
@@ -33,10 +34,10 @@ export class StaticModel implements TensorModel {
   readonly #description: string;
   readonly #maxRunMemory: number | undefined;
   readonly #running = new Set<Promise<unknown>>();
-  /** Undefined once disposed. */
+  /** undefined once the model is disposed. */
   #embeddings: StaticEmbeddings | undefined;
 
-  /** `maxRunMemory`: bytes the vectors of one run may take. Default: no limit. */
+  /** `maxRunMemory`: bytes that the vectors of one run may take. Default: unlimited. */
   constructor(embeddings: StaticEmbeddings, library: Library, maxRunMemory?: number) {
     this.#maxRunMemory = maxRunMemory;
     const { matrix, mapping, weights } = embeddings;
@@ -93,7 +94,7 @@ export class StaticModel implements TensorModel {
   }
 }
 
-/** `inputs` have passed `checkInputs`. */
+/** Computes the vectors. `inputs` have passed `checkInputs`. */
 async function embed(
   { matrix, mapping, weights }: StaticEmbeddings,
   inputs: TensorMap,
@@ -134,7 +135,7 @@ async function embed(
   return output;
 }
 
-/** int64 data as pairs of int32, low half first (every supported platform is little-endian): no BigInt is made for each token. */
+/** int64 data as pairs of int32, low half first, which avoids a BigInt per token. All supported platforms are little-endian. */
 function int32Halves(inputs: TensorMap, name: string): Int32Array {
   const data = inputs[name]?.data;
   if (!(data instanceof BigInt64Array)) throw new InferyardError("INPUT_INVALID", `input "${name}" does not hold int64 data`);

@@ -22,7 +22,7 @@ import { type Provider, providerOf, providers, sessionOptions } from "./provider
 import { disableTelemetry } from "./telemetry.ts";
 import { tinyRun } from "./tiny-run.ts";
 
-/** onnxruntime-node as a backend. Nothing of the package is touched until `probe` or `load`. */
+/** The backend `onnx`: onnxruntime-node. Neither the package nor its library is touched before `probe` or `load`. */
 export function onnx(): Backend {
   return {
     name: "onnx",
@@ -72,7 +72,7 @@ async function probe(options: ProbeOptions): Promise<Availability> {
   };
 }
 
-/** Every NVIDIA device is a device of its own; the other providers have one. */
+/** The devices of a provider: each NVIDIA device for CUDA and TensorRT, one device for the others. */
 function devicesOf(provider: Provider, machine: MachineFacts): Device[] {
   const type = provider.deviceType === "tensorrt" ? "cuda" : provider.deviceType;
   const found = machine.accelerators.filter(({ device }) => device.type === type).map(({ device }) => device.index);
@@ -139,7 +139,7 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
   }
 }
 
-/** The session's own message says little of a provider that cannot start; a tiny run alone says why. */
+/** Replaces the error by the cause that a run of the tiny graph reports, since the session's own message is unspecific. */
 async function withCause(failure: InferyardError, device: Device): Promise<InferyardError> {
   const run = await tinyRun(device);
   if (run.ok) return failure;

@@ -1,4 +1,4 @@
-/** Finding onnxruntime-node without loading it. */
+/** Finds onnxruntime-node without loading its library. */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -6,7 +6,10 @@ import type { Requirement } from "../../backend.ts";
 import type { OnnxRuntime } from "../onnxruntime/library.ts";
 import { InferyardError, messageOf } from "../../errors.ts";
 
-/** `--ignore-scripts` because the package's install script downloads CUDA libraries from outside the registry and fails without them. */
+/**
+ * The package requirement. `--ignore-scripts`: the package's install script downloads CUDA libraries from outside the registry
+ * and fails without them.
+ */
 export const requirement: Requirement = {
   kind: "package",
   name: "onnxruntime-node",
@@ -14,13 +17,14 @@ export const requirement: Requirement = {
   install: "npm install onnxruntime-node --ignore-scripts",
 };
 
+/** The installed package. */
 export interface InstalledPackage {
   readonly version: string;
-  /** The folder of the binding and its libraries; undefined where the package has none for this platform. */
+  /** Folder of the binding and its libraries. Undefined if the package has none for this platform. */
   readonly binaries: string | undefined;
 }
 
-/** undefined when the package is not installed. */
+/** Finds the installed package. Undefined if it is not installed; throws BACKEND_UNAVAILABLE if it is damaged. */
 export function findPackage(platform: string, architecture: string): InstalledPackage | undefined {
   try {
     const manifest = createRequire(import.meta.url).resolve("onnxruntime-node/package.json");
@@ -43,7 +47,7 @@ function findBinaries(folder: string, platform: string, architecture: string): s
     .find((candidate) => existsSync(join(candidate, "onnxruntime_binding.node")));
 }
 
-/** Loads the library, its own logging off: what it would print is captured elsewhere (see `tiny-run.ts`). */
+/** Loads the library with this log level. Throws BACKEND_UNAVAILABLE if it cannot be loaded. */
 export async function importLibrary(logLevel: "fatal" | "warning"): Promise<OnnxRuntime> {
   try {
     const module = (await import("onnxruntime-node")) as OnnxRuntime;

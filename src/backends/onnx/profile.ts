@@ -1,4 +1,4 @@
-/** Evidence from the engine: onnxruntime's own profile says which provider computed each node of the first run. */
+/** Evidence from the engine: onnxruntime's profile says which execution provider computed each node of the first run. */
 import { readdirSync, rmSync } from "node:fs";
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,15 +9,18 @@ import { InferyardError } from "../../errors.ts";
 import type { Session } from "../onnxruntime/library.ts";
 import type { Provider } from "./providers.ts";
 
-/** The threads of one process share its number. */
+/** Prefix of profile folders. All threads of a process share it. */
 const prefix = `inferyard-profile-${process.pid}-`;
 
-/** A folder for one session's profile; undefined where none can be made, and then there is no evidence. */
+/** Creates a folder for one session's profile. Undefined if none can be created; there is then no evidence. */
 export async function makeProfileFolder(): Promise<string | undefined> {
   return mkdtemp(join(tmpdir(), prefix)).catch(() => undefined);
 }
 
-/** A program that ends between a load and its first run leaves no folder behind: the main thread sees to it, a worker gets no time to. */
+/**
+ * Removes profile folders when the process exits between a load and its first run. Done by the main thread, since workers get
+ * no time at exit.
+ */
 export function removeProfilesAtExit(): void {
   if (isMainThread && !process.listeners("exit").includes(removeProfiles)) process.on("exit", removeProfiles);
 }
@@ -27,17 +30,19 @@ function removeProfiles(): void {
     const left = readdirSync(tmpdir()).filter((name) => name.startsWith(prefix));
     for (const name of left) rmSync(join(tmpdir(), name), { recursive: true, force: true });
   } catch {
-    // The program is ending: what cannot be removed now is left to the system, and must not change the exit code.
+    // The process is exiting; a failure must not change its exit code.
   }
 }
 
+/** Session options that write a profile into the folder; none if it is undefined. */
 export function profilingOptions(folder: string | undefined): Record<string, unknown> {
   return folder === undefined ? {} : { enableProfiling: true, profileFilePrefix: join(folder, "run") };
 }
 
 /**
- * Ends profiling, reads the profile and removes it. Throws VERIFICATION_FAILED when the provider asked for did not compute, or another one
- * did beside it without leave.
+ * Ends profiling, reads the profile and removes it. Returns a sentence with the number of nodes per provider. Throws
+ * VERIFICATION_FAILED if the requested provider computed nothing, or another one computed nodes without permission
+ * (`cpuNodes`).
  */
 export async function readEvidence(
   session: Session,

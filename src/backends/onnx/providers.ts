@@ -1,31 +1,33 @@
-/** The execution providers of onnxruntime-node: which platform has which, what each needs, and how a session asks for it. */
+/** The execution providers of onnxruntime-node: their platforms, requirements and session options. */
 import { memorySessionOptions } from "../onnxruntime/memory.ts";
 import type { Device, LoadSettings, MachineFacts, Precision } from "../../backend.ts";
 
+/** An execution provider. */
 export interface Provider {
   readonly deviceType: string;
-  /** The name in `executionProviders`. */
+  /** Its name in the session option `executionProviders`. */
   readonly sessionName: string;
-  /** The name in onnxruntime's own profile. */
+  /** Its name in onnxruntime's profile. */
   readonly profileName: string;
-  /** `platform/architecture` pairs whose package has it, or can have it installed. */
+  /** `platform/architecture` pairs for which the package contains it or can install it. */
   readonly platforms: readonly string[];
-  /** Files beside the binding without which it cannot start. */
+  /** Files beside the binding that it requires. */
   readonly libraries?: readonly string[];
-  /** Why this machine has no device for it, where that is known without running anything. */
+  /** Why this machine has no device for it, if that is known without running anything. */
   absenceReason?(machine: MachineFacts): string | undefined;
   readonly precisions: readonly Precision[];
-  /** Whether the session takes the device's number; the others refuse an option they do not know. */
+  /** true: its session options take a device id. The others reject unknown options. */
   readonly takesDeviceId?: true;
-  /** The furthest level of graph rewriting the provider bears. Default: all. */
+  /** Maximum level of graph optimization that it supports. Default: all. */
   readonly maxOptimization?: "basic";
 }
 
 const allPlatforms = ["linux/x64", "linux/arm64", "darwin/arm64", "darwin/x64", "win32/x64", "win32/arm64"];
 
 /**
- * In order of preference. CoreML, WebGPU and TensorRT stand behind the CPU: the first compiles for seconds at each new shape, the second
- * is experimental, the third builds engines for minutes. Naming one of them (`--prefer onnx:coreml`) puts it first.
+ * All providers in order of preference. CoreML, WebGPU and TensorRT come after the CPU: the first compiles for seconds for each
+ * new shape, the second is experimental, the third builds engines for minutes. A user selects one of them with `--prefer
+ * onnx:coreml`.
  */
 export const providers: readonly Provider[] = [
   {
@@ -89,11 +91,12 @@ function absence(machine: MachineFacts, type: string): string | undefined {
   return machine.absent[type] ?? `no ${type} device was found on this machine`;
 }
 
+/** The provider of a device type. Undefined if there is none. */
 export function providerOf(device: Device): Provider | undefined {
   return providers.find((provider) => provider.deviceType === device.type);
 }
 
-/** The session options for exactly this device. */
+/** Session options that use this device only. */
 export function sessionOptions(provider: Provider, device: Device, settings: LoadSettings): Record<string, unknown> {
   const wanted = settings.graphOptimization ?? "all";
   const level = provider.maxOptimization !== undefined && wanted !== "disabled" ? provider.maxOptimization : wanted;
@@ -106,7 +109,7 @@ export function sessionOptions(provider: Provider, device: Device, settings: Loa
     logSeverityLevel: 4,
     ...(settings.threads === undefined ? {} : { intraOpNumThreads: settings.threads, interOpNumThreads: 1 }),
     ...memorySessionOptions(settings),
-    // Without this, nodes the provider cannot run move to the CPU without a word.
+    // Otherwise nodes that the provider cannot run would silently run on the CPU.
     ...(onCpu || settings.cpuNodes === "allow" ? {} : { extra: { session: { disable_cpu_ep_fallback: "1" } } }),
   };
 }

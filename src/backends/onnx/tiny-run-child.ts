@@ -1,4 +1,4 @@
-/** The program of the child in `tiny-run.ts`: argv[2] is the device; the last line of stdout is the report. */
+/** Program of the child process of `tiny-run.ts`. argv[2] is the device as JSON; the last line of stdout is the report. */
 import type { Device } from "../../backend.ts";
 import { messageOf } from "../../errors.ts";
 import { tinyAnswer, tinyGraph, tinyInput } from "../onnxruntime/tiny-graph.ts";

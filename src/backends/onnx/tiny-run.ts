@@ -1,22 +1,24 @@
 /**
- * Runs the tiny graph on one provider, alone, in a child process. onnxruntime prints the real cause of a provider's failure on stderr
- * only, and a broken driver can end the process that touches it: both are why this is a process and not a call.
+ * Runs the tiny graph on one provider in a child process. onnxruntime prints the cause of a provider's failure on stderr only,
+ * and a broken driver can abort the process that uses it; both require a process.
  */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Device } from "../../backend.ts";
 import { cleanMessage } from "../onnxruntime/failures.ts";
 
-/** Generous: the first use of a GPU can compile for seconds. */
+/** Time limit in milliseconds. The first use of a GPU can compile for seconds. */
 const timeLimitMs = 30_000;
 
+/** Result of a run of the tiny graph. */
 export type TinyRun =
   | { readonly ok: true; readonly milliseconds: number }
   | { readonly ok: false; readonly reason: string; readonly milliseconds: number };
 
-/** What the child prints as its last line. */
+/** The child's report, printed as its last line. */
 export type ChildReport = { readonly ok: true; readonly milliseconds: number } | { readonly ok: false; readonly message: string };
 
+/** Runs the tiny graph on a device. Never throws for a failure of the engine. */
 export async function tinyRun(device: Device, signal?: AbortSignal): Promise<TinyRun> {
   const started = performance.now();
   const program = fileURLToPath(new URL("./tiny-run-child.js", import.meta.url));
@@ -50,7 +52,10 @@ function parseReport(stdout: string): ChildReport | undefined {
   return last.startsWith("{") ? (JSON.parse(last) as ChildReport) : undefined;
 }
 
-/** The engine's own words. The dynamic linker's message comes first: it names the library that is missing. */
+/**
+ * The cause of a failure in the engine's output. A message of the dynamic linker takes precedence, since it names the missing
+ * library.
+ */
 export function causeIn(stderr: string): string | undefined {
   const lines = stderr.split("\n").filter((line) => /\[[EF]:onnxruntime|error|fail/i.test(line));
   const linker = lines

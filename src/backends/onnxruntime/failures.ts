@@ -1,4 +1,4 @@
-/** What onnxruntime's messages mean. It throws plain errors whose text is all there is to go by. */
+/** Classifies errors of onnxruntime by their message, since it throws plain Error objects. */
 import { type ErrorCode, InferyardError, messageOf } from "../../errors.ts";
 
 interface ErrorRule {
@@ -7,7 +7,10 @@ interface ErrorRule {
   readonly remedy?: string;
 }
 
-/** The first that fits: an operator no engine knows is called an invalid model too. */
+/**
+ * Rules for failed loads; the first match applies. Unsupported operators come first, since their message also says "invalid
+ * model".
+ */
 const loadErrorRules: readonly ErrorRule[] = [
   {
     code: "MODEL_UNSUPPORTED",
@@ -42,10 +45,12 @@ const runErrorRules: readonly ErrorRule[] = [
   },
 ];
 
+/** The error of a failed load. `subject`: the file name, for the message. */
 export function loadFailure(thrown: unknown, subject: string): InferyardError {
   return translate(thrown, loadErrorRules, "LOAD_FAILED", `onnxruntime could not load ${subject}`);
 }
 
+/** The error of a failed run. */
 export function runFailure(thrown: unknown): InferyardError {
   return translate(thrown, runErrorRules, "RUN_FAILED", "onnxruntime failed while running");
 }
@@ -60,7 +65,10 @@ function translate(thrown: unknown, meanings: readonly ErrorRule[], otherwise: E
   });
 }
 
-/** Drops colours, source positions, C++ signatures and conditions, and keeps the last sentence that says something. */
+/**
+ * Shortens a message of onnxruntime: removes colours, source positions, C++ signatures and conditions, and keeps the last
+ * informative sentence, at most 400 characters.
+ */
 export function cleanMessage(message: string): string {
   const plain = message.replaceAll(/\u001B\[[\d;]*m/g, "").trim(); // eslint-disable-line no-control-regex
   const afterSource = plain.split(/\/\S*\/onnxruntime\/\S+:\d+ /).at(-1) ?? plain;

@@ -1,34 +1,38 @@
-/** The part of onnxruntime-common's API that both of its builds share and that we use, stated as our own interface. */
+/** The subset of the API of onnxruntime-common that we use, which is common to both builds. */
 
+/** The module of onnxruntime. */
 export interface OnnxRuntime {
   readonly InferenceSession: { create(model: string | Uint8Array, options: Readonly<Record<string, unknown>>): Promise<Session> };
   readonly Tensor: new (type: string, data: unknown, shape: readonly number[]) => OnnxTensor;
   readonly env: OnnxEnvironment;
 }
 
+/** Global settings and versions of onnxruntime. */
 export interface OnnxEnvironment {
-  /** Read once, when the library starts. */
+  /** Read once, at the start of the library. */
   logLevel?: "verbose" | "info" | "warning" | "error" | "fatal";
   readonly versions: Readonly<Record<string, string | undefined>>;
   readonly wasm: { numThreads?: number; wasmPaths?: string };
 }
 
+/** An inference session. */
 export interface Session {
   readonly inputMetadata: readonly ValueMetadata[];
   readonly outputMetadata: readonly ValueMetadata[];
-  /** Blocks its thread while it runs. */
+  /** Runs the graph; blocks the thread meanwhile. */
   run(feeds: Readonly<Record<string, OnnxTensor>>, fetches?: readonly string[]): Promise<Readonly<Record<string, OnnxTensor>>>;
   endProfiling(): void;
   release(): Promise<void>;
 }
 
+/** A tensor of onnxruntime. */
 export interface OnnxTensor {
   readonly type: string;
   readonly dims: readonly number[];
   readonly data: unknown;
 }
 
-/** `type` and `shape` are there for tensors only; sequences and maps have neither. */
+/** Description of an input or output. `type` and `shape` are undefined for sequences and maps. */
 export interface ValueMetadata {
   readonly name: string;
   readonly isTensor: boolean;

@@ -1,6 +1,7 @@
-/** The two settings of onnxruntime's memory; both are on by its own default. */
+/** onnxruntime's memory settings, which are both on by default. */
 import type { LoadSettings } from "../../backend.ts";
 
+/** Session options for `memoryPattern` and `memoryArena`. */
 export function memorySessionOptions({ memoryPattern, memoryArena }: LoadSettings): Record<string, boolean> {
   return {
     ...(memoryPattern === undefined ? {} : { enableMemPattern: memoryPattern }),

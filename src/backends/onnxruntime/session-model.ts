@@ -1,23 +1,24 @@
-/** A loaded model over an onnxruntime session, native or WebAssembly. */
+/** A loaded model on a session of onnxruntime, native or WebAssembly. */
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import { type DataType, type Tensor, type TensorData, type TensorInfo, type TensorMap, checkInputs } from "../../tensor.ts";
 import type { Library, LoadedModel, RunOptions } from "../../backend.ts";
 import { runFailure } from "./failures.ts";
 import type { OnnxRuntime, OnnxTensor, Session, ValueMetadata } from "./library.ts";
 
+/** What a `SessionModel` is made from. */
 export interface SessionModelParts {
   readonly runtime: OnnxRuntime;
   readonly session: Session;
   readonly library: Library;
-  /** Size of the weights; onnxruntime does not tell what it allocated. */
+  /** Bytes of the weights; onnxruntime does not report its memory. */
   readonly weightBytes: number;
-  /** Called once, after the first run: what the engine said. */
+  /** Called once, after the first run. Returns the engine's evidence. */
   readonly afterFirstRun: () => Promise<readonly string[]>;
-  /** Frees what was made beside the session. */
+  /** Frees resources besides the session. Default: none. */
   readonly cleanUp?: () => Promise<void>;
 }
 
-/** One run at a time: calls that overlap wait for each other. */
+/** A model that runs one call at a time; overlapping calls are serialized. */
 export class SessionModel implements LoadedModel {
   readonly kind = "tensor";
   readonly inputs: readonly TensorInfo[];
@@ -25,7 +26,7 @@ export class SessionModel implements LoadedModel {
   readonly library: Library;
   readonly memory: LoadedModel["memory"];
   readonly #parts: SessionModelParts;
-  /** Names of outputs that are sequences or maps: they stay here, and a run that would give them is refused. */
+  /** Names of outputs that are sequences or maps. A run that requests one of them is refused. */
   readonly #others: readonly string[];
   #tail: Promise<unknown> = Promise.resolve();
   #evidence: Promise<readonly string[]> | undefined;
@@ -36,7 +37,7 @@ export class SessionModel implements LoadedModel {
     const { inputMetadata, outputMetadata } = parts.session;
     const tensors = outputMetadata.filter(({ isTensor }) => isTensor);
     this.inputs = inputMetadata.map((value) => describeValue(value, "input"));
-    // Where no output is a tensor, the first is described all the same, and refused by name.
+    // If no output is a tensor, describing the first one throws an error that names it.
     this.outputs = (tensors.length === 0 ? outputMetadata : tensors).map((value) => describeValue(value, "output"));
     this.#others = outputMetadata.filter(({ isTensor }) => !isTensor).map(({ name }) => name);
     this.library = parts.library;
@@ -65,13 +66,13 @@ export class SessionModel implements LoadedModel {
   dispose(): Promise<void> {
     this.#disposal ??= this.#serialized(async () => {
       await this.#parts.session.release();
-      await this.#evidence?.catch(() => []); // its failure was reported by evidence()
+      await this.#evidence?.catch(() => []); // its failure is thrown by evidence()
       await this.#parts.cleanUp?.();
     });
     return this.#disposal;
   }
 
-  /** All of them unless some are named: an output that cannot be given is refused, not left out. */
+  /** The names of the outputs to compute; by default all. An output that is not a tensor is refused rather than left out. */
   #wanted(named: readonly string[] | undefined): readonly string[] {
     const known = this.outputs.map(({ name }) => name);
     const wanted = named ?? [...known, ...this.#others];
@@ -109,7 +110,7 @@ export class SessionModel implements LoadedModel {
 
   #serialized<Result>(work: () => Promise<Result>): Promise<Result> {
     const turn = this.#tail.then(work);
-    this.#tail = turn.catch(() => {}); // the failure belongs to the caller of this turn, not to the next one
+    this.#tail = turn.catch(() => {}); // a failure concerns this caller only
     return turn;
   }
 
@@ -134,7 +135,10 @@ const dataTypes: ReadonlySet<string> = new Set<DataType>([
   "string",
 ]);
 
-/** Refuses what cannot cross this contract; onnxruntime-node would abort the process on 4-bit outputs. */
+/**
+ * Converts a description. Throws MODEL_UNSUPPORTED for types that the contract cannot represent; onnxruntime-node would abort
+ * the process for 4-bit outputs.
+ */
 function describeValue(value: ValueMetadata, role: string): TensorInfo {
   if (!value.isTensor || value.type === undefined || !dataTypes.has(value.type)) {
     const kind = value.isTensor ? (value.type ?? "of unknown type") : "a sequence or a map";
@@ -150,7 +154,7 @@ function describeValue(value: ValueMetadata, role: string): TensorInfo {
   return { name: value.name, dataType: value.type as DataType, shape };
 }
 
-/** Newer versions of Node.js give float16 as Float16Array; ours are the bits. */
+/** Converts a tensor. Newer versions of Node.js return float16 as Float16Array; the contract uses its bits. */
 function ourTensor({ type, dims, data }: OnnxTensor): Tensor {
   if (type !== "float16" || data instanceof Uint16Array)
     return { dataType: type as DataType, shape: [...dims], data: data as TensorData };

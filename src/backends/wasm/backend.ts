@@ -19,7 +19,7 @@ import { computationNotes, graphSource, importLibrary, installedVersion, require
 
 const cpu: Device = { type: "cpu", index: 0 };
 
-/** onnxruntime-web as a backend. Nothing of the package is touched until `probe` or `load`. */
+/** The backend `wasm`: onnxruntime-web. The package is not touched before `probe` or `load`. */
 export function wasm(options: WasmOptions = {}): Backend {
   return {
     name: "wasm",

@@ -1,22 +1,23 @@
-/** What the backend and its two builds of onnxruntime-web (Node.js's and a browser's) say to each other. */
+/** Types shared by the backend and its two builds of onnxruntime-web, for Node.js and for browsers. */
 
-/** What a user may set for the backend `wasm`. */
+/** Options of the backend `wasm`. */
 export interface WasmOptions {
   /**
-   * Where `ort-wasm-simd-threaded.mjs` and `.wasm` lie: a URL that ends in "/". Default: in Node.js the installed package, in a browser
-   * the folder the program was loaded from.
+   * URL of the folder with `ort-wasm-simd-threaded.mjs` and `.wasm`, ending in "/". Default: in Node.js the installed package,
+   * in a browser the folder of the bundle.
    */
   readonly assets?: string;
 }
 
+/** Options with which the engine is started. */
 export interface EngineOptions extends WasmOptions {
   readonly threads: number;
 }
 
-/** What a session is made from. */
+/** What a session is created from. */
 export interface GraphSource {
-  /** A path, or the bytes of the file. */
+  /** Path of the file, or its bytes. */
   readonly graph: string | Uint8Array;
-  /** Files the graph keeps its weights in, where the engine cannot open them itself. */
+  /** Files with external weights, if the engine cannot open them itself. */
   readonly externalData?: readonly { readonly path: string; readonly data: Uint8Array }[];
 }

@@ -1,4 +1,4 @@
-/** onnxruntime-web as Node.js has it. A browser has another build of it, found in another way: src/platform/browser/onnxruntime-web.ts. */
+/** onnxruntime-web in Node.js. A browser uses another build: src/platform/browser/onnxruntime-web.ts. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -7,6 +7,7 @@ import { InferyardError, messageOf } from "../../errors.ts";
 import type { OnnxEnvironment, OnnxRuntime } from "../onnxruntime/library.ts";
 import type { EngineOptions, GraphSource } from "./engine-options.ts";
 
+/** The package requirement. */
 export const requirement: Requirement = {
   kind: "package",
   name: "onnxruntime-web",
@@ -14,7 +15,10 @@ export const requirement: Requirement = {
   install: "npm install onnxruntime-web",
 };
 
-/** undefined when the package is not installed. Its exports hide package.json, so it is found through its entry. */
+/**
+ * Version of the installed package; undefined if it is not installed. Its exports hide package.json, so it is located through
+ * its entry.
+ */
 export async function installedVersion(): Promise<string | undefined> {
   try {
     const entry = createRequire(import.meta.url).resolve("onnxruntime-web");
@@ -28,7 +32,7 @@ export async function installedVersion(): Promise<string | undefined> {
   }
 }
 
-/** What is set here is read when the first session starts the module. */
+/** Loads the library and sets its options, which the first session reads. */
 export async function importLibrary({ threads, assets }: EngineOptions): Promise<OnnxRuntime> {
   try {
     const runtime = (await import("onnxruntime-web")) as OnnxRuntime;
@@ -44,12 +48,12 @@ export async function importLibrary({ threads, assets }: EngineOptions): Promise
   }
 }
 
-/** What a session is made from: in Node.js the path, so that the library finds the files beside it. */
+/** What a session is created from: in Node.js the path, so that the library finds files with external weights. */
 export async function graphSource(path: string): Promise<GraphSource> {
   return { graph: path };
 }
 
-/** What is worth saying about how this build computes. In Node.js: nothing. */
+/** Notes for the evidence about how this build computes. None in Node.js. */
 export function computationNotes(_environment: OnnxEnvironment): readonly string[] {
   return [];
 }

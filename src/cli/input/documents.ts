@@ -1,24 +1,26 @@
-/** Where a command's documents come from: whole files, texts, or stdin. Nothing is changed in them, ends of lines and byte order marks included. */
+/** Documents of a command: whole files, texts or stdin, unchanged, including line endings and byte order marks. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { InferyardError, messageOf } from "../../errors.ts";
 import type { Terminal } from "../terminal.ts";
 import { readTexts } from "./texts.ts";
 
+/** An input document. */
 export interface Document {
-  /** Its path as given, or undefined for a text. */
+  /** Its path as given; undefined for a text argument. */
   readonly path?: string;
   readonly text: string;
 }
 
+/** Where documents come from. */
 export interface DocumentSource {
   /** Each a file, "-" for stdin, or a text. */
   readonly args: readonly string[];
-  /** A file, .jsonl and .ndjson with a text per line. */
+  /** A file; .jsonl and .ndjson have one text per line. */
   readonly input?: string;
 }
 
-/** All documents, in order. Stdin is read when nothing else is given and nobody types there. */
+/** Reads all documents in order. Stdin is read if nothing else is given and it is not a terminal. Throws INPUT_INVALID. */
 export async function readDocuments({ args, input }: DocumentSource, terminal: Terminal): Promise<Document[]> {
   if (args.length > 0 && input !== undefined) {
     throw new InferyardError("INPUT_INVALID", "documents were given both as arguments and with --input", {
@@ -41,7 +43,9 @@ export async function readDocuments({ args, input }: DocumentSource, terminal: T
   return documents;
 }
 
-/** An argument that names a file is the file; another is a text if it has a space in it, since a name of one word may be mistyped. */
+/**
+ * An argument that names a file is that file; any other is a text if it contains white space, since a single word may be a mistyped file name.
+ */
 async function readDocument(argument: string, isFile: boolean, terminal: Terminal): Promise<Document> {
   if (argument === "-") return { path: "stdin", text: decode(await readAll(terminal.stdin), "stdin") };
   const path = resolve(terminal.directory, argument);

@@ -1,6 +1,6 @@
 /**
- * A stream of UTF-8 as lines. They end at a line feed, with or without a carriage return before it, and nowhere else: readline, in newer
- * versions of Node.js, also cuts at U+2028, which JSON and ordinary text may hold. A byte order mark at the start is left out.
+ * The lines of a UTF-8 stream. They end at a line feed, with or without a carriage return before it. (readline of newer Node.js versions also
+ * splits at U+2028, which JSON and ordinary text may contain.) A byte order mark at the start is removed.
  */
 export async function* linesOf(stream: NodeJS.ReadableStream): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();

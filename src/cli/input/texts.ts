@@ -1,16 +1,17 @@
-/** Where a command's texts come from: arguments, a file, or stdin. */
+/** Texts of a command: from arguments, a file or stdin. */
 import { createReadStream } from "node:fs";
 import { InferyardError, messageOf } from "../../errors.ts";
 import { linesOf } from "./lines.ts";
 import type { Terminal } from "../terminal.ts";
 
+/** Where texts come from. */
 export interface TextSource {
   readonly texts: readonly string[];
-  /** --input: .txt has a text per line, .jsonl a string or an object with `text` per line; "-" is stdin. */
+  /** Value of --input: .txt has one text per line, .jsonl one string or object with `text` per line; "-" is stdin. */
   readonly input?: string;
 }
 
-/** All texts, in order. Stdin is read when nothing else is given and nobody types there. */
+/** Reads all texts in order. Stdin is read if nothing else is given and it is not a terminal. Throws INPUT_INVALID. */
 export async function readTexts({ texts, input }: TextSource, terminal: Terminal): Promise<string[]> {
   if (texts.length > 0 && input !== undefined) {
     throw new InferyardError("INPUT_INVALID", "texts were given both as arguments and with --input", {

@@ -1,9 +1,10 @@
-/** A GGUF file in words and tables. */
+/** Output of `inspect` for GGUF files. */
 import { printable } from "../output/table.ts";
 import type { GgufInspection } from "../../inspection/index.ts";
 import { formatBytes, shortFloat } from "../output/units.ts";
 import { backendsSection, countOf, formatCount, section, typesSection } from "./sections.ts";
 
+/** Parts of the first line. */
 export function ggufHeadline(inspection: GgufInspection): string[] {
   const { architecture, bytes, parameters, quantization } = inspection;
   return [
@@ -15,6 +16,7 @@ export function ggufHeadline(inspection: GgufInspection): string[] {
   ];
 }
 
+/** The tables below it. */
 export function ggufSections(inspection: GgufInspection): string[] {
   return [
     ...section("model", facts(inspection)),
@@ -70,7 +72,7 @@ function memoryRows({ memory, memoryUnknown }: GgufInspection): [string, string]
   ];
 }
 
-/** A text as it is, an array as its first elements and its length. */
+/** A scalar as it is; an array as its first elements and its length. */
 function valueWords({ type, value, items, length }: GgufInspection["metadata"][number]): string[] {
   if (items === undefined) return [printable(String(type === "float32" ? shortFloat(Number(value)) : value), 80)];
   const shown = items.map((item) => printable(typeof item === "object" ? `${item.length} of ${item.of}` : String(item), 20));

@@ -1,11 +1,11 @@
-/** Inspections in words and tables: first what a file is, then its tables. */
+/** Output of `inspect`. */
 import type { Inspection, ModelInspection } from "../../inspection/index.ts";
 import { ggufHeadline, ggufSections } from "./gguf.ts";
 import { onnxHeadline, onnxSections } from "./onnx.ts";
 import { safetensorsHeadline, safetensorsSections } from "./safetensors.ts";
 import { tensorsSection } from "./sections.ts";
 
-/** `tensors`: list every tensor as well. */
+/** Each file with its tables. `tensors`: whether to list every tensor. */
 export function formatInspection({ files }: ModelInspection, tensors: boolean): string {
   return files
     .map((file) => [headline(file), ...sections(file), ...(tensors ? tensorsSection(file.tensors) : [])].join("\n"))

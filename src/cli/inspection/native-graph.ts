@@ -1,9 +1,9 @@
-/** `inspect --graph`: the program our own engine makes of an .onnx file. Nothing is loaded and nothing runs. */
+/** `inspect --graph`: the graph that the native engine builds from an .onnx file. Nothing is loaded or run. */
 import { readFile } from "node:fs/promises";
 import { InferyardError } from "../../errors.ts";
 import type { ModelInspection } from "../../inspection/index.ts";
 
-/** The text form for the first graph among the files. `shapes`: as the user wrote them, "name=1,16". */
+/** The graph as text. `shapes`: input shapes as the user wrote them, "name=1,16". Throws MODEL_UNSUPPORTED, INPUT_INVALID. */
 export async function nativeGraph(
   { reference, files }: ModelInspection,
   path: string,

@@ -1,9 +1,10 @@
-/** An ONNX file in words and tables. */
+/** Output of `inspect` for ONNX files. */
 import { printable } from "../output/table.ts";
 import type { OnnxInspection } from "../../inspection/index.ts";
 import { formatBytes } from "../output/units.ts";
 import { backendsSection, countOf, formatCount, formatShape, section, typesSection } from "./sections.ts";
 
+/** Parts of the first line. */
 export function onnxHeadline({ bytes, externalFiles, parameters, producer }: OnnxInspection): string[] {
   const beside = externalFiles.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
   return [
@@ -14,6 +15,7 @@ export function onnxHeadline({ bytes, externalFiles, parameters, producer }: Onn
   ];
 }
 
+/** The tables below it. */
 export function onnxSections(inspection: OnnxInspection): string[] {
   const { irVersion, opsets, inputs, outputs, operators, nodes, types, constants, externalFiles, metadata } = inspection;
   const value = ({ name, type, shape }: (typeof inputs)[number]): string[] => [

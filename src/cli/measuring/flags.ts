@@ -5,6 +5,7 @@ import { addLoadFlags, openSession, positiveInteger } from "../session.ts";
 import { type Terminal, writeLine } from "../terminal.ts";
 import { type MeasuringTask, measureRound } from "./measure-round.ts";
 
+/** Flags of commands that measure. */
 export interface MeasuringFlags {
   readonly rounds: number;
   readonly count: number;
@@ -12,9 +13,10 @@ export interface MeasuringFlags {
   readonly here?: string;
 }
 
-/** Enough texts that copies share the work (8,192 tokens). */
+/** Enough texts that replicas share the work (8,192 tokens). */
 const defaultCount = 96;
 
+/** Adds the flags. `rounds`: the default number of rounds. */
 export function addMeasuringFlags(command: Command, rounds: number): Command {
   return addLoadFlags(command)
     .addOption(new Option("--rounds <number>", "times every target is measured").argParser(positiveInteger).default(rounds))
@@ -23,7 +25,7 @@ export function addMeasuringFlags(command: Command, rounds: number): Command {
     .addOption(new Option("--here <task>", "measure this once, in this process").hideHelp());
 }
 
-/** The child's side of a measuring command: measures and prints; false where this process is the parent. */
+/** Runs one round and prints it, if this is the child process of a measuring command; false in the parent. */
 export async function runAsMeasuringChild(
   terminal: Terminal,
   flags: MeasuringFlags,

@@ -1,4 +1,4 @@
-/** One round on one target, in a process of its own: `inferyard bench --here`. */
+/** One round of measuring on one target, in a process of its own: `inferyard bench --here`. */
 import { stat } from "node:fs/promises";
 import { threadsFor } from "../../devices/index.ts";
 import { type Measurement, speedSettings } from "../../measurements/index.ts";
@@ -8,14 +8,14 @@ import type { Session } from "../session.ts";
 import { median } from "./statistics.ts";
 import { workloadFor } from "./work.ts";
 
-/** What the parent asks of the child. */
+/** What the parent process asks the child to measure. */
 export interface MeasuringTask {
   readonly target: string;
-  /** Inputs of the call with many. */
+  /** Number of inputs of the bulk call. */
   readonly count: number;
 }
 
-/** What the child answers with: one line of JSON. */
+/** Result of one round, which the child prints as a line of JSON. Times are milliseconds, memory is bytes. */
 export interface Round extends Pick<Measurement, "model" | "library" | "threads" | "settings"> {
   readonly unit: "texts" | "runs";
   readonly loadMs: number;
@@ -26,10 +26,11 @@ export interface Round extends Pick<Measurement, "model" | "library" | "threads"
 }
 
 const warmUps = 3;
-/** Calls go on for about this long, and at least and at most so often. */
-const latencyTime = { milliseconds: 1000, least: 10, most: 100 };
-const bulkTime = { milliseconds: 1000, least: 1, most: 5 };
+/** Calls are repeated for about this long, and at least and at most this often. */
+const latencyTime = { milliseconds: 1000, min: 10, max: 100 };
+const bulkTime = { milliseconds: 1000, min: 1, max: 5 };
 
+/** Loads the model on the target and measures latency, throughput and memory. */
 export async function measureRound({ runtime, settings, model }: Session, { target, count }: MeasuringTask): Promise<Round> {
   const before = process.memoryUsage().rss;
   const { variant } = settings;
@@ -39,7 +40,7 @@ export async function measureRound({ runtime, settings, model }: Session, { targ
   const work = workloadFor(runtime, handle, count, settings.batchTokens);
   for (let call = 0; call < warmUps; call += 1) await work.one();
   const latencyMs = median(await timeCalls(work.one, latencyTime));
-  const tokens = await work.many(); // copies are loaded now
+  const tokens = await work.many(); // loads the replicas
   const seconds = median(await timeCalls(work.many, bulkTime)) / 1000;
   const memoryBytes = process.memoryUsage().rss - before + childProcessMemory(runtime);
   const { decision, manifest } = handle;
@@ -66,7 +67,7 @@ export async function measureRound({ runtime, settings, model }: Session, { targ
   };
 }
 
-/** Memory of the processes that hold the model and its copies, where they do not live in this one. */
+/** Memory of the processes that run the model and its replicas, in bytes; 0 if it runs in this process. */
 function childProcessMemory(runtime: Runtime): number {
   const resident = runtime.memory().models.filter(({ measure }) => measure === "resident");
   return resident.reduce((sum, { bytes }) => sum + (bytes["memory"] ?? 0), 0);
@@ -75,7 +76,7 @@ function childProcessMemory(runtime: Runtime): number {
 async function timeCalls(call: () => Promise<unknown>, time: typeof latencyTime): Promise<number[]> {
   const times: number[] = [];
   const began = performance.now();
-  while (times.length < time.least || (times.length < time.most && performance.now() - began < time.milliseconds)) {
+  while (times.length < time.min || (times.length < time.max && performance.now() - began < time.milliseconds)) {
     const started = performance.now();
     await call();
     times.push(performance.now() - started);

@@ -1,4 +1,4 @@
-/** Rounds of measuring: each subject in a process of its own, one after the other, in an order that turns from round to round. */
+/** Rounds of measuring: each subject in a process of its own, one after the other, in an order that rotates from round to round. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { InferyardError, messageOf } from "../../errors.ts";
@@ -8,21 +8,21 @@ import type { Terminal } from "../terminal.ts";
 import type { Round, MeasuringTask } from "./measure-round.ts";
 import { median } from "./statistics.ts";
 
-/** One thing to measure: a task, and flags that replace those of the command. */
+/** Something to measure: a task, and flags that override those of the command. */
 export interface Subject {
   readonly name: string;
   readonly task: MeasuringTask;
   readonly flags: readonly string[];
 }
 
-/** Its rounds, or why it cannot be measured. */
+/** Its rounds, or why it could not be measured. */
 export type Outcome =
   | { readonly rounds: readonly Round[]; readonly failure?: never }
   | { readonly rounds?: never; readonly failure: string };
 
 /**
- * A busy moment hits a round, not a subject, since they take turns; and memory of one is only told apart from another's in a process of
- * its own. A subject that fails is not tried again. Outcomes are in the order of the subjects.
+ * Measures all subjects round by round. Subjects alternate, so that a busy moment of the machine affects a round and not a subject; each runs in
+ * its own process, so that its memory can be told apart. A failed subject is not retried. Outcomes are in the order of the subjects.
  */
 export async function runRounds(terminal: Terminal, subjects: readonly Subject[], rounds: number): Promise<Outcome[]> {
   const results = subjects.map((): Round[] => []);
@@ -47,7 +47,7 @@ export async function runRounds(terminal: Terminal, subjects: readonly Subject[]
   });
 }
 
-/** Medians over rounds. */
+/** Medians over the rounds. */
 export function figuresOf(rounds: readonly Round[]): Figures {
   const of = (name: "loadMs" | "latencyMs" | "perSecond" | "memoryBytes"): number[] => rounds.map((round) => round[name]);
   return {
@@ -61,7 +61,7 @@ export function figuresOf(rounds: readonly Round[]): Figures {
   };
 }
 
-/** Flags that the parent alone obeys; the child's answer is read by us. */
+/** Flags that only the parent process obeys. */
 const parentFlags: ReadonlySet<string> = new Set(["--json", "--record", "--write"]);
 
 class MeasuringFailed extends Error {}

@@ -1,67 +1,72 @@
 /**
- * The search of `inferyard tune`: one knob after the other, every value of it measured side by side with the value it has so far. A value
- * takes over only when it is better by more than the rounds differ among themselves. Knows nothing of processes; `measure` does that.
+ * The search of `inferyard tune`: coordinate descent over the knobs. Each value of a knob is measured beside the best one so far, and replaces it
+ * only if it is better by more than the rounds differ among themselves. `measure` runs the processes.
  */
 import { median, spread } from "./statistics.ts";
 
-/** One choice of all knobs. */
+/** A value of each knob. */
 export interface Point {
   readonly threads: number;
   readonly replicas: number | "auto";
   readonly batchTokens: number;
 }
 
+/** A setting that the search varies. */
 export type Knob = keyof Point;
 
-/** What one round of a point gave. */
+/** Result of one round of a point. */
 export interface Sample {
   readonly latencyMs: number;
   readonly perSecond: number;
 }
 
-/** Measures points side by side: for each point its samples, round by round; undefined for one that failed. */
+/** Measures points side by side: the samples of each point, round by round; undefined for a point that failed. */
 export type Measure = (points: readonly Point[], rounds: number) => Promise<readonly (readonly Sample[] | undefined)[]>;
 
+/** What to search. */
 export interface SearchPlan {
-  /** What everything is compared with. */
+  /** The point that everything is compared with. */
   readonly start: Point;
-  /** In the order in which they are tried; the values to try of each, the start's own may be among them. */
+  /** Knobs in the order in which they are tried, with their values; the value of the start may be among them. */
   readonly values: { readonly [Name in Knob]: readonly Point[Name][] };
   readonly rounds: number;
-  /** Rounds of the last comparison, of what was found with the start. */
+  /** Rounds of the final comparison of the result with the start. */
   readonly finalRounds: number;
 }
 
-/** One value of one knob, as it was measured beside the others. */
+/** One value of one knob, measured beside the others. */
 export interface Trial {
   readonly knob: Knob;
   readonly point: Point;
-  /** Left out for a point that could not be measured. */
+  /** Omitted for a point that could not be measured. */
   readonly samples?: readonly Sample[];
-  /** Ratios to the point that stood before: above 1 is better. */
+  /** Gain over the best point so far. */
   readonly gain?: Gain;
   readonly chosen: boolean;
 }
 
+/** Ratios of latency and of bulk throughput; above 1 is better. */
 export interface Gain {
   readonly latency: number;
   readonly bulk: number;
 }
 
+/** Result of a search. */
 export interface SearchResult {
   readonly trials: readonly Trial[];
-  /** The start, where nothing was found that is really better. */
+  /** The start, unless a better point was confirmed. */
   readonly best: Point;
-  /** Of the last comparison; left out where nothing was found to compare. */
+  /** The final comparison; omitted if no better point was found. */
   readonly final?: { readonly found: Point; readonly gain: Gain; readonly noise: Gain; readonly confirmed: boolean };
 }
 
-/** A gain below this is not worth a setting, however quiet the machine. */
+/** A gain below this does not justify a setting, however low the noise. */
 export const minGain = 0.03;
 
-/** Which of the two figures a knob is for; the other may not get worse by more than the noise. */
+/** The figure that a knob should improve; the other one may not get worse by more than the noise. */
 const primaryMetric: { readonly [Name in Knob]: keyof Gain } = { threads: "latency", replicas: "bulk", batchTokens: "bulk" };
 
+/** Runs the search. */
 export async function search(plan: SearchPlan, measure: Measure): Promise<SearchResult> {
   const trials: Trial[] = [];
   let best = plan.start;
@@ -79,12 +84,12 @@ export async function search(plan: SearchPlan, measure: Measure): Promise<Search
   if (before === undefined || after === undefined) return { trials, best: plan.start };
   const gain = gainOf(after, before);
   const noise = noiseOf([before, after]);
-  // Chance picks winners too: what was found must win again, beyond the noise, and lose nothing elsewhere.
+  // The selection favors lucky measurements: the point must win again, by more than the noise, without losing elsewhere.
   const confirmed = isBetter(gain, noise, "latency") || isBetter(gain, noise, "bulk");
   return { trials, best: confirmed ? best : plan.start, final: { found: best, gain, noise, confirmed } };
 }
 
-/** The best of the points that beat the first beyond the noise of all, or the first. */
+/** The best of the points that beat the first one by more than the noise, or the first one. */
 function choose(points: readonly Point[], measured: Awaited<ReturnType<Measure>>, aim: keyof Gain): Point {
   const [first, ...others] = points;
   const [base] = measured;
@@ -106,7 +111,7 @@ function isBetter(gain: Gain, noise: Gain, aim: keyof Gain): boolean {
   return gain[aim] > 1 + Math.max(noise[aim], minGain) && gain[other] > 1 - Math.max(noise[other], minGain);
 }
 
-/** Round by round, so that what slows a whole round down cancels out; the median of the rounds. */
+/** Median of the gains of the rounds; what slows a whole round cancels out. */
 function gainOf(samples: readonly Sample[], base: readonly Sample[]): Gain {
   const ratios = (of: (sample: Sample, other: Sample) => number): number =>
     median(samples.flatMap((sample, round) => (base[round] === undefined ? [] : [of(sample, base[round])])));
@@ -116,7 +121,7 @@ function gainOf(samples: readonly Sample[], base: readonly Sample[]): Gain {
   };
 }
 
-/** How far rounds of one and the same point differ: the middle one of the points' spreads. */
+/** How much the rounds of one point differ: the median of the spreads of the points. */
 function noiseOf(measured: readonly (readonly Sample[])[]): Gain {
   const of = (figure: keyof Sample): number => median(measured.map((samples) => spread(samples.map((sample) => sample[figure]))));
   return { latency: of("latencyMs"), bulk: of("perSecond") };

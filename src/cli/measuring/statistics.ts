@@ -1,6 +1,6 @@
-/** The little statistics that measurements need. */
+/** Statistics of measurements. */
 
-/** The middle value; of an even number the mean of the two in the middle. NaN of none. */
+/** The median; NaN for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -8,7 +8,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? above : ((sorted[middle - 1] ?? Number.NaN) + above) / 2;
 }
 
-/** Half the distance between the least and the most, as a share of the median: how far one round may be off by chance. */
+/** Half of the range, relative to the median: how much one round may be off by chance. */
 export function spread(values: readonly number[]): number {
   return (Math.max(...values) - Math.min(...values)) / 2 / median(values);
 }

@@ -1,9 +1,10 @@
-/** The result of a search as a table, and in a sentence what to do about it. */
+/** Output of `inferyard tune`. */
 import { formatTable } from "../output/table.ts";
 import { formatMilliseconds } from "../output/units.ts";
 import type { Gain, Knob, SearchPlan, SearchResult, Trial } from "./search.ts";
 import { median } from "./statistics.ts";
 
+/** The trials as a table, and the conclusion in a sentence. */
 export function formatTuning({ start, finalRounds }: SearchPlan, { trials, final }: SearchResult): string {
   const table = formatTable(trials.map(cells), ["setting", "one input", "inputs/s (bulk)", "gain, one", "gain, bulk", ""]);
   if (final === undefined) return `${table}\nno value beats the defaults by more than the rounds differ: leave them`;

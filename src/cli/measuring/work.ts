@@ -1,18 +1,20 @@
-/** The work that a target is measured with: one input again and again, and many at once. */
+/** Workloads for measuring: one input repeatedly, and many at once. */
 import type { Runtime } from "../../api/runtime.ts";
 import { InferyardError } from "../../errors.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import { probeInputs } from "../../runtime/loading/verification.ts";
 
+/** What a target is measured with. */
 export interface Workload {
   /** What one input is. */
   readonly unit: "texts" | "runs";
+  /** Runs one input. */
   one(): Promise<unknown>;
-  /** Many inputs in one call; gives how many tokens they had, 0 where there are none. */
+  /** Runs many inputs in one call; resolves with their number of tokens, 0 for tensors. */
   many(): Promise<number>;
 }
 
-/** Texts for a model that takes text, else tensors made from what the model says of its inputs. */
+/** Texts for a model that takes text, else tensors made from its declared inputs. */
 export function workloadFor(runtime: Runtime, handle: ModelHandle, count: number, batchTokens?: number): Workload {
   return handle.manifest.text === undefined ? tensorWorkload(handle, count) : textWorkload(runtime, handle, count, batchTokens);
 }
@@ -20,7 +22,7 @@ export function workloadFor(runtime: Runtime, handle: ModelHandle, count: number
 const shortText = "A cat sits on the mat and watches the rain.";
 const phrase = "the quick brown fox jumps over a lazy dog while seven wizards box near the old stone bridge ";
 
-/** From 1 to 11 times the phrase, shuffled by a fixed rule: the same texts at every call. */
+/** Texts of 1 to 11 times the phrase in a fixed order: the same at every call. */
 function sampleTexts(count: number): string[] {
   return Array.from({ length: count }, (_text, index) => phrase.repeat(1 + ((index * 7) % 11)).slice(index % 40));
 }
@@ -47,11 +49,11 @@ function tensorWorkload(handle: ModelHandle, count: number): Workload {
     unit: "runs",
     one: () => handle.run(inputs),
     async many() {
-      const queue = Array.from({ length: count }, () => inputs).values(); // the lanes take from one queue
-      const lanes = await handle.replicas();
+      const queue = Array.from({ length: count }, () => inputs).values(); // all replicas take from one queue
+      const replicas = await handle.replicas();
       await Promise.all(
-        lanes.map(async (lane) => {
-          for (const next of queue) await lane.run(next);
+        replicas.map(async (replica) => {
+          for (const next of queue) await replica.run(next);
         }),
       );
       return 0;

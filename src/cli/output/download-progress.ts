@@ -1,4 +1,4 @@
-/** A download on one line: how far, how fast, how long still. */
+/** Progress of a download on one line: fraction, speed and remaining time. */
 import type { PullProgress } from "../../models/hub/progress.ts";
 import { displayWidth, printable } from "./table.ts";
 import { formatBytes } from "./units.ts";
@@ -6,6 +6,7 @@ import { formatBytes } from "./units.ts";
 const barWidth = 12;
 const defaultColumns = 80;
 
+/** The progress in at most `columns` columns. */
 export function describeProgress(progress: PullProgress, columns: number = defaultColumns): string {
   const line = partsOf(progress).join("  ");
   return displayWidth(line) < columns ? line : printable(line, Math.max(10, columns - 1));
@@ -23,7 +24,7 @@ function partsOf({ reference, stage, note, bytes, totalBytes, bytesPerSecond, se
   return [shortName(reference), bar, `${formatBytes(bytes)} of ${formatBytes(totalBytes)}`, ...rate, ...left];
 }
 
-/** The part a person needs to tell two downloads apart. */
+/** The part of a reference that distinguishes it from others. */
 function shortName(reference: string): string {
   return reference.split("#")[0]?.split("/").at(-1) ?? reference;
 }

@@ -1,4 +1,4 @@
-/** Vectors as the command line prints them. */
+/** Output of embeddings. */
 import type { EmbedResult, QuantizedEmbedResult } from "../../api/task-requests.ts";
 import { InferyardError } from "../../errors.ts";
 import { type NpyVector, writeNpy } from "../tensors/write-npy.ts";
@@ -6,9 +6,10 @@ import { displayWidth, printable } from "./table.ts";
 import { type Terminal, writeLine } from "../terminal.ts";
 import { plural, shortFloat } from "./units.ts";
 
-/** Of any precision. */
+/** A result of any precision. */
 export type EmbeddingResult = EmbedResult | QuantizedEmbedResult;
 
+/** The result for --json. */
 export function embeddingsJson(result: EmbeddingResult): string {
   const { model, target, dimensions, embeddings, decision } = result;
   const { precision, scales } = quantizedPart(result);
@@ -24,13 +25,14 @@ export function embeddingsJson(result: EmbeddingResult): string {
   });
 }
 
-/** The line of --jsonl for one text. `number`: its place among all texts. */
+/** The line of --jsonl for one text. `number`: its index among all texts. */
 export function embeddingLine(result: EmbeddingResult, text: string, index: number, number: number): string {
   const { scales } = quantizedPart(result);
   const scale = scales && { start: shortFloat(scales.starts[index] ?? 0), step: shortFloat(scales.steps[index] ?? 0) };
   return JSON.stringify({ index: number, text, embedding: listed(result, result.embeddings[index]), ...scale });
 }
 
+/** Writes the vectors as a NumPy matrix. Throws INPUT_INVALID for vectors per token. */
 export async function writeMatrix(path: string, result: EmbeddingResult, terminal: Terminal): Promise<void> {
   const { embeddings, dimensions, pooling } = result;
   if (pooling === "none")
@@ -43,6 +45,7 @@ export async function writeMatrix(path: string, result: EmbeddingResult, termina
   if (quantizedPart(result).scales !== undefined) writeLine(terminal.stderr, "the file has no scales; --json does");
 }
 
+/** The result as a table for people. */
 export function describeEmbeddings(result: EmbeddingResult, texts: readonly string[]): string {
   const width = texts.reduce((most, text) => Math.max(most, displayWidth(printable(text, widestText))), 0);
   const rows = texts.map((text, index) => {
@@ -53,7 +56,7 @@ export function describeEmbeddings(result: EmbeddingResult, texts: readonly stri
   return `${[headline(result), ...rows].join("\n")}\n`;
 }
 
-/** Says how many texts did not fit in one window. */
+/** Notes how many texts were read in several windows. */
 export function noteWindows({ windows = [] }: EmbeddingResult, terminal: Terminal): void {
   const several = windows.filter((count) => count > 1);
   if (several.length === 0) return;
@@ -69,7 +72,7 @@ function numbers(vector: NpyVector | undefined): number[] {
   return Array.from(vector ?? [], shortFloat);
 }
 
-/** One list of numbers; of vectors of tokens, a list of these. */
+/** The vector as a list of numbers; vectors per token as a list of lists. */
 function listed({ pooling, dimensions }: EmbeddingResult, vector: NpyVector | undefined): number[] | number[][] {
   const all = numbers(vector);
   if (pooling !== "none") return all;

@@ -1,4 +1,4 @@
-/** `inferyard embed --sparse`: weights of vocabulary tokens, told by the tokens' own text. */
+/** `inferyard embed --sparse`: weights of vocabulary tokens, shown with the text of the tokens. */
 import type { EmbedSparseResult } from "../../api/task-requests.ts";
 import type { EmbedSparseOptions, SparseEmbedding } from "../../tasks/sparse-embedding/embed-sparse.ts";
 import { type Session, withNotice } from "../session.ts";
@@ -7,6 +7,7 @@ import { type Terminal, writeAll, writeLine } from "../terminal.ts";
 import { noteTruncated } from "../task-command.ts";
 import { formatMilliseconds, plural, shortFloat } from "./units.ts";
 
+/** Flags of sparse embeddings. */
 export interface SparseFlags {
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -18,6 +19,7 @@ export interface SparseFlags {
 
 type TokenOf = (id: number) => string;
 
+/** Runs the command and prints the result. */
 export async function embedSparsely(
   texts: readonly string[],
   flags: SparseFlags,
@@ -58,7 +60,7 @@ function toJson({ model, target, embeddings, decision }: EmbedSparseResult, toke
 
 const widestText = 40;
 const widestToken = 20;
-/** Of each text, the largest. */
+/** Largest weights shown per text. */
 const shownWeights = 6;
 
 function describe(

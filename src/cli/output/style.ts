@@ -1,11 +1,13 @@
-/** Colour as decoration: only on a terminal, never with NO_COLOR. */
+/** Colors of terminal output. */
 import { styleText } from "node:util";
 import type { Terminal } from "../terminal.ts";
 
+/** Meaning of a color. */
 export type Tone = "good" | "bad" | "quiet";
 
 const formats = { good: "green", bad: "red", quiet: "dim" } as const;
 
+/** The text in the color of the tone, if stdout is a terminal and NO_COLOR is not set. */
 export function colorize(terminal: Terminal, tone: Tone, text: string): string {
   const plain = terminal.stdout.isTTY !== true || (terminal.environment["NO_COLOR"] ?? "") !== "";
   return plain ? text : styleText(formats[tone], text);

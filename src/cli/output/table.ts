@@ -1,8 +1,8 @@
-/** Aligned columns of plain text. */
+/** Tables of plain text. */
 
 /**
- * Rows under an optional head; the last column is not padded. Two spaces before the first column and between columns. A row's note stands
- * under its last cell, on a line of its own.
+ * Rows under an optional head, with two spaces before the first column and between columns. The last column is not padded. `notes`: a line below
+ * a row, aligned with its last cell.
  */
 export function formatTable(
   rows: readonly (readonly string[])[],
@@ -25,7 +25,7 @@ function pad(cell: string, width: number): string {
   return cell + " ".repeat(Math.max(0, width - displayWidth(cell)));
 }
 
-/** Columns a terminal needs: wide for East Asian text and emoji, none for combining marks. */
+/** Number of terminal columns of the text: two for East Asian characters and emoji, none for combining marks. */
 export function displayWidth(text: string): number {
   let width = 0;
   for (const { segment } of new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text)) {
@@ -39,13 +39,13 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** Units of a text that are looked at for each column: Intl.Segmenter takes time by the square of the length in Node.js 20. */
+/** UTF-16 units of a text examined per column, since the time of Intl.Segmenter in Node.js 20 is quadratic in the length. */
 const unitsPerColumn = 32;
 
-/** Characters that steer a terminal, or turn the direction of writing. */
+/** Characters that control the terminal or change the direction of writing. */
 const steering = /[\p{Cc}\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
-/** A text from outside as it may be shown: on one line, steering nothing, shortened to `width` columns with an ellipsis. */
+/** Untrusted text made safe to print: on one line, without control characters, shortened to `width` columns. */
 export function printable(text: string, width = 60): string {
   const most = width * unitsPerColumn;
   const line = text.slice(0, most).replaceAll(/\s+/g, " ").replaceAll(steering, "?");

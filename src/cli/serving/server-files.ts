@@ -1,4 +1,4 @@
-/** Files that the section `server` names: keys, certificate, private key. Paths count from the current folder. */
+/** Files that the section `server` names. Relative paths start at the current folder. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parse } from "yaml";
@@ -7,7 +7,7 @@ import { schemaProblems } from "../../models/validation/schema-problems.ts";
 import { keysSchema } from "../../settings/server-schema.ts";
 import type { ServerKey, ServerSection } from "../../settings/server-section.ts";
 
-/** The keys of the section and of its file together. */
+/** The keys of the section and of its keys file. Throws CONFIG_INVALID. */
 export async function readKeys({ keys = [], keysFile }: ServerSection, directory: string): Promise<readonly ServerKey[]> {
   if (keysFile === undefined) return keys;
   const text = await read(keysFile, directory, "keysFile");
@@ -22,6 +22,7 @@ export async function readKeys({ keys = [], keysFile }: ServerSection, directory
   return [...keys, ...(values as ServerKey[])];
 }
 
+/** Certificate and private key as PEM; undefined if neither is set. Throws CONFIG_INVALID. */
 export async function readTls(
   { tlsCert, tlsKey }: ServerSection,
   directory: string,

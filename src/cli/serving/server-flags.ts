@@ -1,8 +1,9 @@
-/** The flags of `serve`: one for each setting of the section `server` that fits on a command line. */
+/** The flags of `serve`, one for each setting of the section `server` that fits on a command line. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type ServerSection, logLevels, serverDefaults } from "../../settings/server-section.ts";
 import { list, positiveInteger, zeroOrMore } from "../session.ts";
 
+/** Settings of the section that have a flag. */
 export type ServerFlags = Omit<ServerSection, "keys" | "models">;
 
 const names: readonly (keyof ServerFlags)[] = [
@@ -44,6 +45,7 @@ const names: readonly (keyof ServerFlags)[] = [
   "logLevel",
 ];
 
+/** Adds the flags. */
 export function addServerFlags(command: Command): Command {
   const {
     address,
@@ -67,48 +69,52 @@ export function addServerFlags(command: Command): Command {
   return command
     .option("--address <address>", `where to listen (default: ${address})`)
     .addOption(new Option("--port <number>", `port to listen on; 0 takes a free one (default: ${port})`).argParser(portNumber))
-    .option("--allow-anonymous", "listen without keys where others can reach it")
+    .option("--allow-anonymous", "listen without keys on an address that other machines can reach")
     .option("--keys-file <file>", "keys clients must present one of, as a YAML or JSON list")
-    .addOption(some("--cors <origins>", "origins of web pages that may use it"))
-    .addOption(some("--allowed-hosts <names>", "names in the header Host under which it answers"))
-    .option("--trust-proxy", "the last address of x-forwarded-for is the client's")
+    .addOption(some("--cors <origins>", "origins of web pages that may use the server"))
+    .addOption(some("--allowed-hosts <names>", "values of the header Host that the server accepts"))
+    .option("--trust-proxy", "take the client's address from x-forwarded-for")
     .addOption(some("--preload <models>", "models to load at the start"))
-    .addOption(whole("--max-concurrent-requests <number>", `requests that run at once (default: ${maxConcurrentRequests})`))
-    .addOption(new Option("--max-queue <number>", `requests that wait at most (default: ${maxQueue})`).argParser(zeroOrMore))
-    .addOption(whole("--requests-per-minute <number>", "requests of one client in a minute"))
-    .addOption(whole("--max-body-bytes <number>", "largest body of a request (default: 32 MiB)"))
-    .addOption(whole("--max-json-bytes <number>", "largest JSON body of a request (default: 4 MiB)"))
-    .addOption(whole("--max-json-depth <number>", "deepest nesting of a JSON body"))
-    .addOption(whole("--max-json-values <number>", "most values of one JSON body"))
-    .addOption(whole("--max-in-flight-body-bytes <number>", "memory for the bodies of all requests that are being processed"))
-    .addOption(whole("--max-texts <number>", `most texts of one request (default: ${maxTexts})`))
-    .addOption(whole("--max-text-characters <number>", `most characters of one text (default: ${maxTextCharacters})`))
+    .addOption(
+      whole("--max-concurrent-requests <number>", `maximum requests that run at once (default: ${maxConcurrentRequests})`),
+    )
+    .addOption(new Option("--max-queue <number>", `maximum requests that wait (default: ${maxQueue})`).argParser(zeroOrMore))
+    .addOption(whole("--requests-per-minute <number>", "maximum requests per minute of one client"))
+    .addOption(whole("--max-body-bytes <number>", "maximum size of a request body (default: 32 MiB)"))
+    .addOption(whole("--max-json-bytes <number>", "maximum size of a JSON body (default: 4 MiB)"))
+    .addOption(whole("--max-json-depth <number>", "maximum nesting depth of a JSON body"))
+    .addOption(whole("--max-json-values <number>", "maximum number of values of a JSON body"))
+    .addOption(whole("--max-in-flight-body-bytes <number>", "memory for the bodies of all requests in flight"))
+    .addOption(whole("--max-texts <number>", `maximum texts of one request (default: ${maxTexts})`))
+    .addOption(whole("--max-text-characters <number>", `maximum characters of one text (default: ${maxTextCharacters})`))
     .addOption(
       new Option(
         "--result-cache-bytes <number>",
-        "memory for answers that are kept for who asks the same (default: 0, none)",
+        "memory for results that are returned to equal requests (default: 0, disabled)",
       ).argParser(zeroOrMore),
     )
-    .addOption(whole("--max-loads <number>", `models that are loaded at once (default: ${maxLoads})`))
-    .addOption(whole("--max-loads-per-client <number>", `of them for one client (default: ${maxLoadsPerClient})`))
-    .addOption(whole("--loads-per-minute <number>", `models that one reader may load in a minute (default: ${loadsPerMinute})`))
-    .option("--request-timeout <time>", `longest time to an answer (default: ${requestTimeout})`)
-    .option("--text-timeout <time>", `longest time a thread reads one text (default: ${textTimeout})`)
-    .option("--loading-wait <time>", "longest time a request waits for a model that is loading; 0 waits for none")
-    .option("--headers-timeout <time>", "longest time for a client to send the head of a request")
-    .option("--body-timeout <time>", "longest time for a client to send a whole request")
-    .option("--stall-timeout <time>", `longest time in which a client takes nothing of its answer (default: ${stallTimeout})`)
-    .addOption(whole("--max-response-bytes <number>", "memory for answers that are being made (default: 1/8 of the memory)"))
-    .addOption(whole("--max-unread-bytes <number>", "bytes of answers that clients have not taken (default: 1/8 of the memory)"))
-    .addOption(whole("--max-connections <number>", `connections in all (default: ${maxConnections})`))
-    .addOption(whole("--max-connections-per-client <number>", "connections of one address (default: a quarter of all)"))
-    .option("--drain-timeout <time>", `longest time running requests are waited for at the end (default: ${drainTimeout})`)
+    .addOption(whole("--max-loads <number>", `maximum models that load at once (default: ${maxLoads})`))
+    .addOption(whole("--max-loads-per-client <number>", `maximum of these for one client (default: ${maxLoadsPerClient})`))
+    .addOption(whole("--loads-per-minute <number>", `maximum loads per minute of one reader (default: ${loadsPerMinute})`))
+    .option("--request-timeout <time>", `maximum time from request to response (default: ${requestTimeout})`)
+    .option("--text-timeout <time>", `maximum time to tokenize one text (default: ${textTimeout})`)
+    .option("--loading-wait <time>", "maximum time a request waits for a model to load; 0: does not wait")
+    .option("--headers-timeout <time>", "maximum time for a client to send the head of a request")
+    .option("--body-timeout <time>", "maximum time for a client to send a whole request")
+    .option("--stall-timeout <time>", `maximum time in which a client takes nothing of its response (default: ${stallTimeout})`)
+    .addOption(whole("--max-response-bytes <number>", "memory for responses being computed (default: 1/8 of the memory)"))
+    .addOption(
+      whole("--max-unread-bytes <number>", "bytes of responses that clients have not taken (default: 1/8 of the memory)"),
+    )
+    .addOption(whole("--max-connections <number>", `maximum number of connections (default: ${maxConnections})`))
+    .addOption(whole("--max-connections-per-client <number>", "maximum connections of one address (default: a quarter of all)"))
+    .option("--drain-timeout <time>", `maximum time that running requests have at shutdown (default: ${drainTimeout})`)
     .option("--tls-cert <file>", "certificate chain (PEM)")
     .option("--tls-key <file>", "private key (PEM)")
     .addOption(new Option("--log-level <level>", `what is logged (default: ${logLevel})`).choices(logLevels));
 }
 
-/** The section with what the flags say in its place. */
+/** The section, overridden by the flags. */
 export function withFlags(section: ServerSection, flags: ServerFlags): ServerSection {
   const given = names.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]]);
   return { ...section, ...(Object.fromEntries(given) as ServerFlags) };

@@ -1,7 +1,8 @@
-/** Names of the models in the store, for the server; each damaged record is told of once. */
+/** Names of the models in the store, for the server. */
 import type { ModelStore } from "../../models/model-store.ts";
 import type { StoredNames } from "../../server/index.ts";
 
+/** A function that lists the names; it reports each damaged record once. */
 export function storedNamesOf(store: ModelStore, tell: (line: string) => void): StoredNames {
   const told = new Set<string>();
   return async () => {

@@ -1,4 +1,4 @@
-/** Traces of `serve`, where OpenTelemetry's own variables ask for them: its SDK reads the rest of them (protocol, headers, sampler, names). */
+/** Tracing of `serve`, enabled by OpenTelemetry's own environment variables; its SDK reads the others (protocol, headers, sampler, names). */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NodeSDK } from "@opentelemetry/sdk-node";
 import { InferyardError } from "../../errors.ts";
@@ -8,17 +8,18 @@ interface Sdk {
   readonly NodeSDK: typeof NodeSDK;
 }
 
-/** Any of these asks for traces. */
+/** Any of these variables enables tracing. */
 const requestingVariables: readonly string[] = [
   "OTEL_EXPORTER_OTLP_ENDPOINT",
   "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
   "OTEL_TRACES_EXPORTER",
 ];
-/** At the end, spans are waited for so long that no collector took yet. */
+/** At shutdown, maximum time to wait until the last spans are exported. */
 const maxFlushMs = 4000;
 
 /**
- * Starts the SDK; the result ends it, when the last spans were sent. CONFIG_INVALID where traces are asked for and the SDK is not installed.
+ * Starts the SDK if a variable enables tracing; the returned function exports the last spans and stops it. Throws CONFIG_INVALID if tracing is
+ * enabled and the SDK is not installed.
  */
 export async function startTracing(
   environment: Environment,

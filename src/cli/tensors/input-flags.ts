@@ -1,16 +1,16 @@
-/** `--input name=value`: where the tensors of a run come from. */
+/** `--input name=value`: the input tensors of a run. */
 import { readFile } from "node:fs/promises";
 import { InferyardError, messageOf } from "../../errors.ts";
 import { type Tensor, type TensorInfo, type TensorMap, checkInputs, describeInfo } from "../../tensor.ts";
 import { readNpy } from "./read-npy.ts";
 import { tensorOfJson } from "./json-tensor.ts";
 
-/** One --input: a tensor out of a .npy file, or JSON whose type the model will say. */
+/** One --input: a tensor from a .npy file, or JSON whose data type the model determines. */
 export type GivenInput = { readonly tensor: Tensor } | { readonly json: unknown };
 
 const forms = "--input name=@file.npy, name=@file.json, or JSON: --input 'name=[[1, 2]]'";
 
-/** Everything that can be read and refused before a model is loaded. */
+/** Reads everything that can be checked before a model is loaded. Throws INPUT_INVALID. */
 export async function readInputs(flags: readonly string[]): Promise<ReadonlyMap<string, GivenInput>> {
   const inputs = new Map<string, GivenInput>();
   for (const flag of flags) {
@@ -51,7 +51,9 @@ function parse(text: string, place: string, remedy: string): unknown {
   }
 }
 
-/** The tensors, each of the type the model declares. INPUT_INVALID names every input that is missing, unknown or of another shape. */
+/**
+ * The tensors, each of the type that the model declares. Throws INPUT_INVALID, naming every input that is missing, unknown or of another shape.
+ */
 export function tensorsFor(expected: readonly TensorInfo[], given: ReadonlyMap<string, GivenInput>): TensorMap {
   refuseNames(expected, [...given.keys()]);
   const tensors = expected.flatMap((info) => {

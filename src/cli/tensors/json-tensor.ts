@@ -1,22 +1,22 @@
-/** Nested JSON arrays to tensors of the type that the model declares, and tensors to JSON. */
+/** Converts between nested JSON arrays and tensors. */
 import { decodeFloat16, encodeFloat16 } from "../../formats/floats/float16.ts";
 import { decodeFloat } from "../../formats/floats/small-floats.ts";
 import { InferyardError } from "../../errors.ts";
 import { type DataType, type Tensor, type TensorInfo, zeros } from "../../tensor.ts";
 import { shortFloat } from "../output/units.ts";
 
-/** JSON has no words for these. */
+/** Numbers that JSON cannot represent, by the strings used for them. */
 const nonFiniteNumbers: ReadonlyMap<unknown, number> = new Map([
   ["NaN", Number.NaN],
   ["Infinity", Number.POSITIVE_INFINITY],
   ["-Infinity", Number.NEGATIVE_INFINITY],
 ]);
 
-/** More than any operator takes; deeper nesting would end the stack. */
+/** More than any operator supports; deeper nesting would overflow the stack. */
 const maxDimensions = 64;
 
-/** Ranges of whole-number types; those of 64 bits are looked at as bigints. */
-const ranges: Readonly<Partial<Record<DataType, readonly [least: number, most: number]>>> = {
+/** Ranges of integer types; those of 64 bits are checked as bigints. */
+const ranges: Readonly<Partial<Record<DataType, readonly [min: number, max: number]>>> = {
   int8: [-128, 127],
   int16: [-32_768, 32_767],
   int32: [-2_147_483_648, 2_147_483_647],
@@ -26,8 +26,8 @@ const ranges: Readonly<Partial<Record<DataType, readonly [least: number, most: n
 };
 
 /**
- * A tensor of the type in `info`; whether its shape is the model's is not looked at. INPUT_INVALID, with the input's name and the place of
- * the value, for ragged arrays and for values the type has not: whole numbers beyond 2^53 and numbers like NaN are written as strings.
+ * A tensor of the type in `info`; its shape is not compared with the model's. Integers beyond 2^53 and non-finite numbers are strings. Throws
+ * INPUT_INVALID, with the input's name and the index of the value, for ragged arrays and for values that the type cannot represent.
  */
 export function tensorOfJson(json: unknown, info: Pick<TensorInfo, "name" | "dataType">): Tensor {
   const shape = shapeOf(json, info.name);
@@ -129,16 +129,17 @@ function wrongValue(leaf: unknown, info: Pick<TensorInfo, "name" | "dataType">, 
   });
 }
 
+/** A tensor as JSON. */
 export interface JsonTensor {
   readonly dtype: DataType;
   readonly shape: readonly number[];
-  /** Row by row. Whole numbers beyond 2^53, NaN and the infinities are strings. */
+  /** Elements in row-major order. Integers beyond 2^53, NaN and infinities are strings. */
   readonly data: readonly (number | string | boolean)[];
 }
 
-/** `most`: only so many of the first values. Default: all. */
-export function jsonOfTensor({ dataType, shape, data }: Tensor, most: number = data.length): JsonTensor {
-  const values = data.slice(0, most);
+/** The tensor as JSON. `max`: number of leading values to include. Default: all. */
+export function jsonOfTensor({ dataType, shape, data }: Tensor, max: number = data.length): JsonTensor {
+  const values = data.slice(0, max);
   const shown = Array.from<string | number | bigint, number | string | boolean>(values, (value) => {
     if (typeof value === "string") return value;
     if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);

@@ -1,6 +1,6 @@
 /**
- * Reads NumPy's .npy files (numpy.lib.format, versions 1 to 3): little-endian numbers, booleans and Unicode strings, in C or Fortran
- * order. Pickled objects are never read.
+ * Reads NumPy's .npy format (numpy.lib.format, versions 1 to 3): little-endian numbers, booleans and Unicode strings, in C or Fortran order.
+ * Pickled objects are refused.
  */
 import { readFile } from "node:fs/promises";
 import { InferyardError, messageOf } from "../../errors.ts";
@@ -8,7 +8,7 @@ import { swappedBytes } from "./write-npy.ts";
 import { type DataType, type Tensor, type TensorData, elementCount } from "../../tensor.ts";
 
 const magic = "\u0093NUMPY";
-/** NumPy's own limit on dimensions. */
+/** NumPy's own limit. */
 const maxDimensions = 64;
 /** Far above any header without named fields, which are refused. */
 const maxHeaderBytes = 65_536;
@@ -29,7 +29,7 @@ const numberTypes: ReadonlyMap<string, DataType> = new Map<string, DataType>([
   ["u8", "uint64"],
 ]);
 
-/** INPUT_INVALID, with the path, for a file that cannot be read or is not what its header says. */
+/** Reads a file. Throws INPUT_INVALID for a file that cannot be read or is inconsistent. */
 export async function readNpy(path: string): Promise<Tensor> {
   let bytes: Buffer;
   try {
@@ -40,7 +40,7 @@ export async function readNpy(path: string): Promise<Tensor> {
   return parseNpy(bytes, path);
 }
 
-/** `path` is for messages. */
+/** Parses the bytes of a file; `path` is for messages. Throws INPUT_INVALID. */
 export function parseNpy(bytes: Buffer, path: string): Tensor {
   const { text, end } = headerText(bytes, path);
   const { descr, fortranOrder, shape } = parseHeader(text, path);
@@ -153,7 +153,7 @@ function elements(dataType: DataType, buffer: ArrayBuffer, itemBytes: number, pa
   }
 }
 
-/** Code points of 32 bits, each string filled up with zeros. */
+/** Strings of 32-bit code points, padded with zeros. */
 function strings(buffer: ArrayBuffer, itemBytes: number, path: string): readonly string[] {
   const points = new Uint32Array(buffer);
   const length = itemBytes / 4;
@@ -165,7 +165,7 @@ function strings(buffer: ArrayBuffer, itemBytes: number, path: string): readonly
   });
 }
 
-/** From first index fastest to last index fastest. */
+/** Reorders elements from column-major (Fortran) to row-major order. */
 function rowMajor(data: TensorData, shape: readonly number[]): TensorData {
   if (shape.length < 2 || data.length === 0) return data;
   const strides = shape.map((_size, axis) => elementCount(shape.slice(0, axis)));

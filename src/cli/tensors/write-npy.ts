@@ -1,5 +1,6 @@
-/** NumPy's .npy format, version 1.0 (numpy.lib.format): one tensor, little-endian, row-major. `read-npy.ts` reads it. */
-import { access, constants, open, rename, rm } from "node:fs/promises";
+/** Writes NumPy's .npy format, version 1.0 (numpy.lib.format): one tensor, little-endian, row-major. `read-npy.ts` reads it. */
+import { access, constants } from "node:fs/promises";
+import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { endianness } from "node:os";
 import { dirname, resolve } from "node:path";
 import { InferyardError, messageOf } from "../../errors.ts";
@@ -9,11 +10,12 @@ import type { DataType, Tensor } from "../../tensor.ts";
 const prologueBytes = 10;
 const alignment = 64;
 
-/** What a file can hold, under NumPy's names. */
+/** A row of a matrix. */
 export type NpyVector = Float32Array | Int8Array | Uint8Array;
+/** NumPy's name of its type. */
 export type NpyType = "<f4" | "|i1" | "|u1";
 
-/** OUTPUT_FAILED, before any work is done, where the file could not be written. */
+/** Throws OUTPUT_FAILED if the folder of the file is not writable, so that no work is lost. */
 export async function checkWritable(path: string): Promise<void> {
   try {
     await access(dirname(resolve(path)), constants.W_OK);
@@ -22,12 +24,12 @@ export async function checkWritable(path: string): Promise<void> {
   }
 }
 
-/** Writes rows of equal length to a temporary file beside `path` and renames it: nobody sees half a file. */
+/** Writes rows of equal length as a matrix, through a temporary file that is renamed. Throws OUTPUT_FAILED. */
 export async function writeNpy(path: string, rows: readonly NpyVector[], columns: number): Promise<void> {
   await writeParts(path, npyHeader(typeOf(rows[0]), [rows.length, columns]), rows);
 }
 
-/** As `writeNpy`, for a tensor of any type; float16 stays float16, and text becomes str of the longest one's length. */
+/** Writes a tensor of any type but bfloat16, which NumPy lacks. Strings become NumPy's str of the length of the longest. Throws OUTPUT_FAILED. */
 export async function writeTensor(path: string, { dataType, shape, data }: Tensor): Promise<void> {
   if (dataType === "bfloat16") {
     throw new InferyardError("OUTPUT_FAILED", `${path} cannot be written: NumPy has no bfloat16`, {
@@ -60,19 +62,12 @@ const descriptions: Readonly<Record<Exclude<DataType, "bfloat16" | "string">, st
 };
 
 async function writeParts(path: string, header: Buffer, parts: readonly ArrayBufferView[]): Promise<void> {
-  const temporary = `${path}.${process.pid}.partial`;
   try {
-    const file = await open(temporary, "w");
-    try {
+    await writeAtomically(path, async (file) => {
       await file.writeFile(header); // unlike write(), all of it or an error
       for (const part of parts) await file.writeFile(littleEndian(part));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
+    });
   } catch (error) {
-    await rm(temporary, { force: true });
     throw cannotWrite(path, error);
   }
 }
@@ -89,6 +84,7 @@ function typeOf(row: NpyVector | undefined): NpyType {
   return row instanceof Uint8Array ? "|u1" : "<f4";
 }
 
+/** The header, padded to a multiple of 64 bytes. */
 export function npyHeader(descr: string, shape: readonly number[]): Buffer {
   const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", "); // a Python tuple
   const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${sizes}), }`;
@@ -106,7 +102,7 @@ function littleEndian(part: ArrayBufferView): Uint8Array {
   return swappedBytes(bytes, "BYTES_PER_ELEMENT" in part ? Number(part.BYTES_PER_ELEMENT) : 1);
 }
 
-/** From the machine's order to little-endian, or back: the same bytes everywhere but on big-endian machines (s390x). */
+/** Converts between the byte order of the machine and little-endian; a copy on little-endian machines. */
 export function swappedBytes(bytes: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   if (endianness() === "LE") return new Uint8Array(bytes);
   return Uint8Array.from(bytes, (_byte, index) => bytes[index - 2 * (index % size) + size - 1] ?? 0);

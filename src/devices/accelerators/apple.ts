@@ -1,4 +1,4 @@
-/** What Apple's systems compute on: Metal GPUs, and Core ML, which spreads a model over GPU, neural engine and processor. */
+/** Accelerators of macOS: Metal GPUs, and Core ML, which distributes a model over GPU, neural engine and processor. */
 import type { Accelerator } from "../../backend.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
@@ -6,6 +6,7 @@ import { absent, found } from "./probe-result.ts";
 
 const coreMlFramework = "/System/Library/Frameworks/CoreML.framework";
 
+/** Looks for GPUs that support Metal, with system_profiler. macOS only. */
 export async function probeMetal(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform !== "darwin") return absent(`Metal needs macOS, and this is ${sources.platform}`);
   const output = await sources.run("/usr/sbin/system_profiler", ["-json", "SPDisplaysDataType"]);
@@ -18,6 +19,7 @@ export async function probeMetal(sources: MachineSources): Promise<ProbeResult> 
   );
 }
 
+/** Looks for the Core ML framework. macOS only. */
 export async function probeCoreMl(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform !== "darwin") return absent(`Core ML needs macOS, and this is ${sources.platform}`);
   if (!(await sources.exists(coreMlFramework))) return absent(`Core ML is not on this machine (${coreMlFramework} not found)`);
@@ -45,7 +47,10 @@ function parseDisplays(text: string): readonly Display[] | undefined {
   }
 }
 
-/** Since macOS 11 the key is spdisplays_mtlgpufamilysupport, before that spdisplays_metal; a GPU without Metal has neither, or a "not". */
+/**
+ * The key is spdisplays_mtlgpufamilysupport since macOS 11, and spdisplays_metal before. A GPU without Metal has neither, or a
+ * value with "not".
+ */
 function supportsMetal(display: Display): boolean {
   return ["spdisplays_mtlgpufamilysupport", "spdisplays_metal"].some((key) => {
     const value = display[key];
@@ -53,7 +58,7 @@ function supportsMetal(display: Display): boolean {
   });
 }
 
-/** Only a GPU with memory of its own states it; Apple's chips share the machine's. */
+/** Only a GPU with dedicated memory states it; Apple's chips share the machine's memory. */
 function metalDevice(display: Display, index: number): Accelerator {
   const name = display["sppci_model"] ?? display["_name"];
   const totalBytes = memoryBytes(display["spdisplays_vram"]);
@@ -65,7 +70,7 @@ function metalDevice(display: Display, index: number): Accelerator {
   };
 }
 
-/** Reads "8 GB" and "1536 MB". */
+/** Parses "8 GB" and "1536 MB" into bytes. */
 function memoryBytes(text: unknown): number | undefined {
   const [, amount, unit] = (typeof text === "string" ? /^(\d+) (MB|GB)$/.exec(text) : undefined) ?? [];
   return amount === undefined ? undefined : Number(amount) * 1024 ** (unit === "GB" ? 3 : 2);

@@ -1,4 +1,4 @@
-/** NVIDIA devices, as a CUDA program started now would see and number them. */
+/** NVIDIA devices, numbered as a CUDA program that is started now would see them. */
 import type { Accelerator } from "../../backend.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { GpuInstance, GpuRow } from "./nvidia-smi.ts";
@@ -8,16 +8,19 @@ import { findLibrary, findProgram } from "../libraries.ts";
 import { gpuQueries, parseCudaVersion, parseGpuRows, parseInstances } from "./nvidia-smi.ts";
 import { byUniqueUuid, visibleDevices } from "./visible-devices.ts";
 
-/** A CUDA device: a whole GPU, or an instance of one. */
+/** A CUDA device: a whole GPU, or a MIG instance of one. */
 interface Candidate {
   readonly gpu: GpuRow;
   readonly instance?: GpuInstance;
 }
 
-/** Where nvidia-smi lives when it is not on the PATH: WSL, Google's driver containers, older Windows drivers. */
+/** Directories of nvidia-smi outside the PATH: WSL, Google's driver containers, older Windows drivers. */
 const furtherDirectories = ["/usr/lib/wsl/lib", "/usr/local/nvidia/bin", "C:\\Program Files\\NVIDIA Corporation\\NVSMI"];
 
-/** Tells apart: no driver, a driver that does not answer, no device, and every device hidden. */
+/**
+ * Looks for NVIDIA devices with nvidia-smi. The reason of absence distinguishes: no driver, a driver that does not answer, no
+ * device, and all devices hidden.
+ */
 export async function probeCuda(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform === "darwin") return absent("macOS has no NVIDIA driver");
   const libraryName = sources.platform === "win32" ? "nvcuda.dll" : "libcuda.so.1";
@@ -109,7 +112,10 @@ function accelerator({ gpu, instance }: Candidate, index: number, cudaVersion: s
   };
 }
 
-/** nvidia-smi numbers by PCI bus; CUDA puts the fastest device first unless told otherwise. It matters only where they differ. */
+/**
+ * nvidia-smi numbers devices by PCI bus; CUDA puts the fastest first unless CUDA_DEVICE_ORDER says otherwise. The note is
+ * needed only if the devices differ.
+ */
 function numberingNote(sources: MachineSources, devices: readonly Candidate[]): string {
   const alike = new Set(devices.map(({ gpu }) => gpu.name)).size <= 1;
   if (alike || sources.environment["CUDA_DEVICE_ORDER"] === "PCI_BUS_ID") return "";

@@ -1,6 +1,6 @@
-/** Reads what nvidia-smi prints. Source: `nvidia-smi --help-query-gpu` and the NVIDIA MIG user guide. */
+/** Parsers for the output of nvidia-smi. Source: `nvidia-smi --help-query-gpu` and the NVIDIA MIG user guide. */
 
-/** One row of `nvidia-smi --query-gpu`. Values the driver does not know ("[N/A]") are left out. */
+/** One row of `nvidia-smi --query-gpu`. Values that the driver does not know ("[N/A]") are undefined. */
 export interface GpuRow {
   readonly uuid?: string | undefined;
   readonly name: string;
@@ -8,26 +8,29 @@ export interface GpuRow {
   readonly freeBytes?: number | undefined;
   readonly computeCapability?: string | undefined;
   readonly driverVersion?: string | undefined;
-  /** The GPU is split into instances, and none of its own memory can be used whole. */
+  /** true: the GPU is in MIG mode, and cannot be used as a whole. */
   readonly partitioned: boolean;
 }
 
-/** A MIG instance: a part of a GPU that is a CUDA device of its own. */
+/** A MIG instance: a partition of a GPU that is a CUDA device of its own. */
 export interface GpuInstance {
   readonly uuid: string;
   /** For example "1g.10gb". */
   readonly profile: string;
-  /** UUID of the GPU it is a part of. */
+  /** UUID of its GPU. */
   readonly gpuUuid: string;
 }
 
-/** What to ask for, the newest fields first in the list of lists: a driver refuses the whole query over one field it lacks. */
+/**
+ * Fields to query, in lists that are tried in order. A driver refuses the whole query if it lacks one field, so older fields
+ * are a fallback.
+ */
 export const gpuQueries: readonly (readonly string[])[] = [
   ["uuid", "name", "memory.total", "memory.free", "driver_version", "compute_cap", "mig.mode.current"],
   ["uuid", "name", "memory.total", "memory.free", "driver_version"],
 ];
 
-/** Rows of `--format=csv,noheader,nounits` for these fields, in the order of the PCI bus. Other lines are no rows. */
+/** Parses the output of `--format=csv,noheader,nounits` for these fields, in the order of the PCI bus. Other lines are ignored. */
 export function parseGpuRows(text: string, fields: readonly string[]): readonly GpuRow[] {
   return text.split("\n").flatMap((line) => {
     const cells = line.split(",").map((cell) => cell.trim());
@@ -47,12 +50,15 @@ export function parseGpuRows(text: string, fields: readonly string[]): readonly 
   });
 }
 
-/** The newest CUDA version the driver supports. Drivers from 600 on head the column "CUDA UMD Version". */
+/**
+ * The newest CUDA version that the driver supports, from the banner of nvidia-smi. Drivers from 600 on call it "CUDA UMD
+ * Version".
+ */
 export function parseCudaVersion(text: string): string | undefined {
   return /CUDA(?: UMD)? Version\s*:\s*(\d+\.\d+)/.exec(text)?.[1];
 }
 
-/** The instances in the output of `nvidia-smi -L`, where they stand indented below their GPU. */
+/** Parses the MIG instances in the output of `nvidia-smi -L`, where they are indented below their GPU. */
 export function parseInstances(text: string): readonly GpuInstance[] {
   let gpuUuid = "";
   return text.split("\n").flatMap((line) => {

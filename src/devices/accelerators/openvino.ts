@@ -1,15 +1,16 @@
-/** Intel's OpenVINO runtime. It is a library rather than a device: what it computes on, it decides among its own plugins. */
+/** Intel's OpenVINO runtime. It is a library, not a device: it selects the device among its own plugins. */
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent } from "./probe-result.ts";
 import { findLibrary } from "../libraries.ts";
 
-/** Since 2022 the file name ends in the version, for example libopenvino.so.2541 or libopenvino.2541.dylib. */
+/** File names of the library. Since 2022 they end in the version, for example libopenvino.so.2541 or libopenvino.2541.dylib. */
 const libraryNames: Readonly<Partial<Record<NodeJS.Platform, RegExp>>> = {
   win32: /^openvino\.dll$/i,
   darwin: /^libopenvino(?:\.\d+)*\.dylib$/,
 };
 
+/** Looks for the OpenVINO library, where the loader would find it or in INTEL_OPENVINO_DIR. */
 export async function probeOpenVino(sources: MachineSources): Promise<ProbeResult> {
   const library =
     (await findLibrary(sources, libraryNames[sources.platform] ?? /^libopenvino\.so(?:\.\d+)*$/)) ??
@@ -18,7 +19,7 @@ export async function probeOpenVino(sources: MachineSources): Promise<ProbeResul
   return { devices: [{ device: { type: "openvino", index: 0 }, name: "OpenVINO runtime", source: library }] };
 }
 
-/** Intel's archive sets INTEL_OPENVINO_DIR in its setupvars script. */
+/** The library in Intel's archive, whose setupvars script sets INTEL_OPENVINO_DIR. */
 async function inInstallation(sources: MachineSources): Promise<string | undefined> {
   const root = sources.environment["INTEL_OPENVINO_DIR"];
   if (root === undefined) return undefined;

@@ -1,19 +1,19 @@
-/** What looking for one kind of accelerator came to. */
+/** The result of looking for one kind of accelerator. */
 import type { Accelerator } from "../../backend.ts";
 import type { MachineSources } from "../sources.ts";
 
-/** The devices of one kind, at least one, in the engine's numbering; or why there is none. */
+/** At least one device of the kind, in the engine's numbering; or the reason why there is none. */
 export type ProbeResult = { readonly devices: readonly Accelerator[] } | { readonly absent: string };
 
-/** Looks for one kind of accelerator. Absence is an answer, never a throw. */
+/** Looks for one kind of accelerator. Never throws: absence is a result. */
 export type Probe = (sources: MachineSources) => Promise<ProbeResult>;
 
-/** No device of this kind. The reason becomes one line without a full stop, whatever a tool printed. */
+/** A result without devices. The reason is reduced to one line without a full stop, whatever a tool printed. */
 export function absent(reason: string): ProbeResult {
   return { absent: reason.replaceAll(/\s+/g, " ").trim().replace(/\.+$/, "") };
 }
 
-/** The devices, or the reason when there are none. */
+/** A result with these devices, or with the reason if there are none. */
 export function found(devices: readonly Accelerator[], otherwise: string): ProbeResult {
   return devices.length === 0 ? absent(otherwise) : { devices };
 }

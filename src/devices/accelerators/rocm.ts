@@ -1,6 +1,6 @@
 /**
- * AMD devices of the ROCm stack, as the kernel's compute driver (KFD) lists them.
- * Sources: Linux drivers/gpu/drm/amd/amdkfd/kfd_topology.c; ROCm documentation, "GPU isolation techniques".
+ * AMD GPUs of the ROCm stack, as the kernel's compute driver (KFD) lists them. Sources: Linux
+ * drivers/gpu/drm/amd/amdkfd/kfd_topology.c; ROCm documentation, "GPU isolation techniques".
  */
 import type { Accelerator } from "../../backend.ts";
 import type { ProbeResult } from "./probe-result.ts";
@@ -10,7 +10,7 @@ import { findProgram } from "../libraries.ts";
 import { byUniqueUuid, visibleDevices } from "./visible-devices.ts";
 
 interface AmdGpu {
-  /** Number of its node in the topology. */
+  /** Number of its node in the KFD topology. */
   readonly node: string;
   readonly uuid: string | undefined;
   /** For example "gfx942". */
@@ -21,6 +21,7 @@ interface AmdGpu {
 
 const topology = "/sys/class/kfd/kfd/topology/nodes";
 
+/** Looks for AMD GPUs in the KFD topology and applies ROCR_VISIBLE_DEVICES and HIP_VISIBLE_DEVICES. Linux only. */
 export async function probeRocm(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform !== "linux") return absent(`ROCm devices are looked for on Linux only, and this is ${sources.platform}`);
   const nodes = await sources.list(topology);
@@ -37,7 +38,7 @@ export async function probeRocm(sources: MachineSources): Promise<ProbeResult> {
 }
 
 async function readNode(sources: MachineSources, node: string): Promise<AmdGpu | undefined> {
-  // Unreadable for a container that was not given the device, which is then hidden from ROCm as well.
+  // Unreadable in a container that was not given the device, which is then hidden from ROCm as well.
   const properties = pairs(await sources.readFile(`${topology}/${node}/properties`));
   const version = Number(properties.get("gfx_target_version") ?? 0);
   if (Number(properties.get("simd_count") ?? 0) === 0 || version === 0) return undefined;
@@ -51,14 +52,17 @@ async function readNode(sources: MachineSources, node: string): Promise<AmdGpu |
   };
 }
 
-/** The version is decimal major, two digits of minor, two of stepping; the name writes the stepping in hexadecimal. */
+/**
+ * Converts gfx_target_version, which is decimal (major, two digits of minor, two of stepping), to a target name, whose stepping
+ * is hexadecimal.
+ */
 function targetName(version: number): string {
   const major = Math.floor(version / 10_000);
   const minor = Math.floor(version / 100) % 100;
   return `gfx${major}${minor}${(version % 100).toString(16)}`;
 }
 
-/** Heaps 1 and 2 are the device's own memory, visible to the host or not; 0 is the host's. */
+/** Bytes of the device's own memory: heaps 1 (visible to the host) and 2 (not visible). Heap 0 is the host's memory. */
 async function readMemoryBanks(sources: MachineSources, node: string): Promise<number> {
   const directory = `${topology}/${node}/mem_banks`;
   const banks = await Promise.all(
@@ -70,7 +74,10 @@ async function readMemoryBanks(sources: MachineSources, node: string): Promise<n
     .reduce((sum, bank) => sum + Number(bank.get("size_in_bytes") ?? 0), 0);
 }
 
-/** ROCR_VISIBLE_DEVICES hides first; HIP_VISIBLE_DEVICES, else CUDA_VISIBLE_DEVICES, then numbers what is left. */
+/**
+ * Applies ROCR_VISIBLE_DEVICES first; HIP_VISIBLE_DEVICES, or CUDA_VISIBLE_DEVICES if that is not set, then selects among the
+ * remaining devices.
+ */
 function visibleGpus(sources: MachineSources, gpus: readonly AmdGpu[]): { visible: readonly AmdGpu[]; hiddenBy: string } {
   let visible = gpus;
   let hiddenBy = "";
@@ -85,7 +92,7 @@ function visibleGpus(sources: MachineSources, gpus: readonly AmdGpu[]): { visibl
   return { visible, hiddenBy };
 }
 
-/** Product names by node, from rocminfo where it is installed: the kernel does not know them all. */
+/** Product names by node, from rocminfo if it is installed, since the kernel does not know all names. */
 async function readNames(sources: MachineSources): Promise<ReadonlyMap<string, string>> {
   const program = await findProgram(sources, "rocminfo", ["/opt/rocm/bin"]);
   const agents = program === undefined ? "" : (await sources.run(program, [])).stdout;
@@ -106,7 +113,7 @@ async function accelerator(sources: MachineSources, gpu: AmdGpu, index: number, 
       ["product_name", "mem_info_vram_total", "mem_info_vram_used"].map((file) => sources.readFile(`${device}/${file}`)),
     )
   ).map((text) => text?.trim() ?? "");
-  // A card split into partitions has one such file for all of them, so its use says nothing of one part.
+  // A partitioned card has one such file for all partitions, so its use says nothing about one of them.
   const freeBytes = used !== "" && Number(total) === gpu.totalBytes ? gpu.totalBytes - Number(used) : undefined;
   return {
     device: { type: "rocm", index },
@@ -118,7 +125,7 @@ async function accelerator(sources: MachineSources, gpu: AmdGpu, index: number, 
   };
 }
 
-/** Lines of "name value". */
+/** Parses lines of "name value". */
 function pairs(text: string | undefined): ReadonlyMap<string, string> {
   return new Map(
     (text ?? "").split("\n").map((line): [string, string] => {

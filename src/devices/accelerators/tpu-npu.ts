@@ -1,6 +1,6 @@
 /**
- * TPUs and neural processors. On Linux both are PCI devices with a device node; neither needs a program to be found.
- * Sources: Linux Documentation/accel; PCI ids as in JAX's hardware_utils.py and in the amdxdna and ivpu drivers.
+ * TPUs and neural processors. On Linux both are PCI devices with a device node, so no program is needed to find them. Sources:
+ * Linux Documentation/accel; PCI ids as in JAX's hardware_utils.py and in the amdxdna and ivpu drivers.
  */
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
@@ -8,7 +8,7 @@ import { absent, found } from "./probe-result.ts";
 import { findLibrary } from "../libraries.ts";
 import { findWindowsNeuralProcessors } from "./windows.ts";
 
-/** Google's PCI vendor id. Its cloud's network and disk controllers carry it too, so the device id decides. */
+/** Google's PCI vendor id. Network and disk controllers of its cloud have it too, so the device id decides. */
 const google = "0x1ae0";
 
 const tpuGenerations: Readonly<Record<string, string>> = {
@@ -20,9 +20,10 @@ const tpuGenerations: Readonly<Record<string, string>> = {
   "0x0076": "Google TPU 7x",
 };
 
-/** PCI vendors of neural processors behind the kernel's accel subsystem. */
+/** PCI vendors of neural processors in the kernel's accel subsystem. */
 const neuralVendors: Readonly<Record<string, string>> = { "0x8086": "Intel NPU", "0x1022": "AMD NPU", "0x1002": "AMD NPU" };
 
+/** Looks for Google TPUs by their PCI ids. Linux only. */
 export async function probeTpu(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform !== "linux") return absent(`TPUs are looked for on Linux only, and this is ${sources.platform}`);
   const [nodes, groups] = await Promise.all([sources.list("/dev"), sources.list("/dev/vfio")]);
@@ -48,6 +49,7 @@ export async function probeTpu(sources: MachineSources): Promise<ProbeResult> {
   );
 }
 
+/** Looks for neural processors of Intel and AMD: in the accel subsystem on Linux, in the registry on Windows. */
 export async function probeNpu(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform === "win32") return findWindowsNeuralProcessors(sources);
   if (sources.platform === "darwin") return absent("macOS opens its neural engine to Core ML only");

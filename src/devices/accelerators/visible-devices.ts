@@ -1,16 +1,17 @@
-/** The lists with which a user hides devices from an engine: CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES. */
+/** Environment variables that select visible devices: CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES. */
 
-/** How to find a device that the list names. */
+/** Finds a device that the list names. */
 export interface DeviceLookup<T> {
   readonly byNumber: (number: number) => T | undefined;
-  /** A UUID may be shortened as long as it stays unique. */
+  /** Finds a device by the beginning of its UUID, which must be unique. */
   readonly byUuid: (start: string) => T | undefined;
 }
 
 /**
- * The devices a list leaves visible, in its order, which is the engine's numbering. As the CUDA driver reads it: the first entry
- * that names no device ends the list (so "-1" hides all), digits count up to the first other character, and a device named
- * twice hides all. Source: CUDA C++ programming guide, "CUDA environment variables"; PyTorch's torch/cuda reads it the same way.
+ * The devices that a list makes visible, in its order, which is the engine's numbering. Parsed as the CUDA driver does: the
+ * first entry that names no device ends the list (so "-1" hides all), digits are read up to the first other character, and
+ * naming a device twice hides all. Source: CUDA C++ programming guide, "CUDA environment variables"; PyTorch's torch/cuda does
+ * the same.
  */
 export function visibleDevices<T>(list: string, lookup: DeviceLookup<T>): readonly T[] {
   const visible: T[] = [];
@@ -26,7 +27,7 @@ export function visibleDevices<T>(list: string, lookup: DeviceLookup<T>): readon
   return visible;
 }
 
-/** The only candidate whose UUID starts so; undefined when there is none or more than one. */
+/** The only candidate whose UUID begins with `start`, ignoring case. Undefined if none or several do. */
 export function byUniqueUuid<T extends { readonly uuid?: string | undefined }>(
   candidates: readonly T[],
   start: string,

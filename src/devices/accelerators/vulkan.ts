@@ -1,7 +1,7 @@
 /**
- * Vulkan devices that are hardware. Mesa installs a software one (llvmpipe, through lavapipe) nearly everywhere, and engines that
- * count it report a GPU on machines that have none.
- * Source: Vulkan loader documentation, "Driver discovery"; `vulkaninfo --summary`.
+ * Vulkan devices that are hardware. Mesa installs a software device (llvmpipe, through lavapipe) nearly everywhere, and engines
+ * that count it report a GPU on machines that have none. Source: Vulkan loader documentation, "Driver discovery"; `vulkaninfo
+ * --summary`.
  */
 import type { Accelerator } from "../../backend.ts";
 import type { ProbeResult } from "./probe-result.ts";
@@ -11,16 +11,20 @@ import { directoriesIn, findLibrary, findProgram } from "../libraries.ts";
 
 const loaderNames: Readonly<Partial<Record<NodeJS.Platform, string>>> = { win32: "vulkan-1.dll", darwin: "libvulkan.1.dylib" };
 
-/** Driver manifests of software: lavapipe and SwiftShader. */
+/** Driver manifests of software implementations: lavapipe and SwiftShader. */
 const softwareManifest = /^(?:lvp_icd|vk_swiftshader)/;
 
-/** PCI vendors of the drivers whose manifest tells, for machines without vulkaninfo. */
+/** PCI vendors by the file name of a driver's manifest, for machines without vulkaninfo. */
 const manifestVendors: readonly (readonly [RegExp, string])[] = [
   [/^(?:radeon|amd)_/, "0x1002"],
   [/^intel_/, "0x8086"],
   [/^(?:nvidia|nouveau)_/, "0x10de"],
 ];
 
+/**
+ * Looks for Vulkan devices with vulkaninfo, or by driver manifests and render nodes if it is not installed. Software devices
+ * are not counted.
+ */
 export async function probeVulkan(sources: MachineSources): Promise<ProbeResult> {
   const loaderName = loaderNames[sources.platform] ?? "libvulkan.so.1";
   const loader = await findLibrary(sources, loaderName);
@@ -50,7 +54,7 @@ interface SummaryDevice {
   readonly software: boolean;
 }
 
-/** The blocks "GPU0:", "GPU1:", … of the summary. */
+/** Parses the blocks "GPU0:", "GPU1:", ... of the summary. */
 function parseSummary(text: string): readonly SummaryDevice[] {
   return text
     .split(/^GPU\d+:\s*$/m)
@@ -77,7 +81,7 @@ function vulkanDevice({ name, driver }: SummaryDevice, index: number): Accelerat
   };
 }
 
-/** File names of the drivers' manifests, from the places the loader looks in, each name once. */
+/** File names of the driver manifests in the directories that the loader searches, without duplicates. */
 async function driverManifests(sources: MachineSources): Promise<readonly string[]> {
   const { environment } = sources;
   const variable = environment["VK_DRIVER_FILES"] === undefined ? "VK_ICD_FILENAMES" : "VK_DRIVER_FILES";
@@ -97,8 +101,8 @@ async function driverManifests(sources: MachineSources): Promise<readonly string
 }
 
 /**
- * Without vulkaninfo: render nodes whose PCI vendor has a driver. One node is device 0 for certain; with several only the loader
- * knows their order, so none is named.
+ * Without vulkaninfo: render nodes whose PCI vendor has a driver. A single one is device 0; the order of several is known to
+ * the loader only, so none is reported.
  */
 async function fromRenderNodes(sources: MachineSources, manifests: readonly string[]): Promise<ProbeResult> {
   const vendors = manifestVendors

@@ -1,6 +1,6 @@
 /**
- * Devices that Windows lists in its registry: Direct3D 12 adapters, which DirectML computes on, and neural processors. Read with
- * reg.exe, which answers in a fraction of the time that a PowerShell takes to start; value names and types are not translated.
+ * Devices that Windows lists in its registry: Direct3D 12 adapters, which DirectML uses, and neural processors. They are read
+ * with reg.exe, which starts much faster than PowerShell; names and types of values are not localized.
  */
 import type { Accelerator } from "../../backend.ts";
 import type { ProbeResult } from "./probe-result.ts";
@@ -14,9 +14,10 @@ const adaptersKey = "HKLM\\SOFTWARE\\Microsoft\\DirectX";
 /** Drivers of the setup class ComputeAccelerator (GUID_DEVCLASS_COMPUTEACCELERATOR in devguid.h). */
 const neuralKey = "HKLM\\SYSTEM\\CurrentControlSet\\Control\\Class\\{f01a9d53-3ff6-48d2-9f97-c8a7004be10c}";
 
-/** PCI vendor of Microsoft's software adapters; their names are translated, this is not. */
+/** PCI vendor of Microsoft's software adapters. Their names are localized, the vendor is not. */
 const microsoft = 0x1414n;
 
+/** Looks for graphics adapters that support Direct3D 12. Windows only. */
 export async function probeDirectMl(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform !== "win32") return absent(`DirectML needs Windows, and this is ${sources.platform}`);
   const library = `${windowsSystemDirectory(sources)}\\d3d12.dll`;
@@ -34,7 +35,7 @@ export async function probeDirectMl(sources: MachineSources): Promise<ProbeResul
   );
 }
 
-/** Neural processors on Windows. */
+/** Looks for drivers of neural processors on Windows. */
 export async function findWindowsNeuralProcessors(sources: MachineSources): Promise<ProbeResult> {
   const { stdout } = await query(sources, neuralKey);
   const drivers = parseRegistry(stdout).filter((driver) => driver.has("DriverDesc"));
@@ -60,19 +61,19 @@ function query(sources: MachineSources, key: string): Promise<Output> {
   return sources.run(`${windowsSystemDirectory(sources)}\\reg.exe`, ["query", key, "/s"]);
 }
 
-/** The values of every key in the output of `reg query`: a line with the key, then lines of name, type and data. */
+/** Parses the output of `reg query` into the values of each key: a line with the key, then lines with name, type and data. */
 function parseRegistry(text: string): readonly RegistryKey[] {
   const keys: Map<string, string>[] = [];
   for (const line of text.split(/\r?\n/)) {
     if (line.startsWith("HKEY_")) keys.push(new Map());
     const [, name, type, data] = /^ {4}(\S.*?) {4}REG_(\w+)(?: {4}(.*))?$/.exec(line) ?? [];
-    // Other types than these print data that reads like a number or a name and is neither.
+    // The data of other types may look like a number or a name and is neither.
     if (name !== undefined && type !== undefined && ["SZ", "DWORD", "QWORD"].includes(type)) keys.at(-1)?.set(name, data ?? "");
   }
   return keys;
 }
 
-/** Adapters that were taken out stay listed; their LastSeen is older than that of the key above them. */
+/** Filters out removed adapters, which stay listed: their LastSeen is older than that of the parent key. */
 function currentAdapters(keys: readonly RegistryKey[]): readonly RegistryKey[] {
   const latest = keys.filter((key) => !key.has("AdapterLuid")).map((key) => number(key, "LastSeen") ?? 0n);
   const newest = latest.reduce((most, seen) => (seen > most ? seen : most), 0n);
@@ -93,12 +94,12 @@ function directMlDevice(adapter: RegistryKey, index: number, count: number): Acc
   };
 }
 
-/** A version in the four 16-bit parts of one 64-bit number, the first on top. */
+/** Formats a version that is packed into one 64-bit number as four 16-bit parts, the most significant first. */
 function fourParts(version: bigint): string {
   return [48n, 32n, 16n, 0n].map((shift) => (version >> shift) & 0xffffn).join(".");
 }
 
-/** Numbers are printed as "0x…". */
+/** Parses a number, which reg.exe prints as "0x…". */
 function number(key: RegistryKey, name: string): bigint | undefined {
   const text = key.get(name) ?? "";
   return /^0x[\da-f]+$/i.test(text) ? BigInt(text) : undefined;

@@ -1,6 +1,6 @@
-/** Names of Arm processors: Linux on Arm prints numbers of the MIDR_EL1 register where x86 prints a name. */
+/** Names of Arm processors. Linux on Arm reports numbers of the MIDR_EL1 register where it reports a name on x86. */
 
-/** Keyed by implementer and part. Source: Linux arch/arm64/include/asm/cputype.h and util-linux sys-utils/lscpu-arm.c. */
+/** Names by implementer and part. Source: Linux arch/arm64/include/asm/cputype.h and util-linux sys-utils/lscpu-arm.c. */
 const names: Readonly<Record<string, string>> = {
   "0x41:0xd03": "Cortex-A53",
   "0x41:0xd05": "Cortex-A55",
@@ -19,7 +19,10 @@ const names: Readonly<Record<string, string>> = {
   "0xc0:0xac4": "Ampere-1a",
 };
 
-/** The distinct processors in /proc/cpuinfo, for example "Cortex-A55 + Cortex-A76"; undefined where it has no Arm numbers. */
+/**
+ * The distinct processors in /proc/cpuinfo, for example "Cortex-A55 + Cortex-A76". Undefined if it has no Arm processor
+ * numbers.
+ */
 export function armProcessorNames(cpuinfo: string): string | undefined {
   const parts = new Set<string>();
   for (const [, implementer, part] of cpuinfo.matchAll(/^CPU implementer\s*:\s*(\S+)$[^]*?^CPU part\s*:\s*(\S+)$/gm)) {

@@ -1,16 +1,16 @@
 /**
- * Instruction sets that matter to inference, under the names each operating system uses. The order here is the order of the facts.
- * Sources: Linux arch/x86/include/asm/cpufeatures.h and arch/arm64/kernel/cpuinfo.c; Apple's "Determining instruction set
- * characteristics"; Microsoft's processthreadsapi IsProcessorFeaturePresent and winnt.h.
+ * Instruction sets that matter for inference, by the name that each operating system uses. Facts list them in the order of
+ * these tables. Sources: Linux arch/x86/include/asm/cpufeatures.h and arch/arm64/kernel/cpuinfo.c; Apple's "Determining
+ * instruction set characteristics"; Microsoft's processthreadsapi IsProcessorFeaturePresent and winnt.h.
  */
 
 interface InstructionSet {
   readonly name: string;
-  /** The word in the `flags` (x86) or `Features` (Arm) line of /proc/cpuinfo. */
+  /** Name in the `flags` (x86) or `Features` (Arm) line of /proc/cpuinfo. */
   readonly linux?: string;
   /** Names under `hw.optional` in sysctl. */
   readonly mac?: readonly string[];
-  /** The number that IsProcessorFeaturePresent takes. Windows has none for FMA, F16C and most of AVX-512. */
+  /** Argument of IsProcessorFeaturePresent. Windows has none for FMA, F16C and most of AVX-512. */
   readonly windows?: number;
 }
 
@@ -44,23 +44,26 @@ const armSets: readonly InstructionSet[] = [
   { name: "SME2", linux: "sme2", mac: ["arm.FEAT_SME2"], windows: 71 },
 ];
 
-/** The numbers to ask Windows about. */
+/** All arguments for IsProcessorFeaturePresent. */
 export const windowsFeatureNumbers: readonly number[] = [...x86Sets, ...armSets].flatMap(({ windows }) => windows ?? []);
 
-/** From the text of /proc/cpuinfo. The kernel lists only what every processor can run, so the first one speaks for all. */
+/**
+ * Instruction sets from the text of /proc/cpuinfo. The kernel lists only what every processor supports, so the first entry is
+ * sufficient.
+ */
 export function linuxFeatures(cpuinfo: string, architecture: string): readonly string[] {
   const line = /^(?:flags|Features)\s*:(.*)$/m.exec(cpuinfo)?.[1] ?? "";
   const words = new Set(line.trim().split(/\s+/));
   return named(architecture, ({ linux }) => linux !== undefined && words.has(linux));
 }
 
-/** From the output of `sysctl hw.optional`. */
+/** Instruction sets from the output of `sysctl hw.optional`. */
 export function macFeatures(sysctl: string, architecture: string): readonly string[] {
   const set = new Set([...sysctl.matchAll(/^hw\.optional\.(\S+): 1$/gm)].map(([, name]) => name));
   return named(architecture, ({ mac }) => mac?.some((name) => set.has(name)) ?? false);
 }
 
-/** From the numbers for which IsProcessorFeaturePresent said yes. */
+/** Instruction sets from the arguments for which IsProcessorFeaturePresent returned true. */
 export function windowsFeatures(numbers: readonly number[], architecture: string): readonly string[] {
   return named(architecture, ({ windows }) => windows !== undefined && numbers.includes(windows));
 }

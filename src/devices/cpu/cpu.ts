@@ -1,4 +1,4 @@
-/** The processor: model, instruction sets, and how much of it this process may use. */
+/** Facts about the processor: model, instruction sets, and how much of it this process may use. */
 import type { CpuFacts, Fact } from "../../backend.ts";
 import type { MachineSources } from "../sources.ts";
 import { armProcessorNames } from "./arm-processors.ts";
@@ -6,7 +6,7 @@ import { readCpuQuota } from "../cgroups.ts";
 import { linuxFeatures, macFeatures, windowsFeatureNumbers, windowsFeatures } from "./cpu-features.ts";
 import { windowsSystemDirectory } from "../libraries.ts";
 
-/** Facts about the processor on Linux, macOS and Windows; elsewhere what Node.js knows. */
+/** Reads facts about the processor on Linux, macOS and Windows. On other systems only what Node.js reports. */
 export async function readCpu(sources: MachineSources): Promise<CpuFacts> {
   const figures = cpuFigures(sources, `not read on ${sources.platform}`);
   if (sources.platform === "linux") return readLinuxCpu(sources, figures);
@@ -17,10 +17,10 @@ export async function readCpu(sources: MachineSources): Promise<CpuFacts> {
   return { ...figures, features: { value: macFeatures(output.stdout, sources.architecture), source } };
 }
 
-/** What Node.js says, where nothing better can be read. */
+/** Facts that Node.js reports, for systems on which nothing better can be read. */
 export function cpuFigures(sources: MachineSources, whyNoFeatures: string): CpuFacts {
   const processors: Fact<number> = { value: sources.system.processors(), source: "os.availableParallelism" };
-  // Linux is read from files: asking Node.js for the model there costs milliseconds on a machine with many processors.
+  // On Linux the model is read from files, since asking Node.js costs milliseconds on a machine with many processors.
   const model = sources.platform === "linux" ? undefined : sources.system.cpuModel()?.trim();
   return {
     model: { value: model ?? "unknown processor", source: "os.cpus" },
@@ -43,7 +43,7 @@ async function readLinuxCpu(sources: MachineSources, figures: CpuFacts): Promise
     model: model === undefined ? figures.model : { value: model, source: "/proc/cpuinfo" },
     features: { value: linuxFeatures(cpuinfo ?? "", sources.architecture), source: "/proc/cpuinfo" },
     cores,
-    // A quota below one processor still runs one thread, only not all the time.
+    // A quota below one processor still runs one thread, part of the time.
     quota: quota !== undefined && quota.value < cores.value ? { ...quota, value: Math.max(1, quota.value) } : cores,
   };
 }
@@ -52,7 +52,7 @@ function linuxModel(cpuinfo: string): string | undefined {
   return /^model name\s*:\s*(\S.*?)\s*$/m.exec(cpuinfo)?.[1] ?? armProcessorNames(cpuinfo);
 }
 
-/** The affinity mask may name processors that are not plugged in, so only those online count. */
+/** Number of processors in the affinity mask that are online; the mask may name others. */
 function allowedProcessors(status: string | undefined, online: string | undefined): Fact<number> | undefined {
   const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(status ?? "")?.[1];
   if (list === undefined) return undefined;
@@ -62,7 +62,7 @@ function allowedProcessors(status: string | undefined, online: string | undefine
   return value === 0 ? undefined : { value, source: "Cpus_allowed_list in /proc/self/status" };
 }
 
-/** Reads lists such as "0-3,8,10-11". */
+/** Parses lists such as "0-3,8,10-11". */
 function numbersIn(list: string): readonly number[] {
   return list.split(",").flatMap((range) => {
     const [first = Number.NaN, last = first] = range.split("-").map(Number);
@@ -70,7 +70,7 @@ function numbersIn(list: string): readonly number[] {
   });
 }
 
-/** No file and no figure of Node.js names the instruction sets on Windows, so this starts a PowerShell. */
+/** Windows has no file with the instruction sets, and Node.js does not report them, so PowerShell is used. */
 async function readWindowsFeatures(sources: MachineSources): Promise<CpuFacts["features"]> {
   const signature = '[DllImport("kernel32.dll")] public static extern bool IsProcessorFeaturePresent(uint number);';
   const script =

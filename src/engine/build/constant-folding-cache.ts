@@ -1,11 +1,12 @@
 /**
- * Folding, with a memory: what the first program of a model folds from the model's own tensors (weights without their zero points, turned,
- * widened) is folded once, and every later program is given the very same literals. So they are packed once as well.
+ * Constant folding that is shared by all graphs of a model. The first graph folds what depends on weights alone (dequantized, transposed or widened
+ * weights); later graphs receive the same literals, so that each weight is folded and packed once.
  *
- * Tensors are numbered, and what was folded is written down as text: the operation, and its operands by number or, if they are small, element by
- * element. A copy of the model, whose own tensors have the same numbers, can be given these texts. What it would fold with the same text is the
- * same tensor then, to the bit, and has the same number; it need not fold it.
+ * Weights and results have ids. A fold is identified by its fold key: the operation as text, with each operand as its id or, if it is small, its
+ * elements. Another replica of the model, whose weights have the same ids, can import the keys: a fold with the same key gives the same tensor, bit
+ * for bit, and the same id, so the replica need not compute it to refer to its packed form.
  */
+import { required } from "../../checked.ts";
 import { elementCount, type TensorData } from "../../tensor.ts";
 import type { ElementType } from "../ir/element-types.ts";
 import { LazyStorage } from "../ir/lazy-storage.ts";
@@ -14,30 +15,31 @@ import { exactText, literalKey } from "../ir/literal-key.ts";
 import type { Operation } from "../ir/operations.ts";
 import { evaluate, type ConstantFolder } from "../interpret/evaluate.ts";
 
-/** Constants of so few elements are told apart by their elements: exporters write them anew for each use. */
+/** Constants of at most so many elements are identified by their elements, because exporters repeat them for each use. */
 const maxInlineElements = 8;
 
-/** What is known of a numbered tensor without its elements. Plain data. */
+/** A fold result as plain data. */
 interface FoldedTensor {
   readonly id: number;
   readonly dataType: ElementType;
   readonly shape: readonly number[];
-  /** Of a small one. Large ones are folded when somebody asks. */
+  /** The elements of a small tensor. Absent for a large one, which is folded when its elements are read. */
   readonly data?: TensorData;
 }
 
-/** What one copy has folded, for others. Survives being posted to another thread. */
+/** The contents of a cache for other replicas of the model. Can be cloned to another thread. */
 export interface FoldingSnapshot {
-  /** Results by the text of what was folded. */
+  /** Results by fold key. */
   readonly results: ReadonlyMap<string, readonly FoldedTensor[]>;
-  /** What was found out of large tensors, by their numbers. */
-  readonly facts: ReadonlyMap<number, ReadonlyMap<string, unknown>>;
+  /** Analyses of large tensors (`LazyStorage.analysis`) by tensor id. */
+  readonly analyses: ReadonlyMap<number, ReadonlyMap<string, unknown>>;
 }
 
-const emptySnapshot: FoldingSnapshot = { results: new Map(), facts: new Map() };
+const emptySnapshot: FoldingSnapshot = { results: new Map(), analyses: new Map() };
 
+/** Evaluates operations on constants for one loaded model and keeps those results that all its graphs share. */
 export class ConstantFoldingCache {
-  /** The model's tensors and what was folded from them, numbered. */
+  /** Ids of weights and results by storage identity. */
   readonly #ids = new Map<object, number>();
   readonly #literals = new Map<number, Literal>();
   readonly #imported: FoldingSnapshot;
@@ -45,62 +47,62 @@ export class ConstantFoldingCache {
   readonly #results = new Map<string, readonly Literal[]>();
   #isRecording = true;
 
-  /** `weights`: the model's own tensors, the same ones in each of its traces. `known`: of a copy with the very same tensors in the same order. */
-  constructor(weights: readonly Literal[], known: FoldingSnapshot = emptySnapshot) {
-    this.#imported = known;
+  /** `weights` are the model's weights, the same literals in each trace. `imported` is the snapshot of a replica with the same weights in the same order. */
+  constructor(weights: readonly Literal[], imported: FoldingSnapshot = emptySnapshot) {
+    this.#imported = imported;
     for (const literal of weights) this.#register(literal);
-    for (const { id } of [...known.results.values()].flat()) this.#nextId = Math.max(this.#nextId, id + 1);
+    for (const { id } of [...imported.results.values()].flat()) this.#nextId = Math.max(this.#nextId, id + 1);
   }
 
-  /** What other copies may be given. */
+  /** The contents of this cache, imported ones included. */
   get snapshot(): FoldingSnapshot {
     const results = [...this.#results].map(([key, literals]): [string, FoldedTensor[]] => [
       key,
       literals.map((literal) => this.#describe(literal)),
     ]);
-    const facts = [...this.#literals].map(
-      ([number, { storage }]) => [number, storage?.analyses ?? new Map<string, unknown>()] as const,
+    const analyses = [...this.#literals].map(
+      ([id, { storage }]) => [id, storage?.analyses ?? new Map<string, unknown>()] as const,
     );
     return {
       results: new Map([...this.#imported.results, ...results]),
-      facts: new Map([...this.#imported.facts, ...facts.filter(([, found]) => found.size > 0)]),
+      analyses: new Map([...this.#imported.analyses, ...analyses.filter(([, found]) => found.size > 0)]),
     };
   }
 
-  /** The number of a tensor that all programs of the model share. */
+  /** The id of a weight or shared fold result; undefined for any other tensor. */
   idOf(literal: Literal): number | undefined {
     return this.#ids.get(storageIdentity(literal));
   }
 
-  /** All tensors that have a number. */
+  /** All weights and shared fold results by id. */
   get literalsById(): ReadonlyMap<number, Literal> {
     return this.#literals;
   }
 
-  /** Whether the literal is one for all programs of the model. */
+  /** Whether all graphs of the model share the literal: it is a weight or a cached fold result. */
   isModelConstant(literal: Literal): boolean {
     return this.#ids.has(storageIdentity(literal));
   }
 
-  /** The operation's results, computed or known. */
+  /** The results of an operation on constants, cached or computed. Results that depend on weights alone are added to the cache until `close`. */
   readonly fold: ConstantFolder = (operation, inputs) => {
     const key = this.#foldKey(operation, inputs);
     const known = key === undefined ? undefined : (this.#results.get(key) ?? this.#importedResults(key, operation, inputs));
     if (known !== undefined) return known;
     const results = evaluate(operation, inputs);
     if (key === undefined || !this.#isRecording) return results;
-    const held = results.map((literal, index): Literal => {
-      if (this.isModelConstant(literal)) return literal; // the operand's own elements, in another shape
+    const cached = results.map((literal, index): Literal => {
+      if (this.isModelConstant(literal)) return literal; // a reshape, which shares the storage of its operand
       return withLazyStorage(literal, { materialize: () => (evaluate(operation, inputs)[index] as Literal).data });
     });
-    for (const literal of held) this.#register(literal);
-    this.#results.set(key, held);
-    return held;
+    for (const literal of cached) this.#register(literal);
+    this.#results.set(key, cached);
+    return cached;
   };
 
   /**
-   * Ends the first program: folds of later ones are their own. Nearly all of those depend on shapes, and without an end the memory would grow
-   * with every new one. Large results are let go, since they are packed by now, and computed again should anybody ask.
+   * Stops adding results. Called after the first graph: nearly all folds of later graphs depend on input shapes, and caching them would grow without
+   * bound. Releases the elements of large results, which are packed by now; reading them computes them again.
    */
   close(): void {
     if (!this.#isRecording) return;
@@ -108,29 +110,29 @@ export class ConstantFoldingCache {
     for (const { storage } of [...this.#results.values()].flat()) storage?.release();
   }
 
-  /** What follows is folded for all programs again. */
+  /** Adds results again: called before a branch of the model that no graph has taken yet, whose weights are not folded. */
   reopen(): void {
     this.#isRecording = true;
   }
 
-  #register(literal: Literal, given?: number): void {
+  #register(literal: Literal, givenId?: number): void {
     const identity = storageIdentity(literal);
     if (this.#ids.has(identity)) return;
-    const number = given ?? this.#nextId;
-    this.#nextId = Math.max(this.#nextId, number + 1);
-    this.#ids.set(identity, number);
-    this.#literals.set(number, literal);
-    const facts = this.#imported.facts.get(number);
-    if (facts !== undefined) literal.storage?.addAnalyses(facts);
+    const id = givenId ?? this.#nextId;
+    this.#nextId = Math.max(this.#nextId, id + 1);
+    this.#ids.set(identity, id);
+    this.#literals.set(id, literal);
+    const analyses = this.#imported.analyses.get(id);
+    if (analyses !== undefined) literal.storage?.addAnalyses(analyses);
   }
 
   #describe(literal: Literal): FoldedTensor {
     const { dataType, shape, storage } = literal;
-    const id = this.#ids.get(storageIdentity(literal)) ?? -1;
+    const id = required(this.#ids.get(storageIdentity(literal)), "the id of a fold result");
     return { id, dataType, shape, ...(storage === undefined ? { data: literal.data.slice() } : {}) }; // a view is posted with all its buffer
   }
 
-  /** What another copy has folded alike, and its number there. */
+  /** The results that another replica has under this key, with the ids they have there. */
   #importedResults(key: string, operation: Operation, inputs: readonly Literal[]): readonly Literal[] | undefined {
     const results = this.#imported.results.get(key)?.map(({ id, dataType, shape, data }, index): Literal => {
       const same = this.#literals.get(id);
@@ -147,10 +149,10 @@ export class ConstantFoldingCache {
     return results;
   }
 
-  /** undefined where nothing large of the model takes part, or anything that is another trace's own. */
+  /** The fold key; undefined if no weight takes part, or an operand that belongs to one trace only. */
   #foldKey(operation: Operation, inputs: readonly Literal[]): string | undefined {
-    if (operation.kind === "call") return undefined; // may draw random numbers
-    let isWorthIt = false;
+    if (operation.kind === "call") return undefined; // may be nondeterministic
+    let readsWeights = false;
     const operands: string[] = [];
     for (const literal of inputs) {
       const { dataType, shape } = literal;
@@ -158,16 +160,16 @@ export class ConstantFoldingCache {
         operands.push(literalKey(literal));
         continue;
       }
-      const number = this.#ids.get(storageIdentity(literal));
-      if (number === undefined) return undefined;
-      isWorthIt = true;
-      operands.push(`${dataType}[${shape.join()}]#${number}`);
+      const id = this.#ids.get(storageIdentity(literal));
+      if (id === undefined) return undefined;
+      readsWeights = true;
+      operands.push(`${dataType}[${shape.join()}]#${id}`);
     }
-    return isWorthIt ? `${JSON.stringify(operation, jsonReplacer)}(${operands.join(";")})` : undefined;
+    return readsWeights ? `${JSON.stringify(operation, jsonReplacer)}(${operands.join(";")})` : undefined;
   }
 }
 
-/** For JSON, which has no word for numbers that are not finite. */
+/** Writes numbers as exact text, since JSON has no NaN, Infinity or -0. */
 function jsonReplacer(_name: string, value: unknown): unknown {
   return typeof value === "number" ? exactText(value) : value;
 }

@@ -1,4 +1,4 @@
-/** How much an operation takes to compute, before it is computed: a model must not hold the machine, or fill it. */
+/** Estimates of the work and memory of an operation, made before it is folded so that a model cannot exceed the limits of its trace. */
 import { elementCount } from "../../tensor.ts";
 import { recordOverheadBytes } from "./trace-budget.ts";
 import { isBigIntType } from "../ir/element-types.ts";
@@ -6,48 +6,49 @@ import { type Literal, stringsOf } from "../ir/literal.ts";
 import { byteSize, type TensorType } from "../ir/graph.ts";
 import type { Operation, OperationOf } from "../ir/operations.ts";
 
-/** Shapes of more axes come from no exporter. */
+/** Largest number of axes of a tensor. No exporter writes tensors with as many. */
 export const maxRank = 64;
 
-/** A text counts as a pointer and a short string. */
+/** Estimated bytes of one string element: a pointer and a short string. */
 const stringBytes = 32;
-/** Characters are held in two bytes each. */
+/** JavaScript strings take up to two bytes for each UTF-16 unit. */
 const characterBytes = 2;
 
+/** Bytes of a tensor of this type; strings are counted at a fixed size each. */
 export function estimatedBytes(type: TensorType): number {
   return type.dataType === "string" ? elementCount(type.shape) * stringBytes : byteSize(type);
 }
 
-/** What a folded tensor takes while a trace holds it; texts by their characters where `literal` has them. */
+/** Bytes that a folded tensor takes, the record around its elements included. With `literal`, strings count by their length. */
 export function literalBytes(type: TensorType, literal?: Literal): number {
   const characters = literal?.dataType === "string" ? stringsOf(literal).reduce((sum, text) => sum + text.length, 0) : 0;
   return recordOverheadBytes.literal + estimatedBytes(type) + characters * characterBytes;
 }
 
-/** What the interpreter takes beside the results: values and places of elements as float64, or as bigints of about 40 bytes. */
+/** Bytes that the interpreter needs beside the results: per element a float64 value and index (16 bytes), or a bigint of about 40 bytes. */
 export function scratchBytes(operation: Operation, inputs: readonly TensorType[], outputs: readonly TensorType[]): number {
   if (operation.kind === "reshape") return 0;
-  const each = outputs.some(({ dataType }) => isBigIntType(dataType)) ? 40 : 16;
-  const largest = [...inputs, ...outputs].reduce((most, { shape }) => Math.max(most, elementCount(shape)), 0);
-  // A window is looked up by a list of places, one for each tap of each output element.
+  const bytesPerElement = outputs.some(({ dataType }) => isBigIntType(dataType)) ? 40 : 16;
+  const largest = [...inputs, ...outputs].reduce((max, { shape }) => Math.max(max, elementCount(shape)), 0);
+  // Windowed operations list the input offset of each kernel tap of each output element, 4 bytes each.
   const taps = windowed.has(operation.kind) ? estimatedWork(operation, inputs, outputs) * 4 : 0;
-  return largest * each + taps;
+  return largest * bytesPerElement + taps;
 }
 
 const windowed: ReadonlySet<Operation["kind"]> = new Set(["convolution", "convolution-transpose", "max-pool", "average-pool"]);
 
-/** Whether it takes many steps for an element, so that only short ones are folded into a program. */
+/** Whether the operation does much work per output element, so that only small instances of it are folded into a graph. */
 export function isCostly({ kind }: Operation): boolean {
   return kind === "matmul" || kind === "call" || windowed.has(kind);
 }
 
-/** Steps of its innermost loop, about. */
+/** Estimated number of scalar operations: the elements read plus, for each element written, the iterations of the innermost loop. */
 export function estimatedWork(operation: Operation, inputs: readonly TensorType[], outputs: readonly TensorType[]): number {
-  const [given, made] = [inputs, outputs].map((types) => types.reduce((sum, { shape }) => sum + elementCount(shape), 0));
-  return (given ?? 0) + (made ?? 0) * workPerElement(operation, inputs);
+  const elements = (types: readonly TensorType[]): number => types.reduce((sum, { shape }) => sum + elementCount(shape), 0);
+  return elements(inputs) + elements(outputs) * workPerElement(operation, inputs);
 }
 
-/** Steps for one element of the result. */
+/** Scalar operations for one element of the result. */
 function workPerElement(operation: Operation, [first, second]: readonly TensorType[]): number {
   if (operation.kind === "matmul") return first?.shape.at(-1) ?? 1;
   if (operation.kind === "convolution") return second === undefined ? 1 : elementCount(second.shape.slice(1));
@@ -58,7 +59,7 @@ function workPerElement(operation: Operation, [first, second]: readonly TensorTy
   return 1;
 }
 
-/** Upper bounds, for host functions whose work depends on more than the size of their results. */
+/** Upper bounds for interpreted functions whose work depends on more than the size of their results. */
 function workPerElementOfCall({ function: name, attributes }: OperationOf<"call">, first: TensorType | undefined): number {
   const length = first?.shape.at(-1) ?? 1;
   const count = (list: string): number => (attributes[list] as readonly unknown[] | undefined)?.length ?? 0;

@@ -79,3 +79,14 @@ export class TensorOps {
     return this.builder.constant(literalOf(type, [], [value]));
   }
 }
+
+/** The sizes of the axes of x. Throws if x does not have `rank` axes. */
+export function dimensions(x: Value, rank: 2): readonly [number, number];
+export function dimensions(x: Value, rank: 3): readonly [number, number, number];
+export function dimensions(x: Value, rank: 4): readonly [number, number, number, number];
+export function dimensions(x: Value, rank: number): readonly number[] {
+  const { shape } = x.type;
+  if (shape.length !== rank)
+    throw new Error(`a tensor of shape [${shape.join(", ")}] has ${shape.length} axes instead of ${rank}`);
+  return shape;
+}

@@ -1,30 +1,32 @@
 /**
- * What tracing one program may cost: operations, steps of computing, bytes held and time. Everything that imports, traces, folds, optimizes or
- * plans a model charges one of these before it computes or allocates, so that no file, however written, takes more than its settings allow.
+ * Limits on what tracing one model may cost: operations, computing, memory and time. Everything that reads, traces, folds, optimizes or plans a model
+ * charges a budget before it computes or allocates, so that no file, however it is written, can exceed them.
  */
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 
+/** The limits of one trace. Limits that depend on the size of a model grow with its weights: see `allowancePerWeightElement`. */
 export interface TraceLimits {
-  /** Bytes of one tensor; a larger one is refused before it is made. */
+  /** Largest tensor in bytes. A larger one throws OUT_OF_MEMORY before it is allocated. */
   readonly tensorBytes: number;
-  /** Nodes and iterations of loops in one trace. */
+  /** Maximum number of nodes and loop iterations in one trace. */
   readonly operations: number;
-  /** Elements of one tensor that is folded. A larger one is left to the program, or refused where there is none. */
+  /** Largest tensor, in elements, that constant folding computes. A larger one is computed by each run of the graph. */
   readonly foldedElements: number;
-  /** Steps of one matrix product, convolution or host function that is folded; a longer one is left to the program. */
+  /** Most scalar operations of a matrix product, convolution, pooling or interpreted function that is folded; a larger one is left to the runs. */
   readonly foldedWork: number;
-  /** Steps of all folds in one trace: products of a matrix product, elements elsewhere. */
+  /** Most scalar operations of all folds in one trace: see `estimatedWork`. */
   readonly work: number;
-  /** Bytes of memory one trace may hold: folded tensors, nodes, rows and items that are gathered. Setting `maxTraceMemory`. */
+  /** Most memory in bytes that one trace may hold: folded tensors, nodes, loop outputs and sequence items. Setting `maxTraceMemory`. */
   readonly bytes: number;
-  /** Milliseconds one trace may take. Setting `maxTraceTime`. */
+  /** Most time in milliseconds that one trace may take. Setting `maxTraceTime`. */
   readonly milliseconds: number;
-  /** Elements of the model's own tensors: see `perWeightElement`. */
+  /** Number of elements of the model's weights, from which its allowance is computed. */
   readonly weightElements: number;
-  /** Checked between operations. */
+  /** Cancels the trace; checked between operations. */
   readonly signal?: AbortSignal;
 }
 
+/** The limits that hold where nothing else is set. */
 export const defaultTraceLimits: TraceLimits = {
   tensorBytes: 2 ** 31,
   operations: 1_000_000,
@@ -36,18 +38,18 @@ export const defaultTraceLimits: TraceLimits = {
   weightElements: 0,
 };
 
-/** Folding the weights of a model (dequantize, transpose, widen) costs in proportion to them, so each element of a weight adds to what is allowed. */
+/** What each element of the weights adds to the limits, because folding weights (dequantization, transposition, widening) costs in proportion to them. */
 export const allowancePerWeightElement: { readonly bytes: number; readonly milliseconds: number; readonly work: number } = {
   bytes: 16,
   milliseconds: 1 / 8192,
   work: 64,
 };
 
-/** Elements of one folded tensor, however many weights the model has. */
+/** Upper bound of `foldedElements` in elements, however many weights the model has. */
 const maxFoldedElements = 2 ** 27;
-/** Operations between two looks at the clock. */
+/** Number of operations between two checks of the clock. */
 const operationsPerClockCheck = 64;
-/** Bytes of the record of a step, a node of the graph, a literal, beside its elements; and of an item in a sequence. */
+/** Estimated bytes of the objects of a trace: a logged step, a graph node, a literal without its elements, an item of a sequence. */
 export const recordOverheadBytes: {
   readonly step: number;
   readonly node: number;
@@ -60,17 +62,19 @@ export const recordOverheadBytes: {
   item: 16,
 };
 
-/** What one step of a trace has charged so far. */
+/** The charges of one step, a part of a trace whose temporary memory is released when it ends. */
 interface StepCharges {
-  /** Bytes by the identity of what holds them. */
+  /** Bytes by the object that holds them. */
   readonly byOwner: Map<object, number>;
-  /** Bytes that nothing outlives the step with. */
+  /** Bytes that are released with the step in any case. */
   untracked: number;
 }
 
+/** The running costs of one trace. A method throws MODEL_UNSUPPORTED, naming the limit and the current operator, when a limit is exceeded. */
 export class TraceBudget {
+  /** The limits, before the allowance for weights. */
   readonly limits: TraceLimits;
-  /** What is traced now, for messages. */
+  /** The operator that is traced now, for messages. */
   currentOperator: string = "";
   readonly #started: number;
   readonly #allowed: { readonly bytes: number; readonly milliseconds: number; readonly work: number };
@@ -97,23 +101,23 @@ export class TraceBudget {
     return this.#held;
   }
 
-  /** Those among them that belong to this trace alone. */
+  /** Held bytes without those that all traces of the model share. */
   get ownBytes(): number {
     return this.#held - this.#shared;
   }
 
-  /** Bytes that may be held. */
+  /** Most bytes that the trace may hold, the allowance for weights included. */
   get allowedBytes(): number {
     return this.#allowed.bytes;
   }
 
-  /** Elements of one tensor that may be folded into a program: as many as the model's own tensors have, and a few in any case. */
+  /** Largest tensor, in elements, that is folded into a graph: `limits.foldedElements`, or the number of weight elements if that is larger. */
   get foldedElements(): number {
     const { foldedElements, weightElements } = this.limits;
     return Math.max(foldedElements, Math.min(weightElements, maxFoldedElements));
   }
 
-  /** One operation, or one iteration that builds none: whatever does not end runs into a limit here. */
+  /** Charges one node or loop iteration, so that every loop ends at a limit. Checks the clock now and then; throws ABORTED if the signal is set. */
   countOperation(): void {
     this.#operations += 1;
     const { operations, signal } = this.limits;
@@ -126,12 +130,12 @@ export class TraceBudget {
     });
   }
 
-  /** Whether the time that is allowed has passed. */
+  /** Whether the allowed time has passed. */
   get isExpired(): boolean {
     return performance.now() - this.#started > this.#allowed.milliseconds;
   }
 
-  /** MODEL_UNSUPPORTED where the trace has taken longer than it may. */
+  /** Throws MODEL_UNSUPPORTED if the allowed time has passed. */
   checkTime(): void {
     const { milliseconds } = this.#allowed;
     if (!this.isExpired) return;
@@ -145,19 +149,19 @@ export class TraceBudget {
     );
   }
 
-  /** Steps that are about to be computed. */
+  /** Charges scalar operations that are about to be computed. */
   chargeWork(steps: number): void {
     this.#work += steps;
     this.checkTime();
     if (this.#work <= this.#allowed.work) return;
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
-      `tracing the model takes more than ${this.#allowed.work} steps of computing${this.#at}`,
+      `tracing the model takes more than ${this.#allowed.work} scalar operations of constant folding${this.#at}`,
       { remedy: "run the model on another backend", data: { limit: "work", allowed: this.#allowed.work } },
     );
   }
 
-  /** Refuses before memory is allocated that would not fit beside what is held. */
+  /** Throws if `bytes` more than the held ones exceed the limit. Called before they are allocated; charges nothing. `what` names them in the message. */
   requireBytes(bytes: number, what: string): void {
     if (this.#held + bytes <= this.#allowed.bytes) return;
     throw new InferyardError(
@@ -170,14 +174,14 @@ export class TraceBudget {
     );
   }
 
-  /** Bytes that are released with the current step. */
+  /** Charges bytes that are released when the current step ends. */
   chargeStep(bytes: number, what: string): void {
     this.requireBytes(bytes, what);
     this.#held += bytes;
     this.#top.untracked += bytes;
   }
 
-  /** Bytes that `owner` holds. They are released with the current step, unless `end` or `retain` names the owner. */
+  /** Charges bytes that `owner` holds, once per owner. They are released when the current step ends, unless `endStep` or `retain` names the owner. */
   chargeOwner(owner: object, bytes: number, what: string): void {
     if (this.#frames.some(({ byOwner }) => byOwner.has(owner))) return;
     this.requireBytes(bytes, what);
@@ -185,13 +189,13 @@ export class TraceBudget {
     this.#top.byOwner.set(owner, bytes);
   }
 
-  /** What `owner` holds stays until the trace is dropped. */
+  /** Keeps the bytes of `owner` charged until the trace is dropped. */
   retain(owner: object): void {
     const bytes = this.#taken(owner);
     if (bytes !== undefined) this.#frames[0]?.byOwner.set(owner, bytes);
   }
 
-  /** What `owner` holds is kept for all traces of the model. */
+  /** Charges bytes of `owner` that all traces of the model share, once per owner. They are never released. */
   share(owner: object, bytes: number, what: string): void {
     if (this.#sharedOwners.has(owner)) return;
     this.requireBytes(bytes, what);
@@ -200,12 +204,12 @@ export class TraceBudget {
     this.#shared += bytes;
   }
 
-  /** Begins a step, which is a part of the one before. */
+  /** Begins a step inside the current one. */
   beginStep(): void {
     this.#frames.push({ byOwner: new Map(), untracked: 0 });
   }
 
-  /** Ends the step that began last; only what `kept` yields of its charges is held on, by the step around it. A step that fails ends the trace. */
+  /** Ends the current step. Charges of the owners that `kept` yields pass to the step around it; all others are released. */
   endStep(kept: () => Iterable<object>): void {
     this.requireBytes(recordOverheadBytes.step, "the record of a step");
     const frame = this.#pop();
@@ -233,12 +237,12 @@ export class TraceBudget {
   }
 
   get #top(): StepCharges {
-    return this.#frames.at(-1) as StepCharges; // the first one is never taken off
+    return this.#frames.at(-1) as StepCharges; // the outermost step never ends
   }
 
   #pop(): StepCharges {
     const frame = this.#frames.length > 1 ? this.#frames.pop() : undefined;
-    if (frame === undefined) throw new InferyardError("CONTRACT_VIOLATION", "a step of a trace ended that had not begun");
+    if (frame === undefined) throw new InferyardError("CONTRACT_VIOLATION", "a trace step ended that had not begun");
     return frame;
   }
 

@@ -1,45 +1,50 @@
 /**
- * What a trace did so far, so that it can be done again up to the place where something had to be asked, and go on from there with the answer. A
- * trace is a pure function of its inputs and of the answers: done again it takes the same steps, finds the same values in this log, and computes
- * nothing twice. Steps that are done stand in it as their results alone.
+ * The record of a trace, with which a trace that stopped at a data dependency continues. A trace is a pure function of its inputs and of the resolved
+ * values. To continue it, the source is traced again from the start: the same steps find their nodes and values in this log, so nothing is built or
+ * computed twice, until the trace reaches the dependency, which is resolved now. A completed step is logged as its outputs only.
  */
+import { required } from "../../checked.ts";
 import type { GraphNode, Value } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
 import { type TracedValue, tensorsIn } from "./traced-value.ts";
 
-type ResolvedValue = readonly [asked: Value, literal: Literal];
+/** A value whose elements a run provided, and these elements. */
+type ResolvedValue = readonly [value: Value, literal: Literal];
 
 type Entry =
   | { readonly kind: "node"; readonly node: GraphNode }
-  | { readonly kind: "answer"; readonly resolve: ResolvedValue }
+  | { readonly kind: "resolved"; readonly resolved: ResolvedValue }
   | {
       readonly kind: "step";
-      /** How many other steps it lies in. */
+      /** Number of steps around this one. */
       readonly depth: number;
       readonly outputs: readonly TracedValue[];
-      readonly answers: readonly ResolvedValue[];
-      /** Whether names lead to all of its outputs that are still needed. */
+      /** Values that were resolved inside the step. */
+      readonly resolved: readonly ResolvedValue[];
+      /** Whether the model names all outputs of the step. */
       readonly isNamed: boolean;
     };
 
-/** A step that is being taken. */
+/** A step that has begun and not ended. */
 interface OpenStep {
+  /** Index of its first log entry. */
   readonly start: number;
-  /** Nodes there were before. */
+  /** Number of nodes in the graph when it began. */
   readonly nodeCount: number;
   readonly isNamed: boolean;
 }
 
+/** The entries of one trace: read while the trace is repeated, appended to afterwards. */
 export class TraceLog {
   readonly #entries: Entry[];
   readonly #nodes: GraphNode[];
   readonly #resolved = new Map<Value, Literal>();
   #position = 0;
   #open: readonly OpenStep[] = [];
-  /** Of the step that the host is asked to compute: how many others it lies in, and whether names lead to its outputs. */
+  /** The step that `undo` removed, which an interpreted operation replaces. */
   #undone = { depth: 0, isNamed: true };
 
-  /** Bytes that the traces which wrote this log hold, all together. */
+  /** Bytes held by all traces that wrote to this log. */
   bytes: number;
 
   constructor(entries: readonly Entry[] = [], nodes: readonly GraphNode[] = [], bytes: number = 0) {
@@ -48,30 +53,30 @@ export class TraceLog {
     this.bytes = bytes;
   }
 
-  /** All nodes that were built, in order; some of them may be of no use any more. */
+  /** All nodes built so far, in order, unused ones included. */
   get nodes(): readonly GraphNode[] {
     return this.#nodes;
   }
 
-  /** The elements of a value that is asked for now, or was before. */
+  /** The elements of a value that the trace needs now, if the log holds them; takes the next log entry if that is the value's resolution. */
   resolve(value: Value): Literal | undefined {
     const entry = this.#entries[this.#position];
-    if (entry?.kind === "answer" && entry.resolve[0] === value) {
+    if (entry?.kind === "resolved" && entry.resolved[0] === value) {
       this.#position += 1;
-      this.#resolved.set(...entry.resolve);
+      this.#resolved.set(...entry.resolved);
     }
     return this.resolved(value);
   }
 
-  /** The elements of a value, where they were asked for before. */
+  /** The elements of a value that was resolved earlier in this trace; undefined if it was not. */
   resolved(value: Value): Literal | undefined {
     return this.#resolved.get(value);
   }
 
-  /** The node that stands here, or the new one. */
+  /** The next logged node while the trace is repeated; afterwards logs and returns a new one. Throws if the repeated trace takes another path. */
   node(make: () => GraphNode): GraphNode {
     const entry = this.#entries[this.#position];
-    if (entry !== undefined && entry.kind !== "node") throw new Error("the trace went another way this time");
+    if (entry !== undefined && entry.kind !== "node") throw new Error("the repeated trace differs from the logged one");
     const node = entry?.node ?? make();
     if (entry === undefined) {
       this.#entries.push({ kind: "node", node });
@@ -81,7 +86,7 @@ export class TraceLog {
     return node;
   }
 
-  /** Begins a step. Where it was done before, its outputs; it is over then. */
+  /** Begins a step. If the log holds it as completed, skips it and returns its outputs; the caller must not run or end it then. */
   begin(isNamed: boolean): readonly TracedValue[] | undefined {
     const entry = this.#entries[this.#position];
     if (entry?.kind !== "step" || entry.depth !== this.#open.length) {
@@ -89,32 +94,32 @@ export class TraceLog {
       return undefined;
     }
     this.#position += 1;
-    for (const answer of entry.answers) this.#resolved.set(...answer);
+    for (const resolved of entry.resolved) this.#resolved.set(...resolved);
     return entry.outputs;
   }
 
-  /** The step that began last is done: only its outputs are remembered. */
+  /** Completes the innermost step: its entries are replaced by its outputs. */
   finish(outputs: readonly TracedValue[]): void {
-    const { start = 0, isNamed = true } = this.#open.at(-1) ?? {};
-    const answers = resolvedIn(this.#entries.splice(start));
-    this.#entries.push({ kind: "step", depth: this.#open.length - 1, outputs, answers, isNamed });
+    const { start, isNamed } = this.#innermost;
+    const resolved = resolvedIn(this.#entries.splice(start));
+    this.#entries.push({ kind: "step", depth: this.#open.length - 1, outputs, resolved, isNamed });
     this.#position = this.#entries.length;
   }
 
-  /** Ends the step that began last, done or not. */
+  /** Leaves the innermost step, whether it completed or threw. */
   leave(): void {
     this.#open = this.#open.slice(0, -1);
   }
 
-  /** Forgets what was done in the step that began last: the host is asked to compute it. */
+  /** Removes the entries and nodes of the innermost step, which will be interpreted instead: see `withOutputs`. */
   undo(): void {
-    const { start = 0, nodeCount = 0, isNamed = true } = this.#open.at(-1) ?? {};
+    const { start, nodeCount, isNamed } = this.#innermost;
     this.#entries.length = start;
     this.#nodes.length = nodeCount;
     this.#undone = { depth: this.#open.length - 1, isNamed };
   }
 
-  /** What operators hold in their hands that are not done, beside what has a name. */
+  /** Values that incomplete steps may still read and that have no name in the model. */
   get liveValues(): readonly Value[] {
     return this.#entries.flatMap((entry): readonly Value[] => {
       if (entry.kind === "node") return entry.node.outputs;
@@ -122,21 +127,25 @@ export class TraceLog {
     });
   }
 
-  /** The log of a trace that goes on where this one stopped, with the elements it asked for. */
-  withResolved(asked: Value, literal: Literal): TraceLog {
-    return new TraceLog([...this.#entries, { kind: "answer", resolve: [asked, literal] }], this.#nodes, this.bytes);
+  /** A copy of this log in which the value that stopped the trace has these elements. */
+  withResolved(value: Value, literal: Literal): TraceLog {
+    return new TraceLog([...this.#entries, { kind: "resolved", resolved: [value, literal] }], this.#nodes, this.bytes);
   }
 
-  /** The same, with what the host computed in the place of the step that asked. */
+  /** A copy of this log in which the step that `undo` removed is completed, with the outputs of the interpreted operation. */
   withOutputs(outputs: readonly TracedValue[]): TraceLog {
-    const entry: Entry = { kind: "step", ...this.#undone, outputs, answers: [] };
+    const entry: Entry = { kind: "step", ...this.#undone, outputs, resolved: [] };
     return new TraceLog([...this.#entries, entry], this.#nodes, this.bytes);
+  }
+
+  get #innermost(): OpenStep {
+    return required(this.#open.at(-1), "an open step of the trace");
   }
 }
 
 function resolvedIn(entries: readonly Entry[]): readonly ResolvedValue[] {
   return entries.flatMap((entry): readonly ResolvedValue[] => {
-    if (entry.kind === "answer") return [entry.resolve];
-    return entry.kind === "step" ? entry.answers : [];
+    if (entry.kind === "resolved") return [entry.resolved];
+    return entry.kind === "step" ? entry.resolved : [];
   });
 }

@@ -1,4 +1,4 @@
-/** Makes programs of graphs and runs them, over one memory and with the same threads: what all programs of a loaded model share. */
+/** Compiles traced graphs to executables and runs them. All executables of a loaded model share one memory, one set of threads and the packed weights. */
 import { InferyardError } from "../../errors.ts";
 import type { TensorMap } from "../../tensor.ts";
 import {
@@ -24,23 +24,26 @@ import type { YieldPolicy } from "./yield-policy.ts";
 import { Executable } from "./executable.ts";
 import type { RunLimits } from "./segments/model-run.ts";
 
+/** How a loaded model computes. */
 export interface EngineSettings {
+  /** WebAssembly features of this machine. */
   readonly features: WasmFeatures;
-  /** false: the graph runs as the model's file spells it out. */
+  /** false: the graph is not optimized, but run as it was traced. */
   readonly optimize: boolean;
-  /** Threads that compute, the calling one among them. Default: 1. */
+  /** Number of threads that compute, including the caller. Default: 1. */
   readonly threads?: number;
-  /** Starts one of the others. Default: there are no others. */
+  /** Starts one more thread. Default: there is only the calling one. */
   spawnThread?(): ThreadHandle;
-  /** Copies that may share what they only read. Default: it shares nothing. */
+  /** The slot of this model among replicas that share memory. Default: it shares nothing. */
   readonly replica?: EngineReplica;
-  /** What a trace and a run may take. Default: `defaultLimits` for traces, and runs as large as the memory. */
+  /** What a trace and a run may take. Default: `defaultTraceLimits`, and runs as large as the memory. */
   readonly limits?: RunLimits;
 }
 
-/** Ways through a model whose weights are folded for all programs. */
+/** Upper bound on the branch paths of a model whose folded weights are shared by all executables. */
 const maxBranchPaths = 8;
 
+/** The compiler of one loaded model. */
 export class Compiler {
   readonly #settings: EngineSettings;
   readonly #weights: readonly Literal[];
@@ -48,51 +51,51 @@ export class Compiler {
   readonly #threadCount: number;
   readonly #kernels = new Set<string>();
   readonly #modules: SharedEngineState["modules"][number][] = [];
-  /** What another copy has folded. */
+  /** Constants that another replica has folded. */
   readonly #importedFolds: FoldingSnapshot | undefined;
   #memory: EngineMemory;
   #foldingCache: ConstantFoldingCache;
   readonly #branchPaths = new Set<string>();
   #isFirst = true;
 
-  /** `weights`: the model's own tensors. */
+  /** `weights`: the model's own tensors. Throws CONTRACT_VIOLATION when the shared state belongs to a model with other tensors. */
   constructor(weights: readonly Literal[], settings: EngineSettings) {
     this.#settings = settings;
     this.#weights = weights;
     const { threads = 1, spawnThread, replica } = settings;
     const from = replica?.from;
     if (from !== undefined && from.weights.join() !== weightSignatures(weights).join())
-      throw new InferyardError("CONTRACT_VIOLATION", "the copy that shares its weights is one of another model");
+      throw new InferyardError("CONTRACT_VIOLATION", "the replica that shares its weights was loaded from another model");
     this.#importedFolds = from?.folds;
     this.#foldingCache = new ConstantFoldingCache(weights, this.#importedFolds);
     this.#threadCount = spawnThread === undefined ? 1 : threads;
-    const places = from?.packed;
+    const packed = from?.packed;
     this.#memory = new EngineMemory({
       shared: this.#threadCount > 1 || (replica !== undefined && !(replica.replicaIds.buffer instanceof ArrayBuffer)),
       ...(replica === undefined ? {} : { replica }),
       ...(from === undefined ? {} : { from }),
       findPacked: (literal, layout) =>
-        places?.get(this.#foldingCache.idOf(literal) ?? -1)?.find((place) => place.layout === layout),
+        packed?.get(this.#foldingCache.idOf(literal) ?? -1)?.find((location) => location.layout === layout),
     });
-    const refuse = (): never => {
-      throw new InferyardError("CONTRACT_VIOLATION", "there is nothing to start threads with");
+    const noThreads = (): never => {
+      throw new InferyardError("CONTRACT_VIOLATION", "threads were requested without a function that starts them");
     };
-    this.#threads = new ThreadPool({ threads: this.#threadCount, memory: this.#memory.memory, spawn: spawnThread ?? refuse });
+    this.#threads = new ThreadPool({ threads: this.#threadCount, memory: this.#memory.memory, spawn: spawnThread ?? noThreads });
     for (const { module, keys } of from?.modules ?? [])
       this.#addModule({ module, functions: instantiateKernels(module, this.#memory.memory) }, keys);
   }
 
-  /** Whether copies may share what it only reads. */
+  /** Whether replicas may share its weights. */
   get isSharing(): boolean {
     return this.#settings.replica !== undefined;
   }
 
-  /** Whether it reads weights that another copy has packed. */
+  /** Whether it reads weights that another replica packed. */
   get readsSharedWeights(): boolean {
     return this.#settings.replica?.from !== undefined;
   }
 
-  /** What a copy may be given; undefined as long as no weights are packed, or where copies were not spoken of. */
+  /** The state that a new replica can start from; undefined before any weights are packed, or when the model was not loaded as a replica. */
   exportState(): SharedEngineState | undefined {
     if (!this.isSharing) return undefined;
     const places = [...this.#foldingCache.literalsById].map(
@@ -104,34 +107,35 @@ export class Compiler {
     return { ...this.#memory.share(), weights, folds: this.#foldingCache.snapshot, packed, modules: this.#modules };
   }
 
-  /** Weights that no kernel reads, and which are held because other programs may want them, go to where copies find them. */
+  /** Packs weights that no kernel reads but later executables may need, so that other replicas find them in shared memory. */
   publishWeights(): void {
     if (!this.isSharing) return;
     for (const literal of this.#weights) if (literal.storage?.isStored === true) this.#memory.pack(unpacked(literal), true);
   }
 
+  /** The memory that all executables compute in. */
   get memory(): EngineMemory {
     return this.#memory;
   }
 
-  /** Computes what is known, once for all programs of the model. */
+  /** Evaluates operations whose operands are constants, once for all executables of the model. */
   get fold(): ConstantFolder {
     return this.#foldingCache.fold;
   }
 
-  /** What is made next goes this way through the model's branches. One that is new has weights of its own, which are folded for all its programs. */
+  /** Announces the branch path of the graphs that are traced next. A new path has weights of its own, whose folding results are shared by all executables. */
   openFoldingCache(way: string): void {
     if (this.#branchPaths.has(way) || this.#branchPaths.size >= maxBranchPaths) return;
     this.#branchPaths.add(way);
     this.#foldingCache.reopen();
   }
 
-  /** What of the model's weights is folded later is no longer folded for all: see `FoldMemo`. */
+  /** From now on results of folding belong to the executable they were traced for: see `ConstantFoldingCache`. */
   closeFoldingCache(): void {
     this.#foldingCache.close();
   }
 
-  /** Tracing or making a program. Where the first one fails, nothing is remembered of what it folded. */
+  /** Runs tracing or compilation. When it fails before the first executable exists, the constants folded so far are dropped. */
   attempt<Result>(work: () => Result): Result {
     try {
       return work();
@@ -142,7 +146,7 @@ export class Compiler {
     }
   }
 
-  /** `states`: inputs that lie in a block of states. `budget`: of the trace, whose time goes on. */
+  /** Optimizes, plans and compiles a graph. `states`: names of the inputs in the state block. `budget`: that of the trace, whose time includes compilation. */
   compile(
     traced: Graph,
     { states = [], budget }: { readonly states?: readonly string[]; readonly budget: TraceBudget },
@@ -162,30 +166,30 @@ export class Compiler {
     return program;
   }
 
-  /** `wanted`: names of outputs; all where absent. `state`: where the block of states starts. */
+  /** Runs an executable and returns copies of its outputs. `wanted`: names of outputs, undefined for all. `state`: offset of the state block. */
   async execute(
     program: Executable,
     inputs: TensorMap,
     wanted: ReadonlySet<string> | undefined,
-    { state, pace }: { readonly state?: number; readonly pace: YieldPolicy },
+    { state, yieldPolicy }: { readonly state?: number; readonly yieldPolicy: YieldPolicy },
   ): Promise<TensorMap> {
     program.writeInputs(inputs, state);
     const { all } = program.steps;
     for (let step = 0; step < all;) {
-      step = program.runSteps(step, pace.deadline);
-      if (step < all) await pace.yieldIfDue();
+      step = program.runSteps(step, yieldPolicy.deadline);
+      if (step < all) await yieldPolicy.yieldIfDue();
     }
     return program.readOutputs(wanted);
   }
 
-  /** Lets memory and threads go. */
+  /** Ends the threads and releases the memory. */
   async dispose(): Promise<void> {
     await this.#threads.end();
     this.#memory.close();
     this.#memory = new EngineMemory({ shared: false });
   }
 
-  /** Compiles those kernels that no program had before. */
+  /** Compiles those kernels that no earlier executable has compiled. */
   #compileKernels(kernels: readonly Kernel[]): void {
     const added = kernels.filter(({ key }) => !this.#kernels.has(key));
     if (added.length === 0) return;

@@ -1,4 +1,4 @@
-/** A loaded model: its stages for the shapes that were seen, over one memory. */
+/** A model loaded by the engine: graph segments compiled for the shapes seen so far, over one memory. */
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import { elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../tensor.ts";
 import { TraceBudget } from "../build/trace-budget.ts";
@@ -18,14 +18,18 @@ import { type RunLimits, ModelRun } from "./segments/model-run.ts";
 import { SegmentTree } from "./segments/segment-tree.ts";
 import { Mutex } from "./mutex.ts";
 
-/** What free axes but the first are taken for at load. */
+/** Sizes for which free axes, except the first, are prepared at load. */
 const preparedSizes: readonly number[] = [1, 16, 128];
 
+/** Options of one run. */
 export interface EngineRunOptions {
+  /** Names of the outputs to compute. Default: all. */
   readonly outputs?: readonly string[];
+  /** Aborts the run between steps. Default: it cannot be aborted, and does not yield to the event loop. */
   readonly signal?: AbortSignal;
 }
 
+/** A loaded model. Methods may be called concurrently; runs are computed one after the other. */
 export class EngineModel {
   readonly #source: GraphSource;
   readonly #compiler: Compiler;
@@ -47,46 +51,46 @@ export class EngineModel {
     this.#segments = new SegmentTree(source, { compiler: this.#compiler, cache: this.#segmentCache }, true);
   }
 
-  /** Whether copies may share what it only reads. */
+  /** Whether replicas may share its weights. */
   get isSharing(): boolean {
     return this.#compiler.isSharing;
   }
 
-  /** Whether it reads weights that another copy has packed. */
+  /** Whether it reads weights that another replica packed. */
   get readsSharedWeights(): boolean {
     return this.#compiler.readsSharedWeights;
   }
 
-  /** Bytes of the arena that the largest of its programs computes in. */
+  /** Size in bytes of the largest arena that one of its executables computes in. */
   get arenaBytes(): number {
     return this.#segmentCache.arenaBytes;
   }
 
-  /** What a copy of this model may be given; undefined as long as no weights are packed, or where copies were not spoken of. */
+  /** The state that a new replica can start from; undefined before any weights are packed, or when the model was not loaded as a replica. */
   exportState(): SharedEngineState | undefined {
     return this.#compiler.exportState();
   }
 
-  /** Weights that no kernel reads go to where copies find them. */
+  /** Packs the weights that no kernel has packed yet, so that other replicas find them in shared memory. */
   publishWeights(): void {
-    if (this.#segmentCache.hasExecutables) this.#compiler.publishWeights(); // an interpreter would have to copy them from there for each run
+    if (this.#segmentCache.hasExecutables) this.#compiler.publishWeights(); // without kernels the interpreter would copy them back in each run
   }
 
-  /** What it takes: the engine's memory, weights that are kept as the file has them, and constants of programs. */
+  /** Bytes it takes: engine memory, weights that are kept as in the file, and constants of executables. */
   get bytes(): number {
     const weights = this.#source.weights.reduce((sum, literal) => sum + residentBytes(literal), 0);
     return this.#compiler.memory.bytes + weights + this.#segmentCache.bytes;
   }
 
   /**
-   * Packs the weights, compiles kernels and makes room before the first run: for the smallest inputs there are, and for those of a short and a long text, since
-   * what is made a second and third time is made faster. What cannot be made of those waits for a run, and so does what depends on values.
+   * Packs weights, compiles kernels and reserves memory before the first run, for the smallest inputs and for short and long sequences: kernels serve
+   * many sizes, so later shapes compile faster. Shapes that fail here, and segments that depend on data, are compiled when a run needs them.
    */
   prepare(inputs: readonly TensorInfo[]): void {
-    let fewestSteps = Number.POSITIVE_INFINITY;
+    let minSteps = Number.POSITIVE_INFINITY;
     const isFree = inputs.some(({ shape }) => shape.some((each, axis) => typeof each === "string" && axis > 0));
-    const sizes = isFree ? preparedSizes : preparedSizes.slice(0, 1); // the others would be the same
-    const budget = new TraceBudget(this.#limits.trace); // of time: for all of them
+    const sizes = isFree ? preparedSizes : preparedSizes.slice(0, 1); // with fixed axes all sizes give the same shapes
+    const budget = new TraceBudget(this.#limits.trace); // limits the time of all sizes together
     for (const size of sizes) {
       const some = inputs.map(({ name, dataType, shape }): [string, TracedValue] => [
         name,
@@ -99,22 +103,22 @@ export class EngineModel {
       ]);
       try {
         const run = this.#newRun(new YieldPolicy(undefined));
-        const stage = this.#segments.prepare(new Map(some), run);
-        run.countSegment(stage);
+        const segment = this.#segments.prepare(new Map(some), run);
+        run.countSegment(segment);
         this.#lastRun = run;
-        this.#compiler.memory.reserveArena(stage.arenaBytes);
-        if (stage.traced.terminator.kind !== "end") return;
+        this.#compiler.memory.reserveArena(segment.arenaBytes);
+        if (segment.traced.terminator.kind !== "end") return;
         this.#compiler.closeFoldingCache();
-        if (stage.steps.all > 2 * fewestSteps) return; // a loop is unrolled: longer ones wait until they are wanted
-        fewestSteps = Math.min(fewestSteps, stage.steps.all);
+        if (segment.steps.all > 2 * minSteps) return; // an unrolled loop: longer ones are compiled when they are needed
+        minSteps = Math.min(minSteps, segment.steps.all);
       } catch (error) {
         if (!(error instanceof InferyardError) || (size === preparedSizes[0] && isSizeRefusal(error))) throw error;
       }
-      if (budget.isExpired) return; // what takes so long waits until it is wanted
+      if (budget.isExpired) return; // the remaining sizes are compiled when they are needed
     }
   }
 
-  /** Runs that overlap are computed one after the other. Inputs are checked by the caller. */
+  /** Runs the model. Concurrent runs are serialized. The caller has checked names, types and shapes of the inputs. */
   async run(inputs: TensorMap, { outputs, signal }: EngineRunOptions = {}): Promise<TensorMap> {
     const wanted = outputs === undefined ? undefined : new Set(outputs);
     return await this.#mutex.runExclusive(async () => {
@@ -128,14 +132,14 @@ export class EngineModel {
     });
   }
 
-  #newRun(pace: YieldPolicy): ModelRun {
+  #newRun(yieldPolicy: YieldPolicy): ModelRun {
     this.#runCount += 1;
-    return new ModelRun(this.#runCount, pace, this.#limits);
+    return new ModelRun(this.#runCount, yieldPolicy, this.#limits);
   }
 
   /**
-   * Starts a text that is decoded token by token, of a model that takes keys and values of the past; `inputs` are its declared ones.
-   * MODEL_UNSUPPORTED where it takes them otherwise than `DecoderInputs` says, or counts them.
+   * Starts decoding token by token, for a model with a key-value cache as input; `inputs` are its declared inputs. Throws MODEL_UNSUPPORTED when its
+   * inputs are not those that `DecoderInputs` describes, or when it derives positions from the length of the cache.
    */
   async decode(inputs: readonly TensorInfo[], settings: DecodeSettings = {}): Promise<DecodeSession> {
     return await this.#mutex.runExclusive(async () => {
@@ -164,11 +168,11 @@ export class EngineModel {
         return program;
       },
       run: async (program, given, { outputs, state, signal }) =>
-        await maker.execute(program, given, new Set(outputs), { state, pace: new YieldPolicy(signal) }),
+        await maker.execute(program, given, new Set(outputs), { state, yieldPolicy: new YieldPolicy(signal) }),
     });
   }
 
-  /** What the model computes of inputs of these types. ValueUnknown where that depends on their values. */
+  /** Traces the model with inputs of these types. Throws DataDependencyError where the graph depends on their values. */
   #trace(values: ReadonlyMap<string, Value>): Graph {
     const build = new Builder(this.#limits.trace, "graph", this.#compiler.fold);
     const results = this.#source.trace(values, build);
@@ -180,7 +184,7 @@ export class EngineModel {
     );
   }
 
-  /** Lets the memory go, after the runs that wait. No run may follow. */
+  /** Waits for pending runs, then releases memory and threads. The model must not be used any more. */
   async dispose(): Promise<void> {
     await this.#mutex.runExclusive(async () => {
       this.#segmentCache.clear();
@@ -189,12 +193,12 @@ export class EngineModel {
     });
   }
 
-  /** Of the run that was last: its programs, their steps, and how many of those the interpreter computes. */
+  /** Counts of the last run: executables, steps, and steps that the interpreter computed. undefined before the first. */
   get lastStepCounts(): ModelRun["steps"] | undefined {
     return this.#lastRun?.steps;
   }
 
-  /** How the last run was computed, for evidence. */
+  /** One sentence on how the last run was computed, for the evidence of the backend. */
   describe(): string {
     const { all = 0, interpreted = 0, programs = 0 } = this.lastStepCounts ?? {};
     if (all === 0) return "no program yet";
@@ -203,7 +207,7 @@ export class EngineModel {
   }
 }
 
-/** Larger inputs would be refused as well. */
+/** Whether the error is due to a limit that larger inputs would exceed as well. */
 function isSizeRefusal({ code, data }: InferyardError): boolean {
   return code === "OUT_OF_MEMORY" || code === "LIMIT_EXCEEDED" || data["limit"] !== undefined;
 }
@@ -214,13 +218,13 @@ function constantValue(literal: Literal): Value {
 
 function asTensorValue(name: string, value: TracedValue): Value {
   if (isTensor(value)) return value;
-  throw new InferyardError("MODEL_UNSUPPORTED", `its output "${name}" is no tensor`);
+  throw new InferyardError("MODEL_UNSUPPORTED", `output "${name}" is not a tensor`);
 }
 
-/** The caller may write to it: where the elements are somebody else's too, he is given others. */
+/** An output as a tensor that the caller owns: elements that others also refer to are copied. */
 function outputTensor(name: string, value: TracedValue, { ownedArrays }: ModelRun): Tensor {
   const literal = asTensorValue(name, value).constant;
-  if (literal === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `its output "${name}" is not known`);
+  if (literal === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `output "${name}" has no elements`);
   const { dataType, shape, data } = literal;
   return { dataType, shape, data: ownedArrays.delete(data) ? data : (data as Uint8Array).slice() } as Tensor;
 }

@@ -1,10 +1,10 @@
-/** One step of a program that the interpreter computes. */
+/** Evaluates one step of an executable with the interpreter. */
 import { InferyardError, messageOf } from "../../errors.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
 import { evaluate } from "../interpret/evaluate.ts";
 
-/** INPUT_INVALID where the values are not allowed: an index outside of its axis. */
+/** The results of an operation. Throws INPUT_INVALID when the values of its inputs are invalid, such as an index outside of its axis. */
 export function evaluateStep(operation: Operation, inputs: readonly Literal[]): readonly Literal[] {
   try {
     return evaluate(operation, inputs);

@@ -1,4 +1,4 @@
-/** A plan that runs: its kernels compiled, its weights in place. */
+/** Executables: plans with compiled kernels and packed weights. */
 import { required } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../tensor.ts";
@@ -11,7 +11,10 @@ import type { PackedWeights } from "../lower/lowered-node.ts";
 import type { EngineMemory } from "../memory/engine-memory.ts";
 import { evaluateStep } from "./evaluate-step.ts";
 
-/** Computes one call of a kernel, on one thread or on several, and gives its status. Its counts come before the offsets; the last offset is that of scratch memory, if it takes any. */
+/**
+ * Runs one call of a kernel, on one or several threads, and returns its status. `offsets` holds the kernel's dynamic sizes, then its byte offsets; the
+ * last one is the scratch offset for kernels that need scratch memory.
+ */
 export type RunKernel = (kernel: KernelCall, offsets: readonly number[], scratchStride: number) => number;
 
 /** Start offsets of the regions that may move between runs, in bytes. */
@@ -184,7 +187,7 @@ function copyTo(view: TensorData, data: TensorData): void {
 function kernelRefusal(family: string): InferyardError {
   return new InferyardError(
     "INPUT_INVALID",
-    /^(gather|scatter)/.test(family) ? "an index lies outside of its axis" : `the kernel "${family}" refused its input`,
+    /^(gather|scatter)/.test(family) ? "an index lies outside of its axis" : `the kernel "${family}" rejected its input`,
     {
       remedy: "check the inputs: token ids of another tokenizer, or a text longer than the model takes",
     },

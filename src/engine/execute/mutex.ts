@@ -1,9 +1,10 @@
-/** One at a time: runs of a model share its memory. */
+/** Mutual exclusion for asynchronous work. */
 
+/** Serializes asynchronous work in the order of the calls: runs of a model share its memory. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Does the work when all that came before is done, well or not. */
+  /** Runs `work` after all work that was queued before has settled, and returns its result. A failure does not affect later work. */
   async runExclusive<Result>(work: () => Promise<Result>): Promise<Result> {
     const before = this.#last;
     const own = (async (): Promise<Result> => {

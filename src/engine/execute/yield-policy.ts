@@ -1,25 +1,27 @@
-/** When a run that may be aborted lets others have their turn. */
+/** When a run yields to the event loop. */
 import { throwIfAborted } from "../../errors.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 
 const yieldIntervalMs = 20;
 
+/** Makes a run that can be aborted yield every 20 ms, so that the signal can fire. */
 export class YieldPolicy {
+  /** The signal that aborts the run. */
   readonly signal: AbortSignal | undefined;
   #deadline: number;
 
-  /** Without a signal nobody waits for a turn. */
+  /** Without a signal the run cannot be aborted, and never yields. */
   constructor(signal: AbortSignal | undefined) {
     this.signal = signal;
     this.#deadline = signal === undefined ? Number.POSITIVE_INFINITY : performance.now() + yieldIntervalMs;
   }
 
-  /** When the next turn is due, of performance.now(). */
+  /** When the next yield is due, as a time of performance.now(). */
   get deadline(): number {
     return this.#deadline;
   }
 
-  /** Lets others have their turn, if it is due. ABORTED where the caller left. */
+  /** Yields to the event loop if that is due. Throws ABORTED when the signal was aborted meanwhile. */
   async yieldIfDue(): Promise<void> {
     if (performance.now() < this.#deadline) return;
     await yieldToEventLoop();

@@ -1,14 +1,15 @@
-/** Changes of type, as ONNX's Cast has them. */
+/** Conversions between element types, as ONNX Cast defines them. */
 import { type ElementType, elementTypes, isFloat, isBigIntType } from "../ir/element-types.ts";
 import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, stringsOf, zeroLiteral } from "../ir/literal.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { encodeFloat, isStoredAsBits } from "../../formats/floats/small-floats.ts";
 
+/** `cast`: rounds floats to the target type, truncates and wraps integers, or saturates; parses and formats strings. */
 export function evaluateCast({ to, saturate }: OperationOf<"cast">, [x]: readonly Literal[]): readonly Literal[] {
-  if (x === undefined) throw new Error("it lacks its operand");
+  if (x === undefined) throw new Error("the operand is missing");
   if (x.dataType === to) return [x];
-  if (to === "string") return [{ dataType: "string", shape: x.shape, data: textsOf(x) }];
-  if (x.dataType === "string") return [fromTexts(x, to, saturate)];
+  if (to === "string") return [{ dataType: "string", shape: x.shape, data: formatNumbers(x) }];
+  if (x.dataType === "string") return [parseStrings(x, to, saturate)];
   if (isBigIntType(to) && isBigIntType(x.dataType)) return [literalOfBigints(to, x.shape, Array.from(bigintsOf(x)))];
   return [castNumbers(numbersOf(x), x.shape, to, saturate)];
 }
@@ -17,7 +18,7 @@ function castNumbers(values: ArrayLike<number>, shape: readonly number[], to: El
   if (isStoredAsBits(to)) {
     const literal = zeroLiteral(to, shape);
     const codes = literal.data as Uint8Array;
-    for (let index = 0; index < values.length; index += 1) codes[index] = encodeFloat(to, values[index] ?? 0, saturate);
+    for (let index = 0; index < values.length; index += 1) codes[index] = encodeFloat(to, values[index] as number, saturate);
     return literal;
   }
   const range = saturate ? integerRange(to) : undefined;
@@ -29,15 +30,15 @@ function castNumbers(values: ArrayLike<number>, shape: readonly number[], to: El
   );
 }
 
-/** The smallest and the largest number of a whole-number type. */
+/** The smallest and the largest value of an integer type; undefined for other types. */
 export function integerRange(type: ElementType): readonly [number, number] | undefined {
   const { kind, bits } = elementTypes[type];
   if (kind === "signed") return [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1];
   return kind === "unsigned" ? [0, 2 ** bits - 1] : undefined;
 }
 
-/** As Python writes them, which ONNX names as its model; up to 17 digits of float64, 9 of the smaller types. */
-function textsOf(x: Literal): readonly string[] {
+/** Numbers as strings, as ONNX Cast requires: up to 17 digits for float64 and 9 for smaller types, "INF" and "NaN". */
+function formatNumbers(x: Literal): readonly string[] {
   if (isBigIntType(x.dataType)) return Array.from(bigintsOf(x), String);
   const digits = x.dataType === "float64" ? 17 : 9;
   return Array.from(numbersOf(x), (value) => {
@@ -47,13 +48,14 @@ function textsOf(x: Literal): readonly string[] {
   });
 }
 
-function fromTexts(x: Literal, to: ElementType, saturate: boolean): Literal {
+/** Numbers parsed from strings. Throws for what is not a number. */
+function parseStrings(x: Literal, to: ElementType, saturate: boolean): Literal {
   const values = stringsOf(x).map((text) => {
     const bare = text.trim();
     if (/^[+-]?inf(?:inity)?$/i.test(bare)) return bare.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
     if (/^[+-]?nan$/i.test(bare)) return Number.NaN;
     const value = Number(bare);
-    if (bare === "" || Number.isNaN(value)) throw new Error(`"${text.slice(0, 40)}" is no number`);
+    if (bare === "" || Number.isNaN(value)) throw new Error(`"${text.slice(0, 40)}" is not a number`);
     return value;
   });
   if (isBigIntType(to) && stringsOf(x).every((text) => /^[+-]?\d+$/.test(text.trim()))) {
@@ -66,13 +68,13 @@ function fromTexts(x: Literal, to: ElementType, saturate: boolean): Literal {
   return castNumbers(values, x.shape, to, saturate);
 }
 
-/** The same bytes read as another type. */
+/** `bitcast`: the same bytes as another type of equal width. */
 export function evaluateBitcast({ to }: OperationOf<"bitcast">, [x]: readonly Literal[]): readonly Literal[] {
-  if (x === undefined) throw new Error("it lacks its operand");
+  if (x === undefined) throw new Error("the operand is missing");
   const literal = zeroLiteral(to, x.shape);
   const from = x.data as Uint8Array;
   const into = literal.data as Uint8Array;
-  if (from.byteLength !== into.byteLength) throw new Error(`${x.dataType} and ${to} differ in width`);
+  if (from.byteLength !== into.byteLength) throw new Error(`${x.dataType} and ${to} have different widths`);
   const bytes = new Uint8Array(from.buffer, from.byteOffset, from.byteLength);
   new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(bytes);
   return [literal];

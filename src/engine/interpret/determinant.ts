@@ -1,10 +1,12 @@
+/** Determinants of square matrices. */
+import { required } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
 
-/** Of the matrices in the last two axes, by elimination with the largest pivot of each column. */
+/** Determinants of the matrices in the last two axes, by Gaussian elimination with partial pivoting, in float64. */
 export function determinants([x]: readonly Literal[]): readonly Literal[] {
-  if (x === undefined) throw new Error("it lacks its operand");
-  const size = x.shape.at(-1) ?? 0;
+  if (x === undefined) throw new Error("the operand is missing");
+  const size = required(x.shape.at(-1), "the last axis");
   const shape = x.shape.slice(0, -2);
   const values = Float64Array.from(numbersOf(x));
   const results = Float64Array.from({ length: elementCount(shape) }, (_, index) =>
@@ -13,28 +15,28 @@ export function determinants([x]: readonly Literal[]): readonly Literal[] {
   return [literalOf(x.dataType, shape, results)];
 }
 
-/** Overwrites the matrix. */
+/** The determinant of a row-major matrix, which is overwritten. */
 function determinant(matrix: Float64Array, size: number): number {
   let product = 1;
   for (let column = 0; column < size; column += 1) {
     let pivot = column;
     for (let row = column + 1; row < size; row += 1)
-      if (Math.abs(matrix[row * size + column] ?? 0) > Math.abs(matrix[pivot * size + column] ?? 0)) pivot = row;
-    const top = matrix[pivot * size + column] ?? 0;
+      if (Math.abs(matrix[row * size + column] as number) > Math.abs(matrix[pivot * size + column] as number)) pivot = row;
+    const top = matrix[pivot * size + column] as number;
     if (top === 0) return 0;
     if (pivot !== column) {
-      for (let at = 0; at < size; at += 1) {
-        const held = matrix[column * size + at] ?? 0;
-        matrix[column * size + at] = matrix[pivot * size + at] ?? 0;
-        matrix[pivot * size + at] = held;
+      for (let index = 0; index < size; index += 1) {
+        const saved = matrix[column * size + index] as number;
+        matrix[column * size + index] = matrix[pivot * size + index] as number;
+        matrix[pivot * size + index] = saved;
       }
       product = -product;
     }
     product *= top;
     for (let row = column + 1; row < size; row += 1) {
-      const factor = (matrix[row * size + column] ?? 0) / top;
-      for (let at = column; at < size; at += 1)
-        matrix[row * size + at] = (matrix[row * size + at] ?? 0) - factor * (matrix[column * size + at] ?? 0);
+      const factor = (matrix[row * size + column] as number) / top;
+      for (let index = column; index < size; index += 1)
+        matrix[row * size + index] = (matrix[row * size + index] as number) - factor * (matrix[column * size + index] as number);
     }
   }
   return product;

@@ -1,9 +1,9 @@
-/** Unary and binary operations, one element after the other. */
+/** Elementwise operations of one, two and three operands. */
 import { elementCount } from "../../tensor.ts";
 import { broadcastShape, broadcastStrides, elementOffsets } from "../ir/broadcast.ts";
 import { elementTypes, isFloat, isBigIntType } from "../ir/element-types.ts";
 import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, pickElements, stringsOf } from "../ir/literal.ts";
-import type { BinaryFunction, OperationOf, UnaryFunction } from "../ir/operations.ts";
+import { type BinaryFunction, givesBool, type OperationOf, type UnaryFunction } from "../ir/operations.ts";
 import { roundHalfToEven } from "../../formats/floats/small-floats.ts";
 import { erf } from "./erf.ts";
 
@@ -39,7 +39,8 @@ const unary: Readonly<Record<UnaryFunction, (x: number) => number>> = {
   "is-infinite": (x) => Number(x === Number.POSITIVE_INFINITY || x === Number.NEGATIVE_INFINITY),
 };
 
-const wideUnary: Readonly<Partial<Record<UnaryFunction, (x: bigint) => bigint>>> = {
+/** Functions of int64 and uint64 elements; the others are computed in float64. */
+const bigintUnary: Readonly<Partial<Record<UnaryFunction, (x: bigint) => bigint>>> = {
   abs: (x) => (x < 0n ? -x : x),
   neg: (x) => -x,
   sign: (x) => (x < 0n ? -1n : x > 0n ? 1n : 0n),
@@ -49,17 +50,18 @@ const wideUnary: Readonly<Partial<Record<UnaryFunction, (x: bigint) => bigint>>>
   "bitwise-not": (x) => ~x,
 };
 
+/** `unary`: computed in float64 (bigints for int64 and uint64) and rounded to the type. */
 export function evaluateUnary({ function: name }: OperationOf<"unary">, [x]: readonly Literal[]): readonly Literal[] {
-  if (x === undefined) throw new Error("it lacks its operand");
-  const wide = isBigIntType(x.dataType) ? wideUnary[name] : undefined;
-  if (isBigIntType(x.dataType) && wide !== undefined)
-    return [literalOfBigints(x.dataType, x.shape, Array.from(bigintsOf(x), wide))];
+  if (x === undefined) throw new Error("the operand is missing");
+  const exact = isBigIntType(x.dataType) ? bigintUnary[name] : undefined;
+  if (isBigIntType(x.dataType) && exact !== undefined)
+    return [literalOfBigints(x.dataType, x.shape, Array.from(bigintsOf(x), exact))];
   const values = Float64Array.from(numbersOf(x), unary[name]);
   const bool = name === "is-nan" || name === "is-infinite" || name === "not";
   return [literalOf(bool ? "bool" : x.dataType, x.shape, values)];
 }
 
-/** Whole numbers are computed exactly in bigints where they are wide, and wrap around when they are stored. */
+/** Binary functions of numbers. Integers up to 32 bits are exact in float64 and wrap around when they are stored. */
 const binary: Readonly<Record<BinaryFunction, (a: number, b: number) => number>> = {
   add: (a, b) => a + b,
   sub: (a, b) => a - b,
@@ -85,12 +87,13 @@ const binary: Readonly<Record<BinaryFunction, (a: number, b: number) => number>>
   xor: (a, b) => a ^ b,
 };
 
-const wideBinary: Readonly<Record<Exclude<BinaryFunction, "and" | "or" | "xor">, (a: bigint, b: bigint) => bigint>> = {
+/** Binary functions of int64 and uint64 elements, which wrap around when they are stored. */
+const bigintBinary: Readonly<Record<Exclude<BinaryFunction, "and" | "or" | "xor">, (a: bigint, b: bigint) => bigint>> = {
   add: (a, b) => a + b,
   sub: (a, b) => a - b,
   mul: (a, b) => a * b,
   div: (a, b) => a / b,
-  pow: widePower,
+  pow: bigintPower,
   min: (a, b) => (a < b ? a : b),
   max: (a, b) => (a > b ? a : b),
   mod: (a, b) => ((a % b) + b) % b,
@@ -107,8 +110,8 @@ const wideBinary: Readonly<Record<Exclude<BinaryFunction, "and" | "or" | "xor">,
   "greater-or-equal": (a, b) => BigInt(a >= b),
 };
 
-/** The last 64 bits, by squaring: written out the number would fill the memory. */
-function widePower(base: bigint, exponent: bigint): bigint {
+/** The power modulo 2^64, by squaring; the exact number could exhaust memory. Negative exponents truncate towards 0. */
+function bigintPower(base: bigint, exponent: bigint): bigint {
   if (exponent < 0n) return base === 1n || (base === -1n && exponent % 2n === 0n) ? 1n : base === -1n ? -1n : 0n;
   let result = 1n;
   let square = base;
@@ -119,26 +122,16 @@ function widePower(base: bigint, exponent: bigint): bigint {
   return result;
 }
 
-const givesBool: ReadonlySet<BinaryFunction> = new Set([
-  "equal",
-  "less",
-  "less-or-equal",
-  "greater",
-  "greater-or-equal",
-  "and",
-  "or",
-  "xor",
-]);
-
+/** `binary`, with broadcasting. Integer division by 0 gives 0. */
 export function evaluateBinary({ function: name }: OperationOf<"binary">, [a, b]: readonly Literal[]): readonly Literal[] {
-  if (a === undefined || b === undefined) throw new Error("it lacks an operand");
+  if (a === undefined || b === undefined) throw new Error("an operand is missing");
   const shape = broadcastShape(a.shape, b.shape);
   const count = elementCount(shape);
   const atA = elementOffsets(shape, broadcastStrides(a.shape, shape));
   const atB = elementOffsets(shape, broadcastStrides(b.shape, shape));
-  const type = givesBool.has(name) ? "bool" : a.dataType;
+  const type = givesBool(name) ? "bool" : a.dataType;
   if (a.dataType === "string") {
-    if (name !== "equal") throw new Error(`"${name}" does not take text`);
+    if (name !== "equal") throw new Error(`"${name}" is not defined for strings`);
     const [one, other] = [stringsOf(a), stringsOf(b)];
     return [
       literalOf(
@@ -149,40 +142,41 @@ export function evaluateBinary({ function: name }: OperationOf<"binary">, [a, b]
     ];
   }
   if (isBigIntType(a.dataType)) {
-    if (name === "and" || name === "or" || name === "xor") throw new Error(`"${name}" takes bool`);
-    const compute = wideBinary[name];
+    if (name === "and" || name === "or" || name === "xor") throw new Error(`"${name}" is only defined for bool`);
+    const compute = bigintBinary[name];
     const [one, other] = [bigintsOf(a), bigintsOf(b)];
     const values = Array.from({ length: count }, (_, index) => {
       const divisor = other[atB[index] ?? 0] ?? 0n;
-      if (divisor === 0n && (name === "div" || name === "mod" || name === "remainder")) return 0n; // nothing is defined; no engine stops for it
+      if (divisor === 0n && (name === "div" || name === "mod" || name === "remainder")) return 0n; // undefined by the specification; other engines do not fail either
       return compute(one[atA[index] ?? 0] ?? 0n, divisor);
     });
     if (type === "bool") return [literalOf("bool", shape, Float64Array.from(values, Number))];
     return [literalOfBigints(a.dataType, shape, values)];
   }
-  const exact = name === "mul" && a.dataType.endsWith("int32") ? Math.imul : binary[name];
+  const compute = name === "mul" && a.dataType.endsWith("int32") ? Math.imul : binary[name];
   const [one, other] = [numbersOf(a), numbersOf(b)];
   const values = new Float64Array(count);
-  for (let index = 0; index < count; index += 1) values[index] = exact(one[atA[index] ?? 0] ?? 0, other[atB[index] ?? 0] ?? 0);
-  const whole = name === "div" && !isFloat(a.dataType);
-  return [literalOf(type, shape, whole ? values.map((value) => (Number.isFinite(value) ? Math.trunc(value) : 0)) : values)];
+  for (let index = 0; index < count; index += 1) values[index] = compute(one[atA[index] ?? 0] ?? 0, other[atB[index] ?? 0] ?? 0);
+  const truncates = name === "div" && !isFloat(a.dataType);
+  return [literalOf(type, shape, truncates ? values.map((value) => (Number.isFinite(value) ? Math.trunc(value) : 0)) : values)];
 }
 
+/** `select`, with broadcasting: elements of both branches are copied bit by bit. */
 export function evaluateSelect(_: OperationOf<"select">, [condition, then, otherwise]: readonly Literal[]): readonly Literal[] {
-  if (condition === undefined || then === undefined || otherwise === undefined) throw new Error("it lacks an operand");
+  if (condition === undefined || then === undefined || otherwise === undefined) throw new Error("an operand is missing");
   const shape = broadcastShape(condition.shape, then.shape, otherwise.shape);
   const chosen = numbersOf(condition);
-  const at = elementOffsets(shape, broadcastStrides(condition.shape, shape));
+  const conditionAt = elementOffsets(shape, broadcastStrides(condition.shape, shape));
   const [thenAt, elseAt] = [then, otherwise].map((each) => elementOffsets(shape, broadcastStrides(each.shape, shape)));
   const length = then.data.length;
   const both = joined(then, otherwise);
-  const places = Float64Array.from({ length: elementCount(shape) }, (_, index) =>
-    chosen[at[index] ?? 0] ? (thenAt?.[index] ?? 0) : length + (elseAt?.[index] ?? 0),
+  const offsets = Float64Array.from({ length: elementCount(shape) }, (_, index) =>
+    chosen[conditionAt[index] ?? 0] ? (thenAt?.[index] ?? 0) : length + (elseAt?.[index] ?? 0),
   );
-  return [pickElements(both, shape, places)];
+  return [pickElements(both, shape, offsets)];
 }
 
-/** The elements of two literals of one type, one behind the other. */
+/** The elements of two literals of one type, concatenated. */
 function joined(one: Literal, other: Literal): Literal {
   const { dataType } = one;
   const shape = [one.data.length + other.data.length];

@@ -1,5 +1,5 @@
 /**
- * erf to about the precision of a double: its Taylor series where it converges quickly, else the continued fraction of erfc (Abramowitz and Stegun
+ * The error function erf to about double precision: below 2.5 by its series, from there on by the continued fraction of erfc (Abramowitz and Stegun,
  * 7.1.6 and 7.1.14).
  */
 export function erf(x: number): number {
@@ -19,7 +19,7 @@ function series(x: number): number {
   return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
 }
 
-/** erfc by its continued fraction, from the inside out. */
+/** erfc by its continued fraction, evaluated backwards from 60 terms. */
 function complement(x: number): number {
   let fraction = x;
   for (let index = 60; index >= 1; index -= 1) fraction = x + index / 2 / fraction;

@@ -1,4 +1,7 @@
-/** The reference interpreter: plain and slow, the truth that every other consumer of a graph is tested against. One visible list. */
+/**
+ * The reference interpreter: plain and slow. It defines what operations mean; generated kernels and passes are tested against it. It also folds
+ * constants and computes operations that have no kernel.
+ */
 import type { Literal } from "../ir/literal.ts";
 import type { Operation, OperationKind, OperationOf } from "../ir/operations.ts";
 import { evaluateBitcast, evaluateCast } from "./casts.ts";
@@ -76,10 +79,10 @@ const kernels: Kernels = {
   call: callFunction,
 };
 
-/** Gives what `evaluate` gives, perhaps without computing it again. */
+/** Computes the outputs of an operation on constants, as `evaluate` does, perhaps from a cache. */
 export type ConstantFolder = typeof evaluate;
 
-/** Outputs of one operation. Error where the inputs' values are not allowed, an index outside of its axis for example. */
+/** The outputs of one operation. Throws Error if the values of the inputs are invalid, such as an index out of range. */
 export function evaluate(operation: Operation, inputs: readonly Literal[]): readonly Literal[] {
   const kernel = kernels[operation.kind] as (operation: Operation, inputs: readonly Literal[]) => readonly Literal[];
   return kernel(operation, inputs);

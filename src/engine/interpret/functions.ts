@@ -1,7 +1,4 @@
-/**
- * Functions that only the interpreter computes: those whose output shapes are known beforehand, and which no compiled kernel exists for. One
- * visible list.
- */
+/** The table of functions that only the interpreter computes, because no kernel exists for them. Operations of kind `call` name them. */
 import type { Literal } from "../ir/literal.ts";
 import type { TensorType } from "../ir/graph.ts";
 import type { CallAttributes, OperationOf } from "../ir/operations.ts";
@@ -11,6 +8,7 @@ import { lookup } from "./lookup.ts";
 import { evaluateTreeEnsemble } from "./tree-ensembles.ts";
 import { concatenateStrings, tfIdf, regexFullMatch } from "./text.ts";
 
+/** `types`: the types of the outputs. */
 type InterpretedFunction = (
   inputs: readonly Literal[],
   attributes: CallAttributes,
@@ -29,11 +27,12 @@ const functions: Readonly<Record<string, InterpretedFunction>> = {
   multinomial: multinomial,
 };
 
+/** `call`: the outputs of an interpreted function. Throws if there is none of that name. */
 export function callFunction(
   { function: name, attributes, types }: OperationOf<"call">,
   inputs: readonly Literal[],
 ): readonly Literal[] {
   const compute = Object.hasOwn(functions, name) ? functions[name] : undefined;
-  if (compute === undefined) throw new Error(`there is no function "${name}"`);
+  if (compute === undefined) throw new Error(`the interpreted function "${name}" does not exist`);
   return compute(inputs, attributes, types);
 }

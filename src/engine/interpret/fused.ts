@@ -1,4 +1,4 @@
-/** Fused operations, computed as their definitions say. */
+/** Fused operations, computed step by step as they are defined. */
 import { elementCount } from "../../tensor.ts";
 import { broadcastStrides, elementOffsets } from "../ir/broadcast.ts";
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
@@ -9,9 +9,10 @@ import { evaluateTranspose } from "./movement.ts";
 import { convolve, evaluateMatmul } from "./products.ts";
 import { convolveTransposed } from "./windows.ts";
 
+/** `layer-norm`, with moments in float64. */
 export function evaluateLayerNorm({ axis, epsilon }: OperationOf<"layer-norm">, inputs: readonly Literal[]): readonly Literal[] {
   const [x, scale, shift] = inputs;
-  if (x === undefined) throw new Error("it lacks its operand");
+  if (x === undefined) throw new Error("the operand is missing");
   const values = numbersOf(x);
   const length = elementCount(x.shape.slice(axis));
   const results = new Float64Array(values.length);
@@ -29,30 +30,32 @@ export function evaluateLayerNorm({ axis, epsilon }: OperationOf<"layer-norm">, 
   return [literalOf(x.dataType, x.shape, results)];
 }
 
+/** Calls `apply` for every element of a tensor of `shape`, with the element that an operand broadcasts to it. */
 function applyEach(operand: Literal | undefined, shape: readonly number[], apply: (at: number, by: number) => void): void {
   if (operand === undefined) return;
   const by = numbersOf(operand);
-  const places = elementOffsets(shape, broadcastStrides(operand.shape, shape));
-  for (let at = 0; at < places.length; at += 1) apply(at, by[places[at] ?? 0] ?? 0);
+  const offsets = elementOffsets(shape, broadcastStrides(operand.shape, shape));
+  for (let at = 0; at < offsets.length; at += 1) apply(at, by[offsets[at] ?? 0] ?? 0);
 }
 
-/** Hendrycks and Gimpel, https://arxiv.org/abs/1606.08415. */
+/** `gelu`, exact or approximated by tanh: Hendrycks and Gimpel, https://arxiv.org/abs/1606.08415. */
 export function evaluateGelu({ approximate }: OperationOf<"gelu">, [x]: readonly Literal[]): readonly Literal[] {
-  if (x === undefined) throw new Error("it lacks its operand");
+  if (x === undefined) throw new Error("the operand is missing");
   const exact = (value: number): number => 0.5 * value * (1 + erf(value / Math.SQRT2));
-  const close = (value: number): number =>
+  const approximated = (value: number): number =>
     0.5 * value * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (value + 0.044715 * value ** 3)));
-  return [literalOf(x.dataType, x.shape, Float64Array.from(numbersOf(x), approximate === "tanh" ? close : exact))];
+  return [literalOf(x.dataType, x.shape, Float64Array.from(numbersOf(x), approximate === "tanh" ? approximated : exact))];
 }
 
+/** `linear`: a matrix product with its epilogue. */
 export function evaluateLinear(operation: OperationOf<"linear">, inputs: readonly Literal[]): readonly Literal[] {
   const [x, weights, ...others] = inputs;
-  if (x === undefined || weights === undefined) throw new Error("it lacks an operand");
+  if (x === undefined || weights === undefined) throw new Error("an operand is missing");
   const [product] = evaluateMatmul({ kind: "matmul" }, [x, weights]);
   return product === undefined ? [] : applyEpilogue(operation, product, others);
 }
 
-/** Bias, residual and activation, in this order but for a residual that comes last. `others`: bias and residual, where there are any. */
+/** Applies the epilogue of a fused matrix product. `others`: bias and residual, those that the epilogue has, in this order. */
 export function applyEpilogue(
   { bias, residual, activation }: LinearEpilogue,
   product: Literal,
@@ -67,7 +70,7 @@ export function applyEpilogue(
 }
 
 function sum(one: Literal | undefined, other: Literal | undefined): Literal | undefined {
-  if (one === undefined || other === undefined) throw new Error("it lacks an operand");
+  if (one === undefined || other === undefined) throw new Error("an operand is missing");
   return evaluateBinary({ kind: "binary", function: "add" }, [one, other])[0];
 }
 
@@ -83,10 +86,12 @@ function activated(activation: Activation, x: Literal): Literal | undefined {
   return evaluateBinary({ kind: "binary", function: "mul" }, [x, gate])[0];
 }
 
+/** `convolution`: sums, then bias and activation. */
 export function evaluateConvolution(operation: OperationOf<"convolution">, inputs: readonly Literal[]): readonly Literal[] {
   return biasedAndActivated(operation, convolve(operation, inputs)[0], inputs[2]);
 }
 
+/** `convolution-transpose`: sums, then bias and activation. */
 export function evaluateConvolutionTranspose(
   operation: OperationOf<"convolution-transpose">,
   inputs: readonly Literal[],
@@ -106,11 +111,12 @@ function biasedAndActivated(
   return result === undefined ? [] : [result];
 }
 
+/** `fused-matmul`: permutes the operands, multiplies them, permutes the product and multiplies it by alpha. */
 export function evaluateFusedMatmul(
   { a, b, result, alpha }: OperationOf<"fused-matmul">,
   [one, other]: readonly Literal[],
 ): readonly Literal[] {
-  if (one === undefined || other === undefined) throw new Error("it lacks an operand");
+  if (one === undefined || other === undefined) throw new Error("an operand is missing");
   const operands = [
     ...evaluateTranspose({ kind: "transpose", permutation: a }, [one]),
     ...evaluateTranspose({ kind: "transpose", permutation: b }, [other]),
@@ -121,7 +127,7 @@ export function evaluateFusedMatmul(
     : evaluateBinary({ kind: "binary", function: "mul" }, [...product, literalOf(one.dataType, [], [alpha])]);
 }
 
-/** Step by step, each result rounded to its type as if it were stored. `evaluate` computes one step. */
+/** `elementwise`: step by step, each result rounded to its type. `evaluate` computes one step. */
 export function evaluateElementwise(
   { steps }: OperationOf<"elementwise">,
   inputs: readonly Literal[],
@@ -129,7 +135,7 @@ export function evaluateElementwise(
 ): readonly Literal[] {
   const values = [...inputs];
   for (const { operation, operands: of } of steps) {
-    const operands = of.map((place) => values[place]).filter((value) => value !== undefined);
+    const operands = of.map((number) => values[number]).filter((value) => value !== undefined);
     values.push(...evaluate(operation, operands));
   }
   return values.slice(-1);

@@ -1,4 +1,5 @@
-/** Operations that take elements from where an input says, or put them there. */
+/** Operations that read or write elements at indices given by an input. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { stridesOf } from "../ir/broadcast.ts";
 import { isBigIntType } from "../ir/element-types.ts";
@@ -16,71 +17,74 @@ import type { OperationOf, ScatterReduction } from "../ir/operations.ts";
 
 type Literals = readonly Literal[];
 
-/** An index from -size to size - 1, counted from 0. Error where it is outside. */
-function placed(index: number, size: number): number {
-  const place = index < 0 ? index + size : index;
-  if (place < 0 || place >= size) throw new Error(`the index ${index} is outside of ${size} elements`);
-  return place;
+/** An index from 0 to size - 1; a negative one counts from the end. Throws if it is out of range. */
+function normalizeIndex(index: number, size: number): number {
+  const normalized = index < 0 ? index + size : index;
+  if (normalized < 0 || normalized >= size) throw new Error(`index ${index} is out of range for an axis of ${size} elements`);
+  return normalized;
 }
 
+/** `gather`: whole slices along an axis. */
 export function evaluateGather({ axis }: OperationOf<"gather">, [data, indices]: Literals): Literals {
-  if (data === undefined || indices === undefined) throw new Error("it lacks an operand");
-  const size = data.shape[axis] ?? 0;
+  if (data === undefined || indices === undefined) throw new Error("an operand is missing");
+  const size = at(data.shape, axis);
   const inner = elementCount(data.shape.slice(axis + 1));
   const outer = elementCount(data.shape.slice(0, axis));
-  const rows = integersOf(indices).map((index) => placed(index, size));
-  const places = new Float64Array(outer * rows.length * inner);
+  const rows = integersOf(indices).map((index) => normalizeIndex(index, size));
+  const offsets = new Float64Array(outer * rows.length * inner);
   let next = 0;
   for (let block = 0; block < outer; block += 1) {
     for (const row of rows) {
       const start = (block * size + row) * inner;
       for (let element = 0; element < inner; element += 1) {
-        places[next] = start + element;
+        offsets[next] = start + element;
         next += 1;
       }
     }
   }
   const shape = [...data.shape.slice(0, axis), ...indices.shape, ...data.shape.slice(axis + 1)];
-  return [pickElements(data, shape, places)];
+  return [pickElements(data, shape, offsets)];
 }
 
+/** `gather-elements`: one element for each index. */
 export function evaluateGatherElements({ axis }: OperationOf<"gather-elements">, [data, indices]: Literals): Literals {
-  if (data === undefined || indices === undefined) throw new Error("it lacks an operand");
-  return [pickElements(data, indices.shape, elementPlaces(data, indices, axis))];
+  if (data === undefined || indices === undefined) throw new Error("an operand is missing");
+  return [pickElements(data, indices.shape, indexedOffsets(data, indices, axis))];
 }
 
-/** For each index the place in `data` of the element with the same coordinates, but the index along the axis. */
-function elementPlaces(data: Literal, indices: Literal, axis: number): Float64Array {
+/** For each index, the offset in `data` of the element with the coordinates of the index, except for the index itself along the axis. */
+function indexedOffsets(data: Literal, indices: Literal, axis: number): Float64Array {
   const from = stridesOf(indices.shape);
   const to = stridesOf(data.shape);
   const numbers = integersOf(indices);
   return Float64Array.from(numbers, (index, element) => {
-    let place = 0;
+    let offset = 0;
     let rest = element;
     for (let at = 0; at < from.length; at += 1) {
       const stride = from[at] ?? 1;
-      const coordinate = at === axis ? placed(index, data.shape[axis] ?? 0) : Math.floor(rest / stride);
+      const coordinate = at === axis ? normalizeIndex(index, data.shape[axis] ?? 0) : Math.floor(rest / stride);
       rest %= stride;
-      if (coordinate >= (data.shape[at] ?? 0)) throw new Error(`its indices reach outside of axis ${at}`);
-      place += coordinate * (to[at] ?? 0);
+      if (coordinate >= (data.shape[at] ?? 0)) throw new Error(`the indices exceed axis ${at} of the data`);
+      offset += coordinate * (to[at] ?? 0);
     }
-    return place;
+    return offset;
   });
 }
 
+/** `gather-nd`: blocks whose coordinates are the rows of the indices. */
 export function evaluateGatherNd({ batchAxes }: OperationOf<"gather-nd">, [data, indices]: Literals): Literals {
-  if (data === undefined || indices === undefined) throw new Error("it lacks an operand");
+  if (data === undefined || indices === undefined) throw new Error("an operand is missing");
   const depth = indices.shape.at(-1) ?? 0;
   const length = elementCount(data.shape.slice(batchAxes + depth));
-  const begins = blockPlaces(data, indices, batchAxes);
-  const places = new Float64Array(begins.length * length);
-  for (const [row, start] of begins.entries()) for (let at = 0; at < length; at += 1) places[row * length + at] = start + at;
+  const begins = blockOffsets(data, indices, batchAxes);
+  const offsets = new Float64Array(begins.length * length);
+  for (const [row, start] of begins.entries()) for (let at = 0; at < length; at += 1) offsets[row * length + at] = start + at;
   const shape = [...indices.shape.slice(0, -1), ...data.shape.slice(batchAxes + depth)];
-  return [pickElements(data, shape, places)];
+  return [pickElements(data, shape, offsets)];
 }
 
-/** Where the block begins that each row of indices names. */
-function blockPlaces(data: Literal, indices: Literal, batchAxes: number): number[] {
+/** The offset of the first element of the block that each row of indices refers to. */
+function blockOffsets(data: Literal, indices: Literal, batchAxes: number): number[] {
   const depth = indices.shape.at(-1) ?? 0;
   const rows = elementCount(indices.shape.slice(0, -1));
   const batches = elementCount(indices.shape.slice(0, batchAxes));
@@ -88,32 +92,34 @@ function blockPlaces(data: Literal, indices: Literal, batchAxes: number): number
   const numbers = integersOf(indices);
   const batchSize = elementCount(data.shape.slice(batchAxes));
   return Array.from({ length: rows }, (_, row) => {
-    let place = Math.floor(row / (rows / batches)) * batchSize;
+    let offset = Math.floor(row / (rows / batches)) * batchSize;
     for (let at = 0; at < depth; at += 1) {
       const axis = batchAxes + at;
-      place += placed(numbers[row * depth + at] ?? 0, data.shape[axis] ?? 0) * (strides[axis] ?? 0);
+      offset += normalizeIndex(numbers[row * depth + at] ?? 0, data.shape[axis] ?? 0) * (strides[axis] ?? 0);
     }
-    return place;
+    return offset;
   });
 }
 
+/** `scatter-elements`: a copy of the data with one element written for each index. */
 export function evaluateScatterElements(
   { axis, reduction }: OperationOf<"scatter-elements">,
   [data, indices, updates]: Literals,
 ): Literals {
-  if (data === undefined || indices === undefined || updates === undefined) throw new Error("it lacks an operand");
-  return [scattered(data, elementPlaces(data, indices, axis), updates, reduction)];
+  if (data === undefined || indices === undefined || updates === undefined) throw new Error("an operand is missing");
+  return [scattered(data, indexedOffsets(data, indices, axis), updates, reduction)];
 }
 
+/** `scatter-nd`: a copy of the data with a block written for each row of indices. */
 export function evaluateScatterNd({ reduction }: OperationOf<"scatter-nd">, [data, indices, updates]: Literals): Literals {
-  if (data === undefined || indices === undefined || updates === undefined) throw new Error("it lacks an operand");
+  if (data === undefined || indices === undefined || updates === undefined) throw new Error("an operand is missing");
   const length = elementCount(data.shape.slice(indices.shape.at(-1) ?? 0));
-  const begins = blockPlaces(data, indices, 0);
-  const places = Float64Array.from(
+  const begins = blockOffsets(data, indices, 0);
+  const offsets = Float64Array.from(
     { length: begins.length * length },
     (_, at) => (begins[Math.floor(at / length)] ?? 0) + (at % length),
   );
-  return [scattered(data, places, updates, reduction)];
+  return [scattered(data, offsets, updates, reduction)];
 }
 
 const reductions: Readonly<Record<ScatterReduction, (old: number, update: number) => number>> = {
@@ -124,7 +130,7 @@ const reductions: Readonly<Record<ScatterReduction, (old: number, update: number
   max: Math.max,
 };
 
-const wideReductions: Readonly<Record<ScatterReduction, (old: bigint, update: bigint) => bigint>> = {
+const bigintReductions: Readonly<Record<ScatterReduction, (old: bigint, update: bigint) => bigint>> = {
   none: (_, update) => update,
   add: (old, update) => old + update,
   mul: (old, update) => old * update,
@@ -132,23 +138,25 @@ const wideReductions: Readonly<Record<ScatterReduction, (old: bigint, update: bi
   max: (old, update) => (update > old ? update : old),
 };
 
-function scattered(data: Literal, places: Float64Array, updates: Literal, reduction: ScatterReduction): Literal {
-  if (places.length !== updates.data.length) throw new Error(`${updates.data.length} updates for ${places.length} indices`);
+/** A copy of the data with updates combined into the elements at `offsets`. */
+function scattered(data: Literal, offsets: Float64Array, updates: Literal, reduction: ScatterReduction): Literal {
+  if (offsets.length !== updates.data.length) throw new Error(`${updates.data.length} updates for ${offsets.length} indices`);
   if (data.dataType === "string") {
-    if (reduction !== "none") throw new Error("texts are not added");
-    const texts = [...stringsOf(data)];
+    if (reduction !== "none") throw new Error(`reduction "${reduction}" is not defined for strings`);
+    const strings = [...stringsOf(data)];
     const news = stringsOf(updates);
-    for (const [at, place] of places.entries()) texts[place] = news[at] ?? "";
-    return { dataType: "string", shape: data.shape, data: texts };
+    for (const [at, offset] of offsets.entries()) strings[offset] = news[at] ?? "";
+    return { dataType: "string", shape: data.shape, data: strings };
   }
   if (isBigIntType(data.dataType)) {
     const values = Array.from(bigintsOf(data));
     const news = bigintsOf(updates);
-    for (const [at, place] of places.entries()) values[place] = wideReductions[reduction](values[place] ?? 0n, news[at] ?? 0n);
+    for (const [at, offset] of offsets.entries())
+      values[offset] = bigintReductions[reduction](values[offset] ?? 0n, news[at] ?? 0n);
     return literalOfBigints(data.dataType, data.shape, values);
   }
   const values = Float64Array.from(numbersOf(data));
   const news = numbersOf(updates);
-  for (const [at, place] of places.entries()) values[place] = reductions[reduction](values[place] ?? 0, news[at] ?? 0);
+  for (const [at, offset] of offsets.entries()) values[offset] = reductions[reduction](values[offset] ?? 0, news[at] ?? 0);
   return literalOf(data.dataType, data.shape, values);
 }

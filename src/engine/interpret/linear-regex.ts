@@ -1,6 +1,6 @@
 /**
- * Regular expressions in RE2's syntax (https://github.com/google/re2/wiki/Syntax), matched in time linear in the text: a model's pattern cannot
- * make the engine hang. All states that can be reached are followed at once (Thompson, https://doi.org/10.1145/363347.363387).
+ * Regular expressions in RE2 syntax (https://github.com/google/re2/wiki/Syntax), matched in time linear in the text, so that the pattern of a model
+ * cannot make the engine hang: a simulation of the nondeterministic automaton (Thompson, https://doi.org/10.1145/363347.363387).
  */
 import { parsePattern, type PatternNode } from "./regex-syntax.ts";
 
@@ -9,10 +9,10 @@ type Instruction =
   | { readonly kind: "where"; readonly holds: (before: number, after: number) => boolean }
   | Readonly<Fork>;
 
-/** A pattern that takes more than this when its repeats are written out is refused: every state costs time at every character. */
+/** Maximum number of instructions with repeats expanded. Every instruction may cost time at every character. */
 const maxInstructions = 20_000;
 
-/** Tells whether the whole of a text matches. Error for a pattern that RE2 would not take, or that is not built here. */
+/** Returns a function that tells whether a whole text matches. Throws if the pattern is invalid in RE2 or not supported. */
 export function fullMatcher(pattern: string): (text: string) => boolean {
   const program = new Compiler().compile(parsePattern(pattern));
   return (text) => matches(program, text);
@@ -35,15 +35,16 @@ class Compiler {
 
   #add(part: PatternNode): void {
     this.#steps += 1;
-    if (this.#steps > maxInstructions) throw new Error("its pattern is too large when its repeats are written out");
+    if (this.#steps > maxInstructions)
+      throw new Error(`the pattern has more than ${maxInstructions} instructions with its repeats expanded`);
     const program = this.#program;
     if (part.kind === "character") program.push({ kind: "character", accepts: part.accepts });
     else if (part.kind === "where") program.push({ kind: "where", holds: part.holds });
     else if (part.kind === "sequence") for (const each of part.parts) this.#add(each);
     else if (part.kind === "choice") this.#choice(part.parts);
     else {
-      for (let count = 0; count < part.least; count += 1) this.#add(part.part);
-      if (part.most === Number.POSITIVE_INFINITY) {
+      for (let count = 0; count < part.min; count += 1) this.#add(part.part);
+      if (part.max === Number.POSITIVE_INFINITY) {
         const start = program.length;
         const fork = this.#fork();
         this.#add(part.part);
@@ -52,7 +53,7 @@ class Compiler {
         fork.other = program.length;
       } else {
         const forks: Fork[] = [];
-        for (let count = part.least; count < part.most; count += 1) {
+        for (let count = part.min; count < part.max; count += 1) {
           forks.push(this.#fork());
           this.#add(part.part);
         }
@@ -73,7 +74,7 @@ class Compiler {
     for (const end of ends) end.one = end.other = this.#program.length;
   }
 
-  /** Goes on at the next instruction, or at `other`, which is set when it is known. */
+  /** Continues at the next instruction and at `other`, which is set later. */
   #fork(): Fork {
     const next = this.#program.length + 1;
     const fork: Fork = { kind: "either", one: next, other: next };
@@ -97,7 +98,7 @@ function matches(program: readonly Instruction[], text: string): boolean {
   return states.has(program.length);
 }
 
-/** All states that need no further character, between the characters `before` and `after` (-1 at the ends of the text). */
+/** The states reachable without consuming a character, between the characters `before` and `after`; -1 is an end of the text. */
 function reach(program: readonly Instruction[], from: readonly number[], before: number, after: number): ReadonlySet<number> {
   const reached = new Set<number>();
   const open = [...from];

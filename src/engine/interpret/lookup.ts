@@ -1,16 +1,14 @@
-import { isBigIntType } from "../ir/element-types.ts";
-import { bigintsOf, type Literal, numbersOf, pickElements, stringsOf } from "../ir/literal.ts";
+/** Lookup of elements in a table, for label encoders. */
+import { elementsOf, type Literal, pickElements } from "../ir/literal.ts";
 
-/** Inputs: x, keys, the value of each key and behind them that of what is no key. The first of equal keys counts; what is no number equals itself. */
+/**
+ * Replaces every element of x by the value of its key. Inputs: x, keys, and the values of the keys followed by the default. The first of equal keys
+ * counts; NaN equals itself.
+ */
 export function lookup([x, keys, values]: readonly Literal[]): readonly Literal[] {
-  if (x === undefined || keys === undefined || values === undefined) throw new Error("it lacks an operand");
-  const places = new Map<unknown, number>();
-  for (const [place, key] of Array.from(elementsOf(keys)).entries()) if (!places.has(key)) places.set(key, place);
-  const found = Array.from(elementsOf(x), (element) => places.get(element) ?? values.data.length - 1);
+  if (x === undefined || keys === undefined || values === undefined) throw new Error("an operand is missing");
+  const positions = new Map<unknown, number>();
+  for (const [position, key] of Array.from(elementsOf(keys)).entries()) if (!positions.has(key)) positions.set(key, position);
+  const found = Array.from(elementsOf(x), (element) => positions.get(element) ?? values.data.length - 1);
   return [pickElements(values, x.shape, found)];
-}
-
-function elementsOf(x: Literal): ArrayLike<unknown> {
-  if (x.dataType === "string") return stringsOf(x);
-  return isBigIntType(x.dataType) ? bigintsOf(x) : numbersOf(x);
 }

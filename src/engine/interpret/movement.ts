@@ -1,4 +1,5 @@
-/** Operations that move elements and change none. */
+/** Operations that move elements without changing them. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { broadcastStrides, elementOffsets, stridesOf } from "../ir/broadcast.ts";
 import { type Literal, pickElements, reshaped, stringsOf, zeroLiteral } from "../ir/literal.ts";
@@ -6,48 +7,51 @@ import type { OperationOf } from "../ir/operations.ts";
 
 type Literals = readonly Literal[];
 
+/** `slice`. */
 export function evaluateSlice({ starts, steps, sizes }: OperationOf<"slice">, [x]: Literals): Literals {
-  if (x === undefined) throw new Error("it lacks its operand");
+  if (x === undefined) throw new Error("the operand is missing");
   const strides = stridesOf(x.shape);
-  const first = starts.reduce((sum, start, axis) => sum + start * (strides[axis] ?? 0), 0);
+  const first = starts.reduce((sum, start, axis) => sum + start * at(strides, axis), 0);
   return [
     pickElements(
       x,
       sizes,
       elementOffsets(
         sizes,
-        steps.map((step, axis) => step * (strides[axis] ?? 0)),
+        steps.map((step, axis) => step * at(strides, axis)),
         first,
       ),
     ),
   ];
 }
 
+/** `pad`, in all modes. */
 export function evaluatePad({ mode, before, after }: OperationOf<"pad">, [x, value]: Literals): Literals {
-  if (x === undefined) throw new Error("it lacks its operand");
-  const shape = x.shape.map((size, axis) => size + (before[axis] ?? 0) + (after[axis] ?? 0));
+  if (x === undefined) throw new Error("the operand is missing");
+  const shape = x.shape.map((size, axis) => size + at(before, axis) + at(after, axis));
   const strides = stridesOf(x.shape);
   const count = elementCount(x.shape);
-  // For each axis and place the place in x, or -1 for the padding.
+  // For each index of each axis the index in x, or -1 for constant padding.
   const sources = shape.map((size, axis) =>
-    Int32Array.from({ length: size }, (_, index) => sourceIndex(index - (before[axis] ?? 0), x.shape[axis] ?? 0, mode)),
+    Int32Array.from({ length: size }, (_, index) => sourceIndex(index - at(before, axis), at(x.shape, axis), mode)),
   );
-  const places = new Float64Array(elementCount(shape));
+  const offsets = new Float64Array(elementCount(shape));
   const own = stridesOf(shape);
-  for (let element = 0; element < places.length; element += 1) {
-    let place = 0;
+  for (let element = 0; element < offsets.length; element += 1) {
+    let offset = 0;
     let rest = element;
-    for (let axis = 0; axis < shape.length && place >= 0; axis += 1) {
-      const stride = own[axis] ?? 1;
+    for (let axis = 0; axis < shape.length && offset >= 0; axis += 1) {
+      const stride = at(own, axis);
       const source = sources[axis]?.[Math.floor(rest / stride)] ?? 0;
       rest %= stride;
-      place = source < 0 ? -1 : place + source * (strides[axis] ?? 0);
+      offset = source < 0 ? -1 : offset + source * at(strides, axis);
     }
-    places[element] = place < 0 ? count : place;
+    offsets[element] = offset < 0 ? count : offset;
   }
-  return [pickElements(value === undefined ? x : append(x, value), shape, places)];
+  return [pickElements(value === undefined ? x : append(x, value), shape, offsets)];
 }
 
+/** The index in an axis of `size` elements that an index outside of it repeats; -1 for constant padding. */
 function sourceIndex(index: number, size: number, mode: OperationOf<"pad">["mode"]): number {
   if (index >= 0 && index < size) return index;
   if (mode === "constant") return -1;
@@ -58,22 +62,23 @@ function sourceIndex(index: number, size: number, mode: OperationOf<"pad">["mode
   return folded < size ? folded : period - folded;
 }
 
-/** The elements of x and, behind them, one more. */
+/** The elements of x followed by one more. */
 function append(x: Literal, value: Literal): Literal {
   return evaluateConcat({ kind: "concat", axis: 0 }, [reshaped(x, [x.data.length]), reshaped(value, [1])])[0] ?? x;
 }
 
+/** `concat`. */
 export function evaluateConcat({ axis }: OperationOf<"concat">, inputs: Literals): Literals {
   const [first] = inputs;
-  if (first === undefined) throw new Error("it joins nothing");
-  const size = inputs.reduce((sum, { shape }) => sum + (shape[axis] ?? 0), 0);
+  if (first === undefined) throw new Error("there is nothing to concatenate");
+  const size = inputs.reduce((sum, { shape }) => sum + at(shape, axis), 0);
   const shape = first.shape.with(axis, size);
   const outer = elementCount(shape.slice(0, axis));
   const inner = elementCount(shape.slice(axis + 1));
   if (first.dataType === "string") {
     const rows = Array.from({ length: outer }, (_, row) =>
       inputs.flatMap((each) => {
-        const length = (each.shape[axis] ?? 0) * inner;
+        const length = at(each.shape, axis) * inner;
         return stringsOf(each).slice(row * length, (row + 1) * length);
       }),
     );
@@ -83,7 +88,7 @@ export function evaluateConcat({ axis }: OperationOf<"concat">, inputs: Literals
   const into = result.data as Float64Array;
   let start = 0;
   for (const each of inputs) {
-    const length = (each.shape[axis] ?? 0) * inner;
+    const length = at(each.shape, axis) * inner;
     const from = each.data as Float64Array;
     for (let row = 0; row < outer; row += 1)
       into.set(from.subarray(row * length, (row + 1) * length), row * size * inner + start);
@@ -92,28 +97,31 @@ export function evaluateConcat({ axis }: OperationOf<"concat">, inputs: Literals
   return [result];
 }
 
+/** `transpose`. */
 export function evaluateTranspose({ permutation }: OperationOf<"transpose">, [x]: Literals): Literals {
-  if (x === undefined) throw new Error("it lacks its operand");
+  if (x === undefined) throw new Error("the operand is missing");
   const strides = stridesOf(x.shape);
-  const shape = permutation.map((axis) => x.shape[axis] ?? 0);
+  const shape = permutation.map((axis) => at(x.shape, axis));
   return [
     pickElements(
       x,
       shape,
       elementOffsets(
         shape,
-        permutation.map((axis) => strides[axis] ?? 0),
+        permutation.map((axis) => at(strides, axis)),
       ),
     ),
   ];
 }
 
+/** `reshape`: shares the elements. */
 export function evaluateReshape({ shape }: OperationOf<"reshape">, [x]: Literals): Literals {
-  if (x === undefined) throw new Error("it lacks its operand");
+  if (x === undefined) throw new Error("the operand is missing");
   return [reshaped(x, shape)];
 }
 
+/** `expand`. */
 export function evaluateExpand({ shape }: OperationOf<"expand">, [x]: Literals): Literals {
-  if (x === undefined) throw new Error("it lacks its operand");
+  if (x === undefined) throw new Error("the operand is missing");
   return [pickElements(x, shape, elementOffsets(shape, broadcastStrides(x.shape, shape)))];
 }

@@ -1,14 +1,17 @@
-/** Matrix products and convolutions, by their definitions. */
+/** Matrix products and convolutions, and the window arithmetic that pooling shares. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { broadcastShape, broadcastStrides, elementOffsets, stridesOf } from "../ir/broadcast.ts";
 import { isBigIntType } from "../ir/element-types.ts";
 import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf } from "../ir/literal.ts";
+import { windowCounts } from "../ir/window-arithmetic.ts";
 import type { OperationOf } from "../ir/operations.ts";
 
 type Literals = readonly Literal[];
 
+/** `matmul`: sums in float64, or in bigints for int64 and uint64. */
 export function evaluateMatmul(_: OperationOf<"matmul">, [a, b]: Literals): Literals {
-  if (a === undefined || b === undefined) throw new Error("it lacks an operand");
+  if (a === undefined || b === undefined) throw new Error("an operand is missing");
   const batch = broadcastShape(a.shape.slice(0, -2), b.shape.slice(0, -2));
   const [rows = 0, inner = 0] = a.shape.slice(-2);
   const columns = b.shape.at(-1) ?? 0;
@@ -46,56 +49,54 @@ export function evaluateMatmul(_: OperationOf<"matmul">, [a, b]: Literals): Lite
   return [literalOf(a.dataType, shape, sums)];
 }
 
-/** The places of a window's elements, each as far from its first along every axis as the dilations say. */
+/** Positions of the elements of a kernel relative to its first element. */
 interface Taps {
-  /** Offsets along the spatial axes, one entry per axis and tap. */
+  /** For each element of the kernel its offset along every spatial axis, with dilation. */
   readonly offsets: readonly (readonly number[])[];
 }
 
+/** Offsets of all elements of a kernel, in row-major order. */
 export function kernelOffsets(kernel: readonly number[], dilations: readonly number[]): Taps {
   const strides = stridesOf(kernel);
   const offsets = Array.from({ length: elementCount(kernel) }, (_, tap) =>
-    kernel.map((size, axis) => (Math.floor(tap / (strides[axis] ?? 1)) % size) * (dilations[axis] ?? 1)),
+    kernel.map((size, axis) => (Math.floor(tap / at(strides, axis)) % size) * at(dilations, axis)),
   );
   return { offsets };
 }
 
-/** Coordinates of an element, row-major. */
+/** Coordinates of an element by its row-major number. */
 export function coordinatesOf(element: number, shape: readonly number[], strides: readonly number[]): number[] {
-  return shape.map((size, axis) => Math.floor(element / (strides[axis] ?? 1)) % size);
+  return shape.map((size, axis) => Math.floor(element / at(strides, axis)) % size);
 }
 
-/** The place of a point in a volume, or -1 where it lies outside. */
+/** The offset of a point, or -1 if it is outside of the shape. */
 export function linearOffset(point: readonly number[], shape: readonly number[], strides: readonly number[]): number {
-  let place = 0;
-  for (const [axis, at] of point.entries()) {
-    if (at < 0 || at >= (shape[axis] ?? 0)) return -1;
-    place += at * (strides[axis] ?? 0);
+  let offset = 0;
+  for (const [axis, coordinate] of point.entries()) {
+    if (coordinate < 0 || coordinate >= at(shape, axis)) return -1;
+    offset += coordinate * at(strides, axis);
   }
-  return place;
+  return offset;
 }
 
-/** Without its bias and activation. */
+/** The sums of a convolution, without bias and activation, in float64. */
 export function convolve(operation: OperationOf<"convolution">, [x, weights]: Literals): Literals {
-  if (x === undefined || weights === undefined) throw new Error("it lacks an operand");
+  if (x === undefined || weights === undefined) throw new Error("an operand is missing");
   const { groups, strides, dilations, pads } = operation;
   const [batch = 0, channels = 0, ...sizes] = x.shape;
   const [filters = 0, depth = 0, ...kernel] = weights.shape;
-  const spatial = sizes.map((size, axis) => {
-    const reach = ((kernel[axis] ?? 1) - 1) * (dilations[axis] ?? 1) + 1;
-    return Math.floor((size + (pads[axis] ?? 0) + (pads[axis + sizes.length] ?? 0) - reach) / (strides[axis] ?? 1)) + 1;
-  });
+  const spatial = windowCounts(sizes, kernel, operation);
   const { offsets } = kernelOffsets(kernel, dilations);
   const [volume, area, taps] = [elementCount(sizes), elementCount(spatial), offsets.length];
   const [from, to] = [stridesOf(sizes), stridesOf(spatial)];
   const [values, factors] = [numbersOf(x), numbersOf(weights)];
   const results = new Float64Array(batch * filters * area);
-  // Where each tap of each output element reads, -1 for padding: the same for all channels and filters.
+  // The offset that each kernel element of each output element reads, -1 for padding: the same for all channels and filters.
   const reads = Int32Array.from({ length: area * taps }, (_, index) => {
     const point = coordinatesOf(Math.floor(index / taps), spatial, to);
-    const tap = offsets[index % taps] ?? [];
+    const tap = at(offsets, index % taps);
     return linearOffset(
-      point.map((at, axis) => at * (strides[axis] ?? 1) - (pads[axis] ?? 0) + (tap[axis] ?? 0)),
+      point.map((coordinate, axis) => coordinate * at(strides, axis) - at(pads, axis) + at(tap, axis)),
       sizes,
       from,
     );

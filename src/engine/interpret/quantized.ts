@@ -1,4 +1,4 @@
-/** Quantised layers, by their definitions. */
+/** Operations on quantized tensors. */
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { roundHalfToEven } from "../../formats/floats/small-floats.ts";
@@ -9,27 +9,28 @@ import { evaluateMatmul } from "./products.ts";
 
 type Literals = readonly Literal[];
 
-/** Step by step as the standard spells it out, so that NaN goes the way it went there. */
+/** `quantization-range`: in the steps of ONNX DynamicQuantizeLinear, each rounded to float32, so that NaN propagates the same way. */
 export function evaluateQuantizationRange(_: OperationOf<"quantization-range">, [x]: Literals): Literals {
-  if (x === undefined) throw new Error("it lacks its operand");
+  if (x === undefined) throw new Error("the operand is missing");
   const { fround } = Math;
   const numbers = numbersOf(x);
-  let [least, most] = [0, 0];
+  let [lowest, highest] = [0, 0];
   for (let index = 0; index < numbers.length; index += 1) {
-    least = Math.min(least, numbers[index] ?? 0);
-    most = Math.max(most, numbers[index] ?? 0);
+    lowest = Math.min(lowest, numbers[index] ?? 0);
+    highest = Math.max(highest, numbers[index] ?? 0);
   }
-  const width = fround(most - least);
+  const width = fround(highest - lowest);
   const scale = width === 0 ? 1 : fround(width / 255);
-  const zero = literalOf("float32", [], Float64Array.of(roundHalfToEven(fround(0 - fround(least / scale)))));
+  const zero = literalOf("float32", [], Float64Array.of(roundHalfToEven(fround(0 - fround(lowest / scale)))));
   return [
     literalOf("float32", [], Float64Array.of(scale)),
     ...evaluateCast({ kind: "cast", to: "uint8", saturate: true }, [zero]),
   ];
 }
 
+/** `quantize`. */
 export function evaluateQuantize(_: OperationOf<"quantize">, [x, scale, zero]: Literals): Literals {
-  if (x === undefined || scale === undefined || zero === undefined) throw new Error("it lacks an operand");
+  if (x === undefined || scale === undefined || zero === undefined) throw new Error("an operand is missing");
   const [step = 1] = Array.from(numbersOf(scale));
   const [shift = 0] = Array.from(numbersOf(zero));
   const quanta = Float64Array.from(numbersOf(x), (value) => {
@@ -39,8 +40,9 @@ export function evaluateQuantize(_: OperationOf<"quantize">, [x, scale, zero]: L
   return [literalOf("int16", x.shape, quanta)];
 }
 
+/** `centre`: subtracts the zero point. */
 export function evaluateCentre(_: OperationOf<"centre">, [x, zero]: Literals): Literals {
-  if (x === undefined) throw new Error("it lacks its operand");
+  if (x === undefined) throw new Error("the operand is missing");
   const [shift = 0] = zero === undefined ? [] : Array.from(numbersOf(zero));
   return [
     literalOf(
@@ -51,15 +53,17 @@ export function evaluateCentre(_: OperationOf<"centre">, [x, zero]: Literals): L
   ];
 }
 
+/** `integer-matmul`, exact in int32. */
 export function evaluateIntegerMatmul(_: OperationOf<"integer-matmul">, [x, weights]: Literals): Literals {
-  if (x === undefined || weights === undefined) throw new Error("it lacks an operand");
+  if (x === undefined || weights === undefined) throw new Error("an operand is missing");
   return evaluateMatmul({ kind: "matmul" }, [...evaluateCast({ kind: "cast", to: "int32", saturate: false }, [x]), weights]);
 }
 
+/** `integer-linear`: an integer matrix product, scaled, with its epilogue. */
 export function evaluateIntegerLinear(operation: OperationOf<"integer-linear">, inputs: Literals): Literals {
   const [x, weights, scale, columnScale, ...others] = inputs;
   if (x === undefined || weights === undefined || scale === undefined || columnScale === undefined)
-    throw new Error("it lacks an operand");
+    throw new Error("an operand is missing");
   const sums = evaluateIntegerMatmul({ kind: "integer-matmul" }, [x, weights]);
   const times = { kind: "binary", function: "mul" } as const;
   const scales = evaluateBinary(times, [scale, columnScale]);

@@ -1,14 +1,15 @@
-/** Random numbers: the same bits for the same seed on every machine, others each time without one. */
+/** Random number generators. With a seed they return the same bits on every machine; without one they use Math.random. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import type { ElementType } from "../ir/element-types.ts";
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
 import type { TensorType } from "../ir/graph.ts";
 import type { CallAttributes } from "../ir/operations.ts";
 
-/** Numbers from 0 to below 1, in steps of 2^-53. */
+/** Returns numbers from 0 to below 1, in steps of 2^-53. */
 export type Generator = () => number;
 
-/** SplitMix32, twice per number: small, well spread, and its whole state is one seed (Steele and others, https://doi.org/10.1145/2660193.2660195). */
+/** A generator: SplitMix32, two steps per number (Steele et al., https://doi.org/10.1145/2660193.2660195). Math.random without a seed. */
 export function randomGenerator(seed: number | undefined): Generator {
   if (seed === undefined) return Math.random;
   const words = new Uint32Array(new Float64Array([seed]).buffer);
@@ -22,7 +23,7 @@ export function randomGenerator(seed: number | undefined): Generator {
   return () => ((next() >>> 5) * 2 ** 26 + (next() >>> 6)) / 2 ** 53;
 }
 
-/** Two independent numbers of the standard normal distribution (Box and Muller, https://doi.org/10.1214/aoms/1177706645). */
+/** Two independent standard normal numbers (Box and Muller, https://doi.org/10.1214/aoms/1177706645). */
 function normalPair(random: Generator): readonly [number, number] {
   const radius = Math.sqrt(-2 * Math.log(1 - random()));
   const angle = 2 * Math.PI * random();
@@ -33,19 +34,19 @@ function seedOf({ seed }: CallAttributes): number | undefined {
   return typeof seed === "number" ? seed : undefined;
 }
 
-/** Binary digits of the types smaller than float64. */
+/** Significant bits of types smaller than float64. */
 const digits: Readonly<Partial<Record<ElementType, number>>> = { float32: 24, float16: 11, bfloat16: 8 };
 
-/** Attributes: low, high, [seed]. */
+/** Uniformly distributed numbers. Attributes: low, high, optional seed. */
 export function randomUniform(
   _: readonly Literal[],
   attributes: CallAttributes,
   [type]: readonly TensorType[],
 ): readonly Literal[] {
-  if (type === undefined) throw new Error("it gives nothing");
+  if (type === undefined) throw new Error("the output type is missing");
   const random = randomGenerator(seedOf(attributes));
   const [low, high] = [Number(attributes["low"]), Number(attributes["high"])];
-  // In steps that the type holds, so that no number is rounded up to the end.
+  // In steps that the type represents, so that no number is rounded up to `high`.
   const steps = 2 ** (digits[type.dataType] ?? 53);
   const values = Float64Array.from(
     { length: elementCount(type.shape) },
@@ -54,13 +55,13 @@ export function randomUniform(
   return [literalOf(type.dataType, type.shape, values)];
 }
 
-/** Attributes: mean, scale, [seed]. */
+/** Normally distributed numbers. Attributes: mean, scale (standard deviation), optional seed. */
 export function randomNormal(
   _: readonly Literal[],
   attributes: CallAttributes,
   [type]: readonly TensorType[],
 ): readonly Literal[] {
-  if (type === undefined) throw new Error("it gives nothing");
+  if (type === undefined) throw new Error("the output type is missing");
   const random = randomGenerator(seedOf(attributes));
   const [mean, scale] = [Number(attributes["mean"]), Number(attributes["scale"])];
   const values = new Float64Array(elementCount(type.shape));
@@ -72,21 +73,21 @@ export function randomNormal(
   return [literalOf(type.dataType, type.shape, values)];
 }
 
-/** Classes drawn by the logarithms of their weights [batch, classes], which need not add up to 1. Attributes: [seed]. */
+/** Classes drawn by unnormalized log-probabilities [batch, classes]. Attributes: optional seed. */
 export function multinomial(
   [logits]: readonly Literal[],
   attributes: CallAttributes,
   [type]: readonly TensorType[],
 ): readonly Literal[] {
-  if (type === undefined || logits === undefined) throw new Error("it lacks its operand");
+  if (type === undefined || logits === undefined) throw new Error("the operand is missing");
   const random = randomGenerator(seedOf(attributes));
   const [batch = 0, classes = 0] = logits.shape;
   const values = numbersOf(logits);
-  const samples = type.shape[1] ?? 0;
+  const samples = at(type.shape, 1);
   const drawn = new Float64Array(batch * samples);
   for (let row = 0; row < batch; row += 1) {
     const own = Array.from({ length: classes }, (_, index) => values[row * classes + index] ?? 0);
-    const largest = own.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
+    const largest = own.reduce((max, value) => Math.max(max, value), Number.NEGATIVE_INFINITY);
     let sum = 0;
     const upTo = own.map((value) => (sum += Math.exp(value - largest)));
     for (let sample = 0; sample < samples; sample += 1) {

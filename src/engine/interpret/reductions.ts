@@ -1,4 +1,5 @@
-/** Operations along axes: sums and the like, places of extremes, running sums, sorting, softmax. */
+/** Operations along axes: reductions, argmax, prefix sums, top-k and softmax. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { elementOffsets, stridesOf } from "../ir/broadcast.ts";
 import { isFloat, isBigIntType } from "../ir/element-types.ts";
@@ -22,7 +23,7 @@ const steps: Readonly<Record<ReduceFunction, (sum: number, value: number) => num
   max: Math.max,
 };
 
-const wideSteps: Readonly<Record<ReduceFunction, (sum: bigint, value: bigint) => bigint>> = {
+const bigintSteps: Readonly<Record<ReduceFunction, (sum: bigint, value: bigint) => bigint>> = {
   sum: (sum, value) => sum + value,
   mean: (sum, value) => sum + value,
   product: (sum, value) => sum * value,
@@ -30,6 +31,7 @@ const wideSteps: Readonly<Record<ReduceFunction, (sum: bigint, value: bigint) =>
   max: (sum, value) => (value > sum ? value : sum),
 };
 
+/** `reduce`: in float64, or in bigints for int64 and uint64. The extreme of no elements is the other end of the type. */
 export function evaluateReduce(
   { function: name, axes, keep }: OperationOf<"reduce">,
   inputs: readonly Literal[],
@@ -44,10 +46,10 @@ export function evaluateReduce(
   const { dataType } = x;
   if (isBigIntType(dataType)) {
     const values = bigintsOf(x);
-    const step = wideSteps[name];
+    const step = bigintSteps[name];
     const results = Array.from(outer, (start) => {
       let sum = name === "min" || name === "max" ? emptyExtreme(dataType, name) : BigInt(starts[name]);
-      for (const place of inner) sum = step(sum, values[start + place] ?? 0n);
+      for (const offset of inner) sum = step(sum, values[start + offset] ?? 0n);
       return name === "mean" && length > 0 ? sum / BigInt(length) : sum;
     });
     return [literalOfBigints(dataType, shape, results)];
@@ -63,36 +65,38 @@ export function evaluateReduce(
 
   function subset(chosen: readonly number[]): Int32Array | Float64Array {
     return elementOffsets(
-      chosen.map((axis) => x.shape[axis] ?? 0),
-      chosen.map((axis) => strides[axis] ?? 0),
+      chosen.map((axis) => at(x.shape, axis)),
+      chosen.map((axis) => at(strides, axis)),
     );
   }
 }
 
-/** What the extreme of nothing is: the type's other end. */
+/** The minimum or maximum of no elements: the other end of the type. */
 function emptyExtreme(type: "int64" | "uint64", name: "min" | "max"): bigint {
   if (type === "uint64") return name === "min" ? 2n ** 64n - 1n : 0n;
   return name === "min" ? 2n ** 63n - 1n : -(2n ** 63n);
 }
 
-/** Runs along one axis: where each begins, and how far its elements lie apart. */
+/** The one-dimensional slices of a contiguous tensor along an axis. */
 interface AxisSlices {
   readonly starts: Int32Array | Float64Array;
   readonly length: number;
   readonly stride: number;
 }
 
-export function axisSlices(shape: readonly number[], axis: number): AxisSlices {
+/** The offset of the first element of every slice along an axis, their length and the stride of their elements, all in elements. */
+function axisSlices(shape: readonly number[], axis: number): AxisSlices {
   const strides = stridesOf(shape);
-  return { starts: elementOffsets(shape.with(axis, 1), strides), length: shape[axis] ?? 0, stride: strides[axis] ?? 1 };
+  return { starts: elementOffsets(shape.with(axis, 1), strides), length: at(shape, axis), stride: at(strides, axis) };
 }
 
+/** `arg`: argmax or argmin. */
 export function evaluateArg({ function: name, axis, last }: OperationOf<"arg">, inputs: readonly Literal[]): readonly Literal[] {
   const x = only(inputs);
   const { starts, length, stride } = axisSlices(x.shape, axis);
   const values: ArrayLike<number | bigint> = isBigIntType(x.dataType) ? bigintsOf(x) : numbersOf(x);
   const better = (one: number | bigint, other: number | bigint): boolean => (name === "max" ? one > other : one < other);
-  const places = Array.from(starts, (start) => {
+  const offsets = Array.from(starts, (start) => {
     let best = 0;
     for (let index = 1; index < length; index += 1) {
       const value = values[start + index * stride] ?? 0;
@@ -101,9 +105,10 @@ export function evaluateArg({ function: name, axis, last }: OperationOf<"arg">, 
     }
     return best;
   });
-  return [int64Literal(places, x.shape.with(axis, 1))];
+  return [int64Literal(offsets, x.shape.with(axis, 1))];
 }
 
+/** `cumulative`: prefix sums and products. */
 export function evaluateCumulative(operation: OperationOf<"cumulative">, inputs: readonly Literal[]): readonly Literal[] {
   const { function: name, axis, exclusive, reverse } = operation;
   const x = only(inputs);
@@ -115,9 +120,9 @@ export function evaluateCumulative(operation: OperationOf<"cumulative">, inputs:
     const results = Array.from({ length: count }, () => 0n);
     for (const start of begins) {
       let sum = name === "sum" ? 0n : 1n;
-      for (const place of order) {
-        const next = wideSteps[name](sum, values[start + place] ?? 0n);
-        results[start + place] = exclusive ? sum : next;
+      for (const offset of order) {
+        const next = bigintSteps[name](sum, values[start + offset] ?? 0n);
+        results[start + offset] = exclusive ? sum : next;
         sum = next;
       }
     }
@@ -127,39 +132,41 @@ export function evaluateCumulative(operation: OperationOf<"cumulative">, inputs:
   const results = new Float64Array(count);
   for (const start of begins) {
     let sum = starts[name];
-    for (const place of order) {
-      const next = steps[name](sum, values[start + place] ?? 0);
-      results[start + place] = exclusive ? sum : next;
+    for (const offset of order) {
+      const next = steps[name](sum, values[start + offset] ?? 0);
+      results[start + offset] = exclusive ? sum : next;
       sum = next;
     }
   }
   return [literalOf(x.dataType, x.shape, results)];
 }
 
+/** `top-k`; NaN counts as the largest. */
 export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, inputs: readonly Literal[]): readonly Literal[] {
   const x = only(inputs);
   const { starts, length, stride } = axisSlices(x.shape, axis);
   const shape = x.shape.with(axis, count);
   const values: ArrayLike<number | bigint> = isBigIntType(x.dataType) ? bigintsOf(x) : numbersOf(x);
   const found = axisSlices(shape, axis);
-  const places = new Float64Array(elementCount(shape));
-  const indices = Array.from(places, () => 0);
+  const offsets = new Float64Array(elementCount(shape));
+  const indices = Array.from(offsets, () => 0);
   for (const [lane, start] of starts.entries()) {
     const order = Array.from({ length }, (_, index) => index).sort((one, other) => {
       const [a, b] = [values[start + one * stride] ?? 0, values[start + other * stride] ?? 0];
       if (a === b) return one - other;
-      if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(b)) - Number(Number.isNaN(a)); // as numpy sorts it: the largest
+      if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(b)) - Number(Number.isNaN(a)); // NaN sorts as the largest, as in NumPy
       return a > b === largest ? -1 : 1;
     });
     for (let rank = 0; rank < count; rank += 1) {
       const at = (found.starts[lane] ?? 0) + rank * found.stride;
-      places[at] = start + (order[rank] ?? 0) * stride;
+      offsets[at] = start + (order[rank] ?? 0) * stride;
       indices[at] = order[rank] ?? 0;
     }
   }
-  return [pickElements(x, shape, places), int64Literal(indices, shape)];
+  return [pickElements(x, shape, offsets), int64Literal(indices, shape)];
 }
 
+/** `softmax`: the maximum is subtracted first, so that exp does not overflow. */
 export function evaluateSoftmax({ axis, logarithm }: OperationOf<"softmax">, inputs: readonly Literal[]): readonly Literal[] {
   const x = only(inputs);
   const { starts, length, stride } = axisSlices(x.shape, axis);
@@ -181,6 +188,6 @@ export function evaluateSoftmax({ axis, logarithm }: OperationOf<"softmax">, inp
 
 function only(inputs: readonly Literal[]): Literal {
   const [x] = inputs;
-  if (x === undefined) throw new Error("it lacks its operand");
+  if (x === undefined) throw new Error("the operand is missing");
   return x;
 }

@@ -1,32 +1,34 @@
-/** Reads a pattern in RE2's syntax into its parts. Groups capture nothing: only whether a text matches is asked. */
+/** Parser of RE2 syntax. Groups do not capture, since only whole matches are of interest. */
 
+/** A node of the syntax tree of a pattern. */
 export type PatternNode =
   | { readonly kind: "character"; readonly accepts: Accepts }
-  /** Holds or not between two characters; -1 is an end of the text. */
+  /** An assertion between two characters; -1 is an end of the text. */
   | { readonly kind: "where"; readonly holds: (before: number, after: number) => boolean }
   | { readonly kind: "sequence"; readonly parts: readonly PatternNode[] }
   | { readonly kind: "choice"; readonly parts: readonly PatternNode[] }
-  | { readonly kind: "repeat"; readonly part: PatternNode; readonly least: number; readonly most: number };
+  | { readonly kind: "repeat"; readonly part: PatternNode; readonly min: number; readonly max: number };
 
 type Accepts = (code: number) => boolean;
 
 interface Flags {
-  /** i: upper and lower case are the same. */
+  /** Flag i: case-insensitive. */
   readonly insensitive: boolean;
-  /** s: a dot takes line breaks. */
+  /** Flag s: a dot matches line breaks. */
   readonly dotAll: boolean;
-  /** m: ^ and $ hold at line breaks. */
+  /** Flag m: ^ and $ match at line breaks. */
   readonly lines: boolean;
 }
 
-/** RE2's own limit. */
+/** Maximum count of a repeat, as in RE2. */
 const maxRepeats = 1000;
 const maxGroupDepth = 200;
 
+/** Parses a pattern. Throws if it is invalid or not supported. */
 export function parsePattern(pattern: string): PatternNode {
   const reader = new PatternReader(Array.from(pattern));
   const part = reader.choice({ insensitive: false, dotAll: false, lines: false }, 0);
-  if (!reader.atEnd) throw new Error(`its pattern closes a group that is not open`);
+  if (!reader.atEnd) throw new Error(`the pattern has an unmatched )`);
   return part;
 }
 
@@ -49,7 +51,7 @@ const classes: Readonly<Record<string, Accepts>> = {
 const posix: Readonly<Record<string, RegExp>> = {
   alnum: /^[0-9A-Za-z]$/,
   alpha: /^[A-Za-z]$/,
-  ascii: /^[\0-\x7f]$/, // oxlint-disable-line no-control-regex -- it names them all
+  ascii: /^[\0-\x7f]$/, // oxlint-disable-line no-control-regex -- the class is all of ASCII
   blank: /^[\t ]$/,
   cntrl: /^[\0-\x1f\x7f]$/, // oxlint-disable-line no-control-regex
   digit: /^[0-9]$/,
@@ -77,13 +79,13 @@ class PatternReader {
   }
 
   choice(flags: Flags, depth: number): PatternNode {
-    if (depth > maxGroupDepth) throw new Error(`its pattern nests more than ${maxGroupDepth} groups`);
+    if (depth > maxGroupDepth) throw new Error(`the pattern nests more than ${maxGroupDepth} groups`);
     const parts: PatternNode[] = [];
     let current = flags;
     for (;;) {
       const [part, after] = this.#sequence(current, depth);
       parts.push(part);
-      current = after; // flags set inside hold up to the end of the group
+      current = after; // flags hold until the end of the group
       if (!this.#take("|")) break;
     }
     return parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: "choice", parts };
@@ -100,7 +102,7 @@ class PatternReader {
     return [{ kind: "sequence", parts }, flags];
   }
 
-  /** One part, or the flags that hold from here on. */
+  /** One atom, or the flags that hold from here on. */
   #atom(flags: Flags, depth: number): PatternNode | Flags {
     const character = this.#next();
     if (character === "(") return this.#group(flags, depth);
@@ -109,7 +111,8 @@ class PatternReader {
     if (character === "^") return { kind: "where", holds: (before) => before < 0 || (flags.lines && before === lineBreak) };
     if (character === "$") return { kind: "where", holds: (_, after) => after < 0 || (flags.lines && after === lineBreak) };
     if (character === "\\") return this.#escaped(flags);
-    if (character === "*" || character === "+" || character === "?") throw new Error("its pattern repeats nothing");
+    if (character === "*" || character === "+" || character === "?")
+      throw new Error("the pattern has a quantifier without an operand");
     return { kind: "character", accepts: one(character.codePointAt(0) ?? 0, flags) };
   }
 
@@ -132,7 +135,7 @@ class PatternReader {
   #name(): void {
     this.#expect("<");
     while (!this.#take(">")) {
-      if (!word(this.#next().codePointAt(0) ?? 0)) throw new Error("its pattern names a group with other than letters");
+      if (!word(this.#next().codePointAt(0) ?? 0)) throw new Error("the pattern has an invalid group name");
     }
   }
 
@@ -145,37 +148,37 @@ class PatternReader {
       else if (flag === "i") insensitive = on;
       else if (flag === "s") dotAll = on;
       else if (flag === "m") lines = on;
-      else if (flag !== "U") throw new Error(`its pattern has the group "(?${flag}", which RE2 does not know`); // U changes what is captured only
+      else if (flag !== "U") throw new Error(`the pattern has the unknown flag "(?${flag}"`); // U only changes captures
     }
     return { insensitive, dotAll, lines };
   }
 
-  /** What follows a part: *, +, ?, {n}, {n,}, {n,m}, each with a ? that changes what is captured only. */
+  /** A quantifier: *, +, ?, {n}, {n,} or {n,m}, each optionally lazy, which only changes captures. */
   #repeated(part: PatternNode): PatternNode {
-    let [least, most] = [1, 1];
-    if (this.#take("*")) [least, most] = [0, Number.POSITIVE_INFINITY];
-    else if (this.#take("+")) [least, most] = [1, Number.POSITIVE_INFINITY];
-    else if (this.#take("?")) [least, most] = [0, 1];
+    let [min, max] = [1, 1];
+    if (this.#take("*")) [min, max] = [0, Number.POSITIVE_INFINITY];
+    else if (this.#take("+")) [min, max] = [1, Number.POSITIVE_INFINITY];
+    else if (this.#take("?")) [min, max] = [0, 1];
     else {
       const counts = this.#counts();
       if (counts === undefined) return part;
-      [least, most] = counts;
+      [min, max] = counts;
     }
     this.#take("?");
-    if ("*+?".includes(this.#peek() || " ")) throw new Error("its pattern repeats a repeat");
-    return { kind: "repeat", part, least, most };
+    if ("*+?".includes(this.#peek() || " ")) throw new Error("the pattern has a quantifier after a quantifier");
+    return { kind: "repeat", part, min, max };
   }
 
-  /** A brace that holds no counts stands for itself. */
-  #counts(): [least: number, most: number] | undefined {
+  /** Counts in braces; a brace without counts is a literal. */
+  #counts(): [min: number, max: number] | undefined {
     const found = /^\{(\d+)(,(\d*))?\}/.exec(this.#characters.slice(this.#at, this.#at + 16).join(""));
     if (found === null) return undefined;
     this.#at += found[0].length;
-    const least = Number(found[1]);
-    const most = found[2] === undefined ? least : found[3] === "" ? Number.POSITIVE_INFINITY : Number(found[3]);
-    if (least > maxRepeats || (most !== Number.POSITIVE_INFINITY && most > maxRepeats) || most < least)
-      throw new Error(`its pattern repeats ${found[0]}`);
-    return [least, most];
+    const min = Number(found[1]);
+    const max = found[2] === undefined ? min : found[3] === "" ? Number.POSITIVE_INFINITY : Number(found[3]);
+    if (min > maxRepeats || (max !== Number.POSITIVE_INFINITY && max > maxRepeats) || max < min)
+      throw new Error(`the pattern has the invalid count ${found[0]}`);
+    return [min, max];
   }
 
   #escaped(flags: Flags): PatternNode {
@@ -192,7 +195,7 @@ class PatternReader {
     return { kind: "character", accepts: typeof escape === "number" ? one(escape, flags) : escape };
   }
 
-  /** \Q...\E: as it stands. */
+  /** \Q...\E: literal text. */
   #quoted(flags: Flags): PatternNode {
     this.#at += 1;
     const parts: PatternNode[] = [];
@@ -204,7 +207,7 @@ class PatternReader {
     return { kind: "sequence", parts };
   }
 
-  /** What a backslash means inside of a set as well: a character's number, or a class. */
+  /** An escape that is also valid inside of a character class: a code point, or a class. */
   #escape(): number | Accepts {
     const letter = this.#next();
     const known = Object.hasOwn(classes, letter) ? classes[letter] : undefined;
@@ -215,10 +218,10 @@ class PatternReader {
     if (/[0-7]/.test(letter)) {
       let digits = letter;
       while (digits.length < 3 && /[0-7]/.test(this.#peek())) digits += this.#next();
-      if (letter !== "0" && digits.length < 3) throw new Error("its pattern refers back to a group, which RE2 does not do");
+      if (letter !== "0" && digits.length < 3) throw new Error("the pattern has a backreference, which RE2 does not support");
       return Number.parseInt(digits, 8);
     }
-    if (/[A-Za-z0-9]/.test(letter)) throw new Error(`its pattern has the escape "\\${letter}", which is not taken here`);
+    if (/[A-Za-z0-9]/.test(letter)) throw new Error(`the pattern has the unsupported escape "\\${letter}"`);
     return letter.codePointAt(0) ?? 0;
   }
 
@@ -226,11 +229,11 @@ class PatternReader {
     let digits = "";
     if (this.#take("{")) while (!this.#take("}")) digits += this.#next();
     else digits = this.#next() + this.#next();
-    if (!/^[0-9A-Fa-f]{1,6}$/.test(digits)) throw new Error(`its pattern names the character "${digits}"`);
+    if (!/^[0-9A-Fa-f]{1,6}$/.test(digits)) throw new Error(`the pattern has the invalid code point "${digits}"`);
     return Number.parseInt(digits, 16);
   }
 
-  /** A category or script of Unicode, by a letter or in braces. */
+  /** A Unicode category or script: one letter, or a name in braces. */
   #property(inverted: boolean): Accepts {
     let name = this.#next();
     if (name === "{") {
@@ -239,7 +242,7 @@ class PatternReader {
     }
     const negated = name.startsWith("^");
     const bare = negated ? name.slice(1) : name;
-    if (!/^[A-Za-z_]+$/.test(bare)) throw new Error(`its pattern names the property "${bare}"`);
+    if (!/^[A-Za-z_]+$/.test(bare)) throw new Error(`the pattern has the invalid property "${bare}"`);
     const expression = propertyExpression(bare);
     return (code) => code >= 0 && expression.test(String.fromCodePoint(code)) !== (inverted !== negated);
   }
@@ -256,7 +259,7 @@ class PatternReader {
       const isRange = this.#peek() === "-" && this.#characters[this.#at + 1] !== "]" && this.#at + 1 < this.#characters.length;
       if (isRange) this.#at += 1;
       const to = isRange ? this.#member() : from;
-      if (typeof to !== "number" || to < from) throw new Error("its pattern has a range from nothing to something");
+      if (typeof to !== "number" || to < from) throw new Error("the pattern has an invalid range");
       members.push(either((code) => code >= from && code <= to, flags));
     }
     this.#expect("]");
@@ -271,7 +274,7 @@ class PatternReader {
       const inside = this.#characters.slice(this.#at, end < 0 ? this.#at : end).join("");
       const found = /^:(\^?)([a-z]+):$/.exec(inside);
       const members = found?.[2] !== undefined && Object.hasOwn(posix, found[2]) ? posix[found[2]] : undefined;
-      if (members === undefined) throw new Error(`its pattern names the class "[${inside.slice(0, 20)}]"`);
+      if (members === undefined) throw new Error(`the pattern has the unknown class "[${inside.slice(0, 20)}]"`);
       this.#at = end + 1;
       return (code) => members.test(String.fromCodePoint(code)) !== (found?.[1] === "^");
     }
@@ -284,7 +287,7 @@ class PatternReader {
 
   #next(): string {
     const character = this.#characters[this.#at];
-    if (character === undefined) throw new Error("its pattern ends too early");
+    if (character === undefined) throw new Error("the pattern ends unexpectedly");
     this.#at += 1;
     return character;
   }
@@ -296,7 +299,7 @@ class PatternReader {
   }
 
   #expect(character: string): void {
-    if (!this.#take(character)) throw new Error(`its pattern lacks "${character}" at ${this.#at}`);
+    if (!this.#take(character)) throw new Error(`the pattern needs "${character}" at ${this.#at}`);
   }
 }
 
@@ -304,7 +307,7 @@ function one(code: number, flags: Flags): Accepts {
   return either((other) => other === code, flags);
 }
 
-/** Of either case, where the pattern does not tell them apart. */
+/** Accepts both cases, if the pattern is case-insensitive. */
 function either(accepts: Accepts, { insensitive }: Flags): Accepts {
   if (!insensitive) return accepts;
   return (code) => {
@@ -321,7 +324,7 @@ function propertyExpression(name: string): RegExp {
     try {
       return new RegExp(`^\\p{Script=${name}}$`, "u");
     } catch (error) {
-      throw new Error(`its pattern names the property "${name}", which is unknown`, { cause: error });
+      throw new Error(`the pattern has the unknown property "${name}"`, { cause: error });
     }
   }
 }

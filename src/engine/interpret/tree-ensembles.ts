@@ -1,18 +1,20 @@
-/** Ensembles of decision trees. */
+/** Evaluation of ensembles of decision trees. */
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
 import type { CallAttributes } from "../ir/operations.ts";
 
+/** Comparisons of a node, in the order of their numbers in ONNX TreeEnsemble. */
 export const treeModes = ["LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER"] as const;
+/** Ways to combine the weights of leaves, in the order of their numbers in ONNX TreeEnsemble. */
 export const treeAggregates = ["AVERAGE", "SUM", "MIN", "MAX"] as const;
 
 /**
- * Attributes, with nodes and leaves of all trees numbered from 0 and a leaf named by -1 - its number:
- *   features, modes, splits, yes, no, missing: of each node the column, the comparison (a place in treeModes), what with, where to go when it holds
- *     and when not, and whether what is no number holds
- *   sets, members: of each MEMBER node, in order, where its members begin; the members
- *   roots: of each tree
- *   starts, targets, weights: of each leaf where its weights begin; of each weight what it adds to, and the weight
- *   base: of each target; may be left out
+ * The trees, from the attributes of the call. Nodes and leaves of all trees are numbered from 0; a reference to leaf n is encoded as -1 - n.
+ *   features, modes, splits, yes, no, missing: for each node the feature, the comparison (index in treeModes), the value it compares with, the child if
+ *     it holds, the child if not, and whether (1) NaN counts as holding
+ *   sets, members: for each MEMBER node, in order, the start of its set in members; the members of all sets
+ *   roots: the root node of each tree
+ *   starts, targets, weights: for each leaf the start of its weights; for each weight its target and value
+ *   base: a value added to each target; optional
  *   aggregate: a name of treeAggregates
  */
 interface Ensemble {
@@ -26,13 +28,13 @@ interface Ensemble {
   readonly roots: readonly number[];
 }
 
-/** Scores [N, targets] of features [N, C]. */
+/** Scores [N, targets] of features [N, C]. Throws if a tree has a cycle or refers to a feature that does not exist. */
 export function evaluateTreeEnsemble(
   [x]: readonly Literal[],
   attributes: CallAttributes,
   types: readonly { readonly shape: readonly number[] }[],
 ): readonly Literal[] {
-  if (x === undefined) throw new Error("it lacks its operand");
+  if (x === undefined) throw new Error("the operand is missing");
   const list = (name: string): readonly number[] => (attributes[name] ?? []) as readonly number[];
   const ensemble: Ensemble = {
     features: list("features"),
@@ -84,8 +86,9 @@ function leafOf(ensemble: Ensemble, root: number, values: ArrayLike<number>, sta
   let node = root;
   for (let steps = 0; node >= 0; steps += 1) {
     const feature = ensemble.features[node];
-    if (feature === undefined || steps > ensemble.features.length) throw new Error("one of its trees does not end");
-    if (feature >= columns) throw new Error(`one of its trees looks at the feature ${feature} of ${columns}`);
+    if (feature === undefined || steps > ensemble.features.length)
+      throw new Error("a tree has a cycle or refers to a node that does not exist");
+    if (feature >= columns) throw new Error(`a tree refers to feature ${feature}, and there are ${columns}`);
     const value = values[start + feature] ?? 0;
     const holds = Number.isNaN(value) && ensemble.missing[node] === 1 ? true : compare(ensemble, node, value);
     node = (holds ? ensemble.yes : ensemble.no)[node] ?? 0;

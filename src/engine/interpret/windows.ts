@@ -1,4 +1,5 @@
-/** Transposed convolution and pooling, by their definitions. */
+/** Transposed convolution and pooling. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { stridesOf } from "../ir/broadcast.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
@@ -8,9 +9,9 @@ import { coordinatesOf, linearOffset, kernelOffsets } from "./products.ts";
 
 type Literals = readonly Literal[];
 
-/** Without its bias and activation. */
+/** The sums of a transposed convolution, without bias and activation, in float64. */
 export function convolveTransposed(operation: OperationOf<"convolution-transpose">, [x, weights]: Literals): Literals {
-  if (x === undefined || weights === undefined) throw new Error("it lacks an operand");
+  if (x === undefined || weights === undefined) throw new Error("an operand is missing");
   const { groups, strides, dilations, pads } = operation;
   const shape = inferTypes(operation, [x, weights])[0]?.shape ?? [];
   const [batch = 0, channels = 0, ...sizes] = x.shape;
@@ -24,16 +25,16 @@ export function convolveTransposed(operation: OperationOf<"convolution-transpose
   for (let element = 0; element < volume; element += 1) {
     const point = coordinatesOf(element, sizes, from);
     for (const [tap, offset] of offsets.entries()) {
-      const into = point.map((at, axis) => at * (strides[axis] ?? 1) + (offset[axis] ?? 0) - (pads[axis] ?? 0));
-      const place = linearOffset(into, spatial, to);
-      if (place < 0) continue;
+      const target = point.map((coordinate, axis) => coordinate * at(strides, axis) + at(offset, axis) - at(pads, axis));
+      const position = linearOffset(target, spatial, to);
+      if (position < 0) continue;
       for (let image = 0; image < batch; image += 1) {
         for (let channel = 0; channel < channels; channel += 1) {
           const value = values[(image * channels + channel) * volume + element] ?? 0;
           const first = Math.floor(channel / (channels / groups)) * filters;
           for (let filter = 0; filter < filters; filter += 1) {
-            const at = (image * filters * groups + first + filter) * area + place;
-            results[at] = (results[at] ?? 0) + value * (factors[(channel * filters + filter) * taps + tap] ?? 0);
+            const sum = (image * filters * groups + first + filter) * area + position;
+            results[sum] = (results[sum] ?? 0) + value * (factors[(channel * filters + filter) * taps + tap] ?? 0);
           }
         }
       }
@@ -42,51 +43,51 @@ export function convolveTransposed(operation: OperationOf<"convolution-transpose
   return [literalOf(x.dataType, shape, results)];
 }
 
+/** `max-pool`: maxima and their indices. */
 export function evaluateMaxPool(operation: OperationOf<"max-pool">, [x]: Literals): Literals {
-  if (x === undefined) throw new Error("it lacks its operand");
+  if (x === undefined) throw new Error("the operand is missing");
   const shape = inferTypes(operation, [x])[0]?.shape ?? [];
   const values = numbersOf(x);
   const sizes = x.shape.slice(2);
   const volume = elementCount(sizes);
   const columnStrides = stridesOf(sizes.toReversed()).toReversed();
-  const places: number[] = [];
-  const told: number[] = [];
+  const offsets: number[] = [];
+  const indices: number[] = [];
   eachWindow(x.shape, shape, operation.kernel, operation, (start, inside) => {
-    let best = inside[0]?.place ?? 0;
-    for (const { place } of inside) if ((values[start + place] ?? 0) > (values[start + best] ?? 0)) best = place;
-    places.push(start + best);
+    let best = inside[0] ?? 0; // a window in the padding alone gives the first element
+    for (const offset of inside) if ((values[start + offset] ?? 0) > (values[start + best] ?? 0)) best = offset;
+    offsets.push(start + best);
     const point = coordinatesOf(best, sizes, stridesOf(sizes));
-    told.push(operation.columnMajor ? start + linearOffset(point, sizes, columnStrides) : start + best);
+    indices.push(operation.columnMajor ? start + linearOffset(point, sizes, columnStrides) : start + best);
   });
-  if (volume === 0) throw new Error("it pools nothing");
-  return [pickElements(x, shape, places), int64Literal(told, shape)];
+  if (volume === 0) throw new Error("the input has no elements");
+  return [pickElements(x, shape, offsets), int64Literal(indices, shape)];
 }
 
+/** `average-pool`. */
 export function evaluateAveragePool(operation: OperationOf<"average-pool">, [x]: Literals): Literals {
-  if (x === undefined) throw new Error("it lacks its operand");
+  if (x === undefined) throw new Error("the operand is missing");
   const shape = inferTypes(operation, [x])[0]?.shape ?? [];
   const values = numbersOf(x);
   const means: number[] = [];
   eachWindow(x.shape, shape, operation.kernel, operation, (start, inside, padded) => {
     let sum = 0;
-    for (const { place } of inside) sum += values[start + place] ?? 0;
+    for (const offset of inside) sum += values[start + offset] ?? 0;
     means.push(sum / (operation.countPadding ? padded : inside.length));
   });
   return [literalOf(x.dataType, shape, means)];
 }
 
-interface Tap {
-  /** Of the element in its channel. */
-  readonly place: number;
-}
-
-/** Calls with every window of every channel, row-major: where the channel begins, the elements inside, and how many lie inside the padded input. */
+/**
+ * Calls `visit` for every window of every channel, in row-major order, with the offset of the channel, the offsets inside the channel of the elements
+ * that are not padding, and the number of elements inside the padded input.
+ */
 function eachWindow(
   from: readonly number[],
   to: readonly number[],
   kernel: readonly number[],
   { strides, dilations, pads }: Window,
-  visit: (start: number, inside: readonly Tap[], padded: number) => void,
+  visit: (start: number, inside: readonly number[], padded: number) => void,
 ): void {
   const sizes = from.slice(2);
   const spatial = to.slice(2);
@@ -94,17 +95,17 @@ function eachWindow(
   const { offsets } = kernelOffsets(kernel, dilations);
   const windows = Array.from({ length: elementCount(spatial) }, (_, element) => {
     const point = coordinatesOf(element, spatial, out);
-    const inside: Tap[] = [];
+    const inside: number[] = [];
     let padded = 0;
-    for (const offset of offsets) {
-      const at = point.map((step, axis) => step * (strides[axis] ?? 1) + (offset[axis] ?? 0) - (pads[axis] ?? 0));
-      if (at.every((coordinate, axis) => coordinate < (sizes[axis] ?? 0) + (pads[axis + sizes.length] ?? 0))) padded += 1;
-      const place = linearOffset(at, sizes, own);
-      if (place >= 0) inside.push({ place });
+    for (const tap of offsets) {
+      const coordinates = point.map((step, axis) => step * at(strides, axis) + at(tap, axis) - at(pads, axis));
+      if (coordinates.every((coordinate, axis) => coordinate < at(sizes, axis) + at(pads, axis + sizes.length))) padded += 1;
+      const offset = linearOffset(coordinates, sizes, own);
+      if (offset >= 0) inside.push(offset);
     }
     return { inside, padded };
   });
-  const channels = (from[0] ?? 0) * (from[1] ?? 0);
+  const channels = at(from, 0) * at(from, 1);
   for (let channel = 0; channel < channels; channel += 1) {
     for (const { inside, padded } of windows) visit(channel * elementCount(sizes), inside, padded);
   }

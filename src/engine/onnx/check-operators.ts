@@ -1,10 +1,10 @@
-/** Whether the engine knows every operator of a model, before anything is computed. */
+/** Checks, before a model is traced, that the engine implements every operator of it. */
 import type { OnnxModel, OnnxNode } from "./onnx-model.ts";
 import { hasOperator } from "./operators/table.ts";
 import { unknownOperator } from "./trace-model.ts";
 import { innerGraphs } from "./used-names.ts";
 
-/** MODEL_UNSUPPORTED with operator, domain, version and node of the first one that is missing; branches and loops are looked into. */
+/** Throws MODEL_UNSUPPORTED for the first operator, in the graph, its subgraphs and functions, that the engine does not have in the required version. */
 export function checkOperators(model: OnnxModel): void {
   const { functions, graph, opsets } = model;
   checkNodes(graph.nodes, opsets);

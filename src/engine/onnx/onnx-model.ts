@@ -1,26 +1,32 @@
-/** An ONNX model in memory, as its file says it. Field names follow https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3. */
+/** An ONNX model in memory, in the structure of its file. Names follow https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3. */
 import type { ElementType } from "../ir/element-types.ts";
 import type { Literal } from "../ir/literal.ts";
 
+/** The model in an ONNX file. */
 export interface OnnxModel {
+  /** Version of the ONNX file format. */
   readonly irVersion: number;
-  /** Versions of operator sets by domain; the standard one is "". */
+  /** Versions of the operator sets, by domain; the standard one is "". */
   readonly opsets: ReadonlyMap<string, number>;
   readonly graph: OnnxGraph;
-  /** By "domain:name". */
+  /** Functions that the file defines, by "domain:name". */
   readonly functions: ReadonlyMap<string, OnnxFunction>;
-  /** Elements of all tensors in it, those in nodes among them. */
+  /** Number of elements of all tensors, those in attributes of nodes included. */
   readonly elementCount: number;
 }
 
+/** A graph of an ONNX model: the main one, or a subgraph of If, Loop or Scan. */
 export interface OnnxGraph {
   readonly name: string;
+  /** Nodes in topological order. */
   readonly nodes: readonly OnnxNode[];
+  /** Tensors that the graph holds, by name. */
   readonly initializers: ReadonlyMap<string, Literal>;
   readonly inputs: readonly OnnxValueInfo[];
   readonly outputs: readonly OnnxValueInfo[];
 }
 
+/** A function that the file defines and graphs use like an operator. */
 export interface OnnxFunction {
   readonly domain: string;
   readonly name: string;
@@ -28,21 +34,22 @@ export interface OnnxFunction {
   readonly outputs: readonly string[];
   readonly nodes: readonly OnnxNode[];
   readonly opsets: ReadonlyMap<string, number>;
-  /** Values of attributes that a caller leaves out. */
+  /** Values of attributes that a node which calls the function does not set. */
   readonly defaults: ReadonlyMap<string, OnnxAttribute>;
 }
 
+/** One use of an operator or a function. */
 export interface OnnxNode {
   readonly name: string;
   readonly domain: string;
   readonly operator: string;
-  /** "" where an optional one is left out. */
+  /** Names of the inputs; "" for an optional input that is absent. */
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
   readonly attributes: ReadonlyMap<string, OnnxAttribute>;
 }
 
-/** What an attribute of each kind holds. Whole numbers beyond 2^53 are brought to the ends of the safe range: what they name is never as large. */
+/** The value of an attribute, by its kind. Integers beyond 2^53 are clamped to the safe range: sizes and indices are never that large. */
 export interface OnnxAttributeValues {
   readonly float: number;
   readonly int: number;
@@ -55,26 +62,30 @@ export interface OnnxAttributeValues {
   readonly tensors: readonly Literal[];
   readonly graphs: readonly OnnxGraph[];
   readonly type: OnnxType;
-  /** In the body of a function: the value of the caller's attribute of this name. */
+  /** In the body of a function: the name of the calling node's attribute whose value is used. */
   readonly reference: string;
 }
 
+/** The kinds of attributes. */
 export type OnnxAttributeKind = keyof OnnxAttributeValues;
 
+/** An attribute of a node: its kind and its value. */
 export type OnnxAttribute = {
   readonly [Kind in OnnxAttributeKind]: { readonly kind: Kind; readonly value: OnnxAttributeValues[Kind] };
 }[OnnxAttributeKind];
 
+/** The type of a value. */
 export type OnnxType =
   | { readonly kind: "tensor"; readonly dataType: ElementType; readonly shape?: readonly OnnxDimension[] }
   | { readonly kind: "sequence"; readonly element: OnnxType }
   | { readonly kind: "optional"; readonly element: OnnxType }
-  /** Of a kind no operator here takes: a map, a sparse tensor, one that is not stated. */
+  /** A type that no supported operator has: a map, a sparse tensor, or an unstated type. */
   | { readonly kind: "other"; readonly name: string };
 
-/** A number is fixed, a text names a free dimension, null is free without a name. */
+/** A dimension: a number is a fixed size, a string the name of a free dimension, null a free dimension without a name. */
 export type OnnxDimension = number | string | null;
 
+/** The name and type of an input or output of a graph. */
 export interface OnnxValueInfo {
   readonly name: string;
   readonly type: OnnxType;

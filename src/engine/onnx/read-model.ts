@@ -1,4 +1,4 @@
-/** ModelProto and what is in it, read whole into memory. The outline without weights is read by `models/onnx-outline.ts`. */
+/** Reads complete ONNX models into memory. `formats/onnx/onnx-outline.ts` reads the outline without tensor data. */
 import { PbfReader } from "pbf";
 import { InferyardError, messageOf } from "../../errors.ts";
 import { elementCount } from "../../tensor.ts";
@@ -8,20 +8,37 @@ import type { Literal } from "../ir/literal.ts";
 import type { OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode, OnnxType, OnnxValueInfo } from "./onnx-model.ts";
 import { type DetachedModel, detachTensorData } from "../../formats/onnx/detach-tensor-data.ts";
 import type { ByteSource } from "../../formats/byte-source.ts";
+import {
+  attributeProto,
+  dimensionProto,
+  elementTypeProto,
+  functionProto,
+  graphProto,
+  modelProto,
+  nodeProto,
+  operatorSetIdProto,
+  tensorShapeProto,
+  tensorTypeProto,
+  typeProto,
+  valueInfoProto,
+} from "../../formats/onnx/onnx-fields.ts";
+import { modelInvalid } from "../../formats/format-errors.ts";
 import { MessageReader } from "../../formats/protobuf/message-reader.ts";
 import { type ExternalData, elementTypeOf, readTensor } from "./read-tensor.ts";
 
+/** A model that was read, with the data that is still in files. */
 export interface ImportedModel {
   readonly model: OnnxModel;
-  /** Elements that are still to be read from other files. */
+  /** External data, which the caller must supply before the tensors are used. */
   readonly external: readonly ExternalData[];
-  /** Brings into memory what is still in a file and was not packed: the files may be closed then. */
+  /** Loads the data that is still in files and has not been packed. The files may be closed afterwards. */
   keep(): void;
 }
 
 /**
- * MODEL_INVALID where the bytes are no whole ONNX file; `shown` names the file in messages. The elements of large tensors stay in a file that is
- * given as `ModelBytes`, which must be readable until `keep` was called. `budget` is charged for everything else, before it is unpacked.
+ * Reads an ONNX model; `shown` is the path of the file for messages. With a `ByteSource`, the data of large tensors stays in the file, which must be readable until
+ * `keep` is called. `budget` is charged for everything else before it is unpacked. Throws MODEL_INVALID if the bytes are not a complete ONNX file, MODEL_UNSUPPORTED for
+ * sparse tensors, and what the budget throws.
  */
 export function readOnnxModel(
   file: Uint8Array | ByteSource,
@@ -33,10 +50,7 @@ export function readOnnxModel(
     return new ModelReader(new MessageReader(new PbfReader(bytes), ranges, budget)).read();
   } catch (error) {
     if (error instanceof InferyardError) throw error;
-    throw new InferyardError("MODEL_INVALID", `${shown} is not a whole ONNX file: ${messageOf(error)}`, {
-      remedy: "download it again",
-      cause: error,
-    });
+    throw modelInvalid(`${shown} is not a whole ONNX file: ${messageOf(error)}`, "download it again", error);
   }
 }
 
@@ -44,7 +58,7 @@ function detachedModel(file: ByteSource): Partial<DetachedModel> & Pick<Detached
   try {
     return detachTensorData(file);
   } catch {
-    // Its fields do not add up: the reader of the whole says what is wrong.
+    // The fields do not fit together. Reading the whole file says what is wrong.
     const bytes = new Uint8Array(file.size);
     file.read(bytes, 0);
     return { bytes };
@@ -94,10 +108,10 @@ class ModelReader {
     let graph: OnnxGraph | undefined;
     let irVersion = 0;
     this.#reader.whole((field) => {
-      if (field === 1) irVersion = this.#reader.integer();
-      else if (field === 7) graph = this.#graph();
-      else if (field === 8) opsets.set(...this.#opset());
-      else if (field === 25) {
+      if (field === modelProto.irVersion) irVersion = this.#reader.integer();
+      else if (field === modelProto.graph) graph = this.#graph();
+      else if (field === modelProto.opsetImport) opsets.set(...this.#opset());
+      else if (field === modelProto.functions) {
         const body = this.#function();
         functions.set(`${body.domain}:${body.name}`, body);
       }
@@ -112,8 +126,8 @@ class ModelReader {
   #opset(): [domain: string, version: number] {
     const opset: [string, number] = ["", 0];
     this.#reader.message((field) => {
-      if (field === 1) opset[0] = normalizeDomain(this.#reader.text());
-      else if (field === 2) opset[1] = this.#reader.integer();
+      if (field === operatorSetIdProto.domain) opset[0] = normalizeDomain(this.#reader.text());
+      else if (field === operatorSetIdProto.version) opset[1] = this.#reader.integer();
     }, undefined);
     return opset;
   }
@@ -121,12 +135,12 @@ class ModelReader {
   #graph(): OnnxGraph {
     const graph: GraphParts = { name: "", nodes: [], initializers: new Map(), inputs: [], outputs: [] };
     this.#reader.message((field) => {
-      if (field === 1) graph.nodes.push(this.#node());
-      else if (field === 2) graph.name = this.#reader.text();
-      else if (field === 5) graph.initializers.set(...this.#tensor());
-      else if (field === 11) graph.inputs.push(this.#value());
-      else if (field === 12) graph.outputs.push(this.#value());
-      else if (field === 15) throw unsupported("sparse initial values");
+      if (field === graphProto.node) graph.nodes.push(this.#node());
+      else if (field === graphProto.name) graph.name = this.#reader.text();
+      else if (field === graphProto.initializer) graph.initializers.set(...this.#tensor());
+      else if (field === graphProto.input) graph.inputs.push(this.#value());
+      else if (field === graphProto.output) graph.outputs.push(this.#value());
+      else if (field === graphProto.sparseInitializer) throw unsupported("sparse initializers");
     }, undefined);
     return graph;
   }
@@ -145,12 +159,12 @@ class ModelReader {
     const attributes = new Map<string, OnnxAttribute>();
     const names = { name: "", operator: "", domain: "" };
     this.#reader.message((field) => {
-      if (field === 1) inputs.push(this.#reader.text());
-      else if (field === 2) outputs.push(this.#reader.text());
-      else if (field === 3) names.name = this.#reader.text();
-      else if (field === 4) names.operator = this.#reader.text();
-      else if (field === 5) attributes.set(...this.#attribute());
-      else if (field === 7) names.domain = normalizeDomain(this.#reader.text());
+      if (field === nodeProto.input) inputs.push(this.#reader.text());
+      else if (field === nodeProto.output) outputs.push(this.#reader.text());
+      else if (field === nodeProto.name) names.name = this.#reader.text();
+      else if (field === nodeProto.opType) names.operator = this.#reader.text();
+      else if (field === nodeProto.attribute) attributes.set(...this.#attribute());
+      else if (field === nodeProto.domain) names.domain = normalizeDomain(this.#reader.text());
     }, undefined);
     return { ...names, inputs, outputs, attributes };
   }
@@ -172,21 +186,22 @@ class ModelReader {
     const seen = new Set<number>();
     this.#reader.message((field) => {
       seen.add(field);
-      if (field === 1) parts.name = this.#reader.text();
-      else if (field === 2) parts.float = this.#reader.float();
-      else if (field === 3) parts.int = this.#reader.integer();
-      else if (field === 4) parts.text = this.#reader.text();
-      else if (field === 5) [, parts.tensor] = this.#tensor();
-      else if (field === 6) parts.graph = this.#graph();
-      else if (field === 7) this.#reader.floats(parts.floats);
-      else if (field === 8) this.#reader.integers(parts.ints);
-      else if (field === 9) parts.texts.push(this.#reader.text());
-      else if (field === 10) parts.tensors.push(this.#tensor()[1]);
-      else if (field === 11) parts.graphs.push(this.#graph());
-      else if (field === 14) parts.valueType = this.#type();
-      else if (field === 20) parts.type = this.#reader.integer();
-      else if (field === 21) parts.reference = this.#reader.text();
-      else if (field === 22 || field === 23) throw unsupported("sparse tensors");
+      if (field === attributeProto.name) parts.name = this.#reader.text();
+      else if (field === attributeProto.f) parts.float = this.#reader.float();
+      else if (field === attributeProto.i) parts.int = this.#reader.integer();
+      else if (field === attributeProto.s) parts.text = this.#reader.text();
+      else if (field === attributeProto.t) [, parts.tensor] = this.#tensor();
+      else if (field === attributeProto.g) parts.graph = this.#graph();
+      else if (field === attributeProto.floats) this.#reader.floats(parts.floats);
+      else if (field === attributeProto.ints) this.#reader.integers(parts.ints);
+      else if (field === attributeProto.strings) parts.texts.push(this.#reader.text());
+      else if (field === attributeProto.tensors) parts.tensors.push(this.#tensor()[1]);
+      else if (field === attributeProto.graphs) parts.graphs.push(this.#graph());
+      else if (field === attributeProto.typeProto) parts.valueType = this.#type();
+      else if (field === attributeProto.type) parts.type = this.#reader.integer();
+      else if (field === attributeProto.refAttrName) parts.reference = this.#reader.text();
+      else if (field === attributeProto.sparseTensor || field === attributeProto.sparseTensors)
+        throw unsupported("sparse tensors");
     }, undefined);
     return [parts.name, attributeOf(parts, seen)];
   }
@@ -194,8 +209,8 @@ class ModelReader {
   #value(): OnnxValueInfo {
     const value: Mutable<OnnxValueInfo> = { name: "", type: { kind: "other", name: "unstated" } };
     this.#reader.message((field) => {
-      if (field === 1) value.name = this.#reader.text();
-      else if (field === 2) value.type = this.#type();
+      if (field === valueInfoProto.name) value.name = this.#reader.text();
+      else if (field === valueInfoProto.type) value.type = this.#type();
     }, undefined);
     return value;
   }
@@ -204,11 +219,11 @@ class ModelReader {
   #type(): OnnxType {
     let type: OnnxType = { kind: "other", name: "unstated" };
     this.#reader.message((field) => {
-      if (field === 1) type = this.#tensorType();
-      else if (field === 4) type = { kind: "sequence", element: this.#elementType() };
-      else if (field === 9) type = { kind: "optional", element: this.#elementType() };
-      else if (field === 5) type = { kind: "other", name: "map" };
-      else if (field === 8) type = { kind: "other", name: "sparse tensor" };
+      if (field === typeProto.tensorType) type = this.#tensorType();
+      else if (field === typeProto.sequenceType) type = { kind: "sequence", element: this.#elementType() };
+      else if (field === typeProto.optionalType) type = { kind: "optional", element: this.#elementType() };
+      else if (field === typeProto.mapType) type = { kind: "other", name: "map" };
+      else if (field === typeProto.sparseTensorType) type = { kind: "other", name: "sparse tensor" };
     }, undefined);
     return type;
   }
@@ -216,7 +231,7 @@ class ModelReader {
   #elementType(): OnnxType {
     let type: OnnxType = { kind: "other", name: "unstated" };
     this.#reader.message((field) => {
-      if (field === 1) type = this.#type();
+      if (field === elementTypeProto.elemType) type = this.#type();
     }, undefined);
     return type;
   }
@@ -225,8 +240,8 @@ class ModelReader {
     let number = 0;
     let shape: (number | string | null)[] | undefined;
     this.#reader.message((field) => {
-      if (field === 1) number = this.#reader.integer();
-      else if (field === 2) shape = this.#shape();
+      if (field === tensorTypeProto.elemType) number = this.#reader.integer();
+      else if (field === tensorTypeProto.shape) shape = this.#shape();
     }, undefined);
     if (number === 0) return { kind: "other", name: "unstated" };
     return { kind: "tensor", dataType: elementTypeOf(number), ...(shape === undefined ? {} : { shape }) };
@@ -235,13 +250,13 @@ class ModelReader {
   #shape(): (number | string | null)[] {
     const shape: (number | string | null)[] = [];
     this.#reader.message((field) => {
-      if (field !== 1) return;
+      if (field !== tensorShapeProto.dim) return;
       let size: number | string | null = null;
       this.#reader.message((part) => {
-        if (part === 1) size = this.#reader.integer();
-        else if (part === 2) size = this.#reader.text() || null;
+        if (part === dimensionProto.dimValue) size = this.#reader.integer();
+        else if (part === dimensionProto.dimParam) size = this.#reader.text() || null;
       }, undefined);
-      shape.push(typeof size === "number" && size < 0 ? null : size); // exporters write -1 where they mean free
+      shape.push(typeof size === "number" && size < 0 ? null : size); // some exporters write -1 for a free dimension
     }, undefined);
     return shape;
   }
@@ -254,19 +269,19 @@ class ModelReader {
     const defaults = new Map<string, OnnxAttribute>();
     const names = { name: "", domain: "" };
     this.#reader.message((field) => {
-      if (field === 1) names.name = this.#reader.text();
-      else if (field === 4) inputs.push(this.#reader.text());
-      else if (field === 5) outputs.push(this.#reader.text());
-      else if (field === 7) nodes.push(this.#node());
-      else if (field === 9) opsets.set(...this.#opset());
-      else if (field === 10) names.domain = normalizeDomain(this.#reader.text());
-      else if (field === 11) defaults.set(...this.#attribute());
+      if (field === functionProto.name) names.name = this.#reader.text();
+      else if (field === functionProto.input) inputs.push(this.#reader.text());
+      else if (field === functionProto.output) outputs.push(this.#reader.text());
+      else if (field === functionProto.node) nodes.push(this.#node());
+      else if (field === functionProto.opsetImport) opsets.set(...this.#opset());
+      else if (field === functionProto.domain) names.domain = normalizeDomain(this.#reader.text());
+      else if (field === functionProto.attributeProto) defaults.set(...this.#attribute());
     }, undefined);
     return { ...names, inputs, outputs, nodes, opsets, defaults };
   }
 }
 
-/** The type is stated; files of the first versions leave it out, and then only what is there tells. */
+/** The attribute with its kind. Files of the first versions do not state the type; it then follows from the field that is present. */
 function attributeOf(parts: AttributeParts, seen: ReadonlySet<number>): OnnxAttribute {
   if (parts.reference !== "") return { kind: "reference", value: parts.reference };
   const type = parts.type > 0 ? parts.type : inferredType(seen);
@@ -284,7 +299,7 @@ function attributeOf(parts: AttributeParts, seen: ReadonlySet<number>): OnnxAttr
   throw new Error(`the attribute "${parts.name.slice(0, 80)}" holds nothing of the type it states`);
 }
 
-/** AttributeProto.AttributeType by the field that holds a value of it. */
+/** AttributeProto.AttributeType by the field that holds its value. */
 const typeByField: ReadonlyMap<number, number> = new Map([
   [2, 1],
   [3, 2],

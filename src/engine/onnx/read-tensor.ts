@@ -1,58 +1,37 @@
-/** TensorProto: the elements of one tensor of an ONNX file. */
+/** Reads tensors of ONNX files (TensorProto) as literals of the engine. */
 import { elementCount, type TensorData } from "../../tensor.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
 import { LazyStorage } from "../ir/lazy-storage.ts";
 import { withLazyStorage, type Literal, literalWithStorage, literalOf, zeroLiteral } from "../ir/literal.ts";
 import { isStoredAsBits } from "../../formats/floats/small-floats.ts";
 import { type ByteRange, byteRange, type ByteSource } from "../../formats/byte-source.ts";
+import { stringStringEntryProto, tensorProto } from "../../formats/onnx/onnx-fields.ts";
+import { onnxTypeName } from "../../formats/onnx/onnx-types.ts";
 import type { MessageReader } from "../../formats/protobuf/message-reader.ts";
 
-/** TensorProto.DataType; complex numbers are not taken. */
-const elementTypeNumbers: ReadonlyMap<number, ElementType> = new Map([
-  [1, "float32"],
-  [2, "uint8"],
-  [3, "int8"],
-  [4, "uint16"],
-  [5, "int16"],
-  [6, "int32"],
-  [7, "int64"],
-  [8, "string"],
-  [9, "bool"],
-  [10, "float16"],
-  [11, "float64"],
-  [12, "uint32"],
-  [13, "uint64"],
-  [16, "bfloat16"],
-  [17, "float8e4m3fn"],
-  [18, "float8e4m3fnuz"],
-  [19, "float8e5m2"],
-  [20, "float8e5m2fnuz"],
-  [21, "uint4"],
-  [22, "int4"],
-  [23, "float4e2m1"],
-  [24, "float8e8m0"],
-  [25, "uint2"],
-  [26, "int2"],
-]);
-
-/** Elements of fewer bytes are read at once wherever they lie. */
+/** External data of fewer bytes is read at once. */
 const minLazyBytes = 16 * 1024;
 
-/** Error for a type that is not taken. */
+/** The element type with this number in TensorProto.DataType. Throws Error for complex and unknown types. */
 export function elementTypeOf(number: number): ElementType {
-  const type = elementTypeNumbers.get(number);
-  if (type === undefined) throw new Error(`it has elements of type ${number}, which is not taken here`);
-  return type;
+  const name = onnxTypeName(number);
+  if (isElementType(name)) return name;
+  throw new Error(`it has elements of type ${number}, which is not supported`);
 }
 
-/** Elements that lie in another file, to be filled in. */
+function isElementType(name: string): name is ElementType {
+  return Object.hasOwn(elementTypes, name);
+}
+
+/** The data of a tensor that is in another file. */
 export interface ExternalData {
-  /** As the model names it, relative to the model's folder. */
+  /** Path of the file, relative to the model's folder. */
   readonly location: string;
-  /** To be called with that file before the tensor is looked at. Error where it is too short. */
+  /** Supplies the file, before the tensor is used. Throws Error if the file is too short. */
   supply(file: ByteSource): void;
 }
 
+/** A tensor with its name. `external` is set if its data is in another file. */
 export interface NamedTensor {
   readonly name: string;
   readonly literal: Literal;
@@ -73,12 +52,13 @@ interface TensorFields {
   location: number;
 }
 
+/** Reads the TensorProto in the current field of `reader`. Throws Error if its shape is impossible or its data does not have the size of its shape. */
 export function readTensor(reader: MessageReader): NamedTensor {
   const parts = reader.message(readTensorField, emptyFields());
   return tensorFromFields(parts);
 }
 
-/** A file that holds one TensorProto, as ONNX's test data has them. */
+/** Reads a file that consists of one TensorProto, like the test data of ONNX. Throws as `readTensor` does. */
 export function readWholeTensor(reader: MessageReader): NamedTensor {
   return tensorFromFields(reader.whole(readTensorField, emptyFields()));
 }
@@ -99,23 +79,23 @@ function emptyFields(): TensorFields {
 }
 
 function readTensorField(field: number, parts: TensorFields, reader: MessageReader): void {
-  if (field === 1) reader.integers(parts.shape);
-  else if (field === 2) parts.dataType = reader.integer();
-  else if (field === 4) reader.floats(parts.floats);
-  else if (field === 5) reader.integers(parts.small);
-  else if (field === 6) parts.texts.push(reader.text());
-  else if (field === 7 || field === 11) reader.wideIntegers(parts.wide);
-  else if (field === 8) parts.name = reader.text();
-  else if (field === 9) parts.raw = reader.bytesOrRange();
-  else if (field === 10) reader.doubles(parts.doubles);
-  else if (field === 13) parts.external.set(...reader.message(readEntry, ["", ""]));
-  else if (field === 14) parts.location = reader.integer();
+  if (field === tensorProto.dims) reader.integers(parts.shape);
+  else if (field === tensorProto.dataType) parts.dataType = reader.integer();
+  else if (field === tensorProto.floatData) reader.floats(parts.floats);
+  else if (field === tensorProto.int32Data) reader.integers(parts.small);
+  else if (field === tensorProto.stringData) parts.texts.push(reader.text());
+  else if (field === tensorProto.int64Data || field === tensorProto.uint64Data) reader.wideIntegers(parts.wide);
+  else if (field === tensorProto.name) parts.name = reader.text();
+  else if (field === tensorProto.rawData) parts.raw = reader.bytesOrRange();
+  else if (field === tensorProto.doubleData) reader.doubles(parts.doubles);
+  else if (field === tensorProto.externalData) parts.external.set(...reader.message(readEntry, ["", ""]));
+  else if (field === tensorProto.dataLocation) parts.location = reader.integer();
 }
 
 /** StringStringEntryProto. */
 function readEntry(field: number, entry: [string, string], reader: MessageReader): void {
-  if (field === 1) entry[0] = reader.text();
-  else if (field === 2) entry[1] = reader.text();
+  if (field === stringStringEntryProto.key) entry[0] = reader.text();
+  else if (field === stringStringEntryProto.value) entry[1] = reader.text();
 }
 
 function tensorFromFields(parts: TensorFields): NamedTensor {
@@ -164,7 +144,7 @@ function literalFromFields({ shape, floats, doubles, small, wide, texts }: Tenso
   return literalOf(dataType, shape, small);
 }
 
-/** Copies bytes, little-endian, into a literal; elements below a byte lie lowest bits first. */
+/** Copies little-endian bytes into a literal. Elements below 8 bits are packed, the lowest bits first, and are stored one per byte. */
 function unpackInto({ dataType, data }: Literal, bytes: Uint8Array): void {
   const { bits, kind } = elementTypes[dataType];
   const into = data as Uint8Array;
@@ -181,7 +161,7 @@ function unpackInto({ dataType, data }: Literal, bytes: Uint8Array): void {
 }
 
 function externalTensor({ name, shape, external: entries }: TensorFields, dataType: ElementType): NamedTensor {
-  if (dataType === "string") throw new Error(`the texts of "${name.slice(0, 80)}" cannot lie in another file`);
+  if (dataType === "string") throw new Error(`the strings of "${name.slice(0, 80)}" cannot be in another file`);
   const location = entries.get("location") ?? "";
   const offset = Number(entries.get("offset") ?? 0);
   const size = Math.ceil((elementCount(shape) * elementTypes[dataType].bits) / 8);
@@ -212,7 +192,7 @@ function externalTensor({ name, shape, external: entries }: TensorFields, dataTy
   return { name, literal, external: { location, supply } };
 }
 
-/** A literal whose elements stay in a file until somebody asks. `part` is not asked for before. */
+/** A literal whose elements stay in a file until they are used. `part` is not called before that. */
 function lazyLiteral(dataType: ElementType, shape: readonly number[], part: () => ByteRange): Literal {
   const materialize = (): TensorData => {
     const { length, read } = part();

@@ -1,5 +1,9 @@
-/** Walks an ONNX model with inputs of known types, and builds what it computes: a program, or at once the results where the inputs are known. */
+/**
+ * Traces an ONNX model: visits its nodes in order for inputs of known shapes, and lets the rule of each operator add primitive operations to a graph.
+ * Branches are chosen, loops unrolled and functions inlined on the way. With constant inputs the trace evaluates the model.
+ */
 import { InferyardError, messageOf } from "../../errors.ts";
+import { required } from "../../checked.ts";
 import type { OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode } from "./onnx-model.ts";
 import { describeInputs, type SubgraphClosure, OperatorCall } from "./operators/operator-call.ts";
 import { newestVersions, operatorRule } from "./operators/table.ts";
@@ -10,48 +14,57 @@ import { DataDependencyError } from "../build/data-dependency-error.ts";
 import { isTensor, type TracedValue, tensorsIn } from "../build/traced-value.ts";
 import { innerGraphs, namesUsed } from "./used-names.ts";
 
-/** Functions of a model that call each other, and graphs in graphs, end somewhere. */
+/** Deepest nesting of function calls and subgraphs. Bounds the recursion for functions that call each other. */
 const maxScopeDepth = 64;
-/** Characters of a name in a message, and of a message: both come from the file. */
+/** Longest name in a message and longest message, in UTF-16 units: both contain text from the file. */
 const maxNameLength = 80;
 const maxMessageLength = 1000;
 
 type Names = Map<string, TracedValue>;
 
-/** Where nodes stand: versions of their operators, and how many graphs and functions around them. */
+/** What the nodes of one graph or function body share. */
 interface GraphContext {
+  /** Operator set versions by domain. */
   readonly opsets: ReadonlyMap<string, number>;
+  /** Number of graphs and functions around this one. */
   readonly depth: number;
 }
 
-/** Outputs of the model, by name. `inputs` holds every input that has no initial value. */
+/**
+ * Traces the model into `builder` and returns its outputs by name. `inputs` holds every input that has no initializer. Throws MODEL_INVALID for a graph
+ * that is not well formed, MODEL_UNSUPPORTED for an operator, version or attribute that the engine does not implement, and DataDependencyError where
+ * an operator needs elements that only a run provides.
+ */
 export function traceModel(
   model: OnnxModel,
   inputs: ReadonlyMap<string, TracedValue>,
-  build: Builder,
+  builder: Builder,
 ): ReadonlyMap<string, TracedValue> {
   const { graph } = model;
   const names = new Scope(undefined, new Map(inputs));
   try {
-    const values = new Tracer(model, build).graph(graph, names, { opsets: model.opsets, depth: 0 });
+    const values = new Tracer(model, builder).graph(graph, names, { opsets: model.opsets, depth: 0 });
     return new Map(graph.outputs.map(({ name }, index) => [name, values[index] as TracedValue]));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    // Of the JavaScript engine: its stack, an array or a text is full.
-    const at = build.budget.currentOperator;
-    throw new InferyardError("MODEL_UNSUPPORTED", `the model cannot be traced at ${at}: ${messageOf(error)}`, { cause: error });
+    // Thrown by JavaScript itself: stack overflow, or an array or string that is too long.
+    const operator = builder.budget.currentOperator;
+    throw new InferyardError("MODEL_UNSUPPORTED", `the model cannot be traced at ${operator}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 
+/** The model as a source of graphs for `EngineModel`. */
 export function onnxSource(model: OnnxModel): GraphSource {
   return {
-    trace: (inputs, build) => traceModel(model, inputs, build),
+    trace: (inputs, builder) => traceModel(model, inputs, builder),
     weights: [...model.graph.initializers.values()],
     weightElements: model.elementCount,
   };
 }
 
-/** Names of a graph, and those of the graphs around it. */
+/** The values of a graph by name. A name that the graph does not define is looked up in the graph around it. */
 class Scope {
   readonly #outer: Scope | undefined;
   readonly #names: Names;
@@ -72,59 +85,57 @@ class Scope {
   has(name: string): boolean {
     return this.#names.has(name);
   }
-
-  drop(name: string): void {
-    this.#names.delete(name);
-  }
 }
 
+/** Traces graphs and functions of one model into one builder. */
 class Tracer {
   readonly #model: OnnxModel;
-  readonly #build: Builder;
+  readonly #builder: Builder;
 
-  constructor(model: OnnxModel, build: Builder) {
+  constructor(model: OnnxModel, builder: Builder) {
     this.#model = model;
-    this.#build = build;
+    this.#builder = builder;
   }
 
-  graph(graph: OnnxGraph, names: Scope, place: GraphContext): readonly TracedValue[] {
-    if (place.depth > maxScopeDepth) throw invalid(`it nests more than ${maxScopeDepth} graphs and functions`);
-    for (const [name, literal] of graph.initializers) if (!names.has(name)) names.set(name, this.#build.constant(literal));
+  /** Traces a graph whose inputs stand in `names`, and returns its outputs in order. */
+  graph(graph: OnnxGraph, names: Scope, context: GraphContext): readonly TracedValue[] {
+    if (context.depth > maxScopeDepth) throw invalid(`graphs and functions are nested more than ${maxScopeDepth} deep`);
+    for (const [name, literal] of graph.initializers) if (!names.has(name)) names.set(name, this.#builder.constant(literal));
     const outputs = graph.outputs.map(({ name }) => name);
-    this.#nodes(graph.nodes, outputs, names, place);
+    this.#nodes(graph.nodes, outputs, names, context);
     return outputs.map((name) => {
       const value = this.#find(name, names);
-      if (value === undefined) throw invalid(`nothing gives the output "${name}"`);
+      if (value === undefined) throw invalid(`no node computes the output "${name}"`);
       return value;
     });
   }
 
-  /** What was asked for is a constant from then on. */
+  /** The value of a name; a tensor whose elements a run has provided is a constant. */
   #find(name: string, names: Scope): TracedValue | undefined {
     const value = names.find(name);
-    return value !== undefined && isTensor(value) ? this.#build.resolved(value) : value;
+    return value !== undefined && isTensor(value) ? this.#builder.resolved(value) : value;
   }
 
-  /** `wanted`: names that somebody uses after them. */
-  #nodes(nodes: readonly OnnxNode[], wanted: readonly string[], names: Scope, place: GraphContext): void {
+  /** Traces nodes in order. `wanted` are the names that are read after them. */
+  #nodes(nodes: readonly OnnxNode[], wanted: readonly string[], names: Scope, context: GraphContext): void {
     for (const [index, node] of nodes.entries()) {
-      this.#build.count();
+      this.#builder.count();
       const inputs = node.inputs.map((name) => {
         if (name === "") return undefined;
         const value = this.#find(name, names);
-        if (value === undefined) throw invalid(`${describeNode(node)} takes "${name}", which nothing before it gives`);
+        if (value === undefined) throw invalid(`${describeNode(node)} reads "${name}", which no node before it computes`);
         return value;
       });
       let outputs: readonly TracedValue[];
       try {
-        outputs = this.#build.stepOrInterpret(
-          () => this.#node(node, inputs, names, place),
-          (unknown) => this.#interpretedNode(unknown, node, inputs, place),
+        outputs = this.#builder.stepOrInterpret(
+          () => this.#node(node, inputs, names, context),
+          (error) => this.#interpretedNode(error, node, inputs, context),
           true,
         );
       } catch (error) {
         if (error instanceof DataDependencyError) {
-          this.#build.budget.checkTime(); // once more for each graph around this one
+          this.#builder.budget.checkTime(); // the names are collected again in each graph around this one
           for (const name of [...wanted, ...namesUsed(nodes.slice(index))]) {
             const value = names.find(name);
             if (value !== undefined) error.liveValues.add(value);
@@ -135,32 +146,35 @@ class Tracer {
       for (const [output, name] of node.outputs.entries()) {
         const value = outputs[output];
         if (name === "") continue;
-        if (value === undefined) throw invalid(`${describeNode(node)} gives no output ${output}`);
+        if (value === undefined) throw invalid(`${describeNode(node)} has no output ${output}`);
         names.set(name, value);
       }
     }
   }
 
-  /** An operator that must know elements which are no constants of a program is computed by the interpreter, as a whole. */
+  /**
+   * The node as an operation to be interpreted whole, if it stopped at a tensor that is too large to become a constant of a segment. Undefined for
+   * other dependencies. MODEL_UNSUPPORTED for a node with subgraphs.
+   */
   #interpretedNode(
     { dependency, message }: DataDependencyError,
     node: OnnxNode,
     inputs: readonly (TracedValue | undefined)[],
-    place: GraphContext,
+    context: GraphContext,
   ): InterpretedNode | undefined {
     if (dependency !== undefined) return undefined;
     if (innerGraphs(node).length > 0) throw new InferyardError("MODEL_UNSUPPORTED", `${describeNode(node)}: ${message}`);
     return {
       kind: "node",
       inputs,
-      compute: (known, limits) =>
-        new Tracer(this.#model, new Builder(limits, "eager")).#node(node, known, new Scope(undefined, new Map()), place),
+      compute: (constants, limits) =>
+        new Tracer(this.#model, new Builder(limits, "eager")).#node(node, constants, new Scope(undefined, new Map()), context),
     };
   }
 
-  /** A graph as a model of its own. What it uses of what is around it and is known belongs to it. */
-  #enclose(graph: OnnxGraph, names: Scope, place: GraphContext): SubgraphClosure {
-    this.#build.budget.checkTime(); // it walks all that the graph holds
+  /** A subgraph as a model of its own. Constants that it reads from the graphs around it become part of it; other values become captures. */
+  #enclose(graph: OnnxGraph, names: Scope, context: GraphContext): SubgraphClosure {
+    this.#builder.budget.checkTime(); // collecting names visits the whole subgraph
     const captures = new Map<string, TracedValue>();
     const known: Names = new Map();
     for (const name of [...graph.outputs.map((output) => output.name), ...namesUsed(graph.nodes)]) {
@@ -173,40 +187,47 @@ class Tracer {
       captures,
       body: {
         weights: [],
-        trace: (inputs, build) => {
-          const outside: Names = new Map(known);
-          for (const name of captures.keys()) outside.set(name, inputs.get(captureName(name)) as TracedValue);
-          const own: Names = new Map(graph.inputs.map(({ name }, index) => [name, inputs.get(String(index)) as TracedValue]));
-          const inside = new Scope(new Scope(undefined, outside), own);
-          const values = new Tracer(this.#model, build).graph(graph, inside, { ...place, depth: place.depth + 1 });
+        trace: (inputs, builder) => {
+          const input = (name: string): TracedValue => required(inputs.get(name), `the input "${name}" of a subgraph`);
+          const outer: Names = new Map(known);
+          for (const name of captures.keys()) outer.set(name, input(captureName(name)));
+          const own: Names = new Map(graph.inputs.map(({ name }, index) => [name, input(String(index))]));
+          const scope = new Scope(new Scope(undefined, outer), own);
+          const values = new Tracer(this.#model, builder).graph(graph, scope, { ...context, depth: context.depth + 1 });
           return new Map(values.map((value, index) => [String(index), value]));
         },
       },
     };
   }
 
-  #node(node: OnnxNode, inputs: readonly (TracedValue | undefined)[], names: Scope, place: GraphContext): readonly TracedValue[] {
-    const { opsets, depth } = place;
+  /** Translates one node by the rule of its operator, or inlines the function that it calls. */
+  #node(
+    node: OnnxNode,
+    inputs: readonly (TracedValue | undefined)[],
+    names: Scope,
+    context: GraphContext,
+  ): readonly TracedValue[] {
+    const { opsets, depth } = context;
     const body = this.#model.functions.get(`${node.domain}:${node.operator}`);
     if (body !== undefined) return this.#function(node, body, inputs, depth);
     const version = opsets.get(node.domain) ?? 1;
     const rule = operatorRule(node.domain, node.operator, version);
     if (rule === undefined || version > (newestVersions.get(node.domain) ?? version)) throw unknownOperator(node, version);
-    const call = new OperatorCall(node, version, inputs, this.#build, {
+    const call = new OperatorCall(node, version, inputs, this.#builder, {
       trace: (graph, values) =>
-        this.#build.step(() => {
+        this.#builder.step(() => {
           const inner = new Map(
             graph.inputs.map(({ name }, index): [string, TracedValue] => [name, values[index] as TracedValue]),
           );
           return this.graph(graph, new Scope(names, inner), { opsets, depth: depth + 1 });
         }),
-      capture: (graph) => this.#enclose(graph, names, place),
+      capture: (graph) => this.#enclose(graph, names, context),
     });
-    if (version < 6) call.ignore("consumed_inputs"); // of the first versions: which inputs may be overwritten
-    this.#build.budget.currentOperator = describeNode(node);
+    if (version < 6) call.ignore("consumed_inputs"); // early operator sets: inputs that may be overwritten
+    this.#builder.budget.currentOperator = describeNode(node);
     try {
       const outputs = rule.translate(call);
-      if (call.unreadAttributes.length > 0) throw new Error(`its attribute "${call.unreadAttributes[0]}" is not known`);
+      if (call.unreadAttributes.length > 0) throw new Error(`the attribute "${call.unreadAttributes[0]}" is unknown`);
       return Array.isArray(outputs) ? outputs : [outputs as TracedValue];
     } catch (error) {
       if (error instanceof InferyardError || error instanceof DataDependencyError) throw error;
@@ -221,53 +242,51 @@ class Tracer {
     }
   }
 
-  /** A function of the model itself is traced in the place of its call. */
+  /** Inlines a call of a function that the model defines, and returns the outputs of its body. */
   #function(
     node: OnnxNode,
     body: OnnxFunction,
     inputs: readonly (TracedValue | undefined)[],
     depth: number,
   ): readonly TracedValue[] {
-    if (depth > maxScopeDepth) throw invalid(`it nests more than ${maxScopeDepth} graphs and functions`);
-    const given: Names = new Map();
+    if (depth > maxScopeDepth) throw invalid(`graphs and functions are nested more than ${maxScopeDepth} deep`);
+    const passed: Names = new Map();
     for (const [index, name] of body.inputs.entries()) {
       const value = inputs[index];
-      if (value !== undefined) given.set(name, value);
+      if (value !== undefined) passed.set(name, value);
     }
-    const names = new Scope(undefined, given);
+    const names = new Scope(undefined, passed);
     const call: FunctionCall = { caller: node, body, omitted: new Set(body.inputs.filter((name) => !names.has(name))) };
-    const nodes = body.nodes.map((each) => withAttributes(each, call, this.#build));
+    const nodes = body.nodes.map((each) => withAttributes(each, call, this.#builder));
     const opsets = body.opsets.size > 0 ? body.opsets : this.#model.opsets;
     this.#nodes(nodes, body.outputs, names, { opsets, depth: depth + 1 });
     return body.outputs.map((name) => {
       const value = this.#find(name, names);
-      if (value === undefined) throw invalid(`nothing in the function "${body.name}" gives "${name}"`);
+      if (value === undefined) throw invalid(`no node of the function "${body.name}" computes its output "${name}"`);
       return value;
     });
   }
 }
 
-/** One call of a function of the model. */
+/** A call of a function that the model defines. */
 interface FunctionCall {
+  /** The node that calls the function. */
   readonly caller: OnnxNode;
   readonly body: OnnxFunction;
-  /** Inputs that the caller left out. */
+  /** Names of the optional inputs that the call leaves out. */
   readonly omitted: ReadonlySet<string>;
 }
 
-/**
- * A node of a function's body, with the caller's attributes in the place of references, in the graphs it holds as well, and without inputs that
- * the caller left out.
- */
-function withAttributes(node: OnnxNode, call: FunctionCall, build: Builder): OnnxNode {
-  build.count();
+/** A node of a function's body, subgraphs included, with attribute references replaced by the caller's attributes and omitted inputs removed. */
+function withAttributes(node: OnnxNode, call: FunctionCall, builder: Builder): OnnxNode {
+  builder.count();
   const { caller, body, omitted } = call;
   const attributes = new Map<string, OnnxAttribute>();
   for (const [name, attribute] of node.attributes) {
     const value =
       attribute.kind === "reference" ? (caller.attributes.get(attribute.value) ?? body.defaults.get(attribute.value)) : attribute;
     if (value?.kind === "graph" && value === attribute) {
-      const nodes = value.value.nodes.map((each) => withAttributes(each, call, build));
+      const nodes = value.value.nodes.map((each) => withAttributes(each, call, builder));
       attributes.set(name, { kind: "graph", value: { ...value.value, nodes } });
     } else if (value !== undefined) attributes.set(name, value);
   }
@@ -275,11 +294,12 @@ function withAttributes(node: OnnxNode, call: FunctionCall, build: Builder): Onn
   return { ...node, attributes, inputs };
 }
 
+/** The MODEL_UNSUPPORTED error for a node whose operator the engine does not have in this version of its domain. */
 export function unknownOperator(node: OnnxNode, version: number): InferyardError {
   const domain = node.domain === "" ? "ai.onnx" : node.domain;
   return new InferyardError(
     "MODEL_UNSUPPORTED",
-    `the engine has no operator ${node.operator} of ${domain} version ${version}, which node "${node.name}" uses`,
+    `the engine has no operator ${node.operator} of ${domain} version ${version}, which the node "${node.name}" uses`,
     { data: { operator: node.operator, domain, version, node: node.name } },
   );
 }

@@ -1,7 +1,7 @@
-/** Names that nodes use, in the graphs they hold as well. */
+/** The names that the nodes of an ONNX graph read. */
 import type { OnnxGraph, OnnxNode } from "./onnx-model.ts";
 
-/** Graphs inside a node: branches, the body of a loop. */
+/** The subgraphs of a node: the branches of If, the body of Loop or Scan. */
 export function innerGraphs(node: OnnxNode): readonly OnnxGraph[] {
   return [...node.attributes.values()].flatMap((attribute) => {
     if (attribute.kind === "graph") return [attribute.value];
@@ -9,7 +9,7 @@ export function innerGraphs(node: OnnxNode): readonly OnnxGraph[] {
   });
 }
 
-/** Among them may be names that an inner graph gives itself. */
+/** All names that the nodes and their subgraphs read. Includes names that a subgraph defines itself. */
 export function namesUsed(nodes: readonly OnnxNode[]): ReadonlySet<string> {
   const used = new Set<string>();
   const collect = (node: OnnxNode): void => {

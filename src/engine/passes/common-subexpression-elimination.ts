@@ -1,14 +1,17 @@
-/** Computes once what is computed twice from the same values. */
+/** Common subexpression elimination. */
 import { elementCount } from "../../tensor.ts";
 import type { Graph, GraphNode, Value } from "../ir/graph.ts";
 import { storageIdentity } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
 import { rewrite } from "./rewrite.ts";
 
+/**
+ * Replaces a node by an earlier one with the same operation and inputs. Constants of up to 8 elements are compared by their elements, larger ones by
+ * their storage. Nondeterministic calls stay.
+ */
 export function eliminateCommonSubexpressions(graph: Graph): Graph {
   const numbers = new Map<unknown, number>();
   const seen = new Map<string, Pick<GraphNode, "operation" | "outputs">[]>();
-  // Constants are one where their elements are one literal, or a few equal elements.
   const numberOf = (value: Value): number => {
     const { constant } = value;
     const identity =
@@ -18,13 +21,13 @@ export function eliminateCommonSubexpressions(graph: Graph): Graph {
     return number;
   };
   return rewrite(graph, ({ operation, inputs, outputs }) => {
-    if (operation.kind === "call" && operation.nondeterministic === true) return undefined; // random numbers are drawn for each use
+    if (operation.kind === "call" && operation.nondeterministic === true) return undefined; // random numbers differ for each use
     const key = `${operation.kind}(${inputs.map(numberOf).join()})`;
-    const alike = seen.get(key) ?? [];
-    seen.set(key, alike);
-    const before = alike.find((each) => isSame(each.operation, operation));
-    if (before === undefined) alike.push({ operation, outputs });
-    return before?.outputs;
+    const candidates = seen.get(key) ?? [];
+    seen.set(key, candidates);
+    const earlier = candidates.find((candidate) => isSame(candidate.operation, operation));
+    if (earlier === undefined) candidates.push({ operation, outputs });
+    return earlier?.outputs;
   });
 }
 

@@ -1,11 +1,13 @@
-/** A convolution takes the bias and the activation that follow it. */
+/** Fuses a convolution with the bias and the activation that follow it. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
-import type { Graph, GraphNode, NodeOf, Value } from "../ir/graph.ts";
+import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
 import { reshaped } from "../ir/literal.ts";
 import type { Activation } from "../ir/operations.ts";
 import { scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
+/** Replaces convolution + constant bias per channel, and convolution + ReLU, tanh or sigmoid, by one convolution that does both. */
 export function fuseConvolutions(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     const value = fused(node, rewriter);
@@ -24,20 +26,20 @@ function fused({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | un
   return operation.function === "max" && scalarOf(b) === 0 ? withActivation(rewriter, a, "relu") : undefined;
 }
 
-/** A convolution that is used here alone and may still be added to. */
+/** The convolution that computes the value, if the value has no other reader and no activation is fused yet. */
 function fusible(rewriter: Rewriter, value: Value): NodeOf<"convolution"> | NodeOf<"convolution-transpose"> | undefined {
   const node = rewriter.producerOfKind(value, "convolution") ?? rewriter.producerOfKind(value, "convolution-transpose");
   return node !== undefined && rewriter.hasOneUse(value) && node.operation.activation === undefined ? node : undefined;
 }
 
-/** One number for each channel: [C, 1, ...]. */
+/** The convolution with a bias of one constant per channel: broadcasts as `[C, 1, ...]`. */
 function withBias(rewriter: Rewriter, value: Value, bias: Value): Value | undefined {
   const node = fusible(rewriter, value);
-  const channels = value.type.shape[1] ?? 0;
-  const aligned = [channels, ...value.type.shape.slice(2).map(() => 1)].join();
-  const stated = bias.type.shape.slice(-aligned.split(",").length).join();
   if (node === undefined || node.inputs.length > 2 || bias.constant === undefined) return undefined;
-  if (stated !== aligned || elementCount(bias.type.shape) !== channels) return undefined;
+  const channels = at(value.type.shape, 1);
+  const perChannel = [channels, ...value.type.shape.slice(2).map(() => 1)];
+  const isPerChannel = sameShape(bias.type.shape.slice(-perChannel.length), perChannel);
+  if (!isPerChannel || elementCount(bias.type.shape) !== channels) return undefined;
   const vector = reshaped(bias.constant, [channels]);
   return rewriter.add(node.operation, ...node.inputs, { type: { ...bias.type, shape: [channels] }, constant: vector });
 }

@@ -1,12 +1,15 @@
-/** Operations on elements that follow each other become one chain, which needs memory for its inputs and its output alone. */
+/** Elementwise (loop) fusion: chains of elementwise operations become one operation that keeps intermediate values in registers. */
+import { at, required } from "../../checked.ts";
 import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
 import type { ElementOperation, ElementStep } from "../ir/operations.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
-/** Longer chains are cut: their values no longer fit into registers. */
+/** Most operations in one chain: the values of longer ones do not fit into registers. */
 const maxSteps = 24;
+/** Most inputs of one chain. */
 const maxInputs = 8;
 
+/** Merges each elementwise node with the chains that compute its inputs, where those have no other reader and the same shape. */
 export function fuseElementwise(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     const operation = elementOperation(node);
@@ -20,9 +23,9 @@ function elementOperation({ operation, outputs }: GraphNode): ElementOperation |
   return kind === "unary" || kind === "binary" || kind === "select" || kind === "cast" || kind === "gelu" ? operation : undefined;
 }
 
-/** The chain of this node, with the chains of those inputs that nobody else uses. */
+/** Adds the chain that ends with this node and contains the chains of its inputs that can be merged. */
 function chained(node: GraphNode, operation: ElementOperation, rewriter: Rewriter): Value {
-  const shape = node.outputs[0]?.type.shape ?? [];
+  const { shape } = at(node.outputs, 0).type;
   const inner = new Map<Value, NodeOf<"elementwise">>();
   let steps = 1;
   let operands = node.inputs.length;
@@ -36,16 +39,17 @@ function chained(node: GraphNode, operation: ElementOperation, rewriter: Rewrite
   }
   const inputs = [...new Set(node.inputs.flatMap((input) => inner.get(input)?.inputs ?? [input]))];
   const all: ElementStep[] = [];
-  const places = new Map<Value, number>(inputs.map((input, place) => [input, place]));
+  const slots = new Map<Value, number>(inputs.map((input, slot) => [input, slot]));
+  const slotOf = (value: Value): number => required(slots.get(value), "an operand of a fused chain");
   for (const [value, chain] of inner) {
     const first = inputs.length + all.length;
-    const moved = (place: number): number => {
-      const input = chain.inputs[place];
-      return input === undefined ? first + place - chain.inputs.length : (places.get(input) ?? 0);
+    const renumbered = (slot: number): number => {
+      const input = chain.inputs[slot];
+      return input === undefined ? first + slot - chain.inputs.length : slotOf(input);
     };
-    for (const step of chain.operation.steps) all.push({ operation: step.operation, operands: step.operands.map(moved) });
-    places.set(value, inputs.length + all.length - 1);
+    for (const step of chain.operation.steps) all.push({ operation: step.operation, operands: step.operands.map(renumbered) });
+    slots.set(value, inputs.length + all.length - 1);
   }
-  all.push({ operation, operands: node.inputs.map((input) => places.get(input) ?? 0) });
+  all.push({ operation, operands: node.inputs.map(slotOf) });
   return rewriter.add({ kind: "elementwise", steps: all }, ...inputs);
 }

@@ -1,9 +1,10 @@
-/** A product with constant weights takes the bias, the residual and the activation that follow it. */
+/** Fuses a matrix product with constant weights with its epilogue: bias, residual and activation. */
 import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
 import type { Activation, LinearEpilogue } from "../ir/operations.ts";
 import { scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
+/** Turns float32 matmul by a constant matrix into "linear", and merges the additions and activations that follow "linear" or "integer-linear" into it. */
 export function fuseLinear(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     const value = fused(node, rewriter);
@@ -37,7 +38,7 @@ function linearOf(rewriter: Rewriter, value: Value): Linear | undefined {
   return rewriter.producerOfKind(value, "linear") ?? rewriter.producerOfKind(value, "integer-linear");
 }
 
-/** A linear that is used here alone and may still be added to. */
+/** The linear operation that computes the value, if the value has no other reader and neither activation nor residual is fused yet. */
 function fusible(rewriter: Rewriter, value: Value): Linear | undefined {
   const node = linearOf(rewriter, value);
   if (node === undefined || !rewriter.hasOneUse(value)) return undefined;

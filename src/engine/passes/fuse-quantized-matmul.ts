@@ -1,10 +1,15 @@
-/** Products of 8-bit activations with constant weights, as MatMulInteger and the operators around it spell them out. */
+/** Fuses matrix products of 8-bit quantized activations with constant weights, which ONNX spells as MatMulInteger with casts and scales around it. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import type { Graph, GraphNode, Value } from "../ir/graph.ts";
 import { rangeIncludingZero } from "../ir/literal.ts";
 import { eitherOrder, operandOf, operandsOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
+/**
+ * Turns int32 matmul of zero-point-corrected bytes into "integer-matmul", its multiplication by float32 scales into "integer-linear", and the
+ * quantization of the activations before it into "quantize".
+ */
 export function fuseQuantizedMatmul(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     const value = integerMatmul(node, rewriter) ?? scaled(node, rewriter);
@@ -12,11 +17,11 @@ export function fuseQuantizedMatmul(graph: Graph): Graph {
   });
 }
 
-/** The kernel reads pairs along k, and its weights span one byte at most. */
+/** An int32 matmul by constant weights as "integer-matmul". The kernel needs an even inner dimension and weights that span at most 256 values. */
 function integerMatmul({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | undefined {
   const [x, weights] = inputs;
   if (operation.kind !== "matmul" || x === undefined || weights?.constant === undefined) return undefined;
-  if (weights.type.dataType !== "int32" || weights.type.shape.length !== 2 || (weights.type.shape[0] ?? 1) % 2 !== 0)
+  if (weights.type.dataType !== "int32" || weights.type.shape.length !== 2 || at(weights.type.shape, 0) % 2 !== 0)
     return undefined;
   const [min, max] = rangeIncludingZero(weights.constant);
   if (max - min > 255) return undefined;
@@ -24,7 +29,7 @@ function integerMatmul({ operation, inputs }: GraphNode, rewriter: Rewriter): Va
   return centred && rewriter.add({ kind: "integer-matmul" }, centred, weights);
 }
 
-/** int16 of the same numbers, where they are bytes, perhaps without their zero point. */
+/** x as int16, if it is a byte tensor cast to int32, with or without its zero point subtracted. */
 function centredOf(rewriter: Rewriter, x: Value): Value | undefined {
   const shifted = operandsOf(rewriter, x, "sub");
   const bytes = bytesOf(rewriter, shifted?.[0] ?? x);
@@ -37,7 +42,7 @@ function centredOf(rewriter: Rewriter, x: Value): Value | undefined {
   return rewriter.add({ kind: "centre" }, bytes, ...(zero === undefined ? [] : [zero]));
 }
 
-/** What a cast to int32 takes, where that is bytes. */
+/** The uint8 or int8 tensor that the value is an int32 cast of. */
 function bytesOf(rewriter: Rewriter, value: Value): Value | undefined {
   const node = rewriter.producerOfKind(value, "cast");
   const [x] = node?.inputs ?? [];
@@ -45,7 +50,7 @@ function bytesOf(rewriter: Rewriter, value: Value): Value | undefined {
   return node?.operation.to === "int32" && (type === "uint8" || type === "int8") ? x : undefined;
 }
 
-/** clamp(round(x / scale) + zero) of uint8. */
+/** "quantize" for bytes that are `clamp(round(x / scale) + zero)` in uint8. */
 function quantizedOf(rewriter: Rewriter, bytes: Value, zero: Value): Value | undefined {
   const clamped = rewriter.producerOfKind(bytes, "cast");
   const [sum] = clamped?.inputs ?? [];
@@ -54,16 +59,16 @@ function quantizedOf(rewriter: Rewriter, bytes: Value, zero: Value): Value | und
   for (const [rounded, shift] of eitherOrder(rewriter, sum, "add")) {
     const wide = rewriter.producerOfKind(shift, "cast");
     const ratio = operandOf(rewriter, rounded, "round");
-    const parts = ratio && operandsOf(rewriter, ratio, "div");
-    if (parts === undefined || wide?.inputs[0] !== zero || parts[0].type.dataType !== "float32") continue;
-    const [x, scale] = parts;
+    const division = ratio && operandsOf(rewriter, ratio, "div");
+    if (division === undefined || wide?.inputs[0] !== zero || division[0].type.dataType !== "float32") continue;
+    const [x, scale] = division;
     if (elementCount(scale.type.shape) === 1 && x.type.shape.length === bytes.type.shape.length)
       return rewriter.add({ kind: "quantize" }, x, scale, zero);
   }
   return undefined;
 }
 
-/** The sums as float32, times the product of two scales. */
+/** "integer-linear" for an integer product cast to float32 and multiplied by the product of the two scales. */
 function scaled({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | undefined {
   const [a, b] = inputs;
   if (operation.kind !== "binary" || operation.function !== "mul" || a === undefined || b === undefined) return undefined;
@@ -75,12 +80,12 @@ function scaledBy(rewriter: Rewriter, sums: Value, scales: Value): Value | undef
   const integers = cast === undefined ? undefined : rewriter.producerOfKind(cast.inputs[0], "integer-matmul");
   const [x, weights] = integers?.inputs ?? [];
   if (cast === undefined || x === undefined || weights === undefined || cast.operation.to !== "float32") return undefined;
-  const columns = weights.type.shape[1] ?? 0;
+  const columns = at(weights.type.shape, 1);
   for (const [one, column] of eitherOrder(rewriter, scales, "mul")) {
     const count = elementCount(column.type.shape);
     if (elementCount(one.type.shape) !== 1 || (count !== 1 && count !== columns) || column.type.shape.length > 1) continue;
-    const parts = { bias: false, activation: "none", residual: "none" } as const;
-    return rewriter.add({ kind: "integer-linear", ...parts }, x, weights, one, column);
+    const epilogue = { bias: false, activation: "none", residual: "none" } as const;
+    return rewriter.add({ kind: "integer-linear", ...epilogue }, x, weights, one, column);
   }
   return undefined;
 }

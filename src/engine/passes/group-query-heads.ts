@@ -1,21 +1,23 @@
 /**
- * Heads of queries that share a head of keys or values (grouped-query attention) read it where it lies. Exporters repeat the keys for them, which
- * copies the whole past for every token that is decoded; as rows of one matrix, the queries need no copies.
+ * Grouped-query attention (Ainslie et al. 2023, https://arxiv.org/abs/2305.13245) without repeated keys and values. Exporters repeat each key and value
+ * head for the query heads that share it, which repeated the whole cache for every decoded token. Here the queries of a group become rows of one matrix
+ * and are multiplied by the unrepeated head.
  */
 import { type Graph, type GraphNode, sameShape, type Value } from "../ir/graph.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
 const identity = [0, 1, 2, 3];
 
+/** Rewrites "fused-matmul" whose second operand is repeated along the heads. */
 export function groupQueryHeads(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
-    const value = shared(node, rewriter);
+    const value = grouped(node, rewriter);
     return value === undefined ? undefined : [value];
   });
 }
 
-/** a [N, K * G, M, D] times b, K heads of which each was repeated G times, is [N, K, G * M, D] times the K heads. */
-function shared({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): Value | undefined {
+/** `[N, K * G, M, D]` times K heads that were each repeated G times, as `[N, K, G * M, D]` times the K heads. */
+function grouped({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): Value | undefined {
   const [a, b] = inputs;
   const [output] = outputs;
   if (operation.kind !== "fused-matmul" || a === undefined || b === undefined || output === undefined) return undefined;
@@ -26,18 +28,18 @@ function shared({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): 
   const [batch = 0, all = 0, rows = 0, inner = 0] = a.type.shape;
   const [keyBatch, count = 0] = heads.type.shape;
   if (batch !== keyBatch || all === 0 || all !== b.type.shape[1]) return undefined;
-  const grouped = rewriter.add({ kind: "reshape", shape: [batch, count, (all / count) * rows, inner] }, a);
-  return rewriter.add({ kind: "reshape", shape: output.type.shape }, rewriter.add(operation, grouped, heads));
+  const groupedQueries = rewriter.add({ kind: "reshape", shape: [batch, count, (all / count) * rows, inner] }, a);
+  return rewriter.add({ kind: "reshape", shape: output.type.shape }, rewriter.add(operation, groupedQueries, heads));
 }
 
-/** [N, K, L, D], where the value is its reshape to [N, K, 1, L, D], repeated along the third axis and joined to [N, K * G, L, D]. */
+/** The heads `[N, K, L, D]` before their repetition, if the value `[N, K * G, L, D]` was made by reshape, expand and reshape as `repeat_kv` does. */
 function repeatedHeads(rewriter: Rewriter, value: Value): Value | undefined {
-  const copies = rewriter.producerOfKind(value, "reshape")?.inputs[0];
-  const one = rewriter.producerOfKind(copies, "expand")?.inputs[0];
-  if (copies === undefined || one === undefined) return undefined;
+  const repeated = rewriter.producerOfKind(value, "reshape")?.inputs[0];
+  const one = rewriter.producerOfKind(repeated, "expand")?.inputs[0];
+  if (repeated === undefined || one === undefined) return undefined;
   const [batch = 0, count = 0, single, length = 0, depth = 0] = one.type.shape;
-  const [, , times = 0] = copies.type.shape;
-  if (single !== 1 || one.type.shape.length !== 5 || !sameShape(copies.type.shape, one.type.shape.with(2, times)))
+  const [, , times = 0] = repeated.type.shape;
+  if (single !== 1 || one.type.shape.length !== 5 || !sameShape(repeated.type.shape, one.type.shape.with(2, times)))
     return undefined;
   if (count === 0 || !sameShape(value.type.shape, [batch, count * times, length, depth])) return undefined;
   return rewriter.add({ kind: "reshape", shape: [batch, count, length, depth] }, one);

@@ -1,8 +1,10 @@
-/** Of a linear layer of which only some rows are used, only those are computed: the logits of a prompt's last token, say. */
+/** Moves a slice of rows before the linear layer that it selects from, so that only these rows are computed: the logits of the last token, say. */
+import { at } from "../../checked.ts";
 import { type Graph, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
+/** Replaces slice(linear(x)) by linear(slice(x)) where the slice selects whole rows and the linear has no other reader. */
 export function hoistRowSlices(graph: Graph): Graph {
   return rewrite(graph, ({ operation, inputs }, rewriter) => {
     const [x] = inputs;
@@ -16,10 +18,10 @@ export function hoistRowSlices(graph: Graph): Graph {
 }
 
 function ofRows(linear: NodeOf<"linear">, rows: OperationOf<"slice">, rewriter: Rewriter): Value {
-  const operands = linear.inputs.map((input, place): Value => {
-    const isResidual = linear.operation.residual !== "none" && place === linear.inputs.length - 1;
-    if (place !== 0 && !isResidual) return input;
-    const width = input.type.shape.at(-1) ?? 0;
+  const operands = linear.inputs.map((input, index): Value => {
+    const isResidual = linear.operation.residual !== "none" && index === linear.inputs.length - 1;
+    if (index !== 0 && !isResidual) return input;
+    const width = at(input.type.shape, input.type.shape.length - 1);
     return rewriter.add({ ...rows, sizes: rows.sizes.with(rows.sizes.length - 1, width) }, input);
   });
   return rewriter.add(linear.operation, ...operands);

@@ -1,4 +1,4 @@
-/** The program a model becomes for inputs of given shapes, after all passes, in the text form. Nothing runs. */
+/** The optimized graph of a model as text, for `inferyard inspect --graph`. Nothing is executed. */
 import { InferyardError } from "../../errors.ts";
 import type { NamedValue, TensorType, Value } from "../ir/graph.ts";
 import { printGraph } from "../ir/print.ts";
@@ -10,8 +10,9 @@ import { traceModel } from "../onnx/trace-model.ts";
 import { isTensor } from "../build/traced-value.ts";
 
 /**
- * `shapes`: of inputs by name; free dimensions of the others are 1. INPUT_INVALID where a name or shape is none of the model's,
- * MODEL_UNSUPPORTED where the model has no single program: it holds what the engine does not know, or its shapes depend on values.
+ * The text form of the graph that the model becomes after all passes. `shapes` are input shapes by name; unspecified dimensions are 1. Throws
+ * INPUT_INVALID for an unknown input or a shape that the model does not accept, and MODEL_UNSUPPORTED if the model has an operator that the engine does
+ * not implement, or shapes that depend on data, so that one graph cannot represent it.
  */
 export function optimizedGraphText(model: OnnxModel, shapes: ReadonlyMap<string, readonly number[]>): string {
   const declared = model.graph.inputs.filter(({ name }) => !model.graph.initializers.has(name));
@@ -22,39 +23,39 @@ export function optimizedGraphText(model: OnnxModel, shapes: ReadonlyMap<string,
     });
   }
   const inputs = declared.map((input): NamedValue => ({ name: input.name, value: { type: inputType(input, shapes) } }));
-  const build = new Builder();
+  const builder = new Builder();
   try {
     const values = new Map<string, Value>(inputs.map(({ name, value }) => [name, value]));
-    const outputs = [...traceModel(model, values, build)].map(([name, value]): NamedValue => {
+    const outputs = [...traceModel(model, values, builder)].map(([name, value]): NamedValue => {
       if (isTensor(value)) return { name, value };
-      throw new InferyardError("MODEL_UNSUPPORTED", `its output "${name}" is no tensor`);
+      throw new InferyardError("MODEL_UNSUPPORTED", `the output "${name}" is not a tensor`);
     });
-    return printGraph(optimize(build.graph(inputs, outputs), undefined, build.budget));
+    return printGraph(optimize(builder.graph(inputs, outputs), undefined, builder.budget));
   } catch (error) {
     if (!(error instanceof DataDependencyError)) throw error;
-    throw new InferyardError("MODEL_UNSUPPORTED", `the model has no single program: ${error.message}`, {
-      remedy: "it can be run: the engine goes on tracing with what the first program gives",
+    throw new InferyardError("MODEL_UNSUPPORTED", `the model has no single graph: ${error.message}`, {
+      remedy: "run the model: the engine continues tracing with the results of the first graph segment",
       cause: error,
     });
   }
 }
 
 function inputType({ name, type }: OnnxValueInfo, shapes: ReadonlyMap<string, readonly number[]>): TensorType {
-  if (type.kind !== "tensor") throw new InferyardError("MODEL_UNSUPPORTED", `its input "${name}" is no tensor`);
-  const constraints = shapes.get(name);
-  const { dataType, shape = constraints } = type;
+  if (type.kind !== "tensor") throw new InferyardError("MODEL_UNSUPPORTED", `the input "${name}" is not a tensor`);
+  const requested = shapes.get(name);
+  const { dataType, shape = requested } = type;
   if (shape === undefined) {
-    throw new InferyardError("INPUT_INVALID", `the model does not say how many axes its input "${name}" has`, {
-      remedy: `say it: --shape ${name}=1,16`,
+    throw new InferyardError("INPUT_INVALID", `the model does not declare the number of axes of its input "${name}"`, {
+      remedy: `give the shape: --shape ${name}=1,16`,
     });
   }
   const fits =
-    constraints === undefined ||
-    (constraints.length === shape.length && shape.every((size, axis) => typeof size !== "number" || size === constraints[axis]));
+    requested === undefined ||
+    (requested.length === shape.length && shape.every((size, axis) => typeof size !== "number" || size === requested[axis]));
   if (!fits) {
-    throw new InferyardError("INPUT_INVALID", `the shape [${constraints.join(", ")}] is not one of the input "${name}"`, {
-      remedy: `the model says [${shape.map((size) => size ?? "?").join(", ")}]`,
+    throw new InferyardError("INPUT_INVALID", `the shape [${requested.join(", ")}] does not fit the input "${name}"`, {
+      remedy: `the model declares [${shape.map((size) => size ?? "?").join(", ")}]`,
     });
   }
-  return { dataType, shape: constraints ?? shape.map((size) => (typeof size === "number" ? size : 1)) };
+  return { dataType, shape: requested ?? shape.map((size) => (typeof size === "number" ? size : 1)) };
 }

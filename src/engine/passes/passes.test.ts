@@ -1,4 +1,4 @@
-/** Each pass on the patterns it is there for, in the text form: what goes in, and which operations come out. */
+/** Each pass on the patterns that it rewrites: graphs in text form and the operations of the result. */
 import { describe, expect, it } from "vitest";
 import { interpreted } from "../../../test/fixtures/run-graph.ts";
 import type { Graph } from "../ir/graph.ts";
@@ -45,20 +45,20 @@ constant one: float32[] = [1]
 constant all: float32[] = [${share}]
 h: float32[] = reduce(x) function=max axes=[0,1] keep=false
 l: float32[] = reduce(${x}) function=min axes=[0,1] keep=false
-most: float32[] = binary(h, nothing) function=max
-least: float32[] = binary(nothing, l) function=min
-width: float32[] = binary(most, least) function=sub
+max: float32[] = binary(h, nothing) function=max
+min: float32[] = binary(nothing, l) function=min
+width: float32[] = binary(max, min) function=sub
 empty: bool[] = binary(width, nothing) function=equal
 part: float32[] = binary(width, all) function=div
 scale: float32[] = select(empty, one, part)
-steps: float32[] = binary(least, scale) function=div
+steps: float32[] = binary(min, scale) function=div
 start: float32[] = binary(nothing, steps) function=sub
 whole: float32[] = unary(start) function=round
 zero: uint8[] = cast(whole) to=uint8 saturate=true
 output scale = scale
 output zero = zero`;
 
-  it("finds scale and zero point of one tensor, and of nothing else", () => {
+  it("recognizes scale and zero point of one tensor, and no other constant or pair of tensors", () => {
     expect(after(passes["recognizeDynamicQuantization"], range("x", "255"))).toEqual(["quantization-range(x)"]);
     expect(after(passes["recognizeDynamicQuantization"], range("z", "255"))).toHaveLength(12);
     expect(after(passes["recognizeDynamicQuantization"], range("x", "127"))).toHaveLength(12);
@@ -72,7 +72,7 @@ describe("recognizeNorms", () => {
     "i: float32[2,1] = unary(r) function=reciprocal\nq: float32[2,4] = binary(i, d) function=mul",
   ];
   it.each(squares.flatMap((square) => divisions.map((division) => [square, division] as const)))(
-    "knows layer norm by %s and %s",
+    "recognizes layer norm with %s and %s",
     (square, division) => {
       expect(after((graph) => passes["recognizeNorms"]!(passes["simplify"]!(graph)), norm(square, division))).toEqual([
         "layer-norm(x, c0, c1) axis=1 epsilon=0.0010000000474974513",
@@ -80,7 +80,7 @@ describe("recognizeNorms", () => {
     },
   );
 
-  it("leaves what is centred by another mean", () => {
+  it("leaves a tensor from which another mean is subtracted", () => {
     const other = norm(squares[0]!, divisions[0]!).replace("reduce(x)", "reduce(z)").replace("\n", "\ninput z: float32[2,4]\n");
     expect(after(passes["recognizeNorms"], other).join()).not.toContain("layer-norm");
   });
@@ -107,7 +107,7 @@ describe("recognizeGelu", () => {
       "binary(inverse, x) function=mul",
       "h: float32[3] = binary(half, x) function=mul\ny: float32[3] = binary(h, g) function=mul",
     ],
-  ])("knows it by erf: %s", (_name, scaled, rest) => {
+  ])("recognizes the erf form: %s", (_name, scaled, rest) => {
     const text = `input x: float32[3]\n${constants}s: float32[3] = ${scaled}
 t: float32[3] = unary(s) function=erf
 g: float32[3] = binary(t, one) function=add
@@ -119,7 +119,7 @@ output y = y`;
   it.each([
     "p: float32[3] = binary(x, three) function=pow",
     "w: float32[3] = binary(x, x) function=mul\np: float32[3] = binary(w, x) function=mul",
-  ])("knows its approximation by tanh: %s", (power) => {
+  ])("recognizes the tanh approximation: %s", (power) => {
     const text = `input x: float32[3]\n${constants}${power}
 c: float32[3] = binary(cubic, p) function=mul
 a: float32[3] = binary(x, c) function=add
@@ -141,7 +141,7 @@ m: float32[5,3] = matmul(x, w)
 `;
 
 describe("fuseLinear", () => {
-  it("takes bias, residual and activation", () => {
+  it("fuses bias, residual and activation", () => {
     const text = `${product}a: float32[5,3] = binary(b, m) function=add
 r: float32[5,3] = binary(z, a) function=add
 y: float32[5,3] = gelu(r) approximate=tanh
@@ -151,7 +151,7 @@ output y = y`;
     ]);
   });
 
-  it("leaves a sum apart whose product is wanted by itself", () => {
+  it("does not fuse a sum if the product has another reader", () => {
     const text = `${product}a: float32[5,3] = binary(m, b) function=add\noutput a = a\noutput m = m`;
     expect(after(passes["fuseLinear"], text)).toEqual([
       "linear(x, c0) bias=false activation=none residual=none",
@@ -160,8 +160,8 @@ output y = y`;
   });
 });
 
-describe("fuseProducts and fuseSoftmax", () => {
-  it("sink transposes and scale into the product, and the mask into the softmax", () => {
+describe("fuseMatmul and fuseSoftmax", () => {
+  it("fuse transposes and scale with the product, and the mask with the softmax", () => {
     const text = `input q: float32[2,3,4]
 input k: float32[2,5,4]
 input mask: float32[1,1,5]
@@ -180,7 +180,7 @@ output y = y`;
 });
 
 describe("fuseElementwise", () => {
-  it("makes one chain, and computes apart what others want too", () => {
+  it("makes one chain, which ends at values with other readers", () => {
     const text = `input x: float32[3]
 a: float32[3] = unary(x) function=exp
 b: float32[3] = unary(a) function=neg
@@ -199,7 +199,7 @@ output c = c`;
 });
 
 describe("widenHalf", () => {
-  it("computes in float32 between the first cast and the last, and casts the model's own away", () => {
+  it("computes in float32 between the first and the last cast, and folds the casts of constants", () => {
     const lines = after(
       passes["widenHalf"],
       `input x: float16[2,4]
@@ -220,7 +220,7 @@ output y = y`,
     ]);
   });
 
-  it("leaves a graph alone that looks at the bits of float16", () => {
+  it("leaves a graph that depends on the bits of float16", () => {
     const text = `input x: float16[4]
 y: uint16[4] = bitcast(x) to=uint16
 output y = y`;
@@ -237,7 +237,7 @@ r: float32[1,4,5,3] = reshape(e) shape=[1,4,5,3]
 y: float32[1,4,2,5] = fused-matmul(q, r) a=${order} b=[0,1,3,2] result=[0,1,2,3] alpha=0.5
 output y = y`;
 
-  it("multiplies all queries of a group with one head of keys, which is not repeated", () => {
+  it("multiplies all queries of a group by one head of keys, which is not repeated", () => {
     expect(after(passes["groupQueryHeads"], grouped("[0,1,2,3]"))).toEqual([
       "reshape(k) shape=[1,2,1,5,3]",
       "reshape(v0) shape=[1,2,5,3]",
@@ -253,7 +253,7 @@ output y = y`;
     expect(computed(passes["groupQueryHeads"]!(graph), inputs)).toEqual(computed(graph, inputs));
   });
 
-  it("leaves queries alone whose rows do not lie behind each other", () => {
+  it("leaves queries whose rows are not contiguous", () => {
     const text = grouped("[0,2,1,3]").replace("q: float32[1,4,2,3]", "q: float32[1,2,4,3]");
     expect(after(passes["groupQueryHeads"], text)).toHaveLength(4);
   });
@@ -268,7 +268,7 @@ l: float32[1,4,3] = linear(x, w, b, z) bias=true activation=relu residual=before
 y: float32[${sizes}] = slice(l) starts=[0,3,0] steps=[1,1,1] sizes=[${sizes}]
 output y = y`;
 
-  it("computes the rows that are used, with their part of the residual", () => {
+  it("computes only the selected rows, residual included", () => {
     const graph = parseGraph(sliced("1,1,3"));
     const inputs = graph.inputs.map(({ value }) => sines(value.type.shape));
     expect(computed(passes["hoistRowSlices"]!(graph), inputs)).toEqual(computed(graph, inputs));
@@ -279,7 +279,7 @@ output y = y`;
     ]);
   });
 
-  it("leaves a slice of columns alone", () => {
+  it("leaves a slice of columns", () => {
     expect(after(passes["hoistRowSlices"], sliced("1,1,2"))).toHaveLength(2);
   });
 });

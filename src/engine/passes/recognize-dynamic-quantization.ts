@@ -1,9 +1,10 @@
-/** The range of activations for dynamic quantisation, which DynamicQuantizeLinear spells out in ten operations. */
+/** Recognizes the scale and zero point of ONNX DynamicQuantizeLinear, which is ten primitive operations. */
 import { elementCount } from "../../tensor.ts";
 import type { Graph, GraphNode, Value } from "../ir/graph.ts";
 import { eitherOrder, operandOf, operandsOf, scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
+/** Replaces the operations that compute scale and zero point from the minimum and maximum of a tensor by one "quantization-range". */
 export function recognizeDynamicQuantization(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     const value = scaleOf(node, rewriter) ?? zeroPointOf(node, rewriter);
@@ -11,31 +12,31 @@ export function recognizeDynamicQuantization(graph: Graph): Graph {
   });
 }
 
-/** width == 0 ? 1 : width / 255 */
+/** The scale: `width == 0 ? 1 : width / 255`, where width is max(x, 0) - min(x, 0). */
 function scaleOf({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | undefined {
-  const [isEmpty, one, share] = inputs;
-  if (operation.kind !== "select" || isEmpty === undefined || one === undefined || share === undefined) return undefined;
-  const [width, all] = operandsOf(rewriter, share, "div") ?? [];
-  if (width === undefined || all === undefined || scalarOf(all) !== 255 || scalarOf(one) !== 1) return undefined;
+  const [isEmpty, one, quotient] = inputs;
+  if (operation.kind !== "select" || isEmpty === undefined || one === undefined || quotient === undefined) return undefined;
+  const [width, levels] = operandsOf(rewriter, quotient, "div") ?? [];
+  if (width === undefined || levels === undefined || scalarOf(levels) !== 255 || scalarOf(one) !== 1) return undefined;
   if (!eitherOrder(rewriter, isEmpty, "equal").some(([a, b]) => a === width && scalarOf(b) === 0)) return undefined;
-  const [most, least] = operandsOf(rewriter, width, "sub") ?? [];
-  const x = most && extremeOf(rewriter, most, "max");
-  if (x === undefined || least === undefined || extremeOf(rewriter, least, "min") !== x) return undefined;
+  const [max, min] = operandsOf(rewriter, width, "sub") ?? [];
+  const x = max && extremeOf(rewriter, max, "max");
+  if (x === undefined || min === undefined || extremeOf(rewriter, min, "min") !== x) return undefined;
   return x.type.dataType === "float32" ? rewriter.add({ kind: "quantization-range" }, x) : undefined;
 }
 
-/** round(0 - least / scale) as uint8, where the scale is already recognised. */
+/** The zero point: `round(0 - min / scale)` as uint8, for a scale that was recognized before. */
 function zeroPointOf({ operation, inputs }: GraphNode, rewriter: Rewriter): Value | undefined {
   if (operation.kind !== "cast" || operation.to !== "uint8" || !operation.saturate || inputs[0] === undefined) return undefined;
-  const start = operandOf(rewriter, inputs[0], "round");
-  const [nothing, steps] = (start && operandsOf(rewriter, start, "sub")) ?? [];
-  const [least, scale] = (steps && operandsOf(rewriter, steps, "div")) ?? [];
-  if (nothing === undefined || least === undefined || scalarOf(nothing) !== 0) return undefined;
+  const unrounded = operandOf(rewriter, inputs[0], "round");
+  const [zero, steps] = (unrounded && operandsOf(rewriter, unrounded, "sub")) ?? [];
+  const [min, scale] = (steps && operandsOf(rewriter, steps, "div")) ?? [];
+  if (zero === undefined || min === undefined || scalarOf(zero) !== 0) return undefined;
   const range = rewriter.producerOfKind(scale, "quantization-range");
-  return range !== undefined && extremeOf(rewriter, least, "min") === range.inputs[0] ? range.outputs[1] : undefined;
+  return range !== undefined && extremeOf(rewriter, min, "min") === range.inputs[0] ? range.outputs[1] : undefined;
 }
 
-/** What the value is the greatest or least number of, or 0 where that is further out. */
+/** The tensor x of max(max(x), 0), or of min(min(x), 0). */
 function extremeOf(rewriter: Rewriter, value: Value, name: "max" | "min"): Value | undefined {
   for (const [extreme, zero] of eitherOrder(rewriter, value, name)) {
     const node = rewriter.producerOfKind(extreme, "reduce");

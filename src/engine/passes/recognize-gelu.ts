@@ -1,8 +1,9 @@
-/** Gelu as exporters write it: x (1 + erf(x / sqrt 2)) / 2, or its approximation by tanh. */
+/** Recognizes GELU (Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415) as exporters spell it. */
 import type { Graph, Value } from "../ir/graph.ts";
 import { isClose, eitherOrder, factorsOf, operandOf, operandsOf, scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
+/** Replaces `x (1 + erf(x / sqrt 2)) / 2`, and the tanh approximation, by "gelu". Factors may stand in any order. */
 export function recognizeGelu(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     if (node.operation.kind !== "binary" || node.operation.function !== "mul") return undefined;
@@ -16,13 +17,13 @@ export function recognizeGelu(graph: Graph): Graph {
   });
 }
 
-/** x times (1 + erf or tanh of something of x). */
+/** GELU of x, if `gate` is `1 + erf(x / sqrt 2)` or `1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))`. */
 function gated(rewriter: Rewriter, x: Value, gate: Value): Value | undefined {
-  for (const [bent, one] of eitherOrder(rewriter, gate, "add")) {
+  for (const [curve, one] of eitherOrder(rewriter, gate, "add")) {
     if (!isClose(scalarOf(one), 1)) continue;
-    const error = operandOf(rewriter, bent, "erf");
+    const error = operandOf(rewriter, curve, "erf");
     if (error !== undefined && isOverRootTwo(rewriter, error, x)) return rewriter.add({ kind: "gelu", approximate: "none" }, x);
-    const inner = operandOf(rewriter, bent, "tanh");
+    const inner = operandOf(rewriter, curve, "tanh");
     if (inner !== undefined && isCubic(rewriter, inner, x)) return rewriter.add({ kind: "gelu", approximate: "tanh" }, x);
   }
   return undefined;
@@ -34,7 +35,7 @@ function isOverRootTwo(rewriter: Rewriter, value: Value, x: Value): boolean {
   return eitherOrder(rewriter, value, "mul").some(([one, by]) => one === x && isClose(scalarOf(by), Math.SQRT1_2));
 }
 
-/** sqrt(2 / pi) (x + 0.044715 x ** 3). */
+/** Whether the value is `sqrt(2 / pi) (x + 0.044715 x^3)`. */
 function isCubic(rewriter: Rewriter, value: Value, x: Value): boolean {
   return eitherOrder(rewriter, value, "mul").some(([sum, by]) => {
     if (!isClose(scalarOf(by), Math.sqrt(2 / Math.PI))) return false;

@@ -1,8 +1,9 @@
-/** Layer norm as exporters write it: centred by its mean, divided by the root of its variance, scaled and shifted. */
+/** Recognizes layer normalization (Ba et al. 2016, https://arxiv.org/abs/1607.06450) as exporters spell it. */
 import type { Graph, Value } from "../ir/graph.ts";
 import { eitherOrder, operandOf, operandsOf, scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
+/** Replaces `(x - mean(x)) / sqrt(variance(x) + epsilon) * gamma + beta` over the last axis by "layer-norm". */
 export function recognizeNorms(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     if (node.operation.kind !== "binary" || node.operation.function !== "add") return undefined;
@@ -13,7 +14,7 @@ export function recognizeNorms(graph: Graph): Graph {
   });
 }
 
-/** gamma * normalised + beta, both vectors of the last axis. */
+/** The layer norm, if `scaled` is gamma times a normalized tensor; gamma and beta are constants with the size of the last axis. */
 function shiftedNorm(rewriter: Rewriter, scaled: Value, beta: Value): Value | undefined {
   const { shape } = scaled.type;
   const columns = String(shape.at(-1));
@@ -27,12 +28,13 @@ function shiftedNorm(rewriter: Rewriter, scaled: Value, beta: Value): Value | un
   return undefined;
 }
 
+/** What is normalized, and with which epsilon. */
 interface Normalized {
   readonly x: Value;
   readonly epsilon: number;
 }
 
-/** (x - mean) / sqrt(mean of its squares + epsilon), or times one over it. */
+/** Matches `(x - mean) / sqrt(variance + epsilon)`, and the same with a multiplication by the reciprocal. */
 function normalizedOf(rewriter: Rewriter, value: Value): Normalized | undefined {
   const divided = operandsOf(rewriter, value, "div");
   if (divided !== undefined) return centredOver(rewriter, divided[0], operandOf(rewriter, divided[1], "sqrt"));
@@ -44,6 +46,7 @@ function normalizedOf(rewriter: Rewriter, value: Value): Normalized | undefined 
   return undefined;
 }
 
+/** Matches x - mean(x) and a variance that is the mean of its squares plus epsilon. */
 function centredOver(rewriter: Rewriter, centred: Value, variance: Value | undefined): Normalized | undefined {
   const parts = operandsOf(rewriter, centred, "sub");
   if (parts === undefined || variance === undefined) return undefined;
@@ -58,7 +61,7 @@ function centredOver(rewriter: Rewriter, centred: Value, variance: Value | undef
   return undefined;
 }
 
-/** What the value is the mean of, over the last axis alone, which stays. */
+/** The tensor whose mean over the last axis, kept with size 1, the value is. */
 function lastMeanOf(rewriter: Rewriter, value: Value): Value | undefined {
   const node = rewriter.producerOfKind(value, "reduce");
   const [x] = node?.inputs ?? [];

@@ -1,27 +1,31 @@
-/** Rebuilds a graph node by node. A pass is a pure function from graph to graph; graphs are never changed in place. */
+/** The framework of the optimization passes: a pass rebuilds a graph node by node. Graphs are immutable; a pass returns a new one. */
+import { required } from "../../checked.ts";
 import type { Graph, GraphNode, NodeOf, Value } from "../ir/graph.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import type { Operation, OperationKind } from "../ir/operations.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
 
-/** `fold` computes constants from constants; the interpreter where absent. */
+/** An optimization: returns an equivalent graph. `fold` evaluates operations on constants; default: the interpreter. */
 export type Pass = (graph: Graph, fold?: ConstantFolder) => Graph;
 
-/** Looks at one node, whose inputs are already rebuilt. Gives what stands in the place of its outputs, or undefined to keep it. */
+/** Called for each node, whose inputs are already rewritten. Returns the values that replace the node's outputs, or undefined to keep the node. */
 export type Visit = (node: GraphNode, rewriter: Rewriter) => readonly Value[] | undefined;
 
-/** What was rebuilt so far. */
+/** The graph that a rewrite has built so far. */
 export class Rewriter {
+  /** The nodes of the new graph, in order. */
   readonly nodes: GraphNode[] = [];
   readonly #producers = new Map<Value, GraphNode>();
   readonly #uses: ReadonlyMap<Value, number>;
+  /** Use counts of replaced values, by their replacement. */
   readonly #inheritedUses = new Map<Value, number>();
 
+  /** `uses` counts the readers of each value of the original graph. */
   constructor(uses: ReadonlyMap<Value, number>) {
     this.#uses = uses;
   }
 
-  /** Adds a node and gives its first output. */
+  /** Adds a node and returns its first output. Throws if the operation does not accept the types of the inputs. */
   add(operation: Operation, ...inputs: readonly Value[]): Value {
     const types = inferTypes(
       operation,
@@ -29,37 +33,38 @@ export class Rewriter {
     );
     const outputs = types.map((type): Value => ({ type }));
     this.append({ operation, inputs, outputs });
-    const [first] = outputs;
-    if (first === undefined) throw new Error(`"${operation.kind}" gives nothing`);
-    return first;
+    return required(outputs[0], `the output of "${operation.kind}"`);
   }
 
+  /** Adds a node as it is. */
   append(node: GraphNode): void {
     this.nodes.push(node);
     for (const output of node.outputs) this.#producers.set(output, node);
   }
 
+  /** The node of the new graph that computes the value; undefined for a constant or an input. */
   producer(value: Value): GraphNode | undefined {
     return this.#producers.get(value);
   }
 
-  /** The node that gives this value, if it is of this kind. */
+  /** The node that computes the value, if its operation is of this kind. */
   producerOfKind<Kind extends OperationKind>(value: Value | undefined, kind: Kind): NodeOf<Kind> | undefined {
     const node = value === undefined ? undefined : this.#producers.get(value);
     return node?.operation.kind === kind ? (node as NodeOf<Kind>) : undefined;
   }
 
-  /** Whether nothing but one place uses the value, so that it need not be there when that place computes it itself. */
+  /** Whether the value has a single reader, so that fusing its node into that reader removes the node. A value made by this rewrite counts as such. */
   hasOneUse(value: Value): boolean {
     return (this.#inheritedUses.get(value) ?? this.#uses.get(value) ?? 1) <= 1;
   }
 
-  /** Says that `value` stands for one that had so many uses. */
+  /** Records that `value` replaces one with `uses` readers. */
   inheritUses(value: Value, uses: number): void {
     this.#inheritedUses.set(value, (this.#inheritedUses.get(value) ?? 0) + uses);
   }
 }
 
+/** Rebuilds the graph: visits its nodes in order and removes those that nothing reads any more. */
 export function rewrite(graph: Graph, visit: Visit): Graph {
   const uses = useCounts(graph);
   const rewriter = new Rewriter(uses);
@@ -68,9 +73,9 @@ export function rewrite(graph: Graph, visit: Visit): Graph {
   for (const node of graph.nodes) {
     const inputs = node.inputs.map(current);
     const same = inputs.every((input, index) => input === node.inputs[index]);
-    const seen = same ? node : { ...node, inputs };
-    const outputs = visit(seen, rewriter);
-    if (outputs === undefined) rewriter.append(seen);
+    const rewritten = same ? node : { ...node, inputs };
+    const outputs = visit(rewritten, rewriter);
+    if (outputs === undefined) rewriter.append(rewritten);
     else {
       for (const [index, output] of outputs.entries()) {
         const old = node.outputs[index];
@@ -92,7 +97,7 @@ function useCounts(graph: Graph): ReadonlyMap<Value, number> {
   return uses;
 }
 
-/** The graph without nodes whose results nobody uses. */
+/** Dead code elimination: removes nodes none of whose outputs reach an output of the graph. */
 export function eliminateDeadCode(graph: Graph): Graph {
   const used = new Set(graph.outputs.map(({ value }) => value));
   const kept: GraphNode[] = [];

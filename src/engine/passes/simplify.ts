@@ -1,10 +1,12 @@
-/** Drops what changes nothing, and brings what remains into the forms that other passes look for. */
+/** Algebraic simplification: removes operations without effect and rewrites others into the forms that later passes match. */
+import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { broadcastShape } from "../ir/broadcast.ts";
 import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
 import { scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
+/** Simplifies reshape, transpose, expand, slice, cast and pow, and moves `expand` behind elementwise operations. */
 export function simplify(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     const value = simpler(node, rewriter);
@@ -29,7 +31,7 @@ function simpler(node: GraphNode, rewriter: Rewriter): Value | undefined {
   return undefined;
 }
 
-/** A shape that changes twice changes once. */
+/** Removes a reshape to the same shape, and merges two reshapes into one. */
 function simplerReshape(rewriter: Rewriter, x: Value, shape: readonly number[]): Value | undefined {
   if (sameShape(x.type.shape, shape)) return x;
   const source = rewriter.producerOfKind(x, "reshape")?.inputs[0];
@@ -37,7 +39,7 @@ function simplerReshape(rewriter: Rewriter, x: Value, shape: readonly number[]):
   return sameShape(source.type.shape, shape) ? source : rewriter.add({ kind: "reshape", shape }, source);
 }
 
-/** Moving axes of size 1 moves no element. */
+/** Merges two transposes into one; a transpose that moves only axes of size 1 becomes a reshape. */
 function simplerTranspose(
   rewriter: Rewriter,
   x: Value,
@@ -45,27 +47,27 @@ function simplerTranspose(
   shape: readonly number[],
 ): Value | undefined {
   const moved = permutation.filter((axis) => x.type.shape[axis] !== 1);
-  if (moved.every((axis, place) => place === 0 || axis > (moved[place - 1] ?? -1))) {
+  if (moved.every((axis, index) => index === 0 || axis > at(moved, index - 1))) {
     return sameShape(x.type.shape, shape) ? x : rewriter.add({ kind: "reshape", shape }, x);
   }
   const inner = rewriter.producerOfKind(x, "transpose");
   const source = inner?.inputs[0];
   if (inner === undefined || source === undefined) return undefined;
-  const both = permutation.map((axis) => inner.operation.permutation[axis] ?? 0);
+  const both = permutation.map((axis) => at(inner.operation.permutation, axis));
   return rewriter.add({ kind: "transpose", permutation: both }, source);
 }
 
-/** x ** 2 is x * x, and x ** 0.5 its root. */
+/** x^2 as x * x, x^0.5 as sqrt(x). */
 function simplerPower({ operation, inputs }: NodeOf<"binary">, rewriter: Rewriter): Value | undefined {
-  const [x, by] = inputs;
-  if (operation.function !== "pow" || x === undefined || by === undefined || by.type.shape.length > x.type.shape.length)
+  const [x, power] = inputs;
+  if (operation.function !== "pow" || x === undefined || power === undefined || power.type.shape.length > x.type.shape.length)
     return undefined;
-  const exponent = scalarOf(by);
+  const exponent = scalarOf(power);
   if (exponent === 2) return rewriter.add({ kind: "binary", function: "mul" }, x, x);
   return exponent === 0.5 && x.type.dataType === "float32" ? rewriter.add({ kind: "unary", function: "sqrt" }, x) : undefined;
 }
 
-/** What is repeated is computed once and repeated afterwards; operations on elements repeat their operands themselves. */
+/** Computes an elementwise operation on unexpanded operands, which broadcast, and expands the result: each element is computed once. */
 function delayedExpand({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): Value | undefined {
   const sources = inputs.map((input) => rewriter.producerOfKind(input, "expand")?.inputs[0] ?? input);
   if (sources.every((source, index) => source === inputs[index])) return undefined;

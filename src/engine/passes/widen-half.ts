@@ -1,16 +1,18 @@
 /**
- * Computes in float32 what a model states in float16: its tensors become float32 where they enter and float16 again where they leave. Numbers
- * between are not rounded to float16, so results are at least as exact, and there are kernels for them.
+ * Computes float16 graphs in float32, for which there are kernels. Float16 values are converted where they enter the graph and rounded back where they
+ * leave it; intermediate values are not rounded, so results are at least as exact.
  */
+import { at } from "../../checked.ts";
 import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../ir/graph.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
 import { evaluate, type ConstantFolder } from "../interpret/evaluate.ts";
 
+/** Widens all float16 values to float32. Returns the graph unchanged if an operation depends on the bits of float16. */
 export function widenHalf(graph: Graph, fold: ConstantFolder = evaluate): Graph {
-  const takesPart = ({ inputs, outputs }: GraphNode): boolean => inputs.some(isHalf) || outputs.some(isHalf);
-  if (!graph.nodes.some(takesPart) || graph.nodes.some(needsBits)) return graph;
+  const hasFloat16 = ({ inputs, outputs }: GraphNode): boolean => inputs.some(isHalf) || outputs.some(isHalf);
+  if (!graph.nodes.some(hasFloat16) || graph.nodes.some(needsBits)) return graph;
   return new Widening(fold).graph(graph);
 }
 
@@ -18,11 +20,12 @@ function isHalf({ type }: { readonly type: TensorType }): boolean {
   return type.dataType === "float16";
 }
 
-/** Operations that look at the bits of float16, or state their own types. */
+/** Whether an operation depends on the float16 representation: a bitcast, or an interpreted function with declared types. */
 function needsBits({ operation, inputs, outputs }: GraphNode): boolean {
   return (operation.kind === "bitcast" || operation.kind === "call") && [...inputs, ...outputs].some(isHalf);
 }
 
+/** One rewrite of a graph from float16 to float32. */
 class Widening {
   readonly #nodes: GraphNode[] = [];
   readonly #wide = new Map<Value, Value>();
@@ -41,9 +44,9 @@ class Widening {
         widened,
         wide.map(({ type }) => type),
       );
-      const made = types.map((type): Value => ({ type }));
-      this.#nodes.push({ operation: widened, inputs: wide, outputs: made });
-      for (const [index, result] of results.entries()) this.#wide.set(result, made[index] ?? result);
+      const wideOutputs = types.map((type): Value => ({ type }));
+      this.#nodes.push({ operation: widened, inputs: wide, outputs: wideOutputs });
+      for (const [index, result] of results.entries()) this.#wide.set(result, at(wideOutputs, index));
     }
     const named = outputs.map(({ name, value }): NamedValue => ({ name, value: this.#narrowed(value) }));
     return { inputs, nodes: this.#nodes, outputs: named };
@@ -53,18 +56,19 @@ class Widening {
     const known = this.#wide.get(value);
     if (known !== undefined || !isHalf(value)) return known ?? value;
     const { constant, type } = value;
-    const wide = constant === undefined ? this.#cast(value, "float32") : this.#known({ ...type, dataType: "float32" }, constant);
+    const wide =
+      constant === undefined ? this.#cast(value, "float32") : this.#widenConstant({ ...type, dataType: "float32" }, constant);
     this.#wide.set(value, wide);
     return wide;
   }
 
-  #known(type: TensorType, constant: Literal): Value {
+  #widenConstant(type: TensorType, constant: Literal): Value {
     const [wide] = this.#fold({ kind: "cast", to: type.dataType, saturate: false }, [constant]);
-    if (wide === undefined) throw new Error("a cast gives nothing");
+    if (wide === undefined) throw new Error("a cast has no output");
     return { type, constant: wide };
   }
 
-  /** What an output was: a value that was widened is rounded at last. */
+  /** The value in its original type: a widened value is rounded to float16. */
   #narrowed(value: Value): Value {
     const wide = this.#wide.get(value);
     if (wide === undefined) return value;
@@ -72,8 +76,8 @@ class Widening {
   }
 
   #cast(value: Value, to: "float16" | "float32"): Value {
-    const made: Value = { type: { ...value.type, dataType: to } };
-    this.#nodes.push({ operation: { kind: "cast", to, saturate: false }, inputs: [value], outputs: [made] });
-    return made;
+    const converted: Value = { type: { ...value.type, dataType: to } };
+    this.#nodes.push({ operation: { kind: "cast", to, saturate: false }, inputs: [value], outputs: [converted] });
+    return converted;
   }
 }

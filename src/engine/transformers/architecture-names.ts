@@ -1,4 +1,7 @@
-/** What `index.ts` builds, apart from it: asking for the names loads no engine. */
+/**
+ * The names of the architectures that `index.ts` builds, in a module without imports: listing a backend's capabilities must not load the engine. A test
+ * compares both lists.
+ */
 const heads = ["Model", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"];
 
 const encoders = [
@@ -12,7 +15,7 @@ const decoders = ["Llama", "Mistral", "Qwen2", "Gemma"].flatMap((family) => [`${
 
 const encoderDecoders = ["T5", "MT5"].flatMap((family) => [`${family}EncoderModel`, `${family}ForConditionalGeneration`]);
 
-/** Class names, as config.json's `architectures` has them. */
+/** Class names of Hugging Face transformers, as in `architectures` of config.json, that the engine builds from safetensors files. */
 export const architectureNames: readonly string[] = [
   ...encoders,
   "GPT2Model",

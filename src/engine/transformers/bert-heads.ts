@@ -1,4 +1,4 @@
-/** Heads of BERT and its kin, as transformers names them. */
+/** The task heads of BERT, RoBERTa and DistilBERT, with the tensor names of Hugging Face transformers. */
 import type { Config } from "./config.ts";
 import {
   questionAnswering,
@@ -17,18 +17,19 @@ import type { Weights } from "./weights.ts";
 const tokenClassification = (_config: Config, weights: Weights, { width }: Encoder): Head =>
   tokenClassifier(weights, "classifier", width);
 
-/** A layer of the encoder's width, an activation and a norm stand before the product with the vocabulary. */
-export function bertMaskedLanguageModel(config: Config, weights: Weights, body: Encoder): Head {
-  const { width } = body;
+/** The head of `BertForMaskedLM`: linear layer, activation (`hidden_act`) and layer norm, then the projection on the vocabulary. DeBERTa has it too. */
+export function bertMaskedLanguageModel(config: Config, weights: Weights, encoder: Encoder): Head {
+  const { width } = encoder;
   const transform = sequential(
     linear(weights, "cls.predictions.transform.dense", { inFeatures: width, outFeatures: width }),
     config.activation("hidden_act", "gelu"),
     layerNorm(weights, "cls.predictions.transform.LayerNorm", width, config.positiveNumber("layer_norm_eps", 1e-12)),
   );
   const names = { weight: "cls.predictions.decoder.weight", biases: ["cls.predictions.bias", "cls.predictions.decoder.bias"] };
-  return maskedLanguageModel(config, weights, body, names, transform);
+  return maskedLanguageModel(config, weights, encoder, names, transform);
 }
 
+/** Heads of the `BertFor...` classes. A sequence is classified from its first token through the tanh pooler. */
 export const bertHeads: Heads = {
   Model: baseModel,
   ForSequenceClassification: (_config, weights, { width }) => {
@@ -40,6 +41,7 @@ export const bertHeads: Heads = {
   ForQuestionAnswering: questionAnswering,
 };
 
+/** Heads of the `RobertaFor...` classes, which XLM-RoBERTa and CamemBERT share. */
 export const robertaHeads: Heads = {
   Model: baseModel,
   ForSequenceClassification: (_config, weights, { width }) => {
@@ -47,19 +49,20 @@ export const robertaHeads: Heads = {
     return sequenceClassifier(weights, "classifier.out_proj", width, (ops, hidden) => dense(ops, firstToken(ops, hidden)));
   },
   ForTokenClassification: tokenClassification,
-  ForMaskedLM: (config, weights, body) => {
-    const { width } = body;
+  ForMaskedLM: (config, weights, encoder) => {
+    const { width } = encoder;
     const transform = sequential(
       linear(weights, "lm_head.dense", { inFeatures: width, outFeatures: width }),
       activation("gelu"),
       layerNorm(weights, "lm_head.layer_norm", width, config.positiveNumber("layer_norm_eps", 1e-12)),
     );
     const names = { weight: "lm_head.decoder.weight", biases: ["lm_head.bias", "lm_head.decoder.bias"] };
-    return maskedLanguageModel(config, weights, body, names, transform);
+    return maskedLanguageModel(config, weights, encoder, names, transform);
   },
   ForQuestionAnswering: questionAnswering,
 };
 
+/** Heads of the `DistilBertFor...` classes. */
 export const distilBertHeads: Heads = {
   Model: baseModel,
   ForSequenceClassification: (_config, weights, { width }) => {
@@ -67,8 +70,8 @@ export const distilBertHeads: Heads = {
     return sequenceClassifier(weights, "classifier", width, (ops, hidden) => dense(ops, firstToken(ops, hidden)));
   },
   ForTokenClassification: tokenClassification,
-  ForMaskedLM: (config, weights, body) => {
-    const { width } = body;
+  ForMaskedLM: (config, weights, encoder) => {
+    const { width } = encoder;
     const transform = sequential(
       linear(weights, "vocab_transform", { inFeatures: width, outFeatures: width }),
       config.activation("activation", "gelu"),
@@ -77,7 +80,7 @@ export const distilBertHeads: Heads = {
     return maskedLanguageModel(
       config,
       weights,
-      body,
+      encoder,
       { weight: "vocab_projector.weight", biases: ["vocab_projector.bias"] },
       transform,
     );

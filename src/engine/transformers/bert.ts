@@ -1,6 +1,13 @@
 /**
- * BERT (Devlin and others, https://arxiv.org/abs/1810.04805) and those that are built like it: RoBERTa (https://arxiv.org/abs/1907.11692), whose
- * places count from the padding's id on, and DistilBERT (https://arxiv.org/abs/1910.01108), which has no types and other names. MiniLM is a BERT.
+ * BERT and encoders with its architecture. Hugging Face classes `BertModel`, `RobertaModel`, `XLMRobertaModel`, `CamembertModel` and `DistilBertModel`,
+ * each also with its task heads; MiniLM models are `BertModel`.
+ *
+ * - BERT: Devlin et al. 2018, https://arxiv.org/abs/1810.04805
+ * - RoBERTa: Liu et al. 2019, https://arxiv.org/abs/1907.11692. Position ids start after the padding id, and there is a single token type.
+ * - DistilBERT: Sanh et al. 2019, https://arxiv.org/abs/1910.01108. No token types, and other tensor and setting names.
+ *
+ * Reads from config.json: hidden_size (DistilBERT: dim), num_attention_heads (n_heads), num_hidden_layers (n_layers), intermediate_size (hidden_dim),
+ * hidden_act (activation), layer_norm_eps, vocab_size, max_position_embeddings, type_vocab_size, pad_token_id, tie_word_embeddings.
  */
 import type { Value } from "../ir/graph.ts";
 import type { TensorOps } from "../build/tensor-ops.ts";
@@ -13,7 +20,7 @@ import { positionEmbeddings, positionEmbeddingsAfterPadding } from "./position-e
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
-/** What the members of the family call the same things. */
+/** The tensor names of one layer, which differ between BERT and DistilBERT. */
 interface TensorNames {
   readonly layer: string;
   readonly query: string;
@@ -80,40 +87,41 @@ function distilBertSizes(config: Config): EncoderSizes {
     heads: config.divisorOf("n_heads", width),
     layers: config.positiveInteger("n_layers"),
     inner: config.positiveInteger("hidden_dim"),
-    epsilon: 1e-12, // the class has no setting for it
+    epsilon: 1e-12, // DistilBERT has no setting for it
     activation: config.activation("activation", "gelu"),
   };
 }
 
-/** Attention, then a layer of two products, each added to what it was given and normalised after. */
+/** A post-norm encoder layer: self-attention and a feed-forward network, each followed by a residual connection and a layer norm. */
 function encoderLayer(
   weights: Weights,
-  at: string,
+  prefix: string,
   names: TensorNames,
   { width, heads, inner, epsilon, activation }: EncoderSizes,
 ) {
   const [query, key, value, output] = [names.query, names.key, names.value, names.output].map((name) =>
-    linear(weights, `${at}.${name}`, { inFeatures: width, outFeatures: width }),
+    linear(weights, `${prefix}.${name}`, { inFeatures: width, outFeatures: width }),
   ) as [Layer, Layer, Layer, Layer];
-  const attentionNorm = layerNorm(weights, `${at}.${names.attentionNorm}`, width, epsilon);
-  const up = linear(weights, `${at}.${names.up}`, { inFeatures: width, outFeatures: inner });
-  const down = linear(weights, `${at}.${names.down}`, { inFeatures: inner, outFeatures: width });
-  const outputNorm = layerNorm(weights, `${at}.${names.outputNorm}`, width, epsilon);
+  const attentionNorm = layerNorm(weights, `${prefix}.${names.attentionNorm}`, width, epsilon);
+  const up = linear(weights, `${prefix}.${names.up}`, { inFeatures: width, outFeatures: inner });
+  const down = linear(weights, `${prefix}.${names.down}`, { inFeatures: inner, outFeatures: width });
+  const outputNorm = layerNorm(weights, `${prefix}.${names.outputNorm}`, width, epsilon);
   const feedForward = sequential(up, activation, down);
   const scale = 1 / Math.sqrt(width / heads);
   return (ops: TensorOps, x: Value, bias: Value): Value => {
-    const mixed = attention(ops, {
+    const context = attention(ops, {
       query: splitHeads(ops, query(ops, x), heads),
       key: splitHeads(ops, key(ops, x), heads),
       value: splitHeads(ops, value(ops, x), heads),
       scale,
       bias,
     });
-    const attended = attentionNorm(ops, ops.binary("add", output(ops, mixed), x));
+    const attended = attentionNorm(ops, ops.binary("add", output(ops, context), x));
     return outputNorm(ops, ops.binary("add", feedForward(ops, attended), attended));
   };
 }
 
+/** Embeds token ids and token types, both int64 `[batch, length]`, as `[batch, length, width]`. */
 type Embed = (ops: TensorOps, ids: Value, types: Value | undefined) => Value;
 
 function bertLikeEncoder(
@@ -139,46 +147,47 @@ function bertLikeEncoder(
 function bert(config: Config, weights: Weights): Encoder {
   const sizes = bertSizes(config);
   const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
-  const kinds = embedding(
+  const tokenTypes = embedding(
     weights,
     "embeddings.token_type_embeddings.weight",
     config.positiveInteger("type_vocab_size", 2),
     sizes.width,
   );
-  const places = positionEmbeddings(weights, config.positiveInteger("max_position_embeddings"), sizes.width);
+  const positions = positionEmbeddings(weights, config.positiveInteger("max_position_embeddings"), sizes.width);
   const embed: Embed = (ops, ids, types) => {
-    const sum = ops.binary("add", words(ops, ids), kinds(ops, types ?? ops.zeros("int64", ids.type.shape)));
-    return ops.binary("add", sum, places(ops, ids));
+    const sum = ops.binary("add", words(ops, ids), tokenTypes(ops, types ?? ops.zeros("int64", ids.type.shape)));
+    return ops.binary("add", sum, positions(ops, ids));
   };
   return bertLikeEncoder(weights, sizes, bertNames, embed, true);
 }
 
-/** Its one type is added to every token. */
+/** The embedding of the single token type is added to every token. */
 function roberta(config: Config, weights: Weights): Encoder {
   const sizes = bertSizes(config);
   config.requireEqual("type_vocab_size", 1);
   const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
-  const kind = weights.tensor("embeddings.token_type_embeddings.weight", 1, sizes.width);
+  const tokenType = weights.tensor("embeddings.token_type_embeddings.weight", 1, sizes.width);
   const rows = config.positiveInteger("max_position_embeddings");
-  const places = positionEmbeddingsAfterPadding(weights, rows, sizes.width, config.integer("pad_token_id", 1));
+  const positions = positionEmbeddingsAfterPadding(weights, rows, sizes.width, config.integer("pad_token_id", 1));
   const embed: Embed = (ops, ids) => {
-    const sum = ops.binary("add", words(ops, ids), ops.reshape(ops.builder.constant(kind), [sizes.width]));
-    return ops.binary("add", sum, places(ops, ids));
+    const sum = ops.binary("add", words(ops, ids), ops.reshape(ops.builder.constant(tokenType), [sizes.width]));
+    return ops.binary("add", sum, positions(ops, ids));
   };
   return bertLikeEncoder(weights, sizes, bertNames, embed, false);
 }
 
-/** Whether its places were made from sines does not matter: they are stored. */
+/** Position embeddings are read from the file, whether they were learned or computed from sines (`sinusoidal_pos_embds`). */
 function distilBert(config: Config, weights: Weights): Encoder {
   const sizes = distilBertSizes(config);
   const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
-  const places = positionEmbeddings(weights, config.positiveInteger("max_position_embeddings"), sizes.width);
-  const embed: Embed = (ops, ids) => ops.binary("add", words(ops, ids), places(ops, ids));
+  const positions = positionEmbeddings(weights, config.positiveInteger("max_position_embeddings"), sizes.width);
+  const embed: Embed = (ops, ids) => ops.binary("add", words(ops, ids), positions(ops, ids));
   return bertLikeEncoder(weights, sizes, distilBertNames, embed, false);
 }
 
 const ignoredTensors = /(^|\.)(pooler|cls|classifier|lm_head|qa_outputs|pre_classifier|vocab_[a-z_]+)\.|position_ids$/;
 
+/** The BERT-like architectures by class name. */
 export const bertArchitectures: Architectures = {
   ...encoderArchitectures({ name: "Bert", prefixes: ["bert."], ignoredTensors, encoder: bert, heads: bertHeads }),
   ...encoderArchitectures({ name: "Roberta", prefixes: ["roberta."], ignoredTensors, encoder: roberta, heads: robertaHeads }),

@@ -1,50 +1,58 @@
-/** Language models that are asked for one token after another: what they take and give beside ids and logits. */
+/** Inputs and outputs of a causal (decoder-only) language model with a key-value cache, named as in Hugging Face Optimum's ONNX exports. */
 import { InferyardError } from "../../errors.ts";
 import type { TensorInfo } from "../../tensor.ts";
 import type { Value } from "../ir/graph.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { float32Info, type GetInput, int64Info, type Transformer } from "./transformer.ts";
 
-/** Keys and values of a layer, [N, heads, S, D]. */
+/** Keys and values of one layer, each float32 `[batch, keyValueHeads, length, headSize]`. */
 export interface KeyValueCache {
   readonly key: Value;
   readonly value: Value;
 }
 
-/** Puts what a layer makes of the new tokens behind what it made of those before, and gives both. */
-export type UpdateCache = (layer: number, now: KeyValueCache) => KeyValueCache;
+/** Appends the keys and values of the new tokens to those cached for the layer, and returns both together. */
+export type UpdateCache = (layer: number, current: KeyValueCache) => KeyValueCache;
 
+/** Inputs of one call of a causal model, for `length` new tokens after `past` cached ones. */
 export interface CausalInputs {
-  /** int64 [N, L]. */
+  /** Token ids, int64 `[batch, length]`. */
   readonly ids: Value;
-  /** int64 [N, past + L]. */
+  /** 1 for tokens, 0 for padding, cached tokens included: int64 `[batch, past + length]`. */
   readonly mask: Value;
-  /** int64 [N, L]. */
+  /** Positions of the new tokens, int64 `[batch, length]`. */
   readonly positions: Value;
 }
 
+/** A causal model without the handling of its caches. */
 export interface CausalModel {
   readonly layers: number;
-  /** Heads of keys and values, and the elements of each. */
+  /** Number of key and value heads of each layer. */
   readonly keyValueHeads: number;
+  /** Size of one head. */
   readonly headSize: number;
-  /** What comes out, [N, L, size]: logits, or hidden states. */
+  /** Name of the output, float32 `[batch, length, outputSize]`. */
   readonly output: "logits" | "last_hidden_state";
+  /** Size of the vocabulary for logits, of a hidden state else. */
   readonly outputSize: number;
-  build(ops: TensorOps, inputs: CausalInputs, remember: UpdateCache): Value;
+  /** Adds the model's operations and returns the output. `updateCache` is called once for each layer. */
+  build(ops: TensorOps, inputs: CausalInputs, updateCache: UpdateCache): Value;
 }
 
 const cacheParts = ["key", "value"] as const;
 
-/** Logits come with caches; hidden states, which nobody asks for token by token, without. */
+/**
+ * The model as a `Transformer`. A model that outputs logits takes `past_key_values.{layer}.{key|value}` and returns `present.{layer}.{key|value}`; one
+ * that outputs hidden states has no caches, since it does not generate.
+ */
 export function causalTransformer(model: CausalModel): Transformer {
   const { layers, keyValueHeads, headSize, output, outputSize, build } = model;
-  const cached = output === "logits";
+  const isCached = output === "logits";
   const caches = (name: string, length: string): readonly TensorInfo[] =>
-    Array.from({ length: cached ? layers : 0 }, (_, layer) =>
+    Array.from({ length: isCached ? layers : 0 }, (_, layer) =>
       cacheParts.map((part) => float32Info(`${name}.${layer}.${part}`, "batch_size", keyValueHeads, length, headSize)),
     ).flat();
-  const total = cached ? "past_sequence_length + sequence_length" : "sequence_length";
+  const total = isCached ? "past_sequence_length + sequence_length" : "sequence_length";
   return {
     inputs: [
       int64Info("input_ids"),
@@ -53,34 +61,33 @@ export function causalTransformer(model: CausalModel): Transformer {
       ...caches("past_key_values", "past_sequence_length"),
     ],
     outputs: [float32Info(output, "batch_size", "sequence_length", outputSize), ...caches("present", total)],
-    forward: (ops, given) => {
-      const inputs = { ids: given("input_ids"), mask: given("attention_mask"), positions: given("position_ids") };
-      checkTotal(inputs, cached ? pastLength(given) : 0);
+    forward: (ops, input) => {
+      const inputs = { ids: input("input_ids"), mask: input("attention_mask"), positions: input("position_ids") };
+      checkTotal(inputs, isCached ? pastLength(input) : 0);
       const present: Record<string, Value> = {};
-      const result = build(ops, inputs, (layer, now) => {
-        if (!cached) return now;
-        const [key, value] = cacheParts.map((part) => {
-          const past = given(`past_key_values.${layer}.${part}`);
-          return (present[`present.${layer}.${part}`] = ops.add({ kind: "concat", axis: 2 }, past, now[part]));
-        });
-        if (key === undefined || value === undefined) throw new Error("a layer has no cache");
-        return { key, value };
+      const result = build(ops, inputs, (layer, current) => {
+        if (!isCached) return current;
+        const append = (part: keyof KeyValueCache): Value => {
+          const past = input(`past_key_values.${layer}.${part}`);
+          return (present[`present.${layer}.${part}`] = ops.add({ kind: "concat", axis: 2 }, past, current[part]));
+        };
+        return { key: append("key"), value: append("value") };
       });
       return { [output]: result, ...present };
     },
   };
 }
 
-function pastLength(given: GetInput): number {
-  return given("past_key_values.0.key").type.shape[2] ?? 0;
+function pastLength(input: GetInput): number {
+  return dimensions(input("past_key_values.0.key"), 4)[2];
 }
 
 function checkTotal({ ids: tokens, mask }: CausalInputs, past: number): void {
-  const [, length = 0] = tokens.type.shape;
-  const [, total = 0] = mask.type.shape;
+  const [, length] = dimensions(tokens, 2);
+  const [, total] = dimensions(mask, 2);
   if (total === past + length) return;
   throw new InferyardError(
     "INPUT_INVALID",
-    `"attention_mask" is of ${total} places, and there are ${past} in the caches and ${length} in "input_ids"`,
+    `"attention_mask" has ${total} positions, and there are ${past} in the caches and ${length} in "input_ids"`,
   );
 }

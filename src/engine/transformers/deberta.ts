@@ -1,10 +1,15 @@
 /**
- * DeBERTa-v2 and v3 (He and others, https://arxiv.org/abs/2006.03654 and https://arxiv.org/abs/2111.09543): scores of what tokens say with what
- * they say, and of what they say with how far they stand apart, in both directions. Far distances share buckets.
+ * DeBERTa v2 and v3 (He et al. 2020, https://arxiv.org/abs/2006.03654, and 2021, https://arxiv.org/abs/2111.09543): disentangled attention, whose scores
+ * are the sum of content-to-content, content-to-position and position-to-content terms over bucketed relative positions. Hugging Face class
+ * `DebertaV2Model`, also with its task heads.
+ *
+ * Reads from config.json: hidden_size, num_attention_heads, num_hidden_layers, intermediate_size, hidden_act, layer_norm_eps, vocab_size,
+ * max_position_embeddings, type_vocab_size, relative_attention, max_relative_positions, position_buckets, pos_att_type, share_att_key, norm_rel_ebd,
+ * position_biased_input, pooler_hidden_act, tie_word_embeddings.
  */
 import type { Value } from "../ir/graph.ts";
 import { int64Literal } from "../ir/literal.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, paddingBias, splitHeads } from "../build/nn/attention.ts";
 import { bertMaskedLanguageModel } from "./bert-heads.ts";
 import type { Config } from "./config.ts";
@@ -28,17 +33,17 @@ interface Sizes {
   readonly heads: number;
   readonly epsilon: number;
   readonly activation: Layer;
-  /** "c2p": what a query says with the distance of a key; "p2c": what a key says with that of a query. */
+  /** The relative terms of the scores: "c2p" (content to position), "p2c" (position to content). */
   readonly directions: readonly string[];
-  /** Distances are told by the layers of queries and keys themselves. */
+  /** Whether relative positions are projected by the query and key layers of the content (`share_att_key`). */
   readonly sharesProjections: boolean;
 }
 
-/** The learned distances of all 2 L - 1 offsets from one token to another, the most negative first: [1, 2 L - 1, width]. */
+/** Embeddings of the 2 L - 1 offsets between L tokens, from -(L - 1) to L - 1, each `[1, 2 L - 1, width]`. */
 interface RelativeEmbeddings {
-  /** As a query sees keys... */
+  /** Indexed by key position minus query position, for the content-to-position term. */
   readonly forKeys: Value;
-  /** ...and as a key sees queries. */
+  /** Indexed by query position minus key position, for the position-to-content term. */
   readonly forQueries: Value;
 }
 
@@ -55,89 +60,94 @@ function sizesOf(config: Config): Sizes {
   };
 }
 
-type Block = (ops: TensorOps, x: Value, bias: Value, distances: RelativeEmbeddings | undefined) => Value;
+/** Adds the operations of one encoder layer. `relative` is undefined for a model without relative attention. */
+type Block = (ops: TensorOps, x: Value, bias: Value, relative: RelativeEmbeddings | undefined) => Value;
 
-function block(weights: Weights, at: string, sizes: Sizes, relative: boolean): Block {
+function block(weights: Weights, prefix: string, sizes: Sizes, isRelative: boolean): Block {
   const { width, inner, heads, epsilon, activation, directions, sharesProjections } = sizes;
-  const square = (name: string): Layer => linear(weights, `${at}.${name}`, { inFeatures: width, outFeatures: width });
+  const square = (name: string): Layer => linear(weights, `${prefix}.${name}`, { inFeatures: width, outFeatures: width });
   const [query, key, value] = [
     square("attention.self.query_proj"),
     square("attention.self.key_proj"),
     square("attention.self.value_proj"),
   ];
-  const [toKeys, toQueries] = [relative && directions.includes("c2p"), relative && directions.includes("p2c")];
-  const distanceKey = toKeys ? (sharesProjections ? key : square("attention.self.pos_key_proj")) : undefined;
-  const distanceQuery = toQueries ? (sharesProjections ? query : square("attention.self.pos_query_proj")) : undefined;
+  const hasContentToPosition = isRelative && directions.includes("c2p");
+  const hasPositionToContent = isRelative && directions.includes("p2c");
+  const positionKey = hasContentToPosition ? (sharesProjections ? key : square("attention.self.pos_key_proj")) : undefined;
+  const positionQuery = hasPositionToContent ? (sharesProjections ? query : square("attention.self.pos_query_proj")) : undefined;
   const output = square("attention.output.dense");
-  const attentionNorm = layerNorm(weights, `${at}.attention.output.LayerNorm`, width, epsilon);
+  const attentionNorm = layerNorm(weights, `${prefix}.attention.output.LayerNorm`, width, epsilon);
   const feedForward = sequential(
-    linear(weights, `${at}.intermediate.dense`, { inFeatures: width, outFeatures: inner }),
+    linear(weights, `${prefix}.intermediate.dense`, { inFeatures: width, outFeatures: inner }),
     activation,
-    linear(weights, `${at}.output.dense`, { inFeatures: inner, outFeatures: width }),
+    linear(weights, `${prefix}.output.dense`, { inFeatures: inner, outFeatures: width }),
   );
-  const outputNorm = layerNorm(weights, `${at}.output.LayerNorm`, width, epsilon);
-  const scale = 1 / Math.sqrt((width / heads) * (1 + Number(toKeys) + Number(toQueries)));
-  return (ops, x, mask, distances) => {
+  const outputNorm = layerNorm(weights, `${prefix}.output.LayerNorm`, width, epsilon);
+  const scale = 1 / Math.sqrt((width / heads) * (1 + Number(hasContentToPosition) + Number(hasPositionToContent)));
+  return (ops, x, mask, relative) => {
     const [queries, keys] = [splitHeads(ops, query(ops, x), heads), splitHeads(ops, key(ops, x), heads)];
     let bias = mask;
-    if (distanceKey !== undefined && distances !== undefined) {
-      const scores = relativePositionScores(ops, queries, splitHeads(ops, distanceKey(ops, distances.forKeys), heads), scale);
+    if (positionKey !== undefined && relative !== undefined) {
+      const scores = relativePositionScores(ops, queries, splitHeads(ops, positionKey(ops, relative.forKeys), heads), scale);
       bias = ops.binary("add", scores, bias);
     }
-    if (distanceQuery !== undefined && distances !== undefined) {
-      const scores = relativePositionScores(ops, keys, splitHeads(ops, distanceQuery(ops, distances.forQueries), heads), scale);
+    if (positionQuery !== undefined && relative !== undefined) {
+      const scores = relativePositionScores(ops, keys, splitHeads(ops, positionQuery(ops, relative.forQueries), heads), scale);
       bias = ops.binary("add", ops.transpose(scores, [0, 1, 3, 2]), bias);
     }
-    const mixed = attention(ops, { query: queries, key: keys, value: splitHeads(ops, value(ops, x), heads), scale, bias });
-    const attended = attentionNorm(ops, ops.binary("add", output(ops, mixed), x));
+    const context = attention(ops, { query: queries, key: keys, value: splitHeads(ops, value(ops, x), heads), scale, bias });
+    const attended = attentionNorm(ops, ops.binary("add", output(ops, context), x));
     return outputNorm(ops, ops.binary("add", feedForward(ops, attended), attended));
   };
 }
 
 /**
- * Scores [N, heads, L, L] of tokens [N, heads, L, D] with distances [1, heads, 2 L - 1, D], where entry (i, j) is that of token i with distance
- * j - i + L - 1. Row i of all products begins L - 1 - i places late: read with rows one place shorter, all begin at the same place.
+ * Relative scores `[batch, heads, L, L]` of queries or keys `tokens` `[batch, heads, L, D]` with the embeddings of offsets `[1, heads, 2 L - 1, D]`: entry
+ * (i, j) is token i with offset j - i. Row i of the full product needs columns L - 1 - i to 2 L - 2 - i. Skipping L - 1 elements and reading on in rows
+ * of 2 L - 2 aligns them (the "skewing" of Music Transformer, Huang et al. 2018, https://arxiv.org/abs/1809.04281).
  */
-function relativePositionScores(ops: TensorOps, tokens: Value, distances: Value, scale: number): Value {
-  const [batch = 0, heads = 0, length = 0] = tokens.type.shape;
-  const all = ops.binary("mul", ops.add({ kind: "matmul" }, tokens, ops.transpose(distances, [0, 1, 3, 2])), scale);
+function relativePositionScores(ops: TensorOps, tokens: Value, offsets: Value, scale: number): Value {
+  const [batch, heads, length] = dimensions(tokens, 4);
+  const all = ops.binary("mul", ops.add({ kind: "matmul" }, tokens, ops.transpose(offsets, [0, 1, 3, 2])), scale);
   if (length <= 1) return all;
   const flat = ops.reshape(all, [batch, heads, length * (2 * length - 1)]);
   const rows = ops.slice(flat, 2, length - 1, length * (2 * length - 2));
   return ops.slice(ops.reshape(rows, [batch, heads, length, 2 * length - 2]), 3, 0, length);
 }
 
-/** Near distances as they are; beyond half of the buckets their logarithm, so that the last bucket is the longest distance. */
-function bucketOf(distance: number, buckets: number, longest: number): number {
-  const middle = Math.floor(buckets / 2);
+/** `make_log_bucket_position` of transformers: distances up to half of `bucketCount` are exact, longer ones up to `maxDistance` logarithmic. */
+function logBucket(distance: number, bucketCount: number, maxDistance: number): number {
+  const middle = Math.floor(bucketCount / 2);
   const size = Math.abs(distance);
-  if (buckets <= 0 || longest <= 0 || size <= middle) return distance;
-  const { fround, log } = Math; // rounded where PyTorch rounds
-  const share = fround(fround(log(fround(size / middle))) / fround(log(fround((longest - 1) / middle))));
-  return Math.sign(distance) * (Math.ceil(fround(share * (middle - 1))) + middle);
+  if (bucketCount <= 0 || maxDistance <= 0 || size <= middle) return distance;
+  const { fround, log } = Math; // rounded to float32 where PyTorch rounds
+  const fraction = fround(fround(log(fround(size / middle))) / fround(log(fround((maxDistance - 1) / middle))));
+  return Math.sign(distance) * (Math.ceil(fround(fraction * (middle - 1))) + middle);
 }
 
+/** Adds the operations that look up the embeddings of all offsets between `length` tokens. */
 type MakeRelativeEmbeddings = (ops: TensorOps, length: number) => RelativeEmbeddings;
 
-/** A table of distances, normalised where it is asked for: [2 * span, width]. */
+/** Reads the table of relative embeddings, `[2 * span, width]`, and its layer norm if `norm_rel_ebd` asks for one. */
 function relativeEmbeddings(config: Config, weights: Weights, { width, epsilon }: Sizes): MakeRelativeEmbeddings {
-  const stated = config.integer("max_relative_positions", -1);
-  const longest = stated < 1 ? config.positiveInteger("max_position_embeddings") : stated;
-  const buckets = config.integer("position_buckets", -1);
-  const span = buckets > 0 ? buckets : longest;
-  const row = embedding(weights, "encoder.rel_embeddings.weight", 2 * span, width);
-  const normed = config.stringList("norm_rel_ebd").includes("layer_norm");
-  const norm: Layer = normed ? layerNorm(weights, "encoder.LayerNorm", width, epsilon) : (_net, x) => x;
+  const setting = config.integer("max_relative_positions", -1);
+  const maxDistance = setting < 1 ? config.positiveInteger("max_position_embeddings") : setting;
+  const bucketCount = config.integer("position_buckets", -1);
+  const span = bucketCount > 0 ? bucketCount : maxDistance;
+  const table = embedding(weights, "encoder.rel_embeddings.weight", 2 * span, width);
+  const isNormalized = config.stringList("norm_rel_ebd").includes("layer_norm");
+  const norm: Layer = isNormalized ? layerNorm(weights, "encoder.LayerNorm", width, epsilon) : (_ops, x) => x;
   const rows = (ops: TensorOps, distances: readonly number[]): Value => {
-    const places = distances.map((each) => Math.min(2 * span - 1, Math.max(0, bucketOf(each, buckets, longest) + span)));
-    return norm(ops, row(ops, ops.builder.constant(int64Literal(places, [1, places.length]))));
+    const indices = distances.map((each) =>
+      Math.min(2 * span - 1, Math.max(0, logBucket(each, bucketCount, maxDistance) + span)),
+    );
+    return norm(ops, table(ops, ops.builder.constant(int64Literal(indices, [1, indices.length]))));
   };
   return (ops, length) => {
-    // Entry k belongs to the token at k - (L - 1) places from the one that looks.
     const offsets = Array.from({ length: Math.max(0, 2 * length - 1) }, (_, index) => index - (length - 1));
-    // What is learned is how far a query stands behind a key: a query that looks ahead by an offset is behind by its opposite.
-    const behind = offsets.map((offset) => -offset);
-    return { forKeys: rows(ops, behind), forQueries: rows(ops, offsets) };
+    // The table is indexed by query position minus key position.
+    const negated = offsets.map((offset) => -offset);
+    return { forKeys: rows(ops, negated), forQueries: rows(ops, offsets) };
   };
 }
 
@@ -147,29 +157,34 @@ function debertaEncoder(config: Config, weights: Weights): Encoder {
   config.requireAbsent("conv_kernel_size");
   config.requireEqual("embedding_size", width);
   const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), width);
-  const biased = config.boolean("position_biased_input", true);
-  const places = biased ? positionEmbeddings(weights, config.positiveInteger("max_position_embeddings"), width) : undefined;
+  const hasPositions = config.boolean("position_biased_input", true);
+  const positions = hasPositions
+    ? positionEmbeddings(weights, config.positiveInteger("max_position_embeddings"), width)
+    : undefined;
   const typeCount = config.integer("type_vocab_size", 0);
-  const kinds = typeCount > 0 ? embedding(weights, "embeddings.token_type_embeddings.weight", typeCount, width) : undefined;
+  const typeTable = typeCount > 0 ? embedding(weights, "embeddings.token_type_embeddings.weight", typeCount, width) : undefined;
   const norm = layerNorm(weights, "embeddings.LayerNorm", width, sizes.epsilon);
-  const relative = config.boolean("relative_attention", false);
-  const distancesOf = relative ? relativeEmbeddings(config, weights, sizes) : undefined;
+  const isRelative = config.boolean("relative_attention", false);
+  const makeRelative = isRelative ? relativeEmbeddings(config, weights, sizes) : undefined;
   const blocks = repeated(config.positiveInteger("num_hidden_layers"), (index) =>
-    block(weights, `encoder.layer.${index}`, sizes, relative),
+    block(weights, `encoder.layer.${index}`, sizes, isRelative),
   );
   return {
     width,
-    takesTokenTypes: kinds !== undefined,
+    takesTokenTypes: typeTable !== undefined,
     wordEmbeddings: "embeddings.word_embeddings.weight",
     encode: (ops, { ids, mask, tokenTypes }) => {
-      const [batch = 0, length = 0] = ids.type.shape;
-      const placed = places === undefined ? words(ops, ids) : ops.binary("add", words(ops, ids), places(ops, ids));
-      const typed = kinds === undefined || tokenTypes === undefined ? placed : ops.binary("add", placed, kinds(ops, tokenTypes));
-      const seen = ops.reshape(ops.cast(mask, "float32"), [batch, length, 1]);
-      const embedded = ops.binary("mul", norm(ops, typed), seen);
+      const [batch, length] = dimensions(ids, 2);
+      const embeddedTokens = positions === undefined ? words(ops, ids) : ops.binary("add", words(ops, ids), positions(ops, ids));
+      const typed =
+        typeTable === undefined || tokenTypes === undefined
+          ? embeddedTokens
+          : ops.binary("add", embeddedTokens, typeTable(ops, tokenTypes));
+      const tokenMask = ops.reshape(ops.cast(mask, "float32"), [batch, length, 1]);
+      const embedded = ops.binary("mul", norm(ops, typed), tokenMask);
       const bias = paddingBias(ops, mask);
-      const distances = distancesOf?.(ops, length);
-      return blocks.reduce((x, each) => each(ops, x, bias, distances), embedded);
+      const relative = makeRelative?.(ops, length);
+      return blocks.reduce((x, each) => each(ops, x, bias, relative), embedded);
     },
   };
 }
@@ -195,6 +210,7 @@ const heads: Heads = {
 const ignoredTensors =
   /^(pooler|classifier|qa_outputs|cls|lm_predictions|mask_predictions|deberta\.embeddings\.position_embeddings)\.|position_ids$|^(deberta\.)?embeddings\.position_embeddings\./;
 
+/** The DeBERTa architectures by class name. */
 export const debertaArchitectures: Architectures = encoderArchitectures({
   name: "DebertaV2",
   prefixes: ["deberta."],

@@ -1,6 +1,12 @@
-/** GPT-2: Radford and others, "Language models are unsupervised multitask learners", 2019. */
+/**
+ * GPT-2 (Radford et al. 2019, "Language Models are Unsupervised Multitask Learners"): a pre-norm causal decoder with learned position embeddings. Hugging
+ * Face classes `GPT2Model` and `GPT2LMHeadModel`.
+ *
+ * Reads from config.json: n_embd, n_head, n_layer, n_inner, n_positions, vocab_size, layer_norm_epsilon, activation_function, scale_attn_weights,
+ * scale_attn_by_inverse_layer_idx, tie_word_embeddings.
+ */
 import type { Value } from "../ir/graph.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, causalBias, splitHeads } from "../build/nn/attention.ts";
 import { type KeyValueCache, causalTransformer, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
@@ -8,8 +14,9 @@ import { embedding, layerNorm, linearTransposed, repeated, sequential } from "..
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
+/** One decoder block with its weights. */
 interface Block {
-  build(ops: TensorOps, x: Value, bias: Value, remember: (now: KeyValueCache) => KeyValueCache): Value;
+  build(ops: TensorOps, x: Value, bias: Value, updateCache: (current: KeyValueCache) => KeyValueCache): Value;
 }
 
 function block(config: Config, weights: Weights, index: number): Block {
@@ -17,29 +24,29 @@ function block(config: Config, weights: Weights, index: number): Block {
   const heads = config.divisorOf("n_head", width);
   const inner = config.positiveInteger("n_inner", 4 * width);
   const epsilon = config.positiveNumber("layer_norm_epsilon", 1e-5);
-  const at = `h.${index}`;
-  const attentionNorm = layerNorm(weights, `${at}.ln_1`, width, epsilon);
-  const queriesKeysValues = linearTransposed(weights, `${at}.attn.c_attn`, { inFeatures: width, outFeatures: 3 * width });
-  const output = linearTransposed(weights, `${at}.attn.c_proj`, { inFeatures: width, outFeatures: width });
+  const prefix = `h.${index}`;
+  const attentionNorm = layerNorm(weights, `${prefix}.ln_1`, width, epsilon);
+  const queriesKeysValues = linearTransposed(weights, `${prefix}.attn.c_attn`, { inFeatures: width, outFeatures: 3 * width });
+  const output = linearTransposed(weights, `${prefix}.attn.c_proj`, { inFeatures: width, outFeatures: width });
   const feedForward = sequential(
-    layerNorm(weights, `${at}.ln_2`, width, epsilon),
-    linearTransposed(weights, `${at}.mlp.c_fc`, { inFeatures: width, outFeatures: inner }),
+    layerNorm(weights, `${prefix}.ln_2`, width, epsilon),
+    linearTransposed(weights, `${prefix}.mlp.c_fc`, { inFeatures: width, outFeatures: inner }),
     config.activation("activation_function", "gelu_new"),
-    linearTransposed(weights, `${at}.mlp.c_proj`, { inFeatures: inner, outFeatures: width }),
+    linearTransposed(weights, `${prefix}.mlp.c_proj`, { inFeatures: inner, outFeatures: width }),
   );
   const scale = config.boolean("scale_attn_weights", true) ? 1 / Math.sqrt(width / heads) : 1;
-  const byLayer = config.boolean("scale_attn_by_inverse_layer_idx", false) ? 1 / (index + 1) : 1;
+  const layerScale = config.boolean("scale_attn_by_inverse_layer_idx", false) ? 1 / (index + 1) : 1;
   return {
-    build: (ops, x, bias, remember) => {
-      const all = queriesKeysValues(ops, attentionNorm(ops, x));
-      const part = (place: number): Value => splitHeads(ops, ops.slice(all, 2, place * width, width), heads);
-      const mixed = attention(ops, {
+    build: (ops, x, bias, updateCache) => {
+      const combined = queriesKeysValues(ops, attentionNorm(ops, x));
+      const part = (index: number): Value => splitHeads(ops, ops.slice(combined, 2, index * width, width), heads);
+      const context = attention(ops, {
         query: part(0),
-        ...remember({ key: part(1), value: part(2) }),
-        scale: scale * byLayer,
+        ...updateCache({ key: part(1), value: part(2) }),
+        scale: scale * layerScale,
         bias,
       });
-      const attended = ops.binary("add", output(ops, mixed), x);
+      const attended = ops.binary("add", output(ops, context), x);
       return ops.binary("add", feedForward(ops, attended), attended);
     },
   };
@@ -48,34 +55,36 @@ function block(config: Config, weights: Weights, index: number): Block {
 function gpt2(config: Config, weights: Weights, output: CausalModel["output"]): CausalModel {
   const width = config.positiveInteger("n_embd");
   const keyValueHeads = config.divisorOf("n_head", width);
-  const words = config.positiveInteger("vocab_size");
-  const word = embedding(weights, "wte.weight", words, width);
-  const place = embedding(weights, "wpe.weight", config.positiveInteger("n_positions"), width);
+  const vocabulary = config.positiveInteger("vocab_size");
+  const tokens = embedding(weights, "wte.weight", vocabulary, width);
+  const positionTable = embedding(weights, "wpe.weight", config.positiveInteger("n_positions"), width);
   const blocks = repeated(config.positiveInteger("n_layer"), (index) => block(config, weights, index));
   const norm = layerNorm(weights, "ln_f", width, config.positiveNumber("layer_norm_epsilon", 1e-5));
-  const shared = config.boolean("tie_word_embeddings", true) || !weights.has("lm_head.weight");
-  const table = output === "logits" ? weights.matrix(shared ? "wte.weight" : "lm_head.weight", width, words) : undefined;
+  const isTied = config.boolean("tie_word_embeddings", true) || !weights.has("lm_head.weight");
+  const outputMatrix =
+    output === "logits" ? weights.matrix(isTied ? "wte.weight" : "lm_head.weight", width, vocabulary) : undefined;
   return {
     layers: blocks.length,
     keyValueHeads,
     headSize: width / keyValueHeads,
     output,
-    outputSize: table === undefined ? width : words,
-    build: (ops, { ids, mask, positions }, remember) => {
-      const bias = causalBias(ops, mask, ids.type.shape[1] ?? 0);
-      const embedded = ops.binary("add", word(ops, ids), place(ops, positions));
+    outputSize: outputMatrix === undefined ? width : vocabulary,
+    build: (ops, { ids, mask, positions }, updateCache) => {
+      const bias = causalBias(ops, mask, dimensions(ids, 2)[1]);
+      const embedded = ops.binary("add", tokens(ops, ids), positionTable(ops, positions));
       const hidden = norm(
         ops,
-        blocks.reduce((x, each, index) => each.build(ops, x, bias, (now) => remember(index, now)), embedded),
+        blocks.reduce((x, each, index) => each.build(ops, x, bias, (current) => updateCache(index, current)), embedded),
       );
-      return table === undefined ? hidden : ops.add({ kind: "matmul" }, hidden, ops.builder.constant(table));
+      return outputMatrix === undefined ? hidden : ops.add({ kind: "matmul" }, hidden, ops.builder.constant(outputMatrix));
     },
   };
 }
 
-/** The masks that PyTorch keeps beside the weights, and the head where it is not asked for or shared. */
+/** Mask buffers of the PyTorch implementation, and the output layer when it is tied or the model has no head. */
 const ignoredTensors = /\.attn\.(bias|masked_bias)$|^lm_head\.weight$/;
 
+/** The GPT-2 architectures by class name. */
 export const gpt2Architectures: Architectures = {
   GPT2Model: {
     prefixes: ["transformer."],

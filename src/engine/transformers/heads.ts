@@ -1,42 +1,52 @@
-/** What is put on top of an encoder, and the models that come of it. */
+/** Task heads on top of an encoder, as the `...ForSequenceClassification` and similar classes of Hugging Face transformers have them. */
+import { at } from "../../checked.ts";
 import type { TensorInfo } from "../../tensor.ts";
 import type { Value } from "../ir/graph.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import type { Config } from "./config.ts";
 import { type Layer, linear, sequential } from "../build/nn/layers.ts";
 import { type Architecture, type Architectures, float32Info, int64Info } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
+/** Inputs of an encoder, each int64 `[batch, length]`. */
 export interface EncoderInputs {
-  /** int64 [N, L], as the others are. */
+  /** Token ids. */
   readonly ids: Value;
+  /** 1 for tokens, 0 for padding. */
   readonly mask: Value;
+  /** Segment ids of a sentence pair (token_type_ids). Undefined for an encoder without them. */
   readonly tokenTypes: Value | undefined;
 }
 
-/** An encoder: ids become [N, L, width]. */
+/** The base model of an encoder family, without a head. */
 export interface Encoder {
+  /** Size of a hidden state. */
   readonly width: number;
-  /** Whether it takes token_type_ids. */
+  /** Whether the model has the input token_type_ids. */
   readonly takesTokenTypes: boolean;
-  /** The tensor of its word embeddings, [vocabulary, width], which the last layer of a language model shares. */
+  /** Name of the word embedding tensor, `[vocabulary, width]`; the output layer of a language model may be tied to it. */
   readonly wordEmbeddings: string;
+  /** Adds the encoder's operations and returns the last hidden states, `[batch, length, width]`. */
   encode(ops: TensorOps, inputs: EncoderInputs): Value;
 }
 
+/** The layers that turn hidden states into the outputs of a task. */
 export interface Head {
+  /** Names, types and shapes of the model's outputs. */
   readonly outputs: readonly TensorInfo[];
-  /** `hidden` is what the encoder gives; `mask` is [N, L]. */
+  /** Adds the head's operations and returns the outputs by name. `hidden` is `[batch, length, width]`, `mask` `[batch, length]`. */
   build(ops: TensorOps, hidden: Value, mask: Value): Readonly<Record<string, Value>>;
 }
 
-export type HeadFactory = (config: Config, weights: Weights, body: Encoder) => Head;
+/** Reads the weights of a head on top of `encoder`. */
+export type HeadFactory = (config: Config, weights: Weights, encoder: Encoder) => Head;
 
-/** By the end of the class name; "Model" is the encoder alone. */
+/** The heads of a family by the suffix of the class name: "ForMaskedLM", ...; "Model" is the encoder without a head. */
 export type Heads = Readonly<Record<string, HeadFactory>>;
 
+/** Encoders that share an implementation and differ in their heads. */
 interface EncoderFamily {
-  /** What the class names begin with. */
+  /** Prefix of the class names: "Bert" of "BertForMaskedLM". */
   readonly name: string;
   readonly prefixes: readonly string[];
   readonly ignoredTensors: RegExp;
@@ -44,61 +54,68 @@ interface EncoderFamily {
   readonly heads: Heads;
 }
 
-/** One architecture for each head. */
-export function encoderArchitectures({ name, prefixes, ignoredTensors, encoder: makeBody, heads }: EncoderFamily): Architectures {
-  const architecture = (makeHead: HeadFactory): Architecture => ({
+/** The architectures of a family by class name, one for each head. */
+export function encoderArchitectures({
+  name,
+  prefixes,
+  ignoredTensors,
+  encoder: createEncoder,
+  heads,
+}: EncoderFamily): Architectures {
+  const architecture = (createHead: HeadFactory): Architecture => ({
     prefixes,
     ignoredTensors,
     make: (config, weights) => {
-      const body = makeBody(config, weights);
-      const head = makeHead(config, weights, body);
+      const encoder = createEncoder(config, weights);
+      const head = createHead(config, weights, encoder);
       return {
         inputs: [
           int64Info("input_ids"),
           int64Info("attention_mask"),
-          ...(body.takesTokenTypes ? [int64Info("token_type_ids")] : []),
+          ...(encoder.takesTokenTypes ? [int64Info("token_type_ids")] : []),
         ],
         outputs: head.outputs,
-        forward: (ops, given) => {
-          const mask = given("attention_mask");
-          const tokenTypes = body.takesTokenTypes ? given("token_type_ids") : undefined;
-          return head.build(ops, body.encode(ops, { ids: given("input_ids"), mask, tokenTypes }), mask);
+        forward: (ops, input) => {
+          const mask = input("attention_mask");
+          const tokenTypes = encoder.takesTokenTypes ? input("token_type_ids") : undefined;
+          return head.build(ops, encoder.encode(ops, { ids: input("input_ids"), mask, tokenTypes }), mask);
         },
       };
     },
   });
-  return Object.fromEntries(Object.entries(heads).map(([end, makeHead]) => [`${name}${end}`, architecture(makeHead)]));
+  return Object.fromEntries(Object.entries(heads).map(([suffix, createHead]) => [`${name}${suffix}`, architecture(createHead)]));
 }
 
+/** No head: the output `last_hidden_state`, float32 `[batch, length, width]`. */
 export const baseModel: HeadFactory = (_config, _weights, { width }) => ({
   outputs: [float32Info("last_hidden_state", "batch_size", "sequence_length", width)],
-  build: (_net, hidden) => ({ last_hidden_state: hidden }),
+  build: (_ops, hidden) => ({ last_hidden_state: hidden }),
 });
 
-/** What becomes of [N, L, width] and the mask before the classes are told: [N, width]. */
+/** Pools hidden states `[batch, length, width]` to one vector per sequence, `[batch, width]`. `mask` is `[batch, length]`. */
 export type Pool = (ops: TensorOps, hidden: Value, mask: Value) => Value;
 
-/** Logits of each text. `name`: the last layer, whose rows are the classes. */
+/** Classifies whole sequences: pools, then applies the linear layer `name`. Output `logits`, float32 `[batch, classes]`; its weight has a row per class. */
 export function sequenceClassifier(weights: Weights, name: string, width: number, pool: Pool): Head {
   const classes = weights.rows(`${name}.weight`);
-  const last = linear(weights, name, { inFeatures: width, outFeatures: classes });
+  const classifier = linear(weights, name, { inFeatures: width, outFeatures: classes });
   return {
     outputs: [float32Info("logits", "batch_size", classes)],
-    build: (ops, hidden, mask) => ({ logits: last(ops, pool(ops, hidden, mask)) }),
+    build: (ops, hidden, mask) => ({ logits: classifier(ops, pool(ops, hidden, mask)) }),
   };
 }
 
-/** Logits of each token, after the layers given, if any. */
+/** Classifies each token: applies the layers `before`, then the linear layer `name`. Output `logits`, float32 `[batch, length, classes]`. */
 export function tokenClassifier(weights: Weights, name: string, width: number, ...before: readonly Layer[]): Head {
   const classes = weights.rows(`${name}.weight`);
-  const last = sequential(...before, linear(weights, name, { inFeatures: width, outFeatures: classes }));
+  const classifier = sequential(...before, linear(weights, name, { inFeatures: width, outFeatures: classes }));
   return {
     outputs: [float32Info("logits", "batch_size", "sequence_length", classes)],
-    build: (ops, hidden) => ({ logits: last(ops, hidden) }),
+    build: (ops, hidden) => ({ logits: classifier(ops, hidden) }),
   };
 }
 
-/** Where an answer starts and where it ends: two logits of each token. */
+/** Extractive question answering: outputs `start_logits` and `end_logits`, float32 `[batch, length]`, from the linear layer `qa_outputs`. */
 export const questionAnswering: HeadFactory = (_config, weights, { width }) => {
   const layer = linear(weights, "qa_outputs", { inFeatures: width, outFeatures: 2 });
   const output = (name: string): TensorInfo => float32Info(name, "batch_size", "sequence_length");
@@ -106,38 +123,41 @@ export const questionAnswering: HeadFactory = (_config, weights, { width }) => {
     outputs: [output("start_logits"), output("end_logits")],
     build: (ops, hidden) => {
       const both = layer(ops, hidden);
-      const [batch = 0, length = 0] = both.type.shape;
+      const [batch, length] = dimensions(both, 3);
       const part = (index: number): Value => ops.reshape(ops.slice(both, 2, index, 1), [batch, length]);
       return { start_logits: part(0), end_logits: part(1) };
     },
   };
 };
 
-/** Names of the last layer of a masked language model: its matrix, where it has one of its own, and its bias. */
+/** Names of the tensors of a language model's output layer. */
 interface OutputLayerNames {
+  /** `[vocabulary, width]`; absent from files whose output layer is tied to the word embeddings. */
   readonly weight: string;
-  /** The first of those that the file has. */
+  /** Possible names of the bias; the first one that the file has counts. */
   readonly biases: readonly string[];
 }
 
-/** A logit for each token of the vocabulary; the product is with the word embeddings unless the file has a matrix of its own. */
+/**
+ * Masked language modelling: applies the layer `transform`, then projects on the vocabulary. The projection is the transposed word embeddings if
+ * `tie_word_embeddings` is set (default) or the file has no matrix of its own. Output `logits`, float32 `[batch, length, vocabulary]`.
+ */
 export function maskedLanguageModel(
   config: Config,
   weights: Weights,
-  body: Encoder,
+  encoder: Encoder,
   { weight, biases }: OutputLayerNames,
-  before: Layer,
+  transform: Layer,
 ): Head {
-  const words = config.positiveInteger("vocab_size");
-  const shared = config.boolean("tie_word_embeddings", true) || !weights.has(weight);
-  const table = weights.matrix(shared ? body.wordEmbeddings : weight, body.width, words);
-  const [bias = "", ...others] = biases;
-  const added = weights.tensor(others.find((name) => !weights.has(bias) && weights.has(name)) ?? bias, words);
+  const vocabulary = config.positiveInteger("vocab_size");
+  const isTied = config.boolean("tie_word_embeddings", true) || !weights.has(weight);
+  const matrix = weights.matrix(isTied ? encoder.wordEmbeddings : weight, encoder.width, vocabulary);
+  const bias = weights.tensor(biases.find((name) => weights.has(name)) ?? at(biases, 0), vocabulary);
   return {
-    outputs: [float32Info("logits", "batch_size", "sequence_length", words)],
+    outputs: [float32Info("logits", "batch_size", "sequence_length", vocabulary)],
     build: (ops, hidden) => {
-      const product = ops.add({ kind: "matmul" }, before(ops, hidden), ops.builder.constant(table));
-      return { logits: ops.binary("add", product, ops.builder.constant(added)) };
+      const product = ops.add({ kind: "matmul" }, transform(ops, hidden), ops.builder.constant(matrix));
+      return { logits: ops.binary("add", product, ops.builder.constant(bias)) };
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Transformers of Hugging Face, built from config.json and the tensors of a safetensors file. */
+/** Builds the models of Hugging Face transformers from config.json and the tensors of a safetensors file. */
 import { InferyardError, messageOf } from "../../errors.ts";
 import type { TensorInfo } from "../../tensor.ts";
 import type { GraphSource } from "../build/graph-source.ts";
@@ -15,6 +15,7 @@ import { llamaArchitectures } from "./llama.ts";
 import type { Architectures, GetInput, Transformer } from "./transformer.ts";
 import { type PendingWeight, type StoredTensor, Weights } from "./weights.ts";
 
+/** All architectures that the engine builds, by class name. */
 export const architectures: Architectures = {
   ...bertArchitectures,
   ...debertaArchitectures,
@@ -24,19 +25,24 @@ export const architectures: Architectures = {
   ...t5Architectures,
 };
 
+/** A transformer whose weights are declared and not yet read. */
 export interface BuiltTransformer {
+  /** What `EngineModel` traces. */
   readonly source: GraphSource;
+  /** Inputs, named as in Optimum's ONNX exports. */
   readonly inputs: readonly TensorInfo[];
+  /** Outputs, named likewise. */
   readonly outputs: readonly TensorInfo[];
-  /** To be supplied before anything is traced. */
+  /** The weights that the model reads. Each must be given a reader before anything is traced. */
   readonly pending: readonly PendingWeight[];
-  /** Brings into memory what is still in the file and was not packed: the file may be closed then. */
+  /** Reads into memory all weights that were not packed yet; the file may be closed afterwards. */
   detachFromFile(): void;
 }
 
 /**
- * `stored`: what the file's header says. MODEL_UNSUPPORTED for an architecture, a setting or a tensor that is not built, MODEL_INVALID where the
- * tensors are not those of the configuration.
+ * Builds the architecture `name` from the parsed config.json `values`. `stored` are the tensors in the header of the weights file, by name; no elements
+ * are read. Throws MODEL_UNSUPPORTED for an architecture, setting or tensor that the engine does not implement, and MODEL_INVALID if a tensor is
+ * missing or has another shape than config.json demands.
  */
 export function buildTransformer(
   name: string,
@@ -45,22 +51,26 @@ export function buildTransformer(
 ): BuiltTransformer {
   const architecture = Object.hasOwn(architectures, name) ? architectures[name] : undefined;
   if (architecture === undefined) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `the engine builds no ${name} from safetensors`, {
+    throw new InferyardError("MODEL_UNSUPPORTED", `the engine does not build ${name} from safetensors`, {
       remedy: "use an ONNX export of the model",
       data: { architecture: name },
     });
   }
   const config = new Config(values, name);
-  // Code of the model's own, quantised weights and heads that were cut out change what the tensors mean.
+  // Each of these changes what the tensors mean: custom code, quantized weights, pruned heads, cross-attention.
   config.requireAbsent("auto_map", "quantization_config", "pruned_heads", "add_cross_attention");
   const weights = new Weights(stored, architecture.prefixes);
   const model = architecture.make(config, weights);
-  const odd = weights.unusedNames.find((each) => !architecture.ignoredTensors.test(each));
-  if (odd !== undefined) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `the file has a tensor "${odd}", which no ${name} of this configuration uses`, {
-      remedy: "use an ONNX export of the model",
-      data: { tensor: odd },
-    });
+  const unexpected = weights.unusedNames.find((each) => !architecture.ignoredTensors.test(each));
+  if (unexpected !== undefined) {
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `the file has a tensor "${unexpected}", which ${name} with this config.json does not use`,
+      {
+        remedy: "use an ONNX export of the model",
+        data: { tensor: unexpected },
+      },
+    );
   }
   const { inputs, outputs } = model;
   return {
@@ -75,18 +85,18 @@ export function buildTransformer(
 function sourceOf(model: Transformer, weights: Weights): GraphSource {
   return {
     weights: weights.literals,
-    trace: (inputs, build) => {
-      const given: GetInput = (name) => {
+    trace: (inputs, builder) => {
+      const input: GetInput = (name) => {
         const value = inputs.get(name);
         if (value !== undefined && isTensor(value)) return value;
         throw new InferyardError("INPUT_INVALID", `the input "${name}" is missing`);
       };
       try {
-        return new Map(Object.entries(model.forward(new TensorOps(build), given)));
+        return new Map(Object.entries(model.forward(new TensorOps(builder), input)));
       } catch (error) {
         if (error instanceof InferyardError || error instanceof DataDependencyError) throw error;
         const shapes = [...inputs].map(([name, value]) => `${name} [${isTensor(value) ? value.type.shape.join(", ") : ""}]`);
-        throw new InferyardError("INPUT_INVALID", `the model does not take ${shapes.join(", ")}: ${messageOf(error)}`, {
+        throw new InferyardError("INPUT_INVALID", `the model does not accept ${shapes.join(", ")}: ${messageOf(error)}`, {
           cause: error,
         });
       }

@@ -1,10 +1,17 @@
 /**
- * Llama (Touvron and others, https://arxiv.org/abs/2302.13971) and those that are built like it: Mistral (https://arxiv.org/abs/2310.06825) looks
- * back through a window, Qwen2 (https://arxiv.org/abs/2407.10671) adds to queries, keys and values, and Gemma (https://arxiv.org/abs/2403.08295)
- * scales its embeddings and shifts what its norms multiply by.
+ * Llama and causal decoders with its architecture: RMSNorm before each layer, rotary position embedding, grouped-query attention and a gated
+ * feed-forward network (SwiGLU, Shazeer 2020, https://arxiv.org/abs/2002.05202). Hugging Face classes `...Model` and `...ForCausalLM` of:
+ *
+ * - Llama: Touvron et al. 2023, https://arxiv.org/abs/2302.13971
+ * - Mistral: Jiang et al. 2023, https://arxiv.org/abs/2310.06825. Sliding-window attention.
+ * - Qwen2: Yang et al. 2024, https://arxiv.org/abs/2407.10671. Biases on the query, key and value projections.
+ * - Gemma: Gemma Team 2024, https://arxiv.org/abs/2403.08295. Scaled embeddings, RMSNorm weights stored minus 1, GELU in place of SiLU.
+ *
+ * Reads from config.json: hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, num_key_value_heads, head_dim, vocab_size,
+ * rms_norm_eps, rope_theta (or rope_parameters), hidden_act (Gemma: hidden_activation), attention_bias, mlp_bias, sliding_window, tie_word_embeddings.
  */
 import type { Value } from "../ir/graph.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, causalBias, splitHeads } from "../build/nn/attention.ts";
 import { type KeyValueCache, causalTransformer, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
@@ -14,18 +21,23 @@ import { type RotaryAngles, rotaryAngles, rotaryPairs, applyRotary } from "../bu
 import type { Architecture, Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
-/** What the members of the family differ in. */
+/** What differs between the families. */
 interface FamilyOptions {
-  /** Vectors added to queries, keys and values, and to what attention gives. */
+  /** Whether the query, key and value projections have biases. */
   readonly inputBias: boolean;
+  /** Whether the output projection of the attention has a bias. */
   readonly outputBias: boolean;
+  /** Whether the three linear layers of the feed-forward network have biases. */
   readonly feedForwardBias: boolean;
+  /** Activation of the gate. */
   readonly activation: Layer;
-  /** A token sees so many before it, itself counted. */
+  /** Number of keys that a query attends to, its own included: sliding-window attention. */
   readonly window: number;
+  /** Added to the weights of every RMSNorm. */
   readonly normOffset: number;
+  /** Factor of the token embeddings. */
   readonly embeddingScale: number;
-  /** Whether the product with the vocabulary is with the embeddings, where config.json does not say so. */
+  /** Whether the output layer is tied to the token embeddings when config.json does not set `tie_word_embeddings`. */
   readonly tiesEmbeddings: boolean;
 }
 
@@ -70,7 +82,7 @@ const gemma: FamilyOptionsOf = (config) => {
     ...defaultOptions,
     inputBias: bias,
     outputBias: bias,
-    // "hidden_act" is of old files, and means the same whatever it says.
+    // The older setting "hidden_act" is ignored: Gemma always uses this GELU, whatever it says.
     activation: config.activation("hidden_activation", "gelu_pytorch_tanh"),
     normOffset: 1,
     embeddingScale: Math.sqrt(config.positiveInteger("hidden_size")),
@@ -101,7 +113,7 @@ function sizesOf(config: Config): Sizes {
   };
 }
 
-/** Newer files have the settings of rotation in an object of their own. */
+/** The base of the rotary frequencies: `rope_theta`, which recent files keep in the section `rope_parameters`. Scaled RoPE is MODEL_UNSUPPORTED. */
 function thetaOf(config: Config): number {
   config.requireAbsent("rope_scaling", "rope_interleaved");
   const settings = config.section("rope_parameters");
@@ -109,91 +121,95 @@ function thetaOf(config: Config): number {
   return settings?.positiveNumber("rope_theta", 10_000) ?? config.positiveNumber("rope_theta", 10_000);
 }
 
+/** Adds the operations of one decoder block and returns its output. */
 type Block = (
   ops: TensorOps,
   x: Value,
   angles: RotaryAngles,
   bias: Value,
-  remember: (now: KeyValueCache) => KeyValueCache,
+  updateCache: (current: KeyValueCache) => KeyValueCache,
 ) => Value;
 
-function block(weights: Weights, at: string, sizes: Sizes, traits: FamilyOptions): Block {
+function block(weights: Weights, prefix: string, sizes: Sizes, options: FamilyOptions): Block {
   const { width, inner, heads, keyValueHeads, headSize, epsilon } = sizes;
   const project = (name: string, to: number): Layer =>
-    linear(weights, `${at}.self_attn.${name}`, { inFeatures: width, outFeatures: to * headSize, bias: traits.inputBias });
+    linear(weights, `${prefix}.self_attn.${name}`, { inFeatures: width, outFeatures: to * headSize, bias: options.inputBias });
   const query = project("q_proj", heads);
   const key = project("k_proj", keyValueHeads);
   const value = project("v_proj", keyValueHeads);
-  const output = linear(weights, `${at}.self_attn.o_proj`, {
+  const output = linear(weights, `${prefix}.self_attn.o_proj`, {
     inFeatures: heads * headSize,
     outFeatures: width,
-    bias: traits.outputBias,
+    bias: options.outputBias,
   });
   const feed = (name: string, inFeatures: number, outFeatures: number): Layer =>
-    linear(weights, `${at}.mlp.${name}`, { inFeatures, outFeatures, bias: traits.feedForwardBias });
+    linear(weights, `${prefix}.mlp.${name}`, { inFeatures, outFeatures, bias: options.feedForwardBias });
   const [gate, up, down] = [feed("gate_proj", width, inner), feed("up_proj", width, inner), feed("down_proj", inner, width)];
-  const norm = (name: string): Layer => rmsNorm(weights, `${at}.${name}`, width, epsilon, traits.normOffset);
+  const norm = (name: string): Layer => rmsNorm(weights, `${prefix}.${name}`, width, epsilon, options.normOffset);
   const [attentionNorm, feedForwardNorm] = [norm("input_layernorm"), norm("post_attention_layernorm")];
-  return (ops, x, angles, bias, remember) => {
-    const given = attentionNorm(ops, x);
-    const now = {
-      key: applyRotary(ops, splitHeads(ops, key(ops, given), keyValueHeads), angles),
-      value: splitHeads(ops, value(ops, given), keyValueHeads),
+  return (ops, x, angles, bias, updateCache) => {
+    const normalized = attentionNorm(ops, x);
+    const current = {
+      key: applyRotary(ops, splitHeads(ops, key(ops, normalized), keyValueHeads), angles),
+      value: splitHeads(ops, value(ops, normalized), keyValueHeads),
     };
-    const queries = applyRotary(ops, splitHeads(ops, query(ops, given), heads), angles);
-    const mixed = attention(ops, { query: queries, ...remember(now), scale: 1 / Math.sqrt(headSize), bias });
-    const attended = ops.binary("add", output(ops, mixed), x);
-    const normed = feedForwardNorm(ops, attended);
-    const gated = ops.binary("mul", traits.activation(ops, gate(ops, normed)), up(ops, normed));
+    const queries = applyRotary(ops, splitHeads(ops, query(ops, normalized), heads), angles);
+    const context = attention(ops, { query: queries, ...updateCache(current), scale: 1 / Math.sqrt(headSize), bias });
+    const attended = ops.binary("add", output(ops, context), x);
+    const attendedNorm = feedForwardNorm(ops, attended);
+    const gated = ops.binary("mul", options.activation(ops, gate(ops, attendedNorm)), up(ops, attendedNorm));
     return ops.binary("add", down(ops, gated), attended);
   };
 }
 
-function decoder(config: Config, weights: Weights, traits: FamilyOptions, output: CausalModel["output"]): CausalModel {
+function decoder(config: Config, weights: Weights, options: FamilyOptions, output: CausalModel["output"]): CausalModel {
   const sizes = sizesOf(config);
   const { width, keyValueHeads, headSize, epsilon } = sizes;
   const theta = thetaOf(config);
   const pairs = rotaryPairs(headSize);
-  const words = config.positiveInteger("vocab_size");
-  const word = embedding(weights, "embed_tokens.weight", words, width);
+  const vocabulary = config.positiveInteger("vocab_size");
+  const tokens = embedding(weights, "embed_tokens.weight", vocabulary, width);
   const blocks = repeated(config.positiveInteger("num_hidden_layers"), (index) =>
-    block(weights, `layers.${index}`, sizes, traits),
+    block(weights, `layers.${index}`, sizes, options),
   );
-  const norm = rmsNorm(weights, "norm", width, epsilon, traits.normOffset);
-  const shared = config.boolean("tie_word_embeddings", traits.tiesEmbeddings);
-  const table = output === "logits" ? weights.matrix(shared ? "embed_tokens.weight" : "lm_head.weight", width, words) : undefined;
+  const norm = rmsNorm(weights, "norm", width, epsilon, options.normOffset);
+  const isTied = config.boolean("tie_word_embeddings", options.tiesEmbeddings);
+  const outputMatrix =
+    output === "logits" ? weights.matrix(isTied ? "embed_tokens.weight" : "lm_head.weight", width, vocabulary) : undefined;
   return {
     layers: blocks.length,
     keyValueHeads,
     headSize,
     output,
-    outputSize: table === undefined ? width : words,
-    build: (ops, { ids, mask, positions }, remember) => {
-      const bias = causalBias(ops, mask, ids.type.shape[1] ?? 0, traits.window);
+    outputSize: outputMatrix === undefined ? width : vocabulary,
+    build: (ops, { ids, mask, positions }, updateCache) => {
+      const bias = causalBias(ops, mask, dimensions(ids, 2)[1], options.window);
       const angles = rotaryAngles(ops, positions, pairs, theta);
-      const rows = word(ops, ids);
-      const embedded = traits.embeddingScale === 1 ? rows : ops.binary("mul", rows, traits.embeddingScale);
+      const rows = tokens(ops, ids);
+      const embedded = options.embeddingScale === 1 ? rows : ops.binary("mul", rows, options.embeddingScale);
       const hidden = norm(
         ops,
-        blocks.reduce((x, each, index) => each(ops, x, angles, bias, (now) => remember(index, now)), embedded),
+        blocks.reduce((x, each, index) => each(ops, x, angles, bias, (current) => updateCache(index, current)), embedded),
       );
-      return table === undefined ? hidden : ops.add({ kind: "matmul" }, hidden, ops.builder.constant(table));
+      return outputMatrix === undefined ? hidden : ops.add({ kind: "matmul" }, hidden, ops.builder.constant(outputMatrix));
     },
   };
 }
 
-/** Frequencies that are computed anyway, and the head where it is not asked for or shared. */
+/** Stored rotary frequencies, which are computed here, and the output layer when it is tied or the model has no head. */
 const ignoredTensors = /rotary_emb\.inv_freq$|^lm_head\.weight$/;
 
-function family(name: string, traitsOf: FamilyOptionsOf): Architectures {
+/** The two architectures of a family: base model and language model. */
+function family(name: string, optionsOf: FamilyOptionsOf): Architectures {
   const architecture = (output: CausalModel["output"]): Architecture => ({
     prefixes: ["model."],
     ignoredTensors,
-    make: (config, weights) => causalTransformer(decoder(config, weights, traitsOf(config), output)),
+    make: (config, weights) => causalTransformer(decoder(config, weights, optionsOf(config), output)),
   });
   return { [`${name}Model`]: architecture("last_hidden_state"), [`${name}ForCausalLM`]: architecture("logits") };
 }
 
+/** The Llama-like architectures by class name. */
 export const llamaArchitectures: Architectures = {
   ...family("Llama", llama),
   ...family("Mistral", mistral),

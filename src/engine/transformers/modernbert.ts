@@ -1,10 +1,15 @@
 /**
- * ModernBERT (Warner and others, https://arxiv.org/abs/2412.13663): norms before the layers, places turned in, a gate in the layer of two products,
- * and attention that looks at a text's whole length in one layer of several, and nearby in the others.
+ * ModernBERT (Warner et al. 2024, https://arxiv.org/abs/2412.13663): a pre-norm encoder with rotary position embedding, a gated feed-forward network
+ * (GeGLU, Shazeer 2020, https://arxiv.org/abs/2002.05202), and global attention in every n-th layer, sliding-window attention in the others. Hugging
+ * Face class `ModernBertModel`, also with its task heads.
+ *
+ * Reads from config.json: hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, vocab_size, norm_eps, norm_bias, attention_bias,
+ * mlp_bias, hidden_activation, global_attn_every_n_layers, local_attention, global_rope_theta, local_rope_theta, classifier_pooling, classifier_bias,
+ * classifier_activation, tie_word_embeddings.
  */
 import type { Value } from "../ir/graph.ts";
 import { int64Literal } from "../ir/literal.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, additiveMask, keyVisibility, splitHeads } from "../build/nn/attention.ts";
 import type { Config } from "./config.ts";
 import {
@@ -33,38 +38,43 @@ interface Sizes {
   norm(name: string): Layer;
 }
 
-/** What the layers of one kind share: how far they look, and how places turn. */
+/** What global layers have in common, and likewise local layers: the attention bias and the rotary angles. */
 interface AttentionScope {
   readonly bias: Value;
   readonly angles: RotaryAngles;
 }
 
-type Block = (ops: TensorOps, x: Value, sight: AttentionScope) => Value;
+/** Adds the operations of one layer. */
+type Block = (ops: TensorOps, x: Value, scope: AttentionScope) => Value;
 
 function block(weights: Weights, index: number, sizes: Sizes): Block {
   const { width, inner, heads, attentionBias, feedForwardBias, activation, norm } = sizes;
-  const at = `layers.${index}`;
-  // The embeddings are normalised already.
-  const attentionNorm: Layer = index === 0 ? (_net, x) => x : norm(`${at}.attn_norm`);
-  const all = linear(weights, `${at}.attn.Wqkv`, { inFeatures: width, outFeatures: 3 * width, bias: attentionBias });
-  const output = linear(weights, `${at}.attn.Wo`, { inFeatures: width, outFeatures: width, bias: attentionBias });
-  const feedForwardNorm = norm(`${at}.mlp_norm`);
-  const both = linear(weights, `${at}.mlp.Wi`, { inFeatures: width, outFeatures: 2 * inner, bias: feedForwardBias });
-  const down = linear(weights, `${at}.mlp.Wo`, { inFeatures: inner, outFeatures: width, bias: feedForwardBias });
+  const prefix = `layers.${index}`;
+  // The first layer has no norm, since the embeddings are normalized.
+  const attentionNorm: Layer = index === 0 ? (_net, x) => x : norm(`${prefix}.attn_norm`);
+  const queriesKeysValues = linear(weights, `${prefix}.attn.Wqkv`, {
+    inFeatures: width,
+    outFeatures: 3 * width,
+    bias: attentionBias,
+  });
+  const output = linear(weights, `${prefix}.attn.Wo`, { inFeatures: width, outFeatures: width, bias: attentionBias });
+  const feedForwardNorm = norm(`${prefix}.mlp_norm`);
+  const gateAndUp = linear(weights, `${prefix}.mlp.Wi`, { inFeatures: width, outFeatures: 2 * inner, bias: feedForwardBias });
+  const down = linear(weights, `${prefix}.mlp.Wo`, { inFeatures: inner, outFeatures: width, bias: feedForwardBias });
   const scale = 1 / Math.sqrt(width / heads);
   return (ops, x, { bias, angles }) => {
-    const parts = all(ops, attentionNorm(ops, x));
-    const part = (place: number): Value => splitHeads(ops, ops.slice(parts, 2, place * width, width), heads);
+    const combined = queriesKeysValues(ops, attentionNorm(ops, x));
+    const part = (index: number): Value => splitHeads(ops, ops.slice(combined, 2, index * width, width), heads);
     const [query, key] = [applyRotary(ops, part(0), angles), applyRotary(ops, part(1), angles)];
     const attended = ops.binary("add", output(ops, attention(ops, { query, key, value: part(2), scale, bias })), x);
-    const raised = both(ops, feedForwardNorm(ops, attended));
-    const gated = ops.binary("mul", activation(ops, ops.slice(raised, 2, 0, inner)), ops.slice(raised, 2, inner, inner));
+    const hidden = gateAndUp(ops, feedForwardNorm(ops, attended));
+    const gated = ops.binary("mul", activation(ops, ops.slice(hidden, 2, 0, inner)), ops.slice(hidden, 2, inner, inner));
     return ops.binary("add", down(ops, gated), attended);
   };
 }
 
 function modernBertEncoder(config: Config, weights: Weights): Encoder {
-  config.requireEqual("position_embedding_type", "absolute"); // which is not looked at: places are turned in
+  config.requireEqual("position_embedding_type", "absolute"); // ignored by the model, which has rotary embeddings
   const width = config.positiveInteger("hidden_size");
   const heads = config.divisorOf("num_attention_heads", width);
   const norm = normOf(config, weights, width);
@@ -79,55 +89,56 @@ function modernBertEncoder(config: Config, weights: Weights): Encoder {
   };
   const pairs = rotaryPairs(width / heads);
   config.requireAbsent("rope_scaling", "rope_parameters", "layer_types");
-  const every = config.positiveInteger("global_attn_every_n_layers", 3);
-  const reach = Math.floor(config.positiveInteger("local_attention", 128) / 2);
+  const globalInterval = config.positiveInteger("global_attn_every_n_layers", 3);
+  const radius = Math.floor(config.positiveInteger("local_attention", 128) / 2);
   const globalTheta = config.positiveNumber("global_rope_theta", 160_000);
   const localTheta = config.positiveNumber("local_rope_theta", globalTheta);
   const words = embedding(weights, "embeddings.tok_embeddings.weight", config.positiveInteger("vocab_size"), width);
-  const first = norm("embeddings.norm");
+  const embeddingNorm = norm("embeddings.norm");
   const blocks = repeated(config.positiveInteger("num_hidden_layers"), (index) => block(weights, index, sizes));
-  const last = norm("final_norm");
+  const finalNorm = norm("final_norm");
   return {
     width,
     takesTokenTypes: false,
     wordEmbeddings: "embeddings.tok_embeddings.weight",
     encode: (ops, { ids, mask }) => {
-      const [, length = 0] = ids.type.shape;
-      const places = ops.reshape(arange(ops, 0, length), [1, length]);
-      const seen = keyVisibility(ops, mask);
-      const whole: AttentionScope = { bias: additiveMask(ops, seen), angles: rotaryAngles(ops, places, pairs, globalTheta) };
-      const near: AttentionScope = {
-        bias: additiveMask(ops, ops.binary("and", seen, slidingWindow(ops, length, reach))),
-        angles: rotaryAngles(ops, places, pairs, localTheta),
+      const [, length] = dimensions(ids, 2);
+      const positions = ops.reshape(arange(ops, 0, length), [1, length]);
+      const visible = keyVisibility(ops, mask);
+      const global: AttentionScope = {
+        bias: additiveMask(ops, visible),
+        angles: rotaryAngles(ops, positions, pairs, globalTheta),
       };
-      const embedded = first(ops, words(ops, ids));
-      return last(
+      const local: AttentionScope = {
+        bias: additiveMask(ops, ops.binary("and", visible, slidingWindow(ops, length, radius))),
+        angles: rotaryAngles(ops, positions, pairs, localTheta),
+      };
+      const embedded = embeddingNorm(ops, words(ops, ids));
+      return finalNorm(
         ops,
-        blocks.reduce((x, each, index) => each(ops, x, index % every === 0 ? whole : near), embedded),
+        blocks.reduce((x, each, index) => each(ops, x, index % globalInterval === 0 ? global : local), embedded),
       );
     },
   };
 }
 
+/** Makes the layer norms of the model: `norm_eps` and `norm_bias` hold for all of them. */
 function normOf(config: Config, weights: Weights, width: number): (name: string) => Layer {
   const epsilon = config.positiveNumber("norm_eps", 1e-5);
   const bias = config.boolean("norm_bias", false);
   return (name) => layerNorm(weights, name, width, epsilon, bias);
 }
 
-/** Whether two places are no more than `reach` apart: bool [1, 1, L, L]. */
-function slidingWindow(ops: TensorOps, length: number, reach: number): Value {
-  const counted = Array.from({ length }, (_, index) => index);
-  const [rows, columns] = [
-    [length, 1],
-    [1, length],
-  ].map((shape) => ops.builder.constant(int64Literal(counted, shape)));
-  if (rows === undefined || columns === undefined) throw new Error("there are no places");
-  const near = ops.binary("less-or-equal", ops.unary("abs", ops.binary("sub", rows, columns)), reach);
+/** The mask of local layers: true where query and key are at most `radius` tokens apart, bool `[1, 1, L, L]`. */
+function slidingWindow(ops: TensorOps, length: number, radius: number): Value {
+  const indices = Array.from({ length }, (_, index) => index);
+  const index = (shape: readonly number[]): Value => ops.builder.constant(int64Literal(indices, shape));
+  const [rows, columns] = [index([length, 1]), index([1, length])];
+  const near = ops.binary("less-or-equal", ops.unary("abs", ops.binary("sub", rows, columns)), radius);
   return ops.reshape(near, [1, 1, length, length]);
 }
 
-/** Stands before every last layer. */
+/** `ModernBertPredictionHead`: the layers before the output layer of every task. */
 function predictionHead(config: Config, weights: Weights, width: number): Layer {
   return sequential(
     linear(weights, "head.dense", { inFeatures: width, outFeatures: width, bias: config.boolean("classifier_bias", false) }),
@@ -136,12 +147,12 @@ function predictionHead(config: Config, weights: Weights, width: number): Layer 
   );
 }
 
-/** The mean of the tokens the mask has a one at. */
+/** Mean pooling over the tokens that the mask does not exclude. */
 const meanPool: Pool = (ops, hidden, mask) => {
-  const [batch = 0, length = 0] = mask.type.shape;
-  const shares = ops.reshape(ops.cast(mask, "float32"), [batch, length, 1]);
-  const sum = ops.reduce("sum", ops.binary("mul", hidden, shares), [1], false);
-  return ops.binary("div", sum, ops.reduce("sum", shares, [1], false));
+  const [batch, length] = dimensions(mask, 2);
+  const tokenMask = ops.reshape(ops.cast(mask, "float32"), [batch, length, 1]);
+  const sum = ops.reduce("sum", ops.binary("mul", hidden, tokenMask), [1], false);
+  return ops.binary("div", sum, ops.reduce("sum", tokenMask, [1], false));
 };
 
 const heads: Heads = {
@@ -153,15 +164,16 @@ const heads: Heads = {
   },
   ForTokenClassification: (config, weights, { width }) =>
     tokenClassifier(weights, "classifier", width, predictionHead(config, weights, width)),
-  ForMaskedLM: (config, weights, body) => {
+  ForMaskedLM: (config, weights, encoder) => {
     config.requireEqual("decoder_bias", true);
     const names = { weight: "decoder.weight", biases: ["decoder.bias"] };
-    return maskedLanguageModel(config, weights, body, names, predictionHead(config, weights, body.width));
+    return maskedLanguageModel(config, weights, encoder, names, predictionHead(config, weights, encoder.width));
   },
 };
 
 const ignoredTensors = /^(head|classifier|decoder)\./;
 
+/** The ModernBERT architectures by class name. */
 export const modernBertArchitectures: Architectures = encoderArchitectures({
   name: "ModernBert",
   prefixes: ["model."],

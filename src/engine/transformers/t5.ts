@@ -1,13 +1,17 @@
 /**
- * T5 (Raffel and others, https://arxiv.org/abs/1910.10683): an encoder, a decoder that looks at what it gave, and biases by how far apart two
- * tokens stand.
+ * T5 (Raffel et al. 2019, https://arxiv.org/abs/1910.10683) and mT5 (Xue et al. 2020, https://arxiv.org/abs/2010.11934): an encoder and a decoder with
+ * cross-attention, RMSNorm before each layer, and relative position biases. Hugging Face classes `T5ForConditionalGeneration`, `T5EncoderModel`,
+ * `MT5ForConditionalGeneration` and `MT5EncoderModel`.
  *
- * Both halves are one model here. Where the caches of the encoder are empty, the encoder runs over `input_ids`, and what the decoder needs of it
- * comes out as `present.N.encoder.key` and `.value`. Given back as `past_key_values.N.encoder...` these stand for the encoder, which does not run again.
+ * Reads from config.json: d_model, d_ff, d_kv, num_heads, num_layers, num_decoder_layers, vocab_size, layer_norm_epsilon, feed_forward_proj,
+ * relative_attention_num_buckets, relative_attention_max_distance, tie_word_embeddings.
+ *
+ * Encoder and decoder are one model here. If the inputs `past_key_values.N.encoder.{key,value}` are empty, the encoder runs over `input_ids`, and the
+ * cross-attention keys and values come out as `present.N.encoder.{key,value}`. A call that is given these back does not run the encoder.
  */
 import type { TensorInfo } from "../../tensor.ts";
 import type { Value } from "../ir/graph.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, additiveMask, causalMask, paddingBias, splitHeads } from "../build/nn/attention.ts";
 import type { KeyValueCache } from "./causal-model.ts";
 import type { Config } from "./config.ts";
@@ -38,29 +42,34 @@ function sizesOf(config: Config): Sizes {
   };
 }
 
-/** "gated-gelu" is gated, and means gelu by tanh. */
+/** The activation, and whether the feed-forward network is gated. As in transformers, "gated-gelu" means the tanh approximation of GELU. */
 function feedForwardOf(config: Config): Pick<Sizes, "activation" | "gated"> {
-  const stated = config.oneOf(
+  const setting = config.oneOf(
     "feed_forward_proj",
     [...activationNames, ...activationNames.map((name) => `gated-${name}` as const)],
     "relu",
   );
-  const gated = stated.startsWith("gated-");
-  const name = stated.replace(/^gated-/, "") as ActivationName;
-  return { gated, activation: activation(stated === "gated-gelu" ? "gelu_new" : name) };
+  const gated = setting.startsWith("gated-");
+  const name = setting.replace(/^gated-/, "") as ActivationName;
+  return { gated, activation: activation(setting === "gated-gelu" ? "gelu_new" : name) };
 }
 
-/** Queries of one side, keys and values of the same or the other. Without biases, and scores are not scaled: what they start from is. */
+/**
+ * Self-attention or cross-attention, without biases. Scores are not divided by sqrt(headSize): T5 accounts for this factor in the initial values of the
+ * query weights.
+ */
 interface Attention {
+  /** Keys and values of `states`, `[batch, length, width]`. */
   keyValues(ops: TensorOps, states: Value): KeyValueCache;
+  /** Attends from x `[batch, length, width]` to the keys and values, and returns the same shape. */
   attend(ops: TensorOps, x: Value, cache: KeyValueCache, bias: Value): Value;
 }
 
-function attentionOf(weights: Weights, at: string, { width, heads, headSize }: Sizes): Attention {
+function attentionOf(weights: Weights, prefix: string, { width, heads, headSize }: Sizes): Attention {
   const project = (name: string): Layer =>
-    linear(weights, `${at}.${name}`, { inFeatures: width, outFeatures: heads * headSize, bias: false });
+    linear(weights, `${prefix}.${name}`, { inFeatures: width, outFeatures: heads * headSize, bias: false });
   const [query, key, value] = [project("q"), project("k"), project("v")];
-  const output = linear(weights, `${at}.o`, { inFeatures: heads * headSize, outFeatures: width, bias: false });
+  const output = linear(weights, `${prefix}.o`, { inFeatures: heads * headSize, outFeatures: width, bias: false });
   return {
     keyValues: (ops, states) => ({
       key: splitHeads(ops, key(ops, states), heads),
@@ -71,29 +80,32 @@ function attentionOf(weights: Weights, at: string, { width, heads, headSize }: S
   };
 }
 
-function feedForward(weights: Weights, at: string, { width, inner, epsilon, activation: bend, gated }: Sizes): Layer {
-  const norm = rmsNorm(weights, `${at}.layer_norm`, width, epsilon);
+/** The feed-forward network with its norm and residual connection; gated (GLU, Shazeer 2020, https://arxiv.org/abs/2002.05202) in T5 1.1. */
+function feedForward(weights: Weights, prefix: string, { width, inner, epsilon, activation: activate, gated }: Sizes): Layer {
+  const norm = rmsNorm(weights, `${prefix}.layer_norm`, width, epsilon);
   const layer = (name: string, inFeatures: number, outFeatures: number): Layer =>
-    linear(weights, `${at}.DenseReluDense.${name}`, { inFeatures, outFeatures, bias: false });
+    linear(weights, `${prefix}.DenseReluDense.${name}`, { inFeatures, outFeatures, bias: false });
   const down = layer("wo", inner, width);
   if (!gated) {
-    const all = sequential(norm, layer("wi", width, inner), bend, down);
+    const all = sequential(norm, layer("wi", width, inner), activate, down);
     return (ops, x) => ops.binary("add", all(ops, x), x);
   }
   const [gate, up] = [layer("wi_0", width, inner), layer("wi_1", width, inner)];
   return (ops, x) => {
-    const normed = norm(ops, x);
-    return ops.binary("add", down(ops, ops.binary("mul", bend(ops, gate(ops, normed)), up(ops, normed))), x);
+    const normalized = norm(ops, x);
+    return ops.binary("add", down(ops, ops.binary("mul", activate(ops, gate(ops, normalized)), up(ops, normalized))), x);
   };
 }
 
+/** The relative position bias of one side: see `RelativePositionOptions`. */
 interface RelativePositions {
   readonly table: Layer;
   readonly bucketCount: number;
   readonly maxDistance: number;
 }
 
-function relativePositionsOf(config: Config, weights: Weights, side: string, heads: number): RelativePositions {
+/** Reads the bias table of the encoder or decoder. The first block holds it, and all blocks use it. */
+function relativePositionsOf(config: Config, weights: Weights, side: "encoder" | "decoder", heads: number): RelativePositions {
   const bucketCount = config.positiveInteger("relative_attention_num_buckets", 32);
   const name = `${side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight`;
   return {
@@ -103,27 +115,28 @@ function relativePositionsOf(config: Config, weights: Weights, side: string, hea
   };
 }
 
-/** `words`: ids become rows of the table both sides share. Gives [N, L, width]. */
+/** Encodes token ids and mask, both int64 `[batch, length]`, as `[batch, length, width]`. */
 type Encode = (ops: TensorOps, tokens: Value, mask: Value) => Value;
 
+/** The encoder. `words` is the token embedding, which it shares with the decoder. */
 function encoder(config: Config, weights: Weights, sizes: Sizes, words: Layer): Encode {
   const { width, epsilon, heads } = sizes;
   const blocks = repeated(config.positiveInteger("num_layers"), (index): ((ops: TensorOps, x: Value, bias: Value) => Value) => {
-    const at = `encoder.block.${index}`;
-    const norm = rmsNorm(weights, `${at}.layer.0.layer_norm`, width, epsilon);
-    const self = attentionOf(weights, `${at}.layer.0.SelfAttention`, sizes);
-    const feed = feedForward(weights, `${at}.layer.1`, sizes);
+    const prefix = `encoder.block.${index}`;
+    const norm = rmsNorm(weights, `${prefix}.layer.0.layer_norm`, width, epsilon);
+    const self = attentionOf(weights, `${prefix}.layer.0.SelfAttention`, sizes);
+    const feed = feedForward(weights, `${prefix}.layer.1`, sizes);
     return (ops, x, bias) => {
-      const normed = norm(ops, x);
-      return feed(ops, ops.binary("add", self.attend(ops, normed, self.keyValues(ops, normed), bias), x));
+      const normalized = norm(ops, x);
+      return feed(ops, ops.binary("add", self.attend(ops, normalized, self.keyValues(ops, normalized), bias), x));
     };
   });
-  const distances = relativePositionsOf(config, weights, "encoder", heads);
+  const positions = relativePositionsOf(config, weights, "encoder", heads);
   const norm = rmsNorm(weights, "encoder.final_layer_norm", width, epsilon);
   return (ops, tokens, mask) => {
-    const [, length = 0] = tokens.type.shape;
-    const apart = relativePositionBias(ops, { ...distances, queries: length, keys: length, bidirectional: true });
-    const bias = ops.binary("add", apart, paddingBias(ops, mask));
+    const [, length] = dimensions(tokens, 2);
+    const positionBias = relativePositionBias(ops, { ...positions, queries: length, keys: length, bidirectional: true });
+    const bias = ops.binary("add", positionBias, paddingBias(ops, mask));
     return norm(
       ops,
       blocks.reduce((x, each) => each(ops, x, bias), words(ops, tokens)),
@@ -131,48 +144,58 @@ function encoder(config: Config, weights: Weights, sizes: Sizes, words: Layer): 
   };
 }
 
-/** What a decoder's block remembers: of the tokens before, and of the encoder. */
+/** The key-value caches of one decoder block. */
 interface BlockCaches {
-  selfAttention(now: KeyValueCache): KeyValueCache;
-  /** `compute` gives keys and values of the encoder's states; it is asked where they are not remembered. */
+  /** Appends the keys and values of the new tokens to the cached ones and returns both together. */
+  selfAttention(current: KeyValueCache): KeyValueCache;
+  /** The keys and values of the encoder's hidden states: cached, or from `compute` if the encoder ran in this call. */
   crossAttention(compute: (states: Value) => KeyValueCache): KeyValueCache;
 }
 
-type DecoderBlock = (ops: TensorOps, x: Value, bias: Value, otherBias: Value, memory: BlockCaches) => Value;
+/** Adds the operations of one decoder block. `bias` is that of the self-attention, `crossBias` that of the cross-attention. */
+type DecoderBlock = (ops: TensorOps, x: Value, bias: Value, crossBias: Value, caches: BlockCaches) => Value;
 
-function decoderBlock(weights: Weights, at: string, sizes: Sizes): DecoderBlock {
+function decoderBlock(weights: Weights, prefix: string, sizes: Sizes): DecoderBlock {
   const { width, epsilon } = sizes;
-  const norms = repeated(2, (index) => rmsNorm(weights, `${at}.layer.${index}.layer_norm`, width, epsilon));
-  const self = attentionOf(weights, `${at}.layer.0.SelfAttention`, sizes);
-  const cross = attentionOf(weights, `${at}.layer.1.EncDecAttention`, sizes);
-  const feed = feedForward(weights, `${at}.layer.2`, sizes);
-  const [selfNorm, crossNorm] = norms as readonly [Layer, Layer];
-  return (ops, x, bias, otherBias, memory) => {
-    const normed = selfNorm(ops, x);
-    const attended = ops.binary("add", self.attend(ops, normed, memory.selfAttention(self.keyValues(ops, normed)), bias), x);
-    const cache = memory.crossAttention((states) => cross.keyValues(ops, states));
-    return feed(ops, ops.binary("add", cross.attend(ops, crossNorm(ops, attended), cache, otherBias), attended));
+  const selfNorm = rmsNorm(weights, `${prefix}.layer.0.layer_norm`, width, epsilon);
+  const crossNorm = rmsNorm(weights, `${prefix}.layer.1.layer_norm`, width, epsilon);
+  const self = attentionOf(weights, `${prefix}.layer.0.SelfAttention`, sizes);
+  const cross = attentionOf(weights, `${prefix}.layer.1.EncDecAttention`, sizes);
+  const feed = feedForward(weights, `${prefix}.layer.2`, sizes);
+  return (ops, x, bias, crossBias, caches) => {
+    const normalized = selfNorm(ops, x);
+    const attended = ops.binary(
+      "add",
+      self.attend(ops, normalized, caches.selfAttention(self.keyValues(ops, normalized)), bias),
+      x,
+    );
+    const cache = caches.crossAttention((states) => cross.keyValues(ops, states));
+    return feed(ops, ops.binary("add", cross.attend(ops, crossNorm(ops, attended), cache, crossBias), attended));
   };
 }
 
+/** The token embedding of both sides, and the name of its tensor. Files of an encoder alone may have it under the encoder's name only. */
 function sharedEmbedding(config: Config, weights: Weights, width: number): { readonly name: string; readonly layer: Layer } {
   const name = weights.has("shared.weight") ? "shared.weight" : "encoder.embed_tokens.weight";
   return { name, layer: embedding(weights, name, config.positiveInteger("vocab_size"), width) };
 }
 
+/** `T5EncoderModel`: input_ids and attention_mask give last_hidden_state. */
 function encoderModel(config: Config, weights: Weights): Transformer {
   const sizes = sizesOf(config);
   const encode = encoder(config, weights, sizes, sharedEmbedding(config, weights, sizes.width).layer);
   return {
     inputs: [int64Info("input_ids"), int64Info("attention_mask")],
     outputs: [float32Info("last_hidden_state", "batch_size", "sequence_length", sizes.width)],
-    forward: (ops, given) => ({ last_hidden_state: encode(ops, given("input_ids"), given("attention_mask")) }),
+    forward: (ops, input) => ({ last_hidden_state: encode(ops, input("input_ids"), input("attention_mask")) }),
   };
 }
 
-const sides = ["decoder", "encoder"] as const;
+type Side = "decoder" | "encoder";
+const sides: readonly Side[] = ["decoder", "encoder"];
 const parts = ["key", "value"] as const;
 
+/** `T5ForConditionalGeneration` with key-value caches: see the top of this file. */
 function encoderDecoderModel(config: Config, weights: Weights): Transformer {
   const sizes = sizesOf(config);
   const { width, heads, headSize, epsilon } = sizes;
@@ -181,11 +204,11 @@ function encoderDecoderModel(config: Config, weights: Weights): Transformer {
   const encode = encoder(config, weights, sizes, words.layer);
   const layers = config.positiveInteger("num_decoder_layers", config.positiveInteger("num_layers"));
   const blocks = repeated(layers, (index) => decoderBlock(weights, `decoder.block.${index}`, sizes));
-  const distances = relativePositionsOf(config, weights, "decoder", heads);
+  const positions = relativePositionsOf(config, weights, "decoder", heads);
   const norm = rmsNorm(weights, "decoder.final_layer_norm", width, epsilon);
-  const shared = config.boolean("tie_word_embeddings", true);
-  const table = weights.matrix(shared ? words.name : "lm_head.weight", width, vocabulary);
-  const caches = (name: string, ofDecoder: string, ofEncoder: string): readonly TensorInfo[] =>
+  const isTied = config.boolean("tie_word_embeddings", true);
+  const outputMatrix = weights.matrix(isTied ? words.name : "lm_head.weight", width, vocabulary);
+  const caches = (name: string, decoderLength: string, encoderLength: string): readonly TensorInfo[] =>
     repeated(layers, (layer) =>
       sides.flatMap((side) =>
         parts.map((part) =>
@@ -193,7 +216,7 @@ function encoderDecoderModel(config: Config, weights: Weights): Transformer {
             `${name}.${layer}.${side}.${part}`,
             "batch_size",
             heads,
-            side === "decoder" ? ofDecoder : ofEncoder,
+            side === "decoder" ? decoderLength : encoderLength,
             headSize,
           ),
         ),
@@ -210,57 +233,58 @@ function encoderDecoderModel(config: Config, weights: Weights): Transformer {
       float32Info("logits", "batch_size", "decoder_sequence_length", vocabulary),
       ...caches("present", "past_decoder_sequence_length + decoder_sequence_length", "encoder_sequence_length"),
     ],
-    forward: (ops, given) => {
-      const tokens = given("decoder_input_ids");
-      const mask = given("attention_mask");
-      const [, queries = 0] = tokens.type.shape;
-      const [past, known] = sides.map((side) => given(`past_key_values.0.${side}.key`).type.shape[2] ?? 0) as [number, number];
-      const states = known === 0 ? encode(ops, given("input_ids"), mask) : undefined;
+    forward: (ops, input) => {
+      const tokens = input("decoder_input_ids");
+      const mask = input("attention_mask");
+      const [, queries] = dimensions(tokens, 2);
+      const cachedLength = (side: Side): number => dimensions(input(`past_key_values.0.${side}.key`), 4)[2];
+      const past = cachedLength("decoder");
+      const states = cachedLength("encoder") === 0 ? encode(ops, input("input_ids"), mask) : undefined;
       const total = past + queries;
-      const apart = relativePositionBias(ops, { ...distances, queries, keys: total, bidirectional: false });
-      const before = ops.reshape(causalMask(ops, queries, total, past), [1, 1, queries, total]);
-      const bias = ops.binary("add", apart, additiveMask(ops, before));
-      const otherBias = paddingBias(ops, mask);
+      const positionBias = relativePositionBias(ops, { ...positions, queries, keys: total, bidirectional: false });
+      const causal = ops.reshape(causalMask(ops, queries, total, past), [1, 1, queries, total]);
+      const bias = ops.binary("add", positionBias, additiveMask(ops, causal));
+      const crossBias = paddingBias(ops, mask);
       const present: Record<string, Value> = {};
       const hidden = blocks.reduce(
-        (x, each, layer) => each(ops, x, bias, otherBias, blockCaches(ops, given, layer, states, present)),
+        (x, each, layer) => each(ops, x, bias, crossBias, blockCaches(ops, input, layer, states, present)),
         words.layer(ops, tokens),
       );
-      // Where the table is shared, what it is multiplied by is scaled to fit.
-      const scaled = shared ? ops.binary("mul", norm(ops, hidden), width ** -0.5) : norm(ops, hidden);
-      return { logits: ops.add({ kind: "matmul" }, scaled, ops.builder.constant(table)), ...present };
+      // The tied embeddings are larger than an output matrix would be; T5 rescales the hidden states for them.
+      const scaled = isTied ? ops.binary("mul", norm(ops, hidden), width ** -0.5) : norm(ops, hidden);
+      return { logits: ops.add({ kind: "matmul" }, scaled, ops.builder.constant(outputMatrix)), ...present };
     },
   };
 }
 
-/** Notes in `present` what a layer is to remember from now on. `states`: the encoder's, where it ran. */
+/** The caches of block `layer`, which writes its new contents to `present`. `states` are the encoder's hidden states, if it ran in this call. */
 function blockCaches(
   ops: TensorOps,
-  given: GetInput,
+  input: GetInput,
   layer: number,
   states: Value | undefined,
   present: Record<string, Value>,
 ): BlockCaches {
-  const past = (side: string): KeyValueCache => {
-    const [key, value] = parts.map((part) => given(`past_key_values.${layer}.${side}.${part}`)) as [Value, Value];
-    return { key, value };
-  };
-  const noted = (side: string, cache: KeyValueCache): KeyValueCache => {
+  const past = (side: Side): KeyValueCache => ({
+    key: input(`past_key_values.${layer}.${side}.key`),
+    value: input(`past_key_values.${layer}.${side}.value`),
+  });
+  const store = (side: Side, cache: KeyValueCache): KeyValueCache => {
     for (const part of parts) present[`present.${layer}.${side}.${part}`] = cache[part];
     return cache;
   };
   return {
-    selfAttention: (now) => {
+    selfAttention: (current) => {
       const { key, value } = past("decoder");
-      const behind = (before: Value, after: Value): Value => ops.add({ kind: "concat", axis: 2 }, before, after);
-      return noted("decoder", { key: behind(key, now.key), value: behind(value, now.value) });
+      const append = (before: Value, after: Value): Value => ops.add({ kind: "concat", axis: 2 }, before, after);
+      return store("decoder", { key: append(key, current.key), value: append(value, current.value) });
     },
-    crossAttention: (compute) => noted("encoder", states === undefined ? past("encoder") : compute(states)),
+    crossAttention: (compute) => store("encoder", states === undefined ? past("encoder") : compute(states)),
   };
 }
 
 const prefixes: readonly string[] = [];
-/** The table once more under the names of those that use it, and a bias that old files have and nothing uses. */
+/** Copies of the token embedding under other names, and a cross-attention bias of old checkpoints that no version of the model reads. */
 const ignoredTensors = /embed_tokens\.weight$|EncDecAttention\.relative_attention_bias\.weight$|^lm_head\.weight$/;
 
 const conditionalGeneration: Architecture = { prefixes, ignoredTensors, make: encoderDecoderModel };
@@ -270,6 +294,7 @@ const encoderOnly: Architecture = {
   make: encoderModel,
 };
 
+/** The T5 and mT5 architectures by class name. */
 export const t5Architectures: Architectures = {
   T5ForConditionalGeneration: conditionalGeneration,
   T5EncoderModel: encoderOnly,

@@ -1,35 +1,42 @@
-/** A transformer built from its configuration: what goes in, what comes out, and what is between. */
+/** The interface of a transformer architecture: how it is built from config.json and weights, and what it computes. */
 import type { TensorInfo } from "../../tensor.ts";
 import type { Value } from "../ir/graph.ts";
 import type { TensorOps } from "../build/tensor-ops.ts";
 import type { Config } from "./config.ts";
 import type { Weights } from "./weights.ts";
 
-/** What is given to a model, by name. */
+/** The model input of this name. Throws INPUT_INVALID if it is missing or no tensor. */
 export type GetInput = (name: string) => Value;
 
+/** A transformer with its weights. */
 export interface Transformer {
-  /** Named and shaped as Optimum's ONNX exports have them. */
+  /** Inputs, with the names, types and symbolic shapes of Hugging Face Optimum's ONNX exports. */
   readonly inputs: readonly TensorInfo[];
+  /** Outputs, named likewise. */
   readonly outputs: readonly TensorInfo[];
-  forward(ops: TensorOps, given: GetInput): Readonly<Record<string, Value>>;
+  /** Adds the model's operations to a graph and returns the outputs by name. */
+  forward(ops: TensorOps, input: GetInput): Readonly<Record<string, Value>>;
 }
 
+/** One class of Hugging Face transformers. */
 export interface Architecture {
-  /** What may stand before the names of tensors. */
+  /** Optional prefixes of tensor names: "bert." stands before the names of the base model in files of a model with a head. */
   readonly prefixes: readonly string[];
-  /** Tensors of the file that mean nothing to this model: heads that are not asked for, and what is computed anyway. Another one is refused. */
+  /** Tensors that a file may contain and the model does not read: other heads, computed buffers. Any other unread tensor is MODEL_UNSUPPORTED. */
   readonly ignoredTensors: RegExp;
+  /** Reads the configuration and the weights. Throws MODEL_UNSUPPORTED or MODEL_INVALID: see `Config` and `Weights`. */
   make(config: Config, weights: Weights): Transformer;
 }
 
-/** By class name, as config.json's `architectures` has it. */
+/** Architectures by class name, as in `architectures` of config.json. */
 export type Architectures = Readonly<Record<string, Architecture>>;
 
+/** An int64 input `[batch_size, length]`: token ids, masks, positions. */
 export function int64Info(name: string, length = "sequence_length"): TensorInfo {
   return { name, dataType: "int64", shape: ["batch_size", length] };
 }
 
+/** A float32 tensor; a string in the shape names a dimension that varies. */
 export function float32Info(name: string, ...shape: readonly (number | string)[]): TensorInfo {
   return { name, dataType: "float32", shape };
 }

@@ -1,4 +1,4 @@
-/** Members of a family that have no goldens are held against those that have, made of the same weights; and what is refused. */
+/** Architectures without golden files are compared with those that have them, on the same weights; and refusals. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InferyardError } from "../../errors.ts";
@@ -18,7 +18,7 @@ type Tensors = Readonly<Record<string, Stored>>;
 type Config = Readonly<Record<string, unknown>>;
 
 let seed = 1;
-/** The same each time the file runs; few bits, so that 16-bit floats hold them. */
+/** Reproducible weights with few significant bits, so that 16-bit floats represent them exactly. */
 function random(...shape: readonly number[]): Stored {
   const count = shape.reduce((product, size) => product * size, 1);
   const data = Float32Array.from({ length: count }, () => {
@@ -34,14 +34,14 @@ const linear = (name: string, from: number, to: number): Tensors => ({
 });
 const norm = (name: string, size: number): Tensors => ({ [`${name}.weight`]: random(size), [`${name}.bias`]: random(size) });
 
-const [width, inner, words, places] = [8, 12, 20, 10];
+const [width, inner, words, positions] = [8, 12, 20, 10];
 const bertConfig = {
   hidden_size: width,
   num_attention_heads: 2,
   num_hidden_layers: 1,
   intermediate_size: inner,
   vocab_size: words,
-  max_position_embeddings: places,
+  max_position_embeddings: positions,
   type_vocab_size: 2,
   pad_token_id: 0,
 };
@@ -57,19 +57,19 @@ const layer = {
 };
 const embeddings = {
   "embeddings.word_embeddings.weight": random(words, width),
-  "embeddings.position_embeddings.weight": random(places, width),
+  "embeddings.position_embeddings.weight": random(positions, width),
   "embeddings.token_type_embeddings.weight": random(2, width),
   ...norm("embeddings.LayerNorm", width),
 };
 const bert: Tensors = { ...embeddings, ...layer };
 
-/** Interprets the model at once. */
+/** Evaluates the model with the interpreter. */
 function run(name: string, config: Config, tensors: Tensors, inputs: Readonly<Record<string, Literal>>): Record<string, Literal> {
   const { source, pending } = buildTransformer(name, config, new Map(Object.entries(tensors)));
   for (const { name: tensor, setReader } of pending) setReader(() => tensors[tensor]!.data);
-  const build = new Builder({}, "eager");
-  const given = new Map(Object.entries(inputs).map(([input, literal]) => [input, build.constant(literal)]));
-  const outputs = [...source.trace(given, build)];
+  const builder = new Builder({}, "eager");
+  const given = new Map(Object.entries(inputs).map(([input, literal]) => [input, builder.constant(literal)]));
+  const outputs = [...source.trace(given, builder)];
   return Object.fromEntries(outputs.map(([output, value]) => [output, isTensor(value) ? value.constant! : (undefined as never)]));
 }
 
@@ -91,8 +91,8 @@ const hidden = (): readonly number[] => only(run("BertModel", bertConfig, bert, 
 const renamed = (tensors: Tensors, rename: (name: string) => string): Tensors =>
   Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [rename(name), tensor]));
 
-describe("one model under several names", () => {
-  it("names may have the model's in front, and norms their old ones", () => {
+describe("equivalent architectures", () => {
+  it("tensor names may have the model's prefix, and norms their old names", () => {
     const prefixed = renamed(
       bert,
       (name) => `bert.${name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")}`,
@@ -100,7 +100,7 @@ describe("one model under several names", () => {
     expect(only(run("BertModel", bertConfig, prefixed, typed), "last_hidden_state")).toEqual(hidden());
   });
 
-  it.each(["F16", "BF16"])("%s weights give what the same numbers in F32 give", (type) => {
+  it.each(["F16", "BF16"])("%s weights give the results of equal F32 weights", (type) => {
     const float = type === "F16" ? "float16" : "bfloat16";
     const half = Object.entries(bert).map(([name, { shape, data }]): [string, Stored] => [
       name,
@@ -109,24 +109,24 @@ describe("one model under several names", () => {
     expect(only(run("BertModel", bertConfig, Object.fromEntries(half), typed), "last_hidden_state")).toEqual(hidden());
   });
 
-  it("RoBERTa is BERT with one type, and places that begin behind the padding's id", () => {
+  it("RoBERTa is BERT with one token type and positions that start after the padding id", () => {
     const table = bert["embeddings.position_embeddings.weight"]!.data as Float32Array;
     const types = bert["embeddings.token_type_embeddings.weight"]!.data as Float32Array;
     const padding = 1;
-    const shifted = new Float32Array((places + padding + 1) * width);
+    const shifted = new Float32Array((positions + padding + 1) * width);
     shifted.set(table, (padding + 1) * width);
     const roberta = {
       ...bert,
-      "embeddings.position_embeddings.weight": { type: "F32", shape: [places + padding + 1, width], data: shifted },
+      "embeddings.position_embeddings.weight": { type: "F32", shape: [positions + padding + 1, width], data: shifted },
       "embeddings.token_type_embeddings.weight": { type: "F32", shape: [1, width], data: types.slice(0, width) },
     };
-    const config = { ...bertConfig, type_vocab_size: 1, pad_token_id: padding, max_position_embeddings: places + padding + 1 };
+    const config = { ...bertConfig, type_vocab_size: 1, pad_token_id: padding, max_position_embeddings: positions + padding + 1 };
     const own = only(run("RobertaModel", config, roberta, text), "last_hidden_state");
-    // The last token is padding: it stands elsewhere, and nobody sees it.
+    // The last token is padding: its position differs, and no token attends to it.
     expectClose(own.slice(0, 4 * width), hidden().slice(0, 4 * width));
   });
 
-  it("DistilBERT is BERT without types", () => {
+  it("DistilBERT is BERT without token types", () => {
     const table = Float32Array.from(bert["embeddings.position_embeddings.weight"]!.data as Float32Array);
     const types = bert["embeddings.token_type_embeddings.weight"]!.data as Float32Array;
     for (let at = 0; at < table.length; at += 1) table[at]! += types[at % width]!;
@@ -143,7 +143,7 @@ describe("one model under several names", () => {
       ["output.LayerNorm", "output_layer_norm"],
     ];
     const tensors = renamed(
-      { ...untyped, "embeddings.position_embeddings.weight": { type: "F32", shape: [places, width], data: table } },
+      { ...untyped, "embeddings.position_embeddings.weight": { type: "F32", shape: [positions, width], data: table } },
       (name) => `distilbert.${names.reduce((all, [from, to]) => all.replace(from, to), name)}`,
     );
     const config = {
@@ -152,12 +152,12 @@ describe("one model under several names", () => {
       n_layers: 1,
       hidden_dim: inner,
       vocab_size: words,
-      max_position_embeddings: places,
+      max_position_embeddings: positions,
     };
     expectClose(only(run("DistilBertModel", config, tensors, text), "last_hidden_state"), hidden());
   });
 
-  it("DeBERTa with layers of its own for distances gives what it gives where they are those of the tokens", () => {
+  it("DeBERTa with separate position projections equals share_att_key when the weights are equal", () => {
     const config = {
       ...bertConfig,
       relative_attention: true,
@@ -187,7 +187,7 @@ describe("one model under several names", () => {
     expect(only(blind, "last_hidden_state")).not.toEqual(only(one, "last_hidden_state"));
   });
 
-  it("the ends of an answer are two classes of each token", () => {
+  it("start and end logits are the two classes of a token classifier", () => {
     const [weight, bias] = [random(2, width), random(2)];
     const answer = run(
       "BertForQuestionAnswering",
@@ -207,7 +207,7 @@ describe("one model under several names", () => {
   });
 });
 
-describe("Mistral's window", () => {
+describe("Mistral's sliding window", () => {
   const config = {
     hidden_size: width,
     num_attention_heads: 2,
@@ -245,19 +245,19 @@ describe("Mistral's window", () => {
   const states = (name: string, more: Config, given: readonly number[], first = 0): readonly number[] =>
     only(run(name, { ...config, ...more }, tensors, prompt(given, first)), "last_hidden_state");
 
-  it("is Llama where the text is shorter than the window, or there is none", () => {
+  it("equals Llama if the text is shorter than the window, or there is no window", () => {
     const whole = states("LlamaModel", {}, ids);
     expect(states("MistralModel", { sliding_window: 5 }, ids)).toEqual(whole);
     expect(states("MistralModel", { sliding_window: null }, ids)).toEqual(whole);
     expect(states("MistralModel", { sliding_window: 4 }, ids)).not.toEqual(whole);
   });
 
-  it("of one token shows each token itself alone", () => {
+  it("of size 1 lets each token attend to itself only", () => {
     const alone = ids.flatMap((id, at) => states("LlamaModel", {}, [id], at));
     expectClose(states("MistralModel", { sliding_window: 1 }, ids), alone);
   });
 
-  it("holds where the tokens before are in the caches", () => {
+  it("holds for cached tokens", () => {
     const past = (length: number, key: number[] = [], value: number[] = []): Record<string, Literal> => ({
       "past_key_values.0.key": literalOf("float32", [1, 1, length, 4], key),
       "past_key_values.0.value": literalOf("float32", [1, 1, length, 4], value),
@@ -280,14 +280,14 @@ describe("Mistral's window", () => {
     ["hidden_act", { hidden_act: "xielu" }],
     ["quantization_config", { quantization_config: { quant_method: "gptq" } }],
     ["auto_map", { auto_map: { AutoModel: "modeling.py" } }],
-  ])("%s that is not built is refused by its name", (key, more) => {
+  ])("%s that is not supported is refused by name", (key, more) => {
     expect(() => states("MistralModel", more, ids)).toThrowError(
       expect.objectContaining({ code: "MODEL_UNSUPPORTED", data: { key } }),
     );
   });
 });
 
-describe("what is refused", () => {
+describe("refusals", () => {
   const refusal = (config: Config, tensors: Tensors, name = "BertModel", inputs: Record<string, Literal> = typed): unknown => {
     try {
       return run(name, config, tensors, inputs);
@@ -299,46 +299,52 @@ describe("what is refused", () => {
   const { [query]: _query, ...without } = bert;
 
   it.each<readonly [string, string, string, Config, Tensors]>([
-    ["a tensor that is missing", "MODEL_INVALID", query, bertConfig, without],
-    ["one of another shape", "MODEL_INVALID", query, bertConfig, { ...bert, [query]: random(width, width + 1) }],
-    ["one of another type", "MODEL_UNSUPPORTED", query, bertConfig, { ...bert, [query]: { ...bert[query]!, type: "I8" } }],
+    ["a missing tensor", "MODEL_INVALID", query, bertConfig, without],
+    ["a tensor of another shape", "MODEL_INVALID", query, bertConfig, { ...bert, [query]: random(width, width + 1) }],
+    ["a tensor of another type", "MODEL_UNSUPPORTED", query, bertConfig, { ...bert, [query]: { ...bert[query]!, type: "I8" } }],
     [
-      "one that nothing uses",
+      "an unused tensor",
       "MODEL_UNSUPPORTED",
       "distance",
       bertConfig,
       { ...bert, "encoder.layer.0.attention.self.distance_embedding.weight": random(2) },
     ],
     [
-      "a layer more than config.json says",
+      "one layer more than config.json declares",
       "MODEL_UNSUPPORTED",
       "layer.1",
       bertConfig,
       { ...bert, ...renamed(layer, (name) => name.replace("layer.0", "layer.1")) },
     ],
-    ["a layer fewer", "MODEL_INVALID", "layer.1", { ...bertConfig, num_hidden_layers: 2 }, bert],
+    ["one layer fewer", "MODEL_INVALID", "layer.1", { ...bertConfig, num_hidden_layers: 2 }, bert],
     [
-      "other places",
+      "another kind of positions",
       "MODEL_UNSUPPORTED",
       "position_embedding_type",
       { ...bertConfig, position_embedding_type: "relative_key" },
       bert,
     ],
-    ["an activation nobody knows", "MODEL_UNSUPPORTED", "hidden_act", { ...bertConfig, hidden_act: "constructor" }, bert],
+    ["an unknown activation", "MODEL_UNSUPPORTED", "hidden_act", { ...bertConfig, hidden_act: "constructor" }, bert],
     ["a decoder", "MODEL_UNSUPPORTED", "is_decoder", { ...bertConfig, is_decoder: true }, bert],
-    ["a size that is none", "MODEL_INVALID", "hidden_size", { ...bertConfig, hidden_size: -8 }, bert],
-    ["a size that is missing", "MODEL_INVALID", "num_attention_heads", { ...bertConfig, num_attention_heads: undefined }, bert],
-    ["heads that do not divide", "MODEL_INVALID", "num_attention_heads", { ...bertConfig, num_attention_heads: 3 }, bert],
+    ["a negative size", "MODEL_INVALID", "hidden_size", { ...bertConfig, hidden_size: -8 }, bert],
+    ["a missing size", "MODEL_INVALID", "num_attention_heads", { ...bertConfig, num_attention_heads: undefined }, bert],
+    [
+      "a number of heads that does not divide the width",
+      "MODEL_INVALID",
+      "num_attention_heads",
+      { ...bertConfig, num_attention_heads: 3 },
+      bert,
+    ],
   ])("%s: %s", (_what, code, word, config, tensors) => {
     expect(refusal(config, tensors)).toMatchObject({ code, message: expect.stringContaining(word) as string });
   });
 
-  it("an architecture that is not built, and names that only look like one", () => {
+  it("an unknown architecture, and names of object properties", () => {
     for (const name of ["FalconForCausalLM", "constructor", ""])
       expect(refusal(bertConfig, bert, name)).toMatchObject({ code: "MODEL_UNSUPPORTED" });
   });
 
-  it("settings of any kind end in an answer or a typed error", () => {
+  it("any value of a setting gives a result or a typed error", () => {
     const keys = fc.constantFrom(
       ...Object.keys(bertConfig),
       "hidden_act",
@@ -362,7 +368,7 @@ describe("what is refused", () => {
     );
   });
 
-  it("a text longer than the model's places", () => {
+  it("a text with more tokens than the model has positions", () => {
     const long = Object.fromEntries(Object.keys(typed).map((input) => [input, int64Literal(Array<number>(11).fill(1), [1, 11])]));
     expect(refusal(bertConfig, bert, "BertModel", long)).toMatchObject({ code: "INPUT_INVALID" });
   });

@@ -1,75 +1,78 @@
 /**
- * The tensors of a transformer, found by the names PyTorch gives them and checked against the shapes the configuration asks for. All become
- * float32, and matrices of linear layers, which are stored [out, in], become [in, out]: once, when the model is loaded, so that all programs share
- * them. Their elements come later: a model is refused before they are read, and those of large ones are read when somebody wants them.
+ * The weights of a transformer, looked up by their PyTorch names and checked against the shapes that config.json implies. All become float32; matrices
+ * of linear layers, stored `[out, in]`, become `[in, out]`. Both conversions happen once per model, so that all its executables share the result.
+ * Elements are read after the model was accepted, and those of large tensors when they are packed.
  */
 import { InferyardError } from "../../errors.ts";
 import type { TensorData } from "../../tensor.ts";
 import { elementCount } from "../../tensor.ts";
+import type { ParameterSource } from "../build/nn/parameter-source.ts";
 import { sameShape } from "../ir/graph.ts";
 import { LazyStorage } from "../ir/lazy-storage.ts";
 import { minLazyElements, type Literal, literalWithStorage } from "../ir/literal.ts";
 import { decodeFloat } from "../../formats/floats/small-floats.ts";
 
-/** A tensor as the header of its file states it. */
+/** A tensor as declared in the header of a safetensors file. */
 export interface StoredTensor {
-  /** As safetensors calls it: F32, F16, BF16 are read. */
+  /** The data type in safetensors' notation. F32, F16 and BF16 are supported. */
   readonly type: string;
   readonly shape: readonly number[];
 }
 
-/** A tensor whose elements are still to be read. */
+/** A weight whose elements have not been read. */
 export interface PendingWeight {
-  /** In the file. */
+  /** Name of the tensor in the file. */
   readonly name: string;
-  /** `read` gives its elements as they are stored, Float32Array or the bits of 16-bit floats. It must do so until `keep` was called. */
+  /**
+   * Sets how the elements are read. `read` returns them as stored: Float32Array, or Uint16Array with the bits of 16-bit floats. It must work until
+   * `Weights.detachFromFile` was called, and may be called more than once.
+   */
   setReader(read: () => TensorData): void;
 }
 
+/** Whether a matrix keeps its stored axes or swaps them. */
 type WeightLayout = "as stored" | "transposed";
 
-export class Weights {
+/** The tensors of one weights file, as the parameters of an architecture. */
+export class Weights implements ParameterSource {
   readonly #stored: ReadonlyMap<string, StoredTensor>;
   readonly #prefixes: readonly string[];
   readonly #byLayout = new Map<string, Literal>();
   readonly #literals: Literal[] = [];
   readonly #pending = new Map<string, ((read: () => Float32Array) => void)[]>();
 
-  /** `prefixes`: what may stand before a name, as "bert." does where a head was trained on top. */
+  /** `stored` are the tensors of the file by name; `prefixes` are optional prefixes of these names: `Architecture.prefixes`. */
   constructor(stored: ReadonlyMap<string, StoredTensor>, prefixes: readonly string[]) {
     this.#stored = stored;
     this.#prefixes = ["", ...prefixes];
   }
 
+  /** Whether the file has a tensor of this name, with or without a prefix. */
   has(name: string): boolean {
     return this.#find(name) !== undefined;
   }
 
-  /** The size of the first axis. MODEL_INVALID where there is no such tensor. */
+  /** Size of the first axis of a tensor; 0 for a scalar. MODEL_INVALID if the file has no such tensor. */
   rows(name: string): number {
     return this.#stored.get(this.#nameInFile(name))?.shape[0] ?? 0;
   }
 
-  /** A tensor as it is stored. MODEL_INVALID where it is missing or of another shape, MODEL_UNSUPPORTED where it is of another type. */
+  /** A tensor with its stored axes. MODEL_INVALID if it is missing or its shape differs, MODEL_UNSUPPORTED if its type is not F32, F16 or BF16. */
   tensor(name: string, ...shape: readonly number[]): Literal {
     return this.#literal(name, shape, "as stored");
   }
 
-  /** A matrix that is stored [to, from], as [from, to]. */
-  matrix(name: string, from: number, to: number): Literal {
-    return this.#literal(name, [to, from], "transposed");
+  /** A matrix that is stored `[outFeatures, inFeatures]`, as `[inFeatures, outFeatures]`. Throws as `tensor` does. */
+  matrix(name: string, inFeatures: number, outFeatures: number): Literal {
+    return this.#literal(name, [outFeatures, inFeatures], "transposed");
   }
 
-  /** A constant of the model that is in no file. */
-  addConstant(literal: Literal): Literal {
-    this.#literals.push(literal);
-    return literal;
-  }
-
+  /** All weights that the architecture has read. */
   get literals(): readonly Literal[] {
     return this.#literals;
   }
 
+  /** The tensors that the architecture reads, one entry per name in the file. */
   get pending(): readonly PendingWeight[] {
     const tables = new Map<string, Float32Array>();
     return [...this.#pending].map(([name, supplies]) => ({
@@ -81,12 +84,12 @@ export class Weights {
     }));
   }
 
-  /** Brings into memory what is still in the file and was not packed. */
+  /** Reads into memory all weights that were not packed yet; the file may be closed afterwards. */
   detachFromFile(): void {
     for (const { storage } of this.#literals) storage?.loadFromFile();
   }
 
-  /** Names in the file that nothing asked for. */
+  /** Names of the tensors in the file that the architecture does not read. */
   get unusedNames(): readonly string[] {
     return [...this.#stored.keys()].filter((name) => !this.#pending.has(name));
   }
@@ -99,7 +102,7 @@ export class Weights {
       const has = stored?.shape.join(", ") ?? "";
       throw new InferyardError(
         "MODEL_INVALID",
-        `the tensor "${found}" is [${has}], and config.json asks for [${shape.join(", ")}]`,
+        `the tensor "${found}" has the shape [${has}], and config.json requires [${shape.join(", ")}]`,
         {
           remedy: "use the config.json that belongs to these weights",
           data: { tensor: found },
@@ -107,17 +110,21 @@ export class Weights {
       );
     }
     if (!["F32", "F16", "BF16"].includes(stored.type)) {
-      throw new InferyardError("MODEL_UNSUPPORTED", `the tensor "${found}" is ${stored.type}, and F32, F16 and BF16 are built`, {
-        data: { tensor: found },
-      });
+      throw new InferyardError(
+        "MODEL_UNSUPPORTED",
+        `the tensor "${found}" is ${stored.type}, and the engine supports F32, F16 and BF16`,
+        {
+          data: { tensor: found },
+        },
+      );
     }
     if (known !== undefined) return known;
     const [rows = 1, columns = 1] = shape;
     const arranged = (floats: Float32Array): Float32Array => {
       if (arrangement === "as stored") return floats;
-      const turned = allocated(floats.length, found);
-      transpose(floats, turned, rows, columns);
-      return turned;
+      const transposed = allocated(floats.length, found);
+      transpose(floats, transposed, rows, columns);
+      return transposed;
     };
     const { literal, supply } = pendingLiteral(arrangement === "transposed" ? shape.toReversed() : shape, found, arranged);
     this.#pending.set(found, [...(this.#pending.get(found) ?? []), supply]);
@@ -135,14 +142,14 @@ export class Weights {
     });
   }
 
-  /** Old files call what a norm multiplies by gamma, and what it adds beta. */
+  /** The full name in the file. Early BERT checkpoints call the weight and bias of a layer norm gamma and beta. */
   #find(name: string): string | undefined {
     const old = name.replace(/LayerNorm\.weight$/, "LayerNorm.gamma").replace(/LayerNorm\.bias$/, "LayerNorm.beta");
     return this.#prefixes.flatMap((prefix) => [prefix + name, prefix + old]).find((each) => this.#stored.has(each));
   }
 }
 
-/** A literal whose elements are there, or can be had, once it was supplied. */
+/** A literal whose elements are read by the function that `supply` is given: at once for a small tensor, on demand for a large one. */
 function pendingLiteral(
   shape: readonly number[],
   name: string,
@@ -166,14 +173,14 @@ function allocated(count: number, name: string): Float32Array {
   try {
     return new Float32Array(count);
   } catch (cause) {
-    throw new InferyardError("OUT_OF_MEMORY", `there is no memory for the tensor "${name}" of ${4 * count} bytes`, { cause });
+    throw new InferyardError("OUT_OF_MEMORY", `cannot allocate ${4 * count} bytes for the tensor "${name}"`, { cause });
   }
 }
 
-/** 16-bit floats are looked up: there are 65,536 of them. */
+/** The elements as float32. 16-bit floats are converted by a table of all 65,536 of them, which `tables` keeps by type. */
 function widened(data: TensorData, type: string, tables: Map<string, Float32Array>): Float32Array {
   if (data instanceof Float32Array) return data;
-  if (!(data instanceof Uint16Array)) throw new TypeError(`${type} is not read`);
+  if (!(data instanceof Uint16Array)) throw new TypeError(`tensors of type ${type} are not supported`);
   const float = type === "BF16" ? "bfloat16" : "float16";
   const table = tables.get(type) ?? Float32Array.from({ length: 2 ** 16 }, (_, bits) => decodeFloat(float, bits));
   tables.set(type, table);
@@ -182,7 +189,7 @@ function widened(data: TensorData, type: string, tables: Map<string, Float32Arra
   return floats;
 }
 
-/** In squares that stay in the cache. */
+/** Transposes a `[rows, columns]` matrix in 32 x 32 blocks, which fit the CPU cache. */
 function transpose(from: Float32Array, to: Float32Array, rows: number, columns: number): void {
   const side = 32;
   for (let top = 0; top < rows; top += side) {

@@ -1,35 +1,37 @@
 /**
- * The safetensors file format: 8 bytes little-endian header length, a JSON header, then the tensors' bytes without gaps
- * (https://github.com/huggingface/safetensors, "Format"). The reader is strict, because model files come from strangers: what the
- * header claims is compared with the file's size before anything of that size is allocated. Bytes are little-endian, as is the
- * memory of every machine this runs on but s390x.
+ * Reads and serializes safetensors files: 8 bytes with the length of the header (little-endian), a JSON header, then the bytes of the tensors without gaps
+ * (https://github.com/huggingface/safetensors, "Format"). Model files come from untrusted sources, so every size in the header is compared with the size of the file
+ * before anything is allocated. Elements are little-endian, like the memory of every supported machine.
  */
 import { InferyardError, messageOf, throwIfAborted, wrapError } from "../../errors.ts";
 import { type OpenFile, openFile } from "../../platform/node/files.ts";
+import { at, required } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import type { DataType, Tensor, TensorData } from "../../tensor.ts";
 
 /** One tensor as the header describes it. */
 export interface SafetensorsEntry {
   readonly name: string;
-  /** In the format's own spelling: "F32", "F16", "I8", ... */
+  /** Element type in the spelling of the format: "F32", "F16", "I8", ... */
   readonly type: string;
   readonly shape: readonly number[];
-  /** Byte range in the file, from its first byte. */
+  /** Range of its bytes in the file. */
   readonly start: number;
   readonly end: number;
 }
 
-/** A checked header: every range lies in the file, fits its shape, and overlaps no other. */
+/** A valid header: every range is inside the file, has the size of its shape, and does not overlap another. */
 export interface SafetensorsHeader {
+  /** Path of the file. */
   readonly path: string;
+  /** Tensors by name. */
   readonly tensors: ReadonlyMap<string, SafetensorsEntry>;
   readonly metadata: ReadonlyMap<string, string>;
-  /** Bytes of all tensors together. */
+  /** Bytes of all tensors. */
   readonly bytes: number;
 }
 
-/** Bits of one element of every type of the format; the ones below a byte and complex numbers are known but not read. */
+/** Bits of one element, for every type of the format. Types below 8 bits and complex numbers are valid, but their tensors cannot be read. */
 const elementBits: ReadonlyMap<string, number> = new Map([
   ...(["F64", "I64", "U64", "C64"] as const).map((type) => [type, 64] as const),
   ...(["F32", "I32", "U32"] as const).map((type) => [type, 32] as const),
@@ -43,7 +45,7 @@ const elementBits: ReadonlyMap<string, number> = new Map([
 
 type TypedView = (bytes: ArrayBuffer) => TensorData;
 
-/** The types a `Tensor` can hold, with how their bytes become its data. */
+/** The types that a `Tensor` can hold, with the typed array over their bytes. */
 const tensorTypes: ReadonlyMap<string, { readonly dataType: DataType; readonly view: TypedView }> = new Map([
   ["F64", { dataType: "float64", view: (bytes: ArrayBuffer) => new Float64Array(bytes) }],
   ["F32", { dataType: "float32", view: (bytes: ArrayBuffer) => new Float32Array(bytes) }],
@@ -60,19 +62,19 @@ const tensorTypes: ReadonlyMap<string, { readonly dataType: DataType; readonly v
   ["BOOL", { dataType: "bool", view: (bytes: ArrayBuffer) => new Uint8Array(bytes) }],
 ]);
 
-/** The reference implementation's own limit. */
+/** Limit of the reference implementation, in bytes. */
 const maxHeaderBytes = 100_000_000;
 /**
- * Commas and opening brackets of a header, about nine for each tensor. Parsing costs time and memory by these and not by bytes: 100 MB of
- * empty lists took 30 s and 2.6 GB. Real files have a few thousand tensors.
+ * Largest number of commas and opening brackets in a header, which has about nine per tensor. The time and memory of parsing depend on these and not on bytes:
+ * 100 MB of empty lists took 30 s and 2.6 GB. Real files have a few thousand tensors.
  */
 const maxMarks = 2_000_000;
-/** Bytes read between two looks at the abort signal. */
+/** Bytes read between two checks of the abort signal. */
 const chunkBytes = 8 * 1024 * 1024;
 
 /**
- * Reads and checks the header of a file, not its tensors. MODEL_NOT_FOUND where there is no file, MODEL_INVALID where it is not a
- * whole safetensors file.
+ * Reads and validates the header of a file. Throws MODEL_NOT_FOUND if there is no such file, MODEL_INVALID if it is not a complete safetensors file,
+ * MODEL_UNSUPPORTED if its header is larger than any known one, LOAD_FAILED if it cannot be read, and ABORTED.
  */
 export async function readSafetensorsHeader(path: string, signal?: AbortSignal): Promise<SafetensorsHeader> {
   throwIfAborted(signal);
@@ -92,14 +94,14 @@ export async function readSafetensorsHeader(path: string, signal?: AbortSignal):
   });
 }
 
-/** Reads one tensor. MODEL_UNSUPPORTED where there is none of that name or its type has no `DataType`. */
+/** Reads one tensor. Throws MODEL_UNSUPPORTED if there is none of that name or its type is not a `DataType`, and otherwise as `readSafetensorsHeader` does. */
 export async function readTensor(header: SafetensorsHeader, name: string, signal?: AbortSignal): Promise<Tensor> {
   const { path } = header;
   const part = tensorRange(header, name);
   return part.tensor(await withFile(path, (file) => readRange(file, path, part.start, part.bytes, signal)));
 }
 
-/** Where a tensor lies in the file, for those who read it themselves. Fails as `readTensor` does. */
+/** The range of a tensor in the file, for callers that read it themselves. Throws MODEL_UNSUPPORTED as `readTensor` does. */
 export function tensorRange(header: SafetensorsHeader, name: string): TensorRange {
   const { path } = header;
   const entry = header.tensors.get(name);
@@ -114,15 +116,17 @@ export function tensorRange(header: SafetensorsHeader, name: string): TensorRang
   return { start, bytes: end - start, tensor };
 }
 
+/** The range of a tensor in its file. */
 export interface TensorRange {
-  /** From the file's first byte. */
+  /** Position of the first byte in the file. */
   readonly start: number;
+  /** Number of bytes. */
   readonly bytes: number;
-  /** The tensor, of these bytes, which become its data. */
+  /** The tensor over the bytes of the range. Its data is a view of `bytes`, not a copy. */
   tensor(bytes: ArrayBuffer): Tensor;
 }
 
-/** Names for a message: the first eight. */
+/** The first eight names of tensors, for a message. */
 function listNames(header: SafetensorsHeader): string {
   const names = [...header.tensors.keys()].map(quote);
   if (names.length === 0) return "none";
@@ -157,7 +161,7 @@ async function withFile<T>(path: string, use: (file: OpenFile) => Promise<T>): P
   }
 }
 
-/** The caller has compared `length` with the file's size, so a short read means that the file changed meanwhile. */
+/** The caller has compared `length` with the size of the file, so a short read means that the file changed meanwhile. */
 async function readRange(
   file: OpenFile,
   path: string,
@@ -189,13 +193,12 @@ function checkMarks(path: string, header: ArrayBuffer): void {
   if (header.byteLength <= maxMarks) return;
   const bytes = new Uint8Array(header);
   let marks = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
+  for (const byte of bytes) {
     if (byte === 0x2c || byte === 0x5b || byte === 0x7b) marks += 1;
   }
   if (marks <= maxMarks) return;
   throw new InferyardError("MODEL_UNSUPPORTED", `the header of ${path} has ${marks} commas and brackets, more than is read`, {
-    remedy: "check that this is the model's file; none of this size is known",
+    remedy: "check that this is the model's file; no known model has a header of this size",
   });
 }
 
@@ -247,7 +250,7 @@ function checkEntry(path: string, name: string, value: unknown, dataStart: numbe
     throw invalid(path, `tensor ${quote(name)} has the unknown type ${quote(type)}`);
   if (!isSizes(shape)) throw invalid(path, `tensor ${quote(name)} has a shape that is not a list of whole numbers`);
   if (!isSizes(offsets) || offsets.length !== 2) throw invalid(path, `tensor ${quote(name)} has no pair of data_offsets`);
-  const [begin = 0, end = 0] = offsets;
+  const [begin, end] = [at(offsets, 0), at(offsets, 1)];
   const needed = (elementCount(shape) * bits) / 8;
   if (!Number.isSafeInteger(needed) || end - begin !== needed) {
     throw invalid(
@@ -262,7 +265,7 @@ function isSizes(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && item >= 0);
 }
 
-/** Ranges must cover the data part from end to end: no gap, no overlap, nothing behind. */
+/** Throws MODEL_INVALID unless the ranges cover the data exactly: no gap, no overlap, nothing behind. */
 function checkRanges(path: string, entries: readonly SafetensorsEntry[], dataStart: number, dataBytes: number): void {
   let position = dataStart;
   for (const entry of [...entries].sort((a, b) => a.start - b.start || a.end - b.end)) {
@@ -277,7 +280,7 @@ function checkRanges(path: string, entries: readonly SafetensorsEntry[], dataSta
   }
 }
 
-/** The first key that occurs twice in one object: JSON.parse would keep the last without a word. `text` is valid JSON. */
+/** The first key that occurs twice in one object, of which JSON.parse silently keeps the last. `text` is valid JSON. */
 function repeatedKey(text: string): string | undefined {
   const open: Set<string>[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -286,7 +289,7 @@ function repeatedKey(text: string): string | undefined {
     else if (character === "}") open.pop();
     else if (character === '"') {
       const close = closingQuote(text, at);
-      // After a key comes a colon; after any other string a comma or a bracket.
+      // A key is followed by a colon, any other string by a comma or a bracket.
       let next = close + 1;
       while (/\s/.test(text[next] ?? "")) next++;
       if (text[next] === ":") {
@@ -309,21 +312,24 @@ function closingQuote(text: string, start: number): number {
   }
 }
 
-/** A name out of the file, for a message: however long and odd it is. */
+/** A value from the file, quoted for a message and truncated to 80 characters. */
 function quote(name: unknown): string {
   const text = JSON.stringify(name) ?? "nothing";
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-/** The bytes of a file with these tensors: its header, then one piece for each tensor. The same tensors always give the same bytes. */
+/**
+ * Serializes tensors: the bytes of the header, then those of each tensor, in `pieces`. The same tensors and metadata always give the same bytes. `pieces` are views of
+ * the tensors' data. Throws INPUT_INVALID if data does not fill its shape or has a type that the format does not have.
+ */
 export function serializeSafetensors(
   tensors: Readonly<Record<string, Tensor>>,
   metadata: Readonly<Record<string, string>>,
 ): { header: Uint8Array; pieces: Uint8Array[] } {
-  // Widest elements first, then by name, as the reference implementation does: every tensor is then aligned to its element.
+  // Sorted by element size, the largest first, and then by name, as in the reference implementation: every tensor is then aligned to its elements.
   const sorted = Object.entries(tensors)
     .map(([name, tensor]) => ({ name, tensor, type: typeNameOf(name, tensor) }))
-    .sort((a, b) => (elementBits.get(b.type) ?? 0) - (elementBits.get(a.type) ?? 0) || (a.name < b.name ? -1 : 1));
+    .sort((a, b) => bitsOf(b.type) - bitsOf(a.type) || (a.name < b.name ? -1 : 1));
   const pieces: Uint8Array[] = [];
   const fields: [string, unknown][] = Object.keys(metadata).length > 0 ? [["__metadata__", metadata]] : [];
   let position = 0;
@@ -340,11 +346,15 @@ export function serializeSafetensors(
     position += data.byteLength;
   }
   const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries(fields)));
-  // Spaces round the header up to 8 bytes, so that the data is aligned in the file as well.
+  // Spaces pad the header to a multiple of 8 bytes, so that the data is aligned in the file.
   const padded = new Uint8Array(8 + Math.ceil(json.length / 8) * 8).fill(0x20);
   new DataView(padded.buffer).setBigUint64(0, BigInt(padded.length - 8), true);
   padded.set(json, 8);
   return { header: padded, pieces };
+}
+
+function bitsOf(type: string): number {
+  return required(elementBits.get(type), `the size of ${type}`);
 }
 
 function typeNameOf(name: string, tensor: Tensor): string {

@@ -1,10 +1,10 @@
-/** metadata.json of a Kapsl package as it stands, once it has been checked. What is absent is left out, though Rust writes null. */
+/** The content of a valid metadata.json of a Kapsl package. Absent fields are undefined, although Kapsl writes null. */
 export interface AimodJson {
   readonly project_name: string;
   readonly framework: string;
   readonly version: string;
   readonly created_at: string;
-  /** Relative to the package. */
+  /** Path of the model's file, relative to the package. */
   readonly model_file: string;
   readonly format?: string;
   readonly model_type?: string;
@@ -14,10 +14,11 @@ export interface AimodJson {
   readonly cron_jobs?: readonly unknown[];
 }
 
+/** `hardware_requirements` of metadata.json, in the names of Kapsl. */
 export interface HardwareRequirements {
   readonly preferred_provider?: string;
   readonly fallback_providers?: readonly string[];
-  /** MB are 1024 x 1024 bytes to Kapsl, here and below. */
+  /** In units of 1024 x 1024 bytes, as all fields in MB of Kapsl. */
   readonly min_memory_mb?: number;
   readonly min_vram_mb?: number;
   readonly gpu_memory_reservation_mb?: number;

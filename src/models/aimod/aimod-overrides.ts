@@ -1,10 +1,11 @@
-/** A checked metadata.json in our words. */
+/** Converts a metadata.json to the fields of our manifest. */
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import { omitNullish } from "../model-folder.ts";
 import type { AimodJson } from "./aimod-json.ts";
 import { normalizeWord, requirementsOf, selectionOf, settingsOf } from "./hardware.ts";
 import { formatOfFramework, tasksByKapslTask } from "./vocabulary.ts";
 
+/** What a valid metadata.json states, as fields of our manifest. */
 export function aimodOverrides(json: AimodJson): ManifestOverrides {
   const { project_name, framework, format, task, model_file, version, created_at, model_type, metadata } = json;
   const hardware = json.hardware_requirements ?? {};
@@ -22,7 +23,7 @@ export function aimodOverrides(json: AimodJson): ManifestOverrides {
   };
 }
 
-/** A graph called `onnx` may be for anything; the files beside it say. */
+/** The framework `onnx` does not imply a task; the other files of the folder do. */
 function tasksOfFramework(framework: string): readonly string[] | undefined {
   return framework === "llm" || framework === "gguf" ? ["text-generation"] : undefined;
 }

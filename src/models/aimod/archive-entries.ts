@@ -1,17 +1,18 @@
 /**
- * The entries of a tar archive, one after the other, read by the `tar` package (node-tar). Its strict mode makes every warning an error;
- * what it would pass over (sparse files, types it does not know, metadata above its limit) is an error here too.
+ * Reads the entries of a tar archive in order, with the `tar` package (node-tar) in strict mode, in which every warning is an error. Entries that the package
+ * would skip (sparse files, unknown types, metadata above its limit) are errors too.
  */
 import { once } from "node:events";
 import { Parser, type ReadEntry } from "tar";
 
+/** One entry of an archive. */
 export interface ArchiveEntry {
   readonly name: string;
-  /** Anything else than "file" and "folder" is the archive's own word for it: "SymbolicLink", "CharacterDevice", ... */
+  /** "file", "folder", or the name of another type in the `tar` package: "SymbolicLink", "CharacterDevice", ... */
   readonly type: string;
   /** Bytes. */
   readonly size: number;
-  /** To be read to its end, once. */
+  /** The content of a file. It must be read to its end, once. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
@@ -22,12 +23,12 @@ const types: Readonly<Record<string, string>> = {
   Directory: "folder",
 };
 
-/** The archive is not what it should be; the message completes the sentence "the package ...". */
+/** An invalid archive. The message completes the sentence "the package ...". */
 export class ArchiveError extends Error {}
 
 /**
- * Calls `visit` for every entry in order and waits for it. Throws what `visit` throws, ArchiveProblem for a damaged archive or one that
- * ends before its end marker, and then reads no further.
+ * Calls `visit` for every entry in order and waits for it. Throws what `visit` throws, and ArchiveError if the archive is damaged or ends before its end marker.
+ * Nothing is read after an error.
  */
 export async function readEntries(tar: AsyncIterable<Uint8Array>, visit: (entry: ArchiveEntry) => Promise<void>): Promise<void> {
   const parser = new Parser({ strict: true });
@@ -60,8 +61,8 @@ export async function readEntries(tar: AsyncIterable<Uint8Array>, visit: (entry:
     await visits;
     signal.throwIfAborted();
   } catch (error) {
-    fail(error); // unless something failed before: then that is the reason
-    latest?.end(); // its visit would wait for content that does not come
+    fail(error); // keeps an earlier failure as the reason
+    latest?.end(); // otherwise its visit would wait for content that never comes
     await visits;
     throw signal.reason;
   }
@@ -72,7 +73,7 @@ function entryOf(entry: ReadEntry): ArchiveEntry {
   return { name: entry.path, type: types[entry.type] ?? nameOf(entry.type), size: entry.size, content: entry };
 }
 
-/** GNU tar's `--sparse` and Rust's tar leave holes out; the rest alone would be another file. */
+/** Sparse files (GNU tar `--sparse`, Rust's tar) are stored without their holes, so that their data alone would be another file. */
 function nameOf(type: string): string {
   return type === "SparseFile" ? "a sparse file (with its holes left out)" : type;
 }

@@ -1,28 +1,28 @@
-/** How much an archive may ask of this machine. Hostile ones are stopped by `ratio` and `entries`; the sizes stop what no disk holds. */
+/** Limits on the content of an archive. `ratio` and `entries` stop decompression bombs; the sizes stop what no disk can hold. */
 export interface ArchiveLimits {
-  /** Files and folders. */
+  /** Largest number of files and folders. */
   readonly entries: number;
-  /** Bytes of one file. */
+  /** Largest number of bytes of one file. */
   readonly fileBytes: number;
-  /** Bytes of the archive once it is decompressed. */
+  /** Largest number of bytes of the decompressed archive. */
   readonly totalBytes: number;
-  /** Decompressed bytes for each byte of the package. */
+  /** Largest number of decompressed bytes per byte of the package. */
   readonly ratio: number;
-  /** Bytes up to which the ratio is not looked at: in a small package a little text compresses well. */
-  readonly ratioFrom: number;
-  /** Bytes of metadata.json, which is read at once. */
+  /** Decompressed bytes up to which the ratio is not checked: small packages of text compress well. */
+  readonly minBytesForRatio: number;
+  /** Largest number of bytes of metadata.json, which is read into memory. */
   readonly metadataBytes: number;
 }
 
 /**
- * gzip reaches about 1,030:1 (RFC 1951: 258 bytes in two bits); weights compress by less than half, JSON ten times. The largest published
- * checkpoints have a few hundred files and below 2 TB.
+ * The limits that apply to every package. gzip reaches about 1,030:1 (RFC 1951: 258 bytes in two bits), while weights shrink by less than half and JSON to a
+ * tenth. The largest published checkpoints have a few hundred files and less than 2 TB.
  */
 export const archiveLimits: ArchiveLimits = {
   entries: 10_000,
   fileBytes: 1024 ** 4,
   totalBytes: 2 * 1024 ** 4,
   ratio: 100,
-  ratioFrom: 16 * 1024 ** 2,
+  minBytesForRatio: 16 * 1024 ** 2,
   metadataBytes: 16 * 1024 ** 2,
 };

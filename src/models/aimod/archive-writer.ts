@@ -1,22 +1,24 @@
-/** Files as a tar archive whose bytes depend on their names and contents alone: no times, owners or permissions of this machine. */
+/** Writes reproducible tar archives: their bytes depend on the names and contents of the files only, not on times, owners or permissions. */
 import { createReadStream } from "node:fs";
 import { Header, Pax } from "tar";
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 
+/** A file to be archived. */
 export interface ArchiveFile {
-  /** Relative, with slashes. */
+  /** Relative path with slashes. */
   readonly name: string;
+  /** Bytes of the file. */
   readonly size: number;
-  /** The bytes themselves, or the absolute path of the file that holds them. */
+  /** The content, or the absolute path of the file with the content. */
   readonly content: Buffer | string;
 }
 
 const blockBytes = 512;
 
-/** 1970, and readable by all: every field of a header is the same for the same name and size. */
+/** Fixed header fields, so that a header depends only on the name and size. */
 const fields = { mode: 0o644, uid: 0, gid: 0, mtime: new Date(0), uname: "", gname: "" } as const;
 
-/** The archive in pieces. MODEL_INVALID for a file that cannot be read or does not have its size any more. */
+/** The bytes of the archive, in chunks. Throws MODEL_INVALID if a file cannot be read or its size has changed. */
 export async function* archiveOf(files: readonly ArchiveFile[]): AsyncGenerator<Buffer> {
   for (const file of files) {
     yield headerOf(file);
@@ -29,10 +31,10 @@ export async function* archiveOf(files: readonly ArchiveFile[]): AsyncGenerator<
       throw modelInvalid(`${file.name} changed while it was packed`, "wait until it has been written, and try again");
     yield Buffer.alloc((blockBytes - (size % blockBytes)) % blockBytes);
   }
-  yield Buffer.alloc(2 * blockBytes); // the end of the archive
+  yield Buffer.alloc(2 * blockBytes); // end marker
 }
 
-/** Long names and sizes above 8 GiB have a second header (POSIX.1-2001, "pax"). */
+/** The header of an entry; for long names and sizes above 8 GiB with a pax header before it (POSIX.1-2001). */
 function headerOf({ name, size }: ArchiveFile): Buffer {
   const header = new Header({ ...fields, path: name, size, type: "File" });
   const block = Buffer.alloc(blockBytes);

@@ -1,4 +1,4 @@
-/** What is wrong with a metadata.json, and what it asks for that this version does not do: each as sentences. */
+/** Validates metadata.json of a Kapsl package, and finds the features it asks for that this version does not have. */
 import { type JsonObject, isJsonObject, escapesFolder, omitNullish } from "../model-folder.ts";
 import { schemaProblems } from "../validation/schema-problems.ts";
 import { formatOf } from "../manifest/weights.ts";
@@ -7,18 +7,19 @@ import { normalizeWord, providersOf } from "./hardware.ts";
 import { aimodSchema } from "./schema.ts";
 import { formatOfFramework, strategies } from "./vocabulary.ts";
 
-/** `wishes` are what it rightly asks for and would not get: they would be ignored if the package were loaded all the same. */
+/** The result: problems of an invalid file, or the valid content with the unsupported features it asks for. All are sentences. */
 export type AimodCheck =
   | { readonly problems: readonly string[] }
-  | { readonly problems?: never; readonly json: AimodJson; readonly wishes: readonly string[] };
+  | { readonly problems?: never; readonly json: AimodJson; readonly unsupported: readonly string[] };
 
+/** Validates the content of a metadata.json. Null fields count as absent. */
 export function checkAimod(written: JsonObject): AimodCheck {
   const value = omitNullishFields(written);
   const result = aimodSchema.safeParse(value);
   if (!result.success) return { problems: schemaProblems(aimodSchema, value) };
   const json = result.data;
   const problems = [...fileProblems(json), ...deviceProblems(json.hardware_requirements ?? {})];
-  return problems.length > 0 ? { problems } : { json, wishes: unsupportedFeatures(json) };
+  return problems.length > 0 ? { problems } : { json, unsupported: unsupportedFeatures(json) };
 }
 
 function omitNullishFields(written: JsonObject): JsonObject {
@@ -37,7 +38,7 @@ function fileProblems({ model_file, framework, format }: AimodJson): string[] {
   return [`model_file: "${model_file}" is ${found}, and the ${field} says ${stated}`];
 }
 
-/** A number needs a device to number. The CPU is one, so it takes none but 0. */
+/** Problems of device numbers. They need a provider other than the CPU, which is always device 0. */
 function deviceProblems(hardware: HardwareRequirements): string[] {
   const { device_id, gpu_device_ids } = hardware;
   const ids = gpu_device_ids ?? [];
@@ -54,17 +55,17 @@ function deviceProblems(hardware: HardwareRequirements): string[] {
 
 function unsupportedFeatures({ hardware_requirements, cron_jobs }: AimodJson): string[] {
   const { strategy, isolation_mode, gpu_memory_limit_mb, gpu_compute_share_milli } = hardware_requirements ?? {};
-  const place = "hardware_requirements.";
-  const wishes: string[] = [];
-  if (strategies.get(normalizeWord(strategy ?? "")) === "parts")
-    wishes.push(`${place}strategy: "${strategy}" puts parts of a model on several devices`);
+  const prefix = "hardware_requirements.";
+  const features: string[] = [];
+  if (strategies.get(normalizeWord(strategy ?? "")) === "split")
+    features.push(`${prefix}strategy: "${strategy}" puts parts of a model on several devices`);
   if (isolation_mode !== undefined && normalizeWord(isolation_mode) !== "best_effort")
-    wishes.push(`${place}isolation_mode: "${isolation_mode}" keeps other models off the device`);
-  if ((gpu_memory_limit_mb ?? 0) > 0) wishes.push(`${place}gpu_memory_limit_mb: a limit on the device's memory`);
+    features.push(`${prefix}isolation_mode: "${isolation_mode}" keeps other models off the device`);
+  if ((gpu_memory_limit_mb ?? 0) > 0) features.push(`${prefix}gpu_memory_limit_mb: a limit on the device's memory`);
   if (gpu_compute_share_milli !== undefined && gpu_compute_share_milli !== fullComputeShare)
-    wishes.push(`${place}gpu_compute_share_milli: a share of the device's time`);
-  if ((cron_jobs ?? []).length > 0) wishes.push("cron_jobs: requests by the clock");
-  return wishes;
+    features.push(`${prefix}gpu_compute_share_milli: a share of the device's time`);
+  if ((cron_jobs ?? []).length > 0) features.push("cron_jobs: requests by the clock");
+  return features;
 }
 
 /** Thousandths: all of the device. */

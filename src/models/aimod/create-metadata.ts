@@ -1,4 +1,4 @@
-/** The metadata.json of a new package, from what is known of the model. */
+/** Creates the metadata.json of a new package from a model's manifest. */
 import { relative, sep } from "node:path";
 import type { ModelFormat } from "../../backend.ts";
 import { InferyardError } from "../../errors.ts";
@@ -7,12 +7,12 @@ import type { AimodJson, HardwareRequirements } from "./aimod-json.ts";
 import { bytesOfMegabyte } from "./hardware.ts";
 import { backendOfFormat, deviceOfProvider } from "./vocabulary.ts";
 
-/** `version` and `created_at` say nothing: the same files must make the same package. */
+/** Constant, so that the same files make the same package. */
 const fixed = { version: "1.0.0", created_at: "1970-01-01T00:00:00Z" } as const;
 
 /**
- * The model's file is its first variant; the others go along, and are found in the folder again. Targets of other backends, and what else
- * Kapsl has no word for, stay in the manifest files of the folder, which are in the package too.
+ * The metadata.json of a package of the model, with the project name `name`. `model_file` is the first variant; the others are found in the folder when the package
+ * is read. Targets of other backends and fields that Kapsl does not have stay in the other manifests of the folder, which the package contains.
  */
 export function createMetadata(manifest: Manifest, name: string): AimodJson {
   const [main] = manifest.variants;
@@ -50,7 +50,7 @@ function hardwareOf({ selection, requirements, settings }: Manifest, format: Mod
   };
 }
 
-/** Undefined for a target Kapsl has no provider for. */
+/** The provider of a target, or undefined if Kapsl has none for it. */
 function providerOf(
   target: string | undefined,
   format: ModelFormat,

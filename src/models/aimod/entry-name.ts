@@ -1,18 +1,19 @@
 /**
- * Names in an archive, which are the work of strangers: a name is taken when it means the same file on every platform, inside the folder
- * the archive is unpacked into; any other is refused with the reason.
+ * Validates names from untrusted sources: archives, listings and records. A name is accepted if it means the same file on every platform, inside the folder that
+ * it is relative to.
  */
 
+/** A valid relative path, or the reason why the name is refused. */
 export type EntryName = { readonly path: string; readonly refusal?: never } | { readonly path?: never; readonly refusal: string };
 
-/** Bytes of a part and of the whole: what file systems and Windows' oldest limit leave room for below a data folder. */
+/** Largest number of bytes of a path component and of a path. */
 const maxPartBytes = 255;
 const maxNameBytes = 1024;
 
-/** Names Windows keeps for devices, whatever follows the dot (https://learn.microsoft.com/windows/win32/fileio/naming-a-file). */
+/** Device names of Windows, with any extension (https://learn.microsoft.com/windows/win32/fileio/naming-a-file). */
 const devices = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
 
-/** The name as a relative path with slashes; "" is the folder itself. A refusal completes the sentence "the entry ... ". */
+/** Validates a name and returns it as a relative path with slashes; "" is the folder itself. A refusal completes the sentence "the entry ...". */
 export function checkEntryName(name: string): EntryName {
   if (name === "") return { refusal: "has no name" };
   if (/\p{Cc}/u.test(name)) return { refusal: "has a control character in its name" };
@@ -30,7 +31,7 @@ export function checkEntryName(name: string): EntryName {
   return { path };
 }
 
-/** Two paths with the same key are one file on some file system: without regard to capitals and to how accents are written. */
+/** A key that is equal for paths that are the same file on some file system: it ignores case and Unicode normalization. */
 export function entryKey(path: string): string {
   return path.normalize("NFC").toLowerCase();
 }

@@ -1,15 +1,15 @@
-/** `hardware_requirements` of a Kapsl package, as selection, requirements and load settings. */
+/** Converts `hardware_requirements` of a Kapsl package to selection, requirements and load settings of our manifest. */
 import type { ModelFormat } from "../../backend.ts";
 import type { ManifestSelection, ManifestSettings, Requirements } from "../manifest.ts";
 import type { HardwareRequirements } from "./aimod-json.ts";
 import { backendOfFormat, deviceOfProvider, optimizationOfLevel, precisionOf } from "./vocabulary.ts";
 
-/** Kapsl counts in 1024 x 1024. */
+/** Bytes of the unit of Kapsl's fields in MB. */
 export const bytesOfMegabyte: number = 1024 * 1024;
 
 /**
- * Providers become targets of the engine that reads the format. `device_id` numbers every device but the CPU, as Kapsl applies it; a list
- * in `gpu_device_ids` makes one target of each.
+ * The targets of a package: each provider becomes targets of the backend for `format`. As in Kapsl, `device_id` is the number of every device except the CPU; each
+ * number in `gpu_device_ids` becomes a target.
  */
 export function selectionOf(hardware: HardwareRequirements, format: ModelFormat): ManifestSelection {
   const providers = providersOf(hardware);
@@ -19,7 +19,7 @@ export function selectionOf(hardware: HardwareRequirements, format: ModelFormat)
   return { backends: [], ...(preferred === undefined ? {} : { preferred }), fallbacks };
 }
 
-/** Preferred first, each once. */
+/** Names of the providers, the preferred one first, without repetitions. */
 export function providersOf({ preferred_provider, fallback_providers }: HardwareRequirements): readonly string[] {
   const named = [...(preferred_provider === undefined ? [] : [preferred_provider]), ...(fallback_providers ?? [])];
   return [...new Set(named.map(normalizeWord))];
@@ -37,7 +37,7 @@ function indicesOf({ device_id, gpu_device_ids }: HardwareRequirements): readonl
   return [...new Set([...(device_id === undefined ? [] : [device_id]), ...(gpu_device_ids ?? [])])];
 }
 
-/** Zero asks for nothing. A reservation is memory the device must have, like `min_vram_mb`: the larger of the two counts. */
+/** The requirements of a package. Zero means none. Required device memory is the larger of `min_vram_mb` and `gpu_memory_reservation_mb`. */
 export function requirementsOf(hardware: HardwareRequirements): Requirements {
   const { min_memory_mb, min_vram_mb, gpu_memory_reservation_mb, min_cuda_version, required_precision } = hardware;
   const memory = min_memory_mb ?? 0;
@@ -51,12 +51,13 @@ export function requirementsOf(hardware: HardwareRequirements): Requirements {
   };
 }
 
+/** The load settings of a package. */
 export function settingsOf({ graph_optimization_level }: HardwareRequirements): { readonly settings?: ManifestSettings } {
   const graphOptimization = optimizationOfLevel.get(normalizeWord(graph_optimization_level ?? ""));
   return graphOptimization === undefined ? {} : { settings: { graphOptimization } };
 }
 
-/** Kapsl reads its words without regard to capitals. */
+/** A word in the form in which Kapsl compares words: trimmed and in lower case. */
 export function normalizeWord(word: string): string {
   return word.trim().toLowerCase();
 }

@@ -1,19 +1,19 @@
-/** Kapsl's metadata.json: what it says of the model, checked. It lies in a package, or in the folder of an unpacked one. */
+/** Reads metadata.json, the manifest of Kapsl, in a package or in the folder of an unpacked one. */
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import { manifestInvalid, manifestUnsupported } from "../validation/manifest-errors.ts";
 import { type Folder, type JsonObject, readJsonObject, shownIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 
-/** The name every package has its manifest under. */
+/** Name of the manifest in every package. */
 export const metadataName = "metadata.json";
 
-/** Undefined where the folder has no metadata.json, or one of another kind: the name is a common one. */
+/** What the metadata.json of the folder states, or undefined if there is none or it is not one of Kapsl (the name is common). Throws MODEL_INVALID or MODEL_UNSUPPORTED. */
 export async function readAimodFolder(folder: Folder): Promise<ManifestOverrides | undefined> {
   const json = await readJsonObject(folder, metadataName);
   return json === undefined || !isKapslMetadata(json) ? undefined : await readOverrides(folder, json);
 }
 
-/** For the folder a package was unpacked into. MODEL_INVALID where there is no metadata.json. */
+/** What the metadata.json of an unpacked package states. Throws MODEL_INVALID if there is none or it is invalid, MODEL_UNSUPPORTED for unsupported features. */
 export async function readAimodPackage(folder: Folder): Promise<ManifestOverrides> {
   const json = await readJsonObject(folder, metadataName);
   if (json === undefined)
@@ -21,17 +21,18 @@ export async function readAimodPackage(folder: Folder): Promise<ManifestOverride
   return await readOverrides(folder, json);
 }
 
+/** Whether a metadata.json is one of Kapsl: it has the three fields that every package states. */
 export function isKapslMetadata(json: JsonObject): boolean {
   return ["project_name", "framework", "model_file"].every((key) => typeof json[key] === "string");
 }
 
 async function readOverrides(folder: Folder, json: JsonObject): Promise<ManifestOverrides> {
   const shown = shownIn(folder, metadataName);
-  // Imported where it is needed: the schema library takes longer to load than all the rest of this room.
+  // Imported on demand: loading zod takes longer than loading all other modules of this folder.
   const [{ checkAimod }, { aimodOverrides }] = await Promise.all([import("./check-aimod.ts"), import("./aimod-overrides.ts")]);
   const check = checkAimod(json);
   if (check.problems !== undefined) throw manifestInvalid(shown, check.problems, "correct it and pack the model again");
-  if (check.wishes.length > 0)
-    throw manifestUnsupported(shown, check.wishes, "take it out of metadata.json if the model does without it");
+  if (check.unsupported.length > 0)
+    throw manifestUnsupported(shown, check.unsupported, "take it out of metadata.json if the model does without it");
   return aimodOverrides(check.json);
 }

@@ -1,34 +1,38 @@
-/** Packs the folder of a model into one file, as Kapsl's packages are. */
-import { createHash, randomUUID } from "node:crypto";
-import { open, rename, rm, stat } from "node:fs/promises";
-import { dirname, relative, resolve } from "node:path";
+/** Packs the folder of a model into one file, in the format of Kapsl's packages. */
+import { createHash } from "node:crypto";
+import { type FileHandle, stat } from "node:fs/promises";
+import { relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { InferyardError, abortError, messageOf } from "../../errors.ts";
 import { readManifest } from "../index.ts";
 import { type Folder, escapesFolder, readJsonObject, shownIn, statOf } from "../model-folder.ts";
 import { resolveReference } from "../reference/resolve-reference.ts";
-import { syncFolder } from "../sync-folder.ts";
+import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { type ArchiveFile, archiveOf } from "./archive-writer.ts";
 import { isKapslMetadata, metadataName } from "./metadata-json.ts";
 import { createMetadata } from "./create-metadata.ts";
 import { packageFiles } from "./package-files.ts";
 import { packageExtension } from "./package-name.ts";
 
+/** Options of `pack`. */
 export interface PackOptions {
-  /** The package to write. Default: NAME.aimod in the current folder. */
+  /** Path of the package. Default: NAME.aimod in the current folder. */
   readonly output?: string;
-  /** The model's name in the package. Default: the model's own. */
+  /** Name of the model in the package. Default: the name in its manifest. */
   readonly name?: string;
-  /** Replace the package if it is there. Default: false, which is OUTPUT_FAILED before any work. */
+  /** Whether an existing file is replaced. Default: false; an existing file is then OUTPUT_FAILED before any work. */
   readonly replace?: boolean;
   readonly signal?: AbortSignal;
 }
 
+/** The result of packing a model. */
 export interface PackReport {
+  /** Name of the model in the package. */
   readonly name: string;
-  /** As it was asked for. */
+  /** Path of the package as it was given. */
   readonly output: string;
+  /** Number of files in the package. */
   readonly files: number;
   /** Bytes of the files. */
   readonly contentBytes: number;
@@ -39,8 +43,8 @@ export interface PackReport {
 }
 
 /**
- * Writes the package beside its place and moves it there when it is whole. The same files give the same bytes on the same version of
- * Node.js. Throws what reading the model throws, INPUT_INVALID for a folder that cannot be packed, OUTPUT_FAILED for the disk.
+ * Packs the model that a reference names. The package is written to a temporary file and renamed. The same files give the same bytes on the same version of
+ * Node.js. Throws what reading the model throws, INPUT_INVALID for a folder that cannot be packed, OUTPUT_FAILED for errors of the file system, and ABORTED.
  */
 export async function pack(reference: string, options: PackOptions = {}): Promise<PackReport> {
   const { replace = false, signal } = options;
@@ -54,7 +58,7 @@ export async function pack(reference: string, options: PackOptions = {}): Promis
   const metadata =
     own === undefined ? createMetadata(manifest, name) : { ...own, project_name: options.name ?? own["project_name"] };
   const content = Buffer.from(`${JSON.stringify(metadata, null, 2)}\n`);
-  // Readers want it first.
+  // metadata.json comes first, so that a reader of the archive finds it without reading the weights.
   const files: ArchiveFile[] = [{ name: metadataName, size: content.length, content }, ...(await packageFiles(folder))];
   const written = await writePackage(output, files, signal);
   return { name: String(metadata.project_name), output, ...written };
@@ -63,14 +67,14 @@ export async function pack(reference: string, options: PackOptions = {}): Promis
 async function folderOf(reference: string): Promise<Folder> {
   const folder = await resolveReference(reference);
   const status = await statOf(folder.path, folder.shown);
-  // What is not there is told by the reader of models.
+  // A missing folder is reported by the reader of the manifest.
   if (status === undefined || status.isDirectory()) return folder;
   throw new InferyardError("INPUT_INVALID", `${reference} is a file, and a package is made of a folder`, {
     remedy: "give the folder of the model",
   });
 }
 
-/** "owner/name" has a character no file can have. */
+/** The name without the characters that file names cannot have. */
 function fileNameOf(name: string): string {
   return name.replaceAll(/[/\\:]/g, "-");
 }
@@ -99,16 +103,11 @@ async function writePackage(
   signal: AbortSignal | undefined,
 ): Promise<Pick<PackReport, "files" | "contentBytes" | "bytes" | "sha256">> {
   const target = resolve(output);
-  const staging = `${target}.${process.pid}.${randomUUID()}.tmp`;
   try {
-    const written = await writeArchive(staging, files, signal);
-    await rename(staging, target);
-    await syncFolder(dirname(target));
+    const written = await writeAtomically(target, (file) => writeArchive(file, files, signal));
     const contentBytes = files.reduce((sum, { size }) => sum + size, 0);
     return { files: files.length, contentBytes, ...written };
   } catch (error) {
-    // The first failure is the one to tell.
-    await rm(staging, { force: true }).catch(() => undefined);
     if (signal?.aborted === true) throw abortError(signal);
     if (error instanceof InferyardError) throw error;
     throw new InferyardError("OUTPUT_FAILED", `${output} cannot be written: ${messageOf(error)}`, {
@@ -118,35 +117,32 @@ async function writePackage(
   }
 }
 
-/** The file is closed when it returns or throws, and on the disk when it returns. */
+/** Writes the package to an open file. Returns its size and digest. */
 async function writeArchive(
-  path: string,
+  file: FileHandle,
   files: readonly ArchiveFile[],
   signal: AbortSignal | undefined,
 ): Promise<Pick<PackReport, "bytes" | "sha256">> {
   const hash = createHash("sha256");
   let bytes = 0;
-  const handle = await open(path, "wx");
   const gzip = createGzip({ chunkSize: 256 * 1024 });
-  // What fails here fails the reading below too, which tells it.
+  // An error of the pipeline destroys `gzip`, so that the loop below throws it.
   const fed = Promise.allSettled([pipeline(archiveOf(files), gzip, signal === undefined ? {} : { signal })]);
   try {
     for await (const chunk of gzip as AsyncIterable<Buffer>) {
       const piece = bytes === 0 ? withoutGzipSystem(chunk) : chunk;
       bytes += piece.length;
       hash.update(piece);
-      await handle.appendFile(piece);
+      await file.appendFile(piece);
     }
-    await handle.sync();
   } finally {
     gzip.destroy();
     await fed;
-    await handle.close();
   }
   return { bytes, sha256: hash.digest("hex") };
 }
 
-/** Byte 9 of a gzip file names the system it was made on (RFC 1952, OS); 255 is "unknown". */
+/** Sets byte 9 of a gzip file, the operating system (RFC 1952), to 255, "unknown". */
 function withoutGzipSystem(start: Buffer): Buffer {
   const piece = Buffer.from(start);
   piece[9] = 255;

@@ -1,4 +1,4 @@
-/** Which files of a model's folder go into its package. */
+/** Lists the files of a model's folder for its package. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { InferyardError } from "../../errors.ts";
@@ -9,8 +9,8 @@ import { checkEntryName, entryKey } from "./entry-name.ts";
 import { metadataName } from "./metadata-json.ts";
 
 /**
- * Every file but hidden ones (".git", ".cache") and metadata.json, which a package makes anew; by name. Links to files are followed, as the cache of huggingface_hub needs it. INPUT_INVALID
- * for what a package cannot hold, with every problem.
+ * All files of the folder except hidden ones (".git", ".cache") and metadata.json, which is created anew, sorted by name. Links to files are followed, as the cache
+ * of huggingface_hub requires. Throws INPUT_INVALID that lists everything a package cannot hold.
  */
 export async function packageFiles(folder: Folder): Promise<ArchiveFile[]> {
   const problems: string[] = [];

@@ -1,9 +1,10 @@
-/** What a package is called. */
+/** The file extension of packages. */
 import { extname } from "../../platform/node/paths.ts";
 
-/** Kapsl's packages of models: a gzip-compressed tar archive with metadata.json in it. */
+/** Extension of Kapsl's packages: gzip-compressed tar archives with a metadata.json. */
 export const packageExtension = ".aimod";
 
+/** Whether a path has the extension of packages. */
 export function isPackage(path: string): boolean {
   return extname(path).toLowerCase() === packageExtension;
 }

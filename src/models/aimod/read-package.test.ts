@@ -383,7 +383,7 @@ describe("a package is refused, and nothing is left", () => {
     ["too many entries", [{ path: "a" }, { path: "b/", type: "Directory" }], { entries: 3 }, /holds more than 3 files/],
     ["a file too large", [{ path: "a", content: "x".repeat(99) }], { fileBytes: 98 }, /"a" has 99 bytes, and 98 are allowed/],
     ["too much in all", [{ path: "a", content: Buffer.alloc(1e6) }], { totalBytes: 1e6 }, /larger than 1000000 bytes/],
-    ["a bomb", [{ path: "a", content: Buffer.alloc(1e6) }], { ratioFrom: 5e5 }, /grows more than 100 times/],
+    ["a bomb", [{ path: "a", content: Buffer.alloc(1e6) }], { minBytesForRatio: 5e5 }, /grows more than 100 times/],
     ["too much metadata", [], { metadataBytes: 9 }, /"metadata\.json" has \d+ bytes, and 9 are allowed/],
   ])("%s", async (_name, entries, limits, message) => {
     const error = await refusal(archive(metadata(), model, ...entries), limits);

@@ -1,4 +1,4 @@
-/** A package as a model: unpacked once into the data folder, under its digest, and read from there. */
+/** Reads models from packages. A package is unpacked once into the data folder, under its digest, and read from there. */
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -10,13 +10,16 @@ import type { Manifest } from "../manifest.ts";
 import { type Folder, pathInside, shownIn, sizeOfFile, statOf } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { readManifestFiles } from "../manifest/manifest-files.ts";
-import { syncFolder } from "../sync-folder.ts";
+import { syncFolder } from "../../platform/node/atomic-write.ts";
 import type { ReadOptions } from "../manifest/variants.ts";
 import { type ArchiveLimits, archiveLimits } from "./archive-limits.ts";
 import { metadataName, readAimodPackage } from "./metadata-json.ts";
 import { withDiskErrors, unpack } from "./unpack.ts";
 
-/** Throws MODEL_INVALID for a package that is damaged or hostile, OUTPUT_FAILED when it cannot be unpacked. Nothing of either is left. */
+/**
+ * The manifest of the model in a package. Throws MODEL_INVALID if the package is damaged or hostile, OUTPUT_FAILED if it cannot be unpacked; nothing of it is
+ * then left on the disk.
+ */
 export async function readPackage(file: Folder, options: ReadOptions): Promise<Manifest> {
   const folder: Folder = { path: await openPackage(file, options), shown: file.shown };
   const { overrides, variants } = await readManifestFiles(folder, options);
@@ -25,8 +28,8 @@ export async function readPackage(file: Folder, options: ReadOptions): Promise<M
 }
 
 /**
- * The folder a package is unpacked in, made if it is not there yet: `packages/<sha256>` of the data folder. It appears under this name
- * whole or not at all. Two processes may unpack the same package at once; one of the two equal folders stays.
+ * Absolute path of the folder with the unpacked package, `packages/<sha256>` in the data folder. The package is unpacked if the folder does not exist; the folder
+ * appears atomically. If two processes unpack the same package, one of the two equal folders stays.
  */
 export async function openPackage(file: Folder, options: ReadOptions, limits: ArchiveLimits = archiveLimits): Promise<string> {
   const { dataFolder: data = dataFolder(), digests } = options;
@@ -45,14 +48,14 @@ export async function openPackage(file: Folder, options: ReadOptions, limits: Ar
     await checkModel({ path: staging, shown: file.shown });
     await publish(staging, folder);
   } catch (error) {
-    // The first failure is the one to tell; what cannot be removed now, the next unpacking sweeps away.
+    // An error of the clean-up must not replace the first one. The next unpacking removes leftovers.
     await rm(staging, { recursive: true, force: true }).catch(() => undefined);
     throw error;
   }
   return folder;
 }
 
-/** A package without its manifest or its model is none. */
+/** Throws MODEL_INVALID unless the package has a manifest and the model's file that it names. */
 async function checkModel(folder: Folder): Promise<void> {
   const { mainFile = "" } = await readAimodPackage(folder);
   const namedIn = shownIn(folder, metadataName);
@@ -60,7 +63,7 @@ async function checkModel(folder: Folder): Promise<void> {
   await sizeOfFile(pathInside(folder, mainFile, namedIn), shownIn(folder, mainFile), remedy);
 }
 
-/** Moves the folder to its place and makes the move outlast a loss of power. Where another process was faster, its folder stays. */
+/** Renames the folder and flushes the rename. If another process created the folder first, that one stays. */
 async function publish(staging: string, folder: string): Promise<void> {
   await syncFolders(staging);
   try {
@@ -79,12 +82,12 @@ async function syncFolders(root: string): Promise<void> {
   for (const path of [...folders, root]) await withDiskErrors(path, () => syncFolder(path));
 }
 
-/** Names what this machine is unpacking: a shared folder may hold what others are. */
+/** Prefix of temporary folders of this machine. The data folder may be shared with others. */
 function stagingPrefix(): string {
   return `.unpacking-${hostname().replaceAll(/[^a-zA-Z0-9]/g, "")}-`;
 }
 
-/** Removes what processes of this machine left behind when they were killed. */
+/** Removes the temporary folders of dead processes of this machine. */
 async function sweepAbandoned(packages: string): Promise<void> {
   const prefix = stagingPrefix();
   for (const name of await withDiskErrors(packages, () => readdir(packages))) {
@@ -98,7 +101,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it runs, for someone else.
+    // EPERM: it runs as another user.
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The shape of metadata.json in a Kapsl package, as kapsl-runtime writes it (kapsl-sdk, crates/kapsl-core: package/loader.rs and
- * model/requirements.rs). docs/reference/foreign-manifests.md says what becomes of each field; a test holds the two together.
+ * The schema of metadata.json in a Kapsl package, as kapsl-runtime writes it (kapsl-sdk, crates/kapsl-core: package/loader.rs and model/requirements.rs).
+ * docs/reference/foreign-manifests.md documents each field; a test compares the two.
  */
 import * as z from "zod";
 import type { AimodJson, HardwareRequirements } from "./aimod-json.ts";
@@ -14,7 +14,7 @@ import {
   tasksByKapslTask,
 } from "./vocabulary.ts";
 
-/** A word of a vocabulary, in any capitals. */
+/** One of these words, in any case. */
 function word(words: Iterable<string>): z.ZodString {
   const known = [...words];
   return z.string().refine((text) => known.includes(text.trim().toLowerCase()), `must be one of ${known.join(", ")}`);
@@ -22,7 +22,7 @@ function word(words: Iterable<string>): z.ZodString {
 
 const megabytes = z.int().nonnegative();
 const provider = word(deviceOfProvider.keys());
-/** Targets write it with up to four digits. */
+/** A device number; targets have up to four digits. */
 const index = z.int().nonnegative().max(9999);
 
 const hardware: z.ZodType<HardwareRequirements> = z.strictObject({
@@ -46,6 +46,7 @@ const hardware: z.ZodType<HardwareRequirements> = z.strictObject({
   strategy: word(strategies.keys()).exactOptional(),
 });
 
+/** The schema. Unknown fields are errors. */
 export const aimodSchema: z.ZodType<AimodJson> = z.strictObject({
   project_name: z.string().min(1),
   framework: word(formatOfFramework.keys()),

@@ -1,4 +1,4 @@
-/** Unpacks a package into an empty folder, trusting nothing in it. */
+/** Unpacks packages from untrusted sources into an empty folder. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
@@ -13,19 +13,20 @@ import type { ArchiveLimits } from "./archive-limits.ts";
 import { checkEntryName, entryKey } from "./entry-name.ts";
 import { metadataName } from "./metadata-json.ts";
 
-/** What was unpacked. */
+/** The result of unpacking a package. */
 export interface Unpacked {
   /** Hexadecimal digest of the package as it was read. */
   readonly sha256: string;
+  /** Number of files. */
   readonly files: number;
   /** Bytes of the files. */
   readonly bytes: number;
 }
 
 /**
- * Throws MODEL_INVALID for a package that is no gzip-compressed tar archive, is cut off or damaged, names something else than files and
- * folders inside the folder, names one twice, or goes over a limit; OUTPUT_FAILED when the disk refuses. What it wrote until then stays:
- * the folder is the caller's. Every file is on the disk when it returns.
+ * Unpacks `file` into the empty folder `target` and flushes every file. Throws MODEL_INVALID if the package is not a gzip-compressed tar archive, is cut off or
+ * damaged, has entries other than files and folders inside the folder, has an entry twice, or exceeds a limit; OUTPUT_FAILED for errors of the file system. What
+ * was written before an error stays; the caller removes the folder.
  */
 export async function unpack(file: Folder, target: string, limits: ArchiveLimits): Promise<Unpacked> {
   await requireGzip(file);
@@ -40,7 +41,7 @@ export async function unpack(file: Folder, target: string, limits: ArchiveLimits
   };
   const contents = new ExtractionFolder(target, limits);
   const gunzip = createGunzip({ chunkSize });
-  // What fails here fails the reading below too, which tells it.
+  // An error of the pipeline destroys `gunzip`, so that the reading below throws it.
   const fed = Promise.allSettled([pipeline(createReadStream(file.path, { highWaterMark }), count, gunzip)]);
   try {
     await readEntries(
@@ -56,7 +57,7 @@ export async function unpack(file: Folder, target: string, limits: ArchiveLimits
   return { sha256: hash.digest("hex"), files: contents.files, bytes: contents.bytes };
 }
 
-/** Bytes read, and decompressed, at a time. */
+/** Bytes read, and bytes decompressed, at a time. */
 const highWaterMark = 1024 ** 2;
 const chunkSize = 256 * 1024;
 
@@ -93,7 +94,7 @@ async function* limitOutput(
   for await (const chunk of source) {
     total += chunk.length;
     if (total > limits.totalBytes) throw new ArchiveError(`is larger than ${limits.totalBytes} bytes once it is decompressed`);
-    if (total > limits.ratioFrom && total > limits.ratio * compressed())
+    if (total > limits.minBytesForRatio && total > limits.ratio * compressed())
       throw new ArchiveError(`grows more than ${limits.ratio} times when it is decompressed, as no model does`);
     if (first === undefined) {
       yield chunk;
@@ -115,11 +116,11 @@ function refuseDoubleCompression(start: Buffer): void {
     throw new ArchiveError("is compressed twice");
 }
 
-/** The folder being filled. */
+/** The folder that entries are written to. */
 class ExtractionFolder {
   readonly #target: string;
   readonly #limits: ArchiveLimits;
-  /** By key: what is there under that name. */
+  /** Entries so far, by `entryKey`. */
   readonly #known = new Map<string, "file" | "folder">();
   #entries = 0;
   files = 0;
@@ -142,7 +143,7 @@ class ExtractionFolder {
     const destination = join(this.#target, path);
     if (entry.type === "folder") {
       await withDiskErrors(destination, () => mkdir(destination, { recursive: true }));
-      for await (const _ of entry.content); // it is empty, and the archive goes on after its end
+      for await (const _ of entry.content); // a folder has no content; the parser continues behind its end
       return;
     }
     this.#checkSize(entry, path);
@@ -152,7 +153,7 @@ class ExtractionFolder {
     this.bytes += entry.size;
   }
 
-  /** Refuses a name that is there already, and a file that would be a folder to another. */
+  /** Throws ArchiveError if the name is taken, or if a file would be the folder of another entry. */
   #claim(entry: ArchiveEntry, path: string): void {
     const parts = path === "" ? [] : path.split("/");
     for (let depth = 1; depth <= parts.length; depth += 1) {
@@ -177,7 +178,7 @@ function problemOf({ name }: ArchiveEntry, refusal: string): ArchiveError {
 }
 
 async function writeEntry(destination: string, { content }: ArchiveEntry): Promise<void> {
-  // "wx": never through something that is there.
+  // "wx": never writes through an existing file or link.
   const handle = await withDiskErrors(destination, () => open(destination, "wx", 0o644));
   try {
     for await (const chunk of content) await withDiskErrors(destination, () => writeChunk(handle, chunk));
@@ -191,7 +192,7 @@ async function writeChunk(handle: FileHandle, chunk: Uint8Array): Promise<void> 
   for (let written = 0; written < chunk.length;) written += (await handle.write(chunk, written)).bytesWritten;
 }
 
-/** What the disk refuses is no fault of the package. */
+/** Runs `work` and converts what it throws to OUTPUT_FAILED; `path` names the file in the message. */
 export async function withDiskErrors<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

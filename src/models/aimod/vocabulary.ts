@@ -1,7 +1,7 @@
-/** The words of Kapsl's metadata.json, and what each means here. Kapsl reads all of them without regard to capitals. */
+/** The words of Kapsl's metadata.json with their meaning here. Kapsl compares all of them without regard to case. */
 import type { LoadSettings, ModelFormat, Precision } from "../../backend.ts";
 
-/** `framework`, and the newer `format`. An `llm` is an ONNX graph that writes text. */
+/** Formats by `framework` or the newer `format`. An `llm` is an ONNX graph that generates text. */
 export const formatOfFramework: ReadonlyMap<string, ModelFormat> = new Map<string, ModelFormat>([
   ["onnx", "onnx"],
   ["llm", "onnx"],
@@ -10,7 +10,7 @@ export const formatOfFramework: ReadonlyMap<string, ModelFormat> = new Map<strin
   ["native", "safetensors"],
 ]);
 
-/** The newer `task`, in Hugging Face's names. `forward`, a plain run on tensors, says nothing of what the tensors are. */
+/** Hugging Face tasks by the newer `task`. `forward` is a plain run on tensors and implies no task. */
 export const tasksByKapslTask: ReadonlyMap<string, readonly string[] | undefined> = new Map<
   string,
   readonly string[] | undefined
@@ -24,14 +24,14 @@ export const tasksByKapslTask: ReadonlyMap<string, readonly string[] | undefined
   ["forward", undefined],
 ]);
 
-/** The engine that reads each format here. */
+/** The backend for each format. */
 export const backendOfFormat: Readonly<Record<ModelFormat, string>> = {
   onnx: "onnx",
   gguf: "llamacpp",
   safetensors: "native",
 };
 
-/** Providers, in our names of devices. Kapsl's `metal` is CoreML where ONNX Runtime computes. */
+/** Devices by Kapsl's providers. With ONNX Runtime, `metal` is CoreML. */
 export const deviceOfProvider: ReadonlyMap<string, string> = new Map([
   ["cpu", "cpu"],
   ["cuda", "cuda"],
@@ -43,6 +43,7 @@ export const deviceOfProvider: ReadonlyMap<string, string> = new Map([
   ["openvino", "openvino"],
 ]);
 
+/** Precisions by `required_precision`. */
 export const precisionOf: ReadonlyMap<string, Precision> = new Map<string, Precision>([
   ["fp32", "fp32"],
   ["fp16", "fp16"],
@@ -51,6 +52,7 @@ export const precisionOf: ReadonlyMap<string, Precision> = new Map<string, Preci
   ["int4", "int4"],
 ]);
 
+/** Values of the load setting `graphOptimization` by `graph_optimization_level`. */
 export const optimizationOfLevel: ReadonlyMap<string, NonNullable<LoadSettings["graphOptimization"]>> = new Map([
   ["disable", "disabled"],
   ["0", "disabled"],
@@ -63,16 +65,16 @@ export const optimizationOfLevel: ReadonlyMap<string, NonNullable<LoadSettings["
   ["99", "all"],
 ]);
 
-/** Ways to use several devices. Whole copies are what `replicas` makes; a model in parts is what no backend of this version does. */
-export const strategies: ReadonlyMap<string, "copies" | "parts"> = new Map<string, "copies" | "parts">([
-  ["auto", "copies"],
-  ["pool", "copies"],
-  ["round-robin", "copies"],
-  ["data-parallel", "copies"],
-  ["pipeline", "parts"],
-  ["pipeline-parallel", "parts"],
-  ["tensor-parallel", "parts"],
+/** Whether a `strategy` replicates the model, as the option `replicas` does, or splits it over several devices, which no backend of this version supports. */
+export const strategies: ReadonlyMap<string, "replicas" | "split"> = new Map<string, "replicas" | "split">([
+  ["auto", "replicas"],
+  ["pool", "replicas"],
+  ["round-robin", "replicas"],
+  ["data-parallel", "replicas"],
+  ["pipeline", "split"],
+  ["pipeline-parallel", "split"],
+  ["tensor-parallel", "split"],
 ]);
 
-/** The values of `isolation_mode`; only the first asks for nothing. */
+/** The values of `isolation_mode`. Only the first requires nothing. */
 export const isolationModes: readonly string[] = ["best_effort", "reserved", "hard"];

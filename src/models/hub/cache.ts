@@ -1,6 +1,6 @@
 /**
- * Hugging Face's own cache, read and never written to: `models--owner--name/` with `refs/<revision>` (a commit), `snapshots/<commit>/`
- * (links) and `blobs/<digest>` (https://huggingface.co/docs/huggingface_hub/guides/manage-cache). What it has is linked, not copied.
+ * Reads the cache of huggingface_hub and never writes to it: `models--owner--name/` with `refs/<revision>` (a commit), `snapshots/<commit>/` (links) and
+ * `blobs/<digest>` (https://huggingface.co/docs/huggingface_hub/guides/manage-cache). The store links to its files instead of copying them.
  */
 import { readFile, readdir, realpath } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
@@ -14,7 +14,7 @@ function repositoryFolder(cacheFolder: string, repository: string): string {
   return join(cacheFolder, `models--${repository.replaceAll("/", "--")}`);
 }
 
-/** What the cache holds of a revision, as if a hub had listed it; undefined where it holds nothing. */
+/** The files of a revision that the cache has, in the form of a listing of the hub, or undefined if it has none. Throws MODEL_INVALID if it cannot be read. */
 export async function readCachedListing(cacheFolder: string, reference: HubReference): Promise<Listing | undefined> {
   try {
     return await readListing(cacheFolder, reference);
@@ -45,13 +45,13 @@ async function readListing(cacheFolder: string, reference: HubReference): Promis
 
 async function commitOf(folder: string, revision: string): Promise<string | undefined> {
   const text = await readFile(join(folder, "refs", revision), "utf8").catch((error: unknown) => {
-    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(errorCode(error) ?? "")) return revision; // it may be a commit itself
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(errorCode(error) ?? "")) return revision; // the revision may be a commit
     throw error;
   });
   return /^[0-9a-f]{40}$/.test(text.trim()) ? text.trim() : undefined;
 }
 
-/** Blobs are named by their digest. Where links are not possible the cache has plain files, which are as right as they are. */
+/** Blobs are named by their digest. Where links are not possible, the cache has plain files, whose digest is computed. */
 async function digestOfCached(path: string): Promise<Pick<HubFile, "sha256" | "gitSha1">> {
   const name = basename(await realpath(path));
   if (/^[0-9a-f]{64}$/.test(name)) return { sha256: name };
@@ -61,7 +61,7 @@ async function digestOfCached(path: string): Promise<Pick<HubFile, "sha256" | "g
   return { sha256: hash.digest().sha256 };
 }
 
-/** Where the cache keeps a file of this digest, if it does. Whether the content is right is for the caller to see. */
+/** Absolute path of the cached file with this digest and size, or undefined if the cache has none. The caller verifies the content. */
 export async function cachedBlob(
   cacheFolder: string,
   repository: string,
@@ -71,6 +71,6 @@ export async function cachedBlob(
   if (digest === undefined) return undefined;
   const path = join(repositoryFolder(cacheFolder, repository), "blobs", digest);
   const status = await statOrUndefined(path);
-  // The blob itself may be a link; the store links to what it leads to.
+  // The blob may be a link itself; the store links to its target.
   return status?.isFile() === true && status.size === size ? await realpath(path) : undefined;
 }

@@ -1,25 +1,28 @@
-/** What the environment says about Hugging Face and the network, under the names that its own tools obey. */
+/** Reads the configuration of the hub from the environment variables of huggingface_hub. */
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { InferyardError, messageOf } from "../../errors.ts";
 
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** How the hub is reached. */
 export interface HubConfig {
-  /** Address of the hub, without a slash at its end. */
+  /** URL of the hub, without a slash at the end. */
   readonly endpoint: string;
-  /** Sent to the endpoint and to no other host. */
+  /** Access token, which is sent to the endpoint only. */
   readonly token?: string;
-  /** Hugging Face's own cache. */
+  /** Absolute path of Hugging Face's cache. */
   readonly cacheFolder: string;
-  /** Nothing may be fetched. */
+  /** Whether nothing may be fetched. */
   readonly offline: boolean;
 }
 
 /**
- * HF_ENDPOINT, HF_TOKEN, HF_TOKEN_PATH, HF_HOME, HF_HUB_CACHE and HF_HUB_OFFLINE, as huggingface_hub reads them
- * (https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables).
+ * Reads HF_ENDPOINT, HF_TOKEN, HF_TOKEN_PATH, HF_HOME, HF_HUB_CACHE and HF_HUB_OFFLINE as huggingface_hub does
+ * (https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables). `offline` overrides HF_HUB_OFFLINE. Throws CONFIG_INVALID for an invalid
+ * endpoint or token.
  */
 export async function readHubConfig(environment: Environment = process.env, offline?: boolean): Promise<HubConfig> {
   const variable = (name: string): string | undefined => environment[name]?.trim() || undefined;
@@ -36,7 +39,7 @@ export async function readHubConfig(environment: Environment = process.env, offl
   };
 }
 
-/** As huggingface_hub reads a switch. */
+/** Whether a variable is on, by the rules of huggingface_hub. */
 function isTrue(text: string | undefined): boolean {
   return ["1", "ON", "YES", "TRUE"].includes((text ?? "").toUpperCase());
 }
@@ -48,7 +51,7 @@ function endpointOf(text: string): string {
   });
 }
 
-/** Where `hf auth login` puts it. */
+/** The token in the file that `hf auth login` writes, or undefined if there is none. */
 async function tokenIn(path: string): Promise<string | undefined> {
   try {
     return (await readFile(path, "utf8")).trim() || undefined;
@@ -61,7 +64,7 @@ async function tokenIn(path: string): Promise<string | undefined> {
   }
 }
 
-/** The token itself stays out of the message. */
+/** Returns the token. The message of the error does not contain it. */
 function checkToken(token: string): string {
   if (/^[\x21-\x7E]+$/.test(token)) return token;
   throw new InferyardError("CONFIG_INVALID", "the Hugging Face token holds a space or a character that no token has", {

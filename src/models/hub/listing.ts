@@ -1,41 +1,49 @@
-/** What a revision of a repository holds: paths, sizes and digests, as the hub lists them. The hub's word is not trusted further than that. */
+/** Lists the files of a revision of a repository: paths, sizes and digests. The answer of the hub is untrusted and is validated. */
 import { InferyardError, messageOf } from "../../errors.ts";
 import { checkEntryName, entryKey } from "../aimod/entry-name.ts";
 import type { HubReference } from "../reference/remote-reference.ts";
 import { type Network, sendRequest } from "./request.ts";
 import { TransientError, type Retry, withRetries } from "./retry.ts";
 
-/** A file to be had. One of the digests is there. */
+/** A file of a repository. Exactly one of the digests is present. */
 export interface HubFile {
+  /** Path relative to the repository, with slashes. */
   readonly path: string;
+  /** Bytes of the file. */
   readonly size: number;
-  /** Hexadecimal: of large files, which the hub keeps outside git. */
+  /** Hexadecimal. Of large files, which the hub stores outside git (LFS). */
   readonly sha256?: string;
-  /** Of the others: SHA-1 of the git blob. */
+  /** SHA-1 of the git blob, of all other files. */
   readonly gitSha1?: string;
-  /** Where it lies on this machine already, outside the store. */
+  /** Absolute path of a copy on this machine outside the store, if there is one. */
   readonly local?: string;
 }
 
+/** The files of one commit of a repository. */
 export interface Listing {
-  /** Hexadecimal. */
+  /** Hexadecimal digest of the commit. */
   readonly commit: string;
   readonly files: readonly HubFile[];
 }
 
-/** No model comes near these. */
+/** Limits that no model comes near. */
 const maxFiles = 100_000;
 const maxFileBytes = 2 ** 46;
 /** Bytes of one page of the listing. */
 const maxPageBytes = 64 * 1024 * 1024;
-/** The hub's pages have a thousand entries. */
+/** Pages of a listing; the hub lists a thousand files per page. */
 const maxPages = 200;
 
+/** Options for `readListing`. */
 export interface ListingOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
+/**
+ * Lists the files of the revision that a reference names. Throws MODEL_NOT_FOUND or ACCESS_DENIED as the hub answers, MODEL_INVALID for an invalid listing,
+ * DOWNLOAD_FAILED if the hub cannot be reached, and ABORTED.
+ */
 export async function readListing(network: Network, reference: HubReference, options: ListingOptions = {}): Promise<Listing> {
   const { repository, revision } = reference;
   const what = `hf:${repository}${revision === "main" ? "" : `@${revision}`}`;
@@ -43,8 +51,8 @@ export async function readListing(network: Network, reference: HubReference, opt
     return await listWithLibrary(network, reference, what, options);
   } catch (error) {
     if (error instanceof InferyardError) throw error;
-    // JSON, but not in the hub's form: the library stumbles over it.
-    throw new InferyardError("MODEL_INVALID", `the listing of ${what} is none: ${messageOf(error)}`, {
+    // Valid JSON of another form makes the library throw errors of its own.
+    throw new InferyardError("MODEL_INVALID", `the listing of ${what} does not have the form of a hub's: ${messageOf(error)}`, {
       remedy: "check HF_ENDPOINT: it must be the address of a hub",
       cause: error,
     });
@@ -72,7 +80,7 @@ async function listWithLibrary(
   return { commit: sha, files };
 }
 
-/** Names become paths and digests become file names: both must be what they are said to be. */
+/** Validates a file of the listing: its name becomes a path, and its digest becomes a file name. */
 function checkedFile(what: string, file: HubFile): HubFile {
   const { path, size, sha256, gitSha1 } = file;
   const name: unknown = path;
@@ -84,12 +92,12 @@ function checkedFile(what: string, file: HubFile): HubFile {
   return file;
 }
 
-/** Names that are merely odd, as on Windows, matter only when the file is wanted. */
+/** Names that are only invalid on some platform are checked by `refuseAmbiguousNames`, if the file is fetched. */
 function isDangerous(path: string): boolean {
   return /[\\\p{Cc}]|^\/|^[a-zA-Z]:|(^|\/)\.\.?(\/|$)|\/\/|\/$|^$/u.test(path);
 }
 
-/** For the files that are wanted: each must have a name that means the same file everywhere, and no other file. */
+/** Throws MODEL_INVALID unless the name of each file means the same file on every platform, and no two names mean the same file. */
 export function refuseAmbiguousNames(what: string, files: readonly HubFile[]): void {
   const names = new Set<string>();
   for (const { path } of files) {
@@ -106,7 +114,7 @@ function untrustedListing(what: string, found: string, where: string): Inferyard
   });
 }
 
-/** The library asks through us: each of its requests has the token where it belongs, is tried again, and is read whole and within bounds. */
+/** The `fetch` that the library uses. It sends the token to the endpoint only, retries, and reads each response completely and within limits. */
 function libraryFetch(network: Network, what: string, { signal, onRetry }: ListingOptions): typeof globalThis.fetch {
   let pages = 0;
   return async (input, init) => {
@@ -137,11 +145,11 @@ function libraryFetch(network: Network, what: string, { signal, onRetry }: Listi
   };
 }
 
-/** A proxy's page in place of the hub's answer, or half an answer. */
+/** Throws TransientError for a text that is not JSON: the page of a proxy, or a truncated response. */
 function refuseNonJson(text: string): void {
   try {
     JSON.parse(text);
   } catch (error) {
-    throw new TransientError("the answer is not the hub's, or not all of it", { cause: error });
+    throw new TransientError("the response is not from the hub, or is incomplete", { cause: error });
   }
 }

@@ -1,12 +1,12 @@
-/** Several pieces of work at once, and no more than a few. */
+/** Bounded concurrency. */
 
 /**
- * Results in the order of the items. The first failure stops the others through the signal they are given; it is thrown when all have
- * ended, so that nothing goes on unseen.
+ * Calls `work` for every item, with at most `limit` calls at a time, and returns the results in the order of the items. After a failure the signal that the
+ * other calls were given is aborted, and the first error is thrown when all calls have ended.
  */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
-  most: number,
+  limit: number,
   signal: AbortSignal | undefined,
   work: (item: Item, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result[]> {
@@ -17,7 +17,7 @@ export async function mapConcurrently<Item, Result>(
   const results: Result[] = [];
   const queue = items.entries();
   const failures: unknown[] = [];
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const [index, item] of queue) {
       if (failures.length > 0) return;
       try {
@@ -29,7 +29,7 @@ export async function mapConcurrently<Item, Result>(
     }
   };
   try {
-    await Promise.all(Array.from({ length: Math.min(most, items.length) }, lane));
+    await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
   } finally {
     signal?.removeEventListener("abort", stop);
   }

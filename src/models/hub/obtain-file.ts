@@ -1,4 +1,4 @@
-/** A file of a model becomes a blob: from the store, from Hugging Face's cache, or over the network. */
+/** Makes a file of a model a blob of the store: from the store itself, from Hugging Face's cache, or over the network. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { InferyardError } from "../../errors.ts";
@@ -25,30 +25,34 @@ import type { PullMeter } from "./progress.ts";
 import type { Network } from "./request.ts";
 import { type TransferResult, ContentMismatchError, transfer } from "./transfer.ts";
 
-/** What is wanted: `size` is left out where only the server knows it. */
+/** A file to be obtained. `size` is absent if only the server knows it. */
 export interface WantedFile extends Omit<HubFile, "size"> {
   readonly size?: number;
   readonly url: string;
-  /** For messages: "config.json of hf:owner/name". */
+  /** Name of the file in messages: "config.json of hf:owner/name". */
   readonly what: string;
 }
 
+/** What obtaining files needs. */
 export interface ObtainContext {
   readonly layout: StoreLayout;
-  /** Undefined: offline. */
+  /** Undefined if the pull is offline. */
   readonly network: Network | undefined;
-  /** Hugging Face's cache of the repository, where there is one. */
+  /** Folder of Hugging Face's cache, and the repository in it. Absent for files from a URL. */
   readonly cache?: { readonly folder: string; readonly repository: string };
   readonly meter: PullMeter;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What tells a file under way from others: its digest, so that two pulls of the same content go on with the same file. */
+/** Name of the incomplete download of a file. It follows from the digest, so that two pulls of the same content continue the same download. */
 export function downloadName({ sha256, gitSha1 }: Pick<HubFile, "sha256" | "gitSha1">): string {
   return sha256 === undefined ? `git-${gitSha1}` : `sha256-${sha256}`;
 }
 
-/** Gives the file as the store has it. Throws DOWNLOAD_FAILED where its digest stays wrong, and what fetching throws. */
+/**
+ * Obtains the file and returns it as the store has it. Throws DOWNLOAD_FAILED if its digest is wrong twice, MODEL_NOT_FOUND if the pull is offline, and
+ * whatever fetching throws.
+ */
 export async function obtainFile(file: WantedFile, context: ObtainContext): Promise<StoredFile> {
   const { layout, meter, signal } = context;
   const own = (await fromStore(file, context)) ?? (await fromCache(file, context));
@@ -74,7 +78,7 @@ function countExisting(file: StoredFile, meter: PullMeter): StoredFile {
   return file;
 }
 
-/** Reads it through: a pull leaves no damaged file behind, and is what mends one. */
+/** The file, if the store has it. Its digest is verified, and a damaged blob is removed, so that a pull repairs the store. */
 async function fromStore(file: WantedFile, { layout, signal }: ObtainContext): Promise<StoredFile | undefined> {
   const sha256 = file.sha256 ?? (file.gitSha1 === undefined ? undefined : await sha256ForGitDigest(layout, file.gitSha1));
   if (sha256 === undefined || !(await hasBlob(layout, sha256, file.size))) return undefined;
@@ -93,7 +97,7 @@ async function fromCache(file: WantedFile, { layout, cache, signal }: ObtainCont
   const path = file.local ?? (await cachedBlob(cache.folder, cache.repository, { ...file, size }));
   if (path === undefined) return undefined;
   const digests = await digestsOf(path, file, signal);
-  if (!matchesDigest(digests, file)) return undefined; // damaged: the hub has it whole
+  if (!matchesDigest(digests, file)) return undefined; // damaged: it is fetched from the hub
   await adoptBlob(layout, path, digests.sha256);
   if (file.gitSha1 !== undefined) await recordGitDigest(layout, file.gitSha1, digests.sha256);
   return storedFile(file, digests.sha256, size);
@@ -109,13 +113,13 @@ async function fromNetwork(file: WantedFile, network: Network, { layout, meter, 
     size,
     git: file.gitSha1 !== undefined,
     signal,
-    onFound: (bytes: number) => meter.addExisting(bytes),
-    onArrived: (bytes: number) => meter.addReceived(bytes, path),
-    onLost: (bytes: number) => meter.subtractDiscarded(bytes),
+    onExisting: (bytes: number) => meter.addExisting(bytes),
+    onReceived: (bytes: number) => meter.addReceived(bytes, path),
+    onDiscarded: (bytes: number) => meter.subtractDiscarded(bytes),
     onRetry: ({ reason, waitMs }: { readonly reason: string; readonly waitMs: number }) =>
       meter.report("retrying", { file: path, note: `${path}: ${reason}; again in ${(waitMs / 1000).toFixed(1)} s` }),
   };
-  // A file under way may be left from something else; from the start it must come out right.
+  // An incomplete download may be damaged. The second attempt starts from the beginning.
   for (let attempt = 1; ; attempt += 1) {
     const { content, problem } = await attemptTransfer(network, request, file);
     if (content !== undefined) {

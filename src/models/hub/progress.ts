@@ -1,31 +1,34 @@
-/** How far a pull is, for those who watch. */
+/** Progress reports of a pull. */
 
+/** The state of a pull. */
 export interface PullProgress {
-  /** As it was asked for. */
+  /** The reference that is pulled. */
   readonly reference: string;
   /**
-   * "listing": asking what there is; "fetching": files arrive; "waiting": another process fetches the same; "retrying": after a failure
-   * that may pass; "done": the model is in the store, and nothing more follows.
+   * "listing": the hub is asked for its files; "fetching": files are transferred; "waiting": another process fetches the same file; "retrying": after a
+   * transient failure; "done": the model is in the store. "done" is the last report.
    */
   readonly stage: "listing" | "fetching" | "waiting" | "retrying" | "done";
-  /** The file that arrived last, relative. */
+  /** The file that is transferred, relative to the repository. */
   readonly file?: string;
-  /** Bytes of the model that are there, those from earlier pulls included. */
+  /** Bytes of the model that are on this machine, those of earlier pulls included. */
   readonly bytes: number;
-  /** Left out until it is known which files are wanted. */
+  /** Bytes of the model. Absent until the files are selected. */
   readonly totalBytes?: number;
-  /** Over the last seconds. */
+  /** Average rate over the last 3 seconds. */
   readonly bytesPerSecond: number;
+  /** Estimated remaining time. Absent while it is unknown. */
   readonly secondsLeft?: number;
-  /** "waiting" and "retrying": for whom or why, as a sentence without a full stop. */
+  /** For "waiting" and "retrying": the reason, as a sentence without a full stop. */
   readonly note?: string;
 }
 
-/** Shortest time between two reports of bytes. */
+/** Smallest time between two reports of transferred bytes. */
 const minReportIntervalMs = 100;
-/** The time the rate is taken over. */
+/** Time over which the rate is averaged. */
 const rateWindowMs = 3000;
 
+/** Counts the bytes of a pull and reports its progress, at most ten times a second. */
 export class PullMeter {
   readonly #reference: string;
   readonly #onProgress: ((progress: PullProgress) => void) | undefined;
@@ -34,7 +37,7 @@ export class PullMeter {
   #total: number | undefined;
   #samples: { readonly at: number; readonly fetched: number }[] = [];
   #reportedAt = -Infinity;
-  /** Tells of the bytes that came too soon after the last report, should none come after them. */
+  /** Timer of a report that was postponed because it came too soon after the last one. */
   #pendingReport: ReturnType<typeof setTimeout> | undefined;
 
   constructor(reference: string, report: ((progress: PullProgress) => void) | undefined) {
@@ -42,21 +45,22 @@ export class PullMeter {
     this.#onProgress = report;
   }
 
-  /** Bytes that came over the network. */
+  /** Bytes transferred over the network. */
   get fetched(): number {
     return this.#fetched;
   }
 
-  /** All files that are wanted. */
+  /** Bytes of all selected files. */
   set totalBytes(total: number) {
     this.#total = total;
   }
 
-  /** Bytes that were there already, in the store or in a file under way. */
+  /** Adds bytes that were on this machine already, in the store or in an incomplete download. */
   addExisting(bytes: number): void {
     this.#bytes += bytes;
   }
 
+  /** Adds bytes of a file that were transferred, and reports. */
   addReceived(bytes: number, file: string): void {
     this.#bytes += bytes;
     this.#fetched += bytes;
@@ -72,11 +76,12 @@ export class PullMeter {
     this.report("fetching", { file });
   }
 
-  /** Bytes that proved wrong and are fetched again. */
+  /** Subtracts bytes that were discarded and are fetched again. */
   subtractDiscarded(bytes: number): void {
     this.#bytes -= bytes;
   }
 
+  /** Reports the progress now. */
   report(stage: PullProgress["stage"], details: { readonly file?: string; readonly note?: string } = {}): void {
     this.cancelPendingReport();
     const bytesPerSecond = this.#rate();
@@ -92,7 +97,7 @@ export class PullMeter {
     });
   }
 
-  /** Nothing is told any more of what came before, as after a failure. */
+  /** Cancels a postponed report, when the pull ends. */
   cancelPendingReport(): void {
     clearTimeout(this.#pendingReport);
     this.#pendingReport = undefined;

@@ -1,26 +1,29 @@
-/** The fetch that goes through a proxy where the environment names one. */
+/** A `fetch` that uses the proxy that the environment names. */
 import type { Environment } from "./hub-config.ts";
 
-/** What we use of an answer. */
+/** The part of a fetch Response that is used. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-/** What we use of `fetch`. */
+/** The part of `fetch` that is used. */
 export type FetchFunction = (
   url: string,
   options: { readonly headers: Record<string, string>; readonly signal: AbortSignal; readonly redirect: "manual" },
 ) => Promise<HttpResponse>;
 
-/** HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in either spelling. Node.js 20 has no proxies of its own, so the library is loaded only then. */
+/**
+ * The global `fetch`, or that of undici with a proxy if HTTPS_PROXY or HTTP_PROXY is set, in upper or lower case. NO_PROXY is obeyed. The `fetch` of Node.js 20
+ * does not support proxies; undici is loaded only if one is set.
+ */
 export async function proxiedFetch(environment: Environment = process.env): Promise<FetchFunction> {
   const variable = (name: string): string | undefined => environment[name.toLowerCase()] || environment[name] || undefined;
   const [httpProxy, httpsProxy] = [variable("HTTP_PROXY"), variable("HTTPS_PROXY")];
   if (httpProxy === undefined && httpsProxy === undefined) return globalThis.fetch;
   const { EnvHttpProxyAgent, fetch } = await import("undici");
-  // "" where a variable is not set: the library would look for it in the environment of the process.
+  // "" for a variable that is not set: undici would otherwise read it from the environment of the process.
   const dispatcher = new EnvHttpProxyAgent({
     httpProxy: httpProxy ?? "",
     httpsProxy: httpsProxy ?? "",

@@ -1,4 +1,4 @@
-/** The last step of a pull: the files become a tree, and the record names it. */
+/** The last step of a pull: creates the tree of the files and writes the record. */
 import { join, relative, sep } from "node:path";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../manifest.ts";
@@ -17,6 +17,7 @@ import { shortName } from "../store/lookup.ts";
 import { publishTree, treePath } from "../store/trees.ts";
 import type { PullReport, PullSession } from "./pull-session.ts";
 
+/** A model to be published; see `ModelRecord` for the fields. */
 export interface Publication {
   readonly name: string;
   readonly reference: string;
@@ -28,7 +29,10 @@ export interface Publication {
   readonly files: readonly StoredFile[];
 }
 
-/** One pull puts its files together at a time, so that two that fetch different variants of a model keep both. */
+/**
+ * Publishes the model and returns the report of the pull. Only one pull publishes at a time, so that two pulls of different variants of a model keep both.
+ * Throws MODEL_INVALID if the files are damaged, MODEL_NOT_FOUND if they have no such variant.
+ */
 export async function publish(publication: Publication, pulling: PullSession): Promise<PullReport> {
   const { layout, meter, signal, started, variant } = pulling;
   return await withLock(
@@ -66,7 +70,7 @@ export async function publish(publication: Publication, pulling: PullSession): P
   );
 }
 
-/** Another pull may have added a variant of the same commit in the meantime. */
+/** The publication merged with the record, to which another pull may have added a variant of the same commit. */
 async function mergedWithStored(publication: Publication, { layout }: PullSession): Promise<Publication> {
   const before = await readIntactRecord(layout, publication.name);
   if (before === undefined || before.commit !== publication.commit || before.repository === undefined) return publication;
@@ -81,7 +85,7 @@ async function mergedWithStored(publication: Publication, { layout }: PullSessio
   };
 }
 
-/** A damaged model is an error and gets no record; one that this version cannot run is kept, and the report says so. */
+/** Reads the manifest of the pulled files. A damaged model is an error; of a model that this version cannot run, the reason is returned. */
 async function readPulled(
   { reference, name, repository, files }: Publication,
   folder: string,
@@ -89,13 +93,13 @@ async function readPulled(
 ): Promise<{ readonly manifest?: Manifest; readonly unsupported?: string }> {
   const [only] = files;
   const isFile = repository === undefined && only !== undefined;
-  const place = {
+  const location = {
     path: isFile ? join(folder, only.path) : folder,
     shown: reference,
     name: shortName({ name, ...(repository === undefined ? {} : { repository }) }),
   };
   try {
-    return { manifest: await readManifestAt(place, !isFile, { dataFolder: layout.root }) };
+    return { manifest: await readManifestAt(location, !isFile, { dataFolder: layout.root }) };
   } catch (error) {
     if (error instanceof InferyardError && error.code === "MODEL_UNSUPPORTED") return { unsupported: error.message };
     throw error;
@@ -103,8 +107,8 @@ async function readPulled(
 }
 
 /**
- * Once the weights have been looked into, a variant may have a better name: `model.safetensors` may be fp16. Both find it. Of a repository
- * that was taken whole the manifest alone knows the variants.
+ * The variants for the record. The manifest, for which the weights were read, may have another name for a variant (`model.safetensors` may be fp16); that
+ * becomes an alias. Of a repository that was fetched as a whole, the variants are those of the manifest.
  */
 function variantsOf(
   { reference, repository, variants }: Publication,

@@ -1,10 +1,11 @@
-/** One file from an address, with the digest it must have. */
+/** Pulls a single file from a URL. */
 import { recordName } from "../store/lookup.ts";
 import { canonicalName, type UrlReference } from "../reference/remote-reference.ts";
 import { obtainFile } from "./obtain-file.ts";
 import { publish } from "./publish.ts";
 import type { PullReport, PullSession } from "./pull-session.ts";
 
+/** Pulls the file of a URL reference. Its digest must be the one in the reference. */
 export async function pullFile(reference: UrlReference, pulling: PullSession): Promise<PullReport> {
   const { url, file, sha256 } = reference;
   const { layout, network, meter, signal } = pulling;

@@ -1,4 +1,4 @@
-/** A model from the hub, or from Hugging Face's cache when offline: its description first, then the weights that description calls for. */
+/** Pulls a model from the hub, or offline from Hugging Face's cache: first the files that describe it, then the weights that these call for. */
 import { join, posix } from "node:path";
 import { InferyardError } from "../../errors.ts";
 import { type Folder, escapesFolder, readJsonObject } from "../model-folder.ts";
@@ -21,9 +21,10 @@ import type { PullReport, PullSession } from "./pull-session.ts";
 import type { Network } from "./request.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
 
-/** Files fetched at once. */
+/** Number of files that are fetched concurrently. */
 const maxConcurrentFiles = 4;
 
+/** Pulls the model that a hub reference names, and publishes it. Throws what `ModelStore.pull` lists. */
 export async function pullRepository(reference: HubReference, pulling: PullSession): Promise<PullReport> {
   const { network, cacheFolder } = pulling;
   const what = canonicalName(reference);
@@ -37,7 +38,7 @@ export async function pullRepository(reference: HubReference, pulling: PullSessi
   try {
     return await pullListed(reference, what, listing, pulling);
   } catch (error) {
-    // A `prune` that did not see this pull has taken a file away: it is fetched again, once.
+    // A concurrent `prune` that did not see this pull has removed a file: the pull is repeated once.
     if (errorCode(error) !== "ENOENT") throw error;
     return await withDiskErrors(pulling.layout.blobs, () => pullListed(reference, what, listing, pulling));
   }
@@ -49,7 +50,7 @@ async function listed(reference: HubReference, network: Network, { meter, signal
   return await readListing(network, reference, { signal, onRetry });
 }
 
-/** Offline, what the store has is right as it is. Undefined where it lacks the model or the variant. */
+/** For an offline pull: publishes the model again as the store has it. Undefined if the store lacks the model, the variant or a file. */
 async function publishStored(reference: HubReference, pulling: PullSession): Promise<PullReport | undefined> {
   const { layout, variant, meter } = pulling;
   const record = await findIntact(layout, reference);
@@ -96,7 +97,7 @@ async function pullListed(reference: HubReference, what: string, listing: Listin
   );
 }
 
-/** Fetches files of the commit, a few at once. */
+/** A function that obtains files of the commit, several concurrently. */
 function fetcher(
   { repository }: HubReference,
   what: string,
@@ -112,7 +113,7 @@ function fetcher(
     });
 }
 
-/** What the description says about where the weights are. A module we do not compute is refused here, before any weights are fetched. */
+/** Reads from the describing files where the weights are. An unsupported module is refused here, before any weights are fetched. */
 async function readModelShape(folder: Folder): Promise<ModelShape> {
   const modules = await readModules(folder);
   const modelPath = modules?.modelPath ?? "";
@@ -122,7 +123,7 @@ async function readModelShape(folder: Folder): Promise<ModelShape> {
   return { modelPath, isStatic: modules?.kind === "static" || config["model_type"] === "model2vec", moduleWeights };
 }
 
-/** They belong to every variant. One that is not there is refused before anything large is fetched. */
+/** The weights of the modules after pooling, which belong to every variant. Missing ones are an error before anything large is fetched. */
 function moduleWeights(what: string, files: readonly HubFile[], shape: ModelShape): HubFile[] {
   return shape.moduleWeights.map((path) => {
     const file = files.find((one) => one.path === path);
@@ -139,7 +140,7 @@ interface KeptVariant {
   readonly files: readonly HubFile[];
 }
 
-/** A variant pulled before stays with the model, as the commit has it now; one the repository has no more goes. */
+/** A variant that was pulled before, as the commit has it now; empty if the repository no longer has it. */
 function keepPulledVariant(
   { name }: StoredVariant,
   what: string,
@@ -157,7 +158,7 @@ function keepPulledVariant(
   }
 }
 
-/** Files that the graphs name and that were not known by their names. */
+/** Files with external data that the graphs name and that were not selected by their names. */
 async function externalFiles(
   what: string,
   stored: readonly StoredFile[],
@@ -168,9 +169,9 @@ async function externalFiles(
   for (const { path, sha256 } of stored.filter((file) => file.path.endsWith(".onnx"))) {
     const { externalFiles: names } = await readOnnxWeights(blobPath(layout, sha256), `${what}/${path}`);
     for (const name of names.keys()) {
-      const place = escapesFolder(name) ? undefined : posix.join(posix.dirname(path), name);
-      if (stored.some((file) => file.path === place)) continue;
-      const file = files.find((one) => one.path === place);
+      const dataPath = escapesFolder(name) ? undefined : posix.join(posix.dirname(path), name);
+      if (stored.some((file) => file.path === dataPath)) continue;
+      const file = files.find((one) => one.path === dataPath);
       if (file === undefined) throw incomplete(what, path, name);
       missing.push(file);
     }
@@ -196,7 +197,7 @@ function withExternal(variant: StoredVariant, external: readonly StoredFile[]): 
   return own.length === 0 ? variant : { ...variant, files: [...variant.files, ...own] };
 }
 
-/** Looked at before, so that a model that cannot fit does not first fill the disk. */
+/** Throws DISK_FULL before the transfer if the files do not fit on the disk. */
 async function refuseFullDisk(
   what: string,
   repository: string,

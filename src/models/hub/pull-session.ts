@@ -1,42 +1,49 @@
-/** One pull under way: what it needs, and what it brings about. */
+/** The state and the result of one pull. */
 import type { StoreLayout } from "../store/layout.ts";
 import type { PullMeter } from "./progress.ts";
 import type { Network } from "./request.ts";
 
-/** What a pull brought about. */
+/** The result of a pull. */
 export interface PullReport {
-  /** Fetches the model again. */
+  /** The reference that fetches the model, without a variant. */
   readonly reference: string;
-  /** Its name in the store. */
+  /** Name of the model in the store. */
   readonly name: string;
-  /** The variant that was wanted; left out where there is only the whole. */
+  /** The variant that was asked for. Absent if none was. */
   readonly variant?: string;
-  /** Every variant the store has of it now. */
+  /** Names of all variants that the store has of the model. */
   readonly variants: readonly string[];
+  /** Names of the Hugging Face tasks that the model serves. */
   readonly tasks: readonly string[];
-  /** Of a model from the hub. */
+  /** Commit of a model from the hub. */
   readonly commit?: string;
+  /** Number of files of the model. */
   readonly files: number;
   /** Bytes of all its files. */
   readonly bytes: number;
-  /** Bytes that came over the network this time. */
+  /** Bytes that this pull transferred over the network. */
   readonly fetchedBytes: number;
+  /** Duration of the pull. */
   readonly milliseconds: number;
-  /** Absolute path of the folder with its files. */
+  /** Absolute path of the folder with the files. */
   readonly folder: string;
-  /** Why this version cannot run the model, where that is known from its files. */
+  /** Why this version cannot run the model. Absent if it can as far as its files tell. */
   readonly unsupported?: string;
 }
 
-/** The rest of what one pull needs. */
+/** What the steps of one pull share. */
 export interface PullSession {
   readonly layout: StoreLayout;
-  /** Undefined: offline. */
+  /** Undefined if the pull is offline. */
   readonly network: Network | undefined;
+  /** Folder of Hugging Face's cache. */
   readonly cacheFolder: string;
+  /** URL of the hub. */
   readonly endpoint: string;
   readonly meter: PullMeter;
   readonly signal: AbortSignal | undefined;
+  /** The variant that was asked for. */
   readonly variant: string | undefined;
+  /** Start of the pull, by `performance.now()`. */
   readonly started: number;
 }

@@ -14,7 +14,7 @@ import { serializeSafetensors } from "../../formats/safetensors/read-safetensors
 import { readManifest } from "../index.ts";
 import { type ModelStore, type PullProgress, storeWith } from "../model-store.ts";
 
-const timing = { attempts: 4, firstWaitMs: 1, longestWaitMs: 5, longestRetryAfterMs: 1500, stallMs: 5000 };
+const timing = { attempts: 4, initialDelayMs: 1, maxDelayMs: 5, maxRetryAfterMs: 1500, stallMs: 5000 };
 /** For servers that fall silent. */
 const impatient = { ...timing, stallMs: 250 };
 const reference = "hf:owner/name";

@@ -1,4 +1,4 @@
-/** Fetching a model into the store: what is there already is kept, what is missing is fetched, and the model appears when it is whole. */
+/** Pulls models into the store: files that the store has are kept, missing ones are fetched, and the model is published when it is complete. */
 import { mkdir } from "node:fs/promises";
 import { InferyardError } from "../../errors.ts";
 import { isRemote, parseHubName, parseRemote } from "../reference/remote-reference.ts";
@@ -14,23 +14,25 @@ import { pullFile } from "./pull-file.ts";
 import { type RetryTiming, defaultTiming } from "./retry.ts";
 import { type Environment, readHubConfig } from "./hub-config.ts";
 
+/** Options of a pull. */
 export interface PullOptions {
-  /** Which weights, where the reference names none. Default: those a load would take first. */
+  /** The variant to fetch if the reference names none. Default: the one that a load would prefer. */
   readonly variant?: string;
-  /** Fetch nothing: take what the store and Hugging Face's cache have. Default: false, unless HF_HUB_OFFLINE is set. */
+  /** Whether nothing is fetched and only the store and Hugging Face's cache are used. Default: false, unless HF_HUB_OFFLINE is set. */
   readonly offline?: boolean;
   readonly onProgress?: (progress: PullProgress) => void;
-  /** Aborted: what arrived stays, and the next pull goes on from there. */
+  /** Aborts the pull. Transferred bytes are kept, and the next pull continues from there. */
   readonly signal?: AbortSignal;
 }
 
-/** What a pull works with. */
+/** The store, environment and times that a pull uses. */
 export interface PullContext {
   readonly layout: StoreLayout;
   readonly environment: Environment;
   readonly timing: RetryTiming;
 }
 
+/** The context with defaults: the platform's data folder, the environment of the process, and the usual times. */
 export function pullContext(
   folder?: string,
   environment: Environment = process.env,
@@ -39,7 +41,10 @@ export function pullContext(
   return { layout: storeLayout(folder), environment, timing };
 }
 
-/** `text` is `hf:...`, an address with its digest, or the name of a model in the store; throws INPUT_INVALID for anything else. */
+/**
+ * Pulls the model that `text` names: `hf:...`, a URL with a digest, or the name of a model in the store, which is then updated. Throws INPUT_INVALID for
+ * anything else, and what `ModelStore.pull` lists.
+ */
 export async function pull(text: string, options: PullOptions, context: PullContext): Promise<PullReport> {
   const started = performance.now();
   const reference = isRemote(text) ? text : await referenceOf(text, context.layout);
@@ -80,9 +85,9 @@ export async function pull(text: string, options: PullOptions, context: PullCont
   });
 }
 
-/** The reference of a model that is in the store already: pulling it again looks for what is new. */
+/** The reference of a model in the store: pulling it again fetches what is new. */
 async function referenceOf(text: string, layout: StoreLayout): Promise<string> {
-  // Of a damaged record the name alone is believed: it is that of the file.
+  // Of a damaged record only the name is trusted, which is that of its file.
   const damaged = await findDamaged(layout, text);
   if (damaged !== undefined && parseHubName(text) !== undefined) return `hf:${text}`;
   const found = await findModel(layout, text);

@@ -1,19 +1,23 @@
-/** One request to the hub or to a host it sends us to: the token, redirects, a watch over silence, and what an answer's status means. */
+/** Sends one request to the hub or to a host that it redirects to: authorization, redirects, detection of stalled connections, and errors by status. */
 import { InferyardError, abortError, messageOf } from "../../errors.ts";
 import type { HttpResponse, FetchFunction } from "./proxy.ts";
 import { TransientError, type RetryTiming, retryAfterMs } from "./retry.ts";
 
+/** How requests are sent. */
 export interface Network {
   readonly fetch: FetchFunction;
+  /** URL of the hub. */
   readonly endpoint: string;
+  /** Sent to the endpoint only. */
   readonly token?: string;
   readonly timing: RetryTiming;
 }
 
+/** A request for a URL. */
 export interface HubRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** For messages: "hf:owner/name", "config.json of hf:owner/name". */
+  /** Name of what is fetched in messages: "hf:owner/name", "config.json of hf:owner/name". */
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
 }
@@ -21,9 +25,8 @@ export interface HubRequest {
 const maxRedirects = 10;
 
 /**
- * Asks, and lets `use` read the answer; the connection is given up when it returns or throws, or when nothing arrives for `stallMs`.
- * An answer given to `use` has a status of success, or is 416. Throws Interruption for what may pass, ACCESS_DENIED, MODEL_NOT_FOUND or
- * DOWNLOAD_FAILED for what will not, and ABORTED.
+ * Sends the request and hands the response to `use`. Its status is 2xx or 416. The connection is closed when `use` returns or throws, or when nothing arrives for
+ * `stallMs`. Throws TransientError for failures that a retry may solve, ACCESS_DENIED, MODEL_NOT_FOUND or DOWNLOAD_FAILED for others, and ABORTED.
  */
 export async function sendRequest<Result>(
   network: Network,
@@ -41,47 +44,47 @@ export async function sendRequest<Result>(
     stalled = true;
     stop();
   }, stallMs);
-  /** What a failing connection means. */
-  const told = (error: unknown): Error => {
+  /** The error for a failed connection. */
+  const toError = (error: unknown): Error => {
     if (signal?.aborted === true) return abortError(signal);
     if (stalled) return new TransientError(`nothing arrived for ${stallMs / 1000} s`);
     return new TransientError(connectionFailure(error), { cause: error });
   };
   try {
     const answer = await followRedirects(network, question, control.signal).catch((error: unknown) => {
-      throw error instanceof InferyardError || error instanceof TransientError ? error : told(error);
+      throw error instanceof InferyardError || error instanceof TransientError ? error : toError(error);
     });
     return await use(
       answer,
-      withStallDetection(answer, () => watch.refresh(), told),
+      withStallDetection(answer, () => watch.refresh(), toError),
     );
   } finally {
     clearTimeout(watch);
     signal?.removeEventListener("abort", stop);
-    stop(); // whatever has not been read
+    stop(); // closes the connection if the body was not read to its end
   }
 }
 
 async function* withStallDetection(
   answer: HttpResponse,
-  alive: () => void,
-  told: (error: unknown) => Error,
+  onActivity: () => void,
+  toError: (error: unknown) => Error,
 ): AsyncGenerator<Uint8Array> {
   const chunks = answer.body?.[Symbol.asyncIterator]();
   for (;;) {
-    alive(); // the time between two reads is ours, not the server's
+    onActivity(); // the time between two reads is spent by the caller, not by the server
     let next: IteratorResult<Uint8Array> | undefined;
     try {
       next = await chunks?.next();
     } catch (error) {
-      throw told(error);
+      throw toError(error);
     }
     if (next === undefined || next.done === true) return;
     yield next.value;
   }
 }
 
-/** Redirects are followed here, so that the token goes to the endpoint alone, whatever a server answers. */
+/** Follows redirects here and not in `fetch`, so that the token is sent to the endpoint only. */
 async function followRedirects(network: Network, question: HubRequest, signal: AbortSignal): Promise<HttpResponse> {
   let url = new URL(question.url);
   for (let hop = 0; hop <= maxRedirects; hop += 1) {
@@ -107,7 +110,7 @@ function checkStatus(network: Network, question: HubRequest, url: URL, answer: H
   const { status, headers } = answer;
   if ((status >= 200 && status < 300) || status === 416) return answer;
   const own = url.origin === new URL(network.endpoint).origin;
-  // Storage hosts are given signed addresses, which run out: asking the hub again gives a new one.
+  // URLs of storage hosts are signed and expire: a new request to the hub gives a new one.
   if ((status === 401 || status === 403) && !own && url.href !== question.url) {
     throw new TransientError(`${url.host} answered ${status}`, { status });
   }
@@ -120,7 +123,7 @@ function checkStatus(network: Network, question: HubRequest, url: URL, answer: H
   throw downloadFailed(question, `${url.host} answered ${status}`, status);
 }
 
-/** The hub tells a stranger 401 of a repository that does not exist, so that private ones cannot be guessed. */
+/** Without a token the hub answers 401 for a repository that does not exist, so that private ones cannot be guessed. */
 function accessDenied(
   { token, endpoint }: Network,
   { what, url }: HubRequest,
@@ -162,7 +165,7 @@ function downloadFailed({ what, url }: HubRequest, reason: string, status?: numb
   });
 }
 
-/** The system's reason lies below the library's "fetch failed"; one address tried after another leaves a list of them. */
+/** The reason of a failed connection. It is the cause of the error "fetch failed", or the first of several if several addresses were tried. */
 function connectionFailure(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [cause];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { TransientError, type Retry, retryAfterMs, withRetries } from "./retry.ts";
 
-const timing = { attempts: 3, firstWaitMs: 1, longestWaitMs: 4, longestRetryAfterMs: 50, stallMs: 1 };
+const timing = { attempts: 3, initialDelayMs: 1, maxDelayMs: 4, maxRetryAfterMs: 50, stallMs: 1 };
 
 describe("Retry-After", () => {
   const now = Date.parse("2026-11-21T12:00:00Z");

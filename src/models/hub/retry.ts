@@ -1,28 +1,31 @@
-/** Doing again what failed for a reason that may pass. */
+/** Retries with exponential backoff. */
 import { InferyardError } from "../../errors.ts";
 import { delay } from "../store/lock.ts";
 
+/** Number of attempts and times of retries. */
 export interface RetryTiming {
-  /** Attempts in a row that bring nothing. */
+  /** Largest number of consecutive attempts without progress. */
   readonly attempts: number;
-  /** The wait after the first failure; it doubles with each. */
-  readonly firstWaitMs: number;
-  readonly longestWaitMs: number;
-  /** A server that asks for a longer pause is not waited for. */
-  readonly longestRetryAfterMs: number;
-  /** A connection without a byte for this long is given up. */
+  /** Delay after the first failure; it doubles with each further one. */
+  readonly initialDelayMs: number;
+  /** Largest delay. */
+  readonly maxDelayMs: number;
+  /** Largest Retry-After of a server that is obeyed; a longer one ends the retries. */
+  readonly maxRetryAfterMs: number;
+  /** A connection on which nothing arrives for this long is closed. */
   readonly stallMs: number;
 }
 
+/** The times of a pull. */
 export const defaultTiming: RetryTiming = {
   attempts: 5,
-  firstWaitMs: 500,
-  longestWaitMs: 20_000,
-  longestRetryAfterMs: 120_000,
+  initialDelayMs: 500,
+  maxDelayMs: 20_000,
+  maxRetryAfterMs: 120_000,
   stallMs: 30_000,
 };
 
-/** A failure that may pass: a cut, a stall, a server that is busy. */
+/** A failure that a retry may solve: a closed or stalled connection, or a busy server. */
 export class TransientError extends Error {
   override readonly name = "Interruption";
   readonly status: number | undefined;
@@ -38,26 +41,29 @@ export class TransientError extends Error {
   }
 }
 
+/** A retry that is about to happen. */
 export interface Retry {
+  /** Message of the failure. */
   readonly reason: string;
   readonly waitMs: number;
 }
 
+/** Options of `withRetries`. */
 export interface RetryOptions {
   readonly timing: RetryTiming;
-  /** What is fetched, for the message: "config.json of hf:owner/name". */
+  /** Name of what is fetched in messages: "config.json of hf:owner/name". */
   readonly what: string;
   readonly url: string;
   readonly signal?: AbortSignal | undefined;
-  /** Bytes that arrived so far: an attempt that brought some starts the count anew. */
+  /** Bytes received so far. An attempt that received at least 256 KiB resets the number of failures. */
   readonly arrived?: () => number;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
-/** Least bytes that count as having brought something: a server that cuts after every few bytes is given up as well. */
+/** Smallest number of bytes that counts as progress, so that a server that closes the connection after every few bytes exhausts the retries. */
 const minProgressBytes = 256 * 1024;
 
-/** DOWNLOAD_FAILED when the last attempt is interrupted too. Whatever else `work` throws is thrown on. */
+/** Runs `work` until it does not throw TransientError. Throws DOWNLOAD_FAILED when the attempts are used up, ABORTED, and whatever else `work` throws. */
 export async function withRetries<Result>(options: RetryOptions, work: () => Promise<Result>): Promise<Result> {
   const { timing, arrived = () => 0 } = options;
   let failures = 0;
@@ -69,16 +75,16 @@ export async function withRetries<Result>(options: RetryOptions, work: () => Pro
       if (!(error instanceof TransientError)) throw error;
       failures = arrived() - before >= minProgressBytes ? 1 : failures + 1;
       const waitMs = error.retryAfterMs ?? backoff(failures, timing);
-      if (failures >= timing.attempts || waitMs > timing.longestRetryAfterMs) throw retriesExhausted(options, error, failures);
+      if (failures >= timing.attempts || waitMs > timing.maxRetryAfterMs) throw retriesExhausted(options, error, failures);
       options.onRetry?.({ reason: error.message, waitMs });
       await delay(waitMs, options.signal);
     }
   }
 }
 
-/** Doubles each time; a random part keeps many clients from coming back at once. */
-function backoff(failures: number, { firstWaitMs, longestWaitMs }: RetryTiming): number {
-  return Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+/** Exponential backoff with random jitter, which keeps many clients from retrying at the same time. */
+function backoff(failures: number, { initialDelayMs, maxDelayMs }: RetryTiming): number {
+  return Math.min(maxDelayMs, initialDelayMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
 }
 
 function retriesExhausted({ what, url }: RetryOptions, error: TransientError, attempts: number): InferyardError {
@@ -91,7 +97,7 @@ function retriesExhausted({ what, url }: RetryOptions, error: TransientError, at
   });
 }
 
-/** RFC 9110, Retry-After: seconds or a date. Undefined where there is none that can be read. */
+/** Milliseconds of a Retry-After header (RFC 9110): seconds or a date. Undefined if there is none or it is malformed. */
 export function retryAfterMs(text: string | null, now: number = Date.now()): number | undefined {
   if (text === null) return undefined;
   const milliseconds = /^\d+$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - now;

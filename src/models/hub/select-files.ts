@@ -1,4 +1,4 @@
-/** Which files of a repository make a model that can be run: what describes it, and the weights of one variant. */
+/** Selects the files of a repository that are fetched: those that describe the model, and the weights of one variant. */
 import { basename, dirname } from "node:path/posix";
 import { InferyardError } from "../../errors.ts";
 import { entryKey } from "../aimod/entry-name.ts";
@@ -8,7 +8,7 @@ import { nameVariants } from "../manifest/variant-names.ts";
 import { formatOf, missingWeights, selectWeightFiles, weightFolders } from "../manifest/weights.ts";
 import type { HubFile } from "./listing.ts";
 
-/** Files that say what a model is, by name. */
+/** Names of files that describe a model. */
 const descriptionNames: ReadonlySet<string> = new Set([
   "config.json",
   "gliner_config.json",
@@ -25,46 +25,48 @@ const descriptionNames: ReadonlySet<string> = new Set([
   "modules.json",
   "config_sentence_transformers.json",
 ]);
-/** Those with a part that varies: sentence_bert_config.json and its like. */
+/** Names of describing files that vary: sentence_bert_config.json, README.md, ... */
 const descriptionPattern = /^(sentence_\w+_config\.json|(LICENSE|LICENCE|NOTICE|README)(\.\w+)?)$/i;
-/** Folders of sentence-transformers' modules: 1_Pooling, 0_Transformer. */
+/** Names of the folders of sentence-transformers' modules: 1_Pooling, 0_Transformer. */
 const moduleFolder = /^\d+_\w+$/;
 
-/** Manifests that speak for every file of the repository: what they name cannot be told from names. */
+/** Manifests that may name any file of the repository. A repository with one is fetched as a whole. */
 const repositoryManifests: ReadonlySet<string> = new Set(["inferyard.json", "model_manifest.json"]);
-/** Weights of other programs, and folders of them. */
+/** Weights in formats of other programs, and folders of such weights. */
 const foreignWeights =
   /\.(bin|h5|msgpack|ot|pt|pth|ckpt|tflite|pb|mlmodel|npz|pkl|joblib|keras|llamafile|arrow|parquet)$|(^|\/)(openvino|coreml|\.[^/]*)\//i;
 
-/** What has to be known before weights can be chosen. */
+/** The files that describe the model, which are fetched before the weights are selected. */
 export function descriptionFiles(files: readonly HubFile[]): HubFile[] {
   const found = files.filter(({ path }) => {
     const [folder, name] = [dirname(path), basename(path)];
     if (folder === "." && repositoryManifests.has(name)) return true;
     return (folder === "." || moduleFolder.test(folder)) && (descriptionNames.has(name) || descriptionPattern.test(name));
   });
-  // LICENSE and license are one file where capitals do not count.
+  // LICENSE and license are one file on file systems that ignore case.
   return found.filter(({ path }, index) => found.findIndex((other) => entryKey(other.path) === entryKey(path)) === index);
 }
 
-/** How the model's own files say it is to be read. */
+/** What the describing files say of where the weights are. */
 export interface ModelShape {
-  /** Folder of the first module; "" is the model's own. */
+  /** Folder of the first module; "" is the model's folder. */
   readonly modelPath: string;
+  /** Whether the model is a table of token vectors. */
   readonly isStatic: boolean;
-  /** Weights of the modules after pooling. */
+  /** Paths of the weights of the modules after pooling. */
   readonly moduleWeights: readonly string[];
 }
 
+/** The selected variant and its files. */
 export interface WeightSelection {
-  /** Left out for a repository with a manifest of its own, which is taken whole. */
+  /** Absent for a repository with a manifest, which is fetched as a whole. */
   readonly variant?: StoredVariant;
   readonly files: readonly HubFile[];
 }
 
 /**
- * The weights of the variant wanted, or of the one a load would take first. `shown` is the model in messages. Throws MODEL_UNSUPPORTED or
- * MODEL_NOT_FOUND where the repository has none in a format we read, and MODEL_NOT_FOUND where it has none of that name.
+ * Selects the weights of the variant `wanted`; without it, of the variant that a load would prefer. `shown` names the model in messages. Throws
+ * MODEL_UNSUPPORTED or MODEL_NOT_FOUND if the repository has no weights in a format that is read, and MODEL_NOT_FOUND if it has no such variant.
  */
 export function selectWeights(shown: string, files: readonly HubFile[], shape: ModelShape, wanted?: string): WeightSelection {
   if (files.some(({ path }) => repositoryManifests.has(path)))
@@ -87,7 +89,7 @@ function pathsIn(files: readonly HubFile[], modelPath: string): string[] {
   );
 }
 
-/** In the order a load prefers. Each has the files that belong to its weights. */
+/** The variants in the order in which a load prefers them, each with all files of its weights. */
 function variantsAmong(paths: readonly string[], isStatic: boolean): StoredVariant[] {
   const weights = selectWeightFiles(paths, isStatic).filter((path) => !isLaterShard(path));
   const named = nameVariants(weights.map((file) => ({ file })));
@@ -103,7 +105,7 @@ function variantsAmong(paths: readonly string[], isStatic: boolean): StoredVaria
   return sharded ? [...variants, { name: "safetensors", aliases: [], files: shards }] : variants;
 }
 
-/** A GGUF file that was split is one variant: llama.cpp's gguf-split names its parts -00001-of-00003. */
+/** A split GGUF file is one variant: gguf-split of llama.cpp names its parts -00001-of-00003. */
 const shardSuffix = /-(\d{5})-of-(\d{5})(?=\.gguf$|$)/;
 
 function isLaterShard(path: string): boolean {
@@ -115,7 +117,7 @@ function withoutShard(name: string): string {
   return name.replace(shardSuffix, "");
 }
 
-/** External data beside an ONNX graph (model.onnx_data, model.onnx_data_1, model.onnx.data, model.data), and the other parts of a split GGUF. */
+/** Other files of the same weights: external data of an ONNX graph (model.onnx_data, model.onnx_data_1, model.onnx.data, model.data), or the parts of a split GGUF. */
 function companionFiles(file: string, paths: readonly string[]): string[] {
   if (file.endsWith(".gguf"))
     return paths.filter((path) => path !== file && path.replace(shardSuffix, "") === file.replace(shardSuffix, ""));
@@ -127,7 +129,7 @@ function companionFiles(file: string, paths: readonly string[]): string[] {
   );
 }
 
-/** Files whose name says nothing but that they are the model: these have an order. */
+/** Conventional names of weights. A repository with several of them has a default variant. */
 const conventionalName = /^model(_\w+)?\.(onnx|safetensors|gguf)$/;
 
 function defaultVariant(
@@ -167,7 +169,7 @@ function noVariant(
   });
 }
 
-/** With their sizes: a person choosing wants to know. */
+/** The names of the variants with their sizes, for a message. */
 function namesOf(variants: readonly StoredVariant[], files: readonly HubFile[]): string {
   const sizes = new Map(files.map(({ path, size }) => [path, size]));
   const shown = variants.slice(0, 24).map(({ name, files: own }) => {

@@ -1,4 +1,4 @@
-/** One file over the network into a file under way, going on where an earlier attempt or an earlier process ended. */
+/** Downloads one file into a partial file, and resumes where an earlier attempt or process stopped. */
 import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { InferyardError } from "../../errors.ts";
@@ -8,35 +8,42 @@ import type { HttpResponse } from "./proxy.ts";
 import { type Network, sendRequest } from "./request.ts";
 import { TransientError, type Retry, withRetries } from "./retry.ts";
 
+/** A file to be downloaded. */
 export interface TransferRequest {
   readonly url: string;
-  /** For messages. */
+  /** Name of the file in messages. */
   readonly what: string;
-  /** Absolute path of the file under way; what it holds is gone on from. */
+  /** Absolute path of the partial file. The bytes it has are kept. */
   readonly partial: string;
-  /** Bytes of the whole, where they are known beforehand. */
+  /** Bytes of the complete file, if they are known. */
   readonly size?: number | undefined;
-  /** Whether git's digest is wanted as well; then the size must be known. */
+  /** Whether the git digest is computed too; `size` must then be known. */
   readonly git: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Bytes that were there already. */
-  readonly onFound: (bytes: number) => void;
-  readonly onArrived: (bytes: number) => void;
-  /** Bytes that have to be fetched again. */
-  readonly onLost: (bytes: number) => void;
+  /** Called with the bytes that the partial file has at the start. */
+  readonly onExisting: (bytes: number) => void;
+  /** Called with the bytes of each chunk. */
+  readonly onReceived: (bytes: number) => void;
+  /** Called with the bytes that are discarded and fetched again. */
+  readonly onDiscarded: (bytes: number) => void;
   readonly onRetry: (retry: Retry) => void;
 }
 
+/** The digests and size of a downloaded file. */
 export interface TransferResult extends Digests {
+  /** Bytes of the file. */
   readonly size: number;
 }
 
-/** The server sends something else than it announced: fetching the rest is no use. */
+/** The server sends other content than it announced, so that a retry from the same position is useless. */
 export class ContentMismatchError extends Error {
   override readonly name = "WrongContent";
 }
 
-/** The file is on the disk, whole by its size, when this returns; its digests are for the caller to judge. What arrived stays on any failure. */
+/**
+ * Downloads the file. When this returns, the partial file is complete by its size and flushed; the caller verifies the digests. After a failure the received
+ * bytes stay. Throws ContentMismatchError, DOWNLOAD_FAILED, DISK_FULL, OUTPUT_FAILED or ABORTED.
+ */
 export async function transfer(network: Network, request: TransferRequest): Promise<TransferResult> {
   const { partial, what, url, signal, onRetry } = request;
   await withDiskErrors(partial, () => mkdir(dirname(partial), { recursive: true }));
@@ -53,7 +60,7 @@ export async function transfer(network: Network, request: TransferRequest): Prom
 async function fetchRemaining(network: Network, request: TransferRequest, file: PartialFile): Promise<void> {
   if (file.bytes === request.size) return;
   const { url, what, signal } = request;
-  // Compressed on the way, a part of a file could not be told from a part of its compressed form.
+  // A range of a compressed response would be a range of the compressed bytes.
   const headers = { "accept-encoding": "identity", ...(file.bytes === 0 ? {} : { range: `bytes=${file.bytes}-` }) };
   await sendRequest(network, { url, headers, what, signal }, async (answer, body) => {
     const total = await prepareForResponse(answer, request, file);
@@ -66,7 +73,7 @@ async function fetchRemaining(network: Network, request: TransferRequest, file: 
   });
 }
 
-/** Makes the file ready for what the answer holds; gives the size of the whole, where it is known. */
+/** Prepares the partial file for the body of the response. Returns the size of the complete file if it is known, or "whole" if nothing is missing. */
 async function prepareForResponse(
   answer: HttpResponse,
   { size, partial, what }: TransferRequest,
@@ -88,7 +95,7 @@ async function prepareForResponse(
     if (whole !== undefined && announced !== whole) throw new ContentMismatchError(`it has ${whole} bytes, not ${announced}`);
     return announced;
   }
-  if (file.bytes > 0) await file.restart(); // the server knows no parts
+  if (file.bytes > 0) await file.restart(); // the server does not support ranges
   const length = Number(answer.headers.get("content-length") ?? Number.NaN);
   if (size !== undefined || Number.isNaN(length)) return size;
   if ((await freeBytes(dirname(partial))) < length) {
@@ -99,7 +106,7 @@ async function prepareForResponse(
   return length;
 }
 
-/** A file under way and the digests of what it holds. */
+/** A partial file and the digests of its content. */
 class PartialFile {
   readonly #request: TransferRequest;
   readonly #handle: FileHandle;
@@ -114,13 +121,13 @@ class PartialFile {
   }
 
   static async open(request: TransferRequest): Promise<PartialFile> {
-    const { partial, size = Infinity, signal, onFound } = request;
+    const { partial, size = Infinity, signal, onExisting } = request;
     const there = (await statOrUndefined(partial))?.size ?? 0;
     if (there > size) await withDiskErrors(partial, () => rm(partial, { force: true }));
     const handle = await withDiskErrors(partial, () => open(partial, "a", 0o644));
     const file = new PartialFile(request, handle);
     const now = new Date();
-    await withDiskErrors(partial, () => handle.utimes(now, now)); // tells a `prune` beside it that somebody goes on with it
+    await withDiskErrors(partial, () => handle.utimes(now, now)); // so that a concurrent `prune` keeps it
     if (there > 0 && there <= size) {
       try {
         await hashInto(file.#hash, partial, signal);
@@ -129,7 +136,7 @@ class PartialFile {
         throw diskError(partial, error);
       }
       file.#bytes = there;
-      onFound(there);
+      onExisting(there);
     }
     return file;
   }
@@ -138,13 +145,13 @@ class PartialFile {
     return this.#bytes;
   }
 
-  /** Bytes since it was opened. */
+  /** Bytes received since the file was opened. */
   get received(): number {
     return this.#received;
   }
 
   async append(chunk: Uint8Array): Promise<void> {
-    const { partial, onArrived } = this.#request;
+    const { partial, onReceived } = this.#request;
     for (let written = 0; written < chunk.length;) {
       const rest = chunk.subarray(written);
       const { bytesWritten } = await withDiskErrors(partial, () => this.#handle.write(rest));
@@ -153,12 +160,12 @@ class PartialFile {
       this.#bytes += bytesWritten;
     }
     this.#received += chunk.length;
-    onArrived(chunk.length);
+    onReceived(chunk.length);
   }
 
   async restart(): Promise<void> {
     await withDiskErrors(this.#request.partial, () => this.#handle.truncate(0));
-    this.#request.onLost(this.#bytes);
+    this.#request.onDiscarded(this.#bytes);
     this.#bytes = 0;
     this.#hash = contentHash(this.#request.git ? this.#request.size : undefined);
   }

@@ -90,8 +90,8 @@ async function tokenizerFile(
   stated: TextOverrides,
 ): Promise<Pick<TextSettings, "tokenizerPath" | "tokenizerShown">> {
   const file = stated.tokenizer ?? "tokenizer.json";
-  const place = stated.tokenizer === undefined && (await hasAny(inner, [file])) ? inner : folder;
-  return { tokenizerPath: pathInside(place, file, "inferyard.json"), tokenizerShown: shownIn(place, file) };
+  const base = stated.tokenizer === undefined && (await hasAny(inner, [file])) ? inner : folder;
+  return { tokenizerPath: pathInside(base, file, "inferyard.json"), tokenizerShown: shownIn(base, file) };
 }
 
 function limitSettings(

@@ -1,6 +1,6 @@
 /**
- * What manifests in a folder say of its model, one over the other: a package's metadata.json, Termite's model_manifest.json over it, and
- * inferyard.json over both. What none of them says comes from the files beside them.
+ * Reads the manifests in a folder and merges them. inferyard.json takes precedence over Termite's model_manifest.json, and that over the metadata.json of a
+ * package. What none of them states comes from the other files of the folder.
  */
 import { readAimodFolder } from "../aimod/metadata-json.ts";
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
@@ -9,13 +9,15 @@ import { type Folder, pathInside, readJsonObject, shownIn } from "../model-folde
 import type { TermiteManifest } from "../termite/model-manifest.ts";
 import { type ReadOptions, type DeclaredVariant, type VariantFile, readDeclaredVariants } from "./variants.ts";
 
+/** What the manifests of a folder state. */
 export interface ManifestFiles {
+  /** Fields that take precedence over the other files of the folder. */
   readonly overrides: ManifestOverrides;
-  /** Left out: the weights found in the folder. Never empty. */
+  /** The variants they name; never empty. Absent: the weights that are found in the folder. */
   readonly variants?: readonly VariantFile[];
 }
 
-/** `only` is the absolute path of the one file of weights that is of interest; left out, all are. */
+/** Reads the manifests of the folder. `only` restricts the variants to the one with this absolute path. Throws MODEL_INVALID or MODEL_UNSUPPORTED as their readers do. */
 export async function readManifestFiles(folder: Folder, options: ReadOptions, only?: string): Promise<ManifestFiles> {
   const packaged = await readAimodFolder(folder);
   const termite = await readTermiteIfPresent(folder, options, only);
@@ -26,7 +28,7 @@ export async function readManifestFiles(folder: Folder, options: ReadOptions, on
   return variants?.length ? { overrides, variants } : { overrides };
 }
 
-/** Its reader is imported where there is something to read: few folders are of Termite. */
+/** Its reader is imported on demand: few folders have such a manifest. */
 async function readTermiteIfPresent(folder: Folder, options: ReadOptions, only?: string): Promise<TermiteManifest | undefined> {
   if ((await readJsonObject(folder, "model_manifest.json")) === undefined) return undefined;
   const { readTermite } = await import("../termite/model-manifest.ts");

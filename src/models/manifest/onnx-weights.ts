@@ -1,17 +1,18 @@
-/** What loading needs of an ONNX file: the precision most of its weights' bytes have, and the files beside it that hold them. */
+/** What loading needs to know of an ONNX file: the precision of its weights, and the files with external data. */
 import type { Precision } from "../../backend.ts";
 import { readOnnxOutline } from "../../formats/onnx/onnx-outline.ts";
 import type { OnnxOutline } from "../../formats/onnx/onnx-outline.ts";
 import { onnxType } from "../../formats/onnx/onnx-types.ts";
 
+/** Facts about the weights of an ONNX file. */
 export interface OnnxWeights {
-  /** Left out for graphs without weights, or of types that have no name here. */
+  /** Precision of the type that most bytes of the weights have. Absent for graphs without weights and for types without a precision. */
   readonly precision?: Precision;
-  /** Files with weights, as the graph names them, and how long each must be at least. */
+  /** Files with external data, by their path as the graph names it, with the smallest size in bytes that each must have. */
   readonly externalFiles: ReadonlyMap<string, number>;
 }
 
-/** Reads the outline of the file; MODEL_INVALID when it is cut off, damaged or no ONNX file. */
+/** Reads these facts from the outline of the file. Throws as `readOnnxOutline` does. */
 export async function readOnnxWeights(path: string, shown: string): Promise<OnnxWeights> {
   const outline = await readOnnxOutline(path, shown);
   const bytes = new Map<Precision, number>();
@@ -23,7 +24,7 @@ export async function readOnnxWeights(path: string, shown: string): Promise<Onnx
   return { externalFiles: externalFilesOf(outline), ...(most === undefined ? {} : { precision: most[0] }) };
 }
 
-/** Files beside the graph that hold its tensors, and how long each must be at least. */
+/** The files with external data of a graph, by their path as the graph names it, with the smallest size in bytes that each must have. */
 export function externalFilesOf({ graph }: OnnxOutline): ReadonlyMap<string, number> {
   const files = new Map<string, number>();
   for (const { external } of [...graph.initializers, ...graph.constants]) {

@@ -1,4 +1,4 @@
-/** What is known of a model whose place on this machine is known: a folder, a file of weights, or a package. */
+/** Reads the manifest of a model at a known location: a folder, a file of weights, or a package. */
 import { InferyardError } from "../../errors.ts";
 import { isPackage } from "../aimod/package-name.ts";
 import { readHuggingFace } from "../huggingface/read-huggingface.ts";
@@ -8,23 +8,30 @@ import { readSingleFile } from "./single-file.ts";
 import { readManifestFiles } from "./manifest-files.ts";
 import type { ReadOptions } from "./variants.ts";
 
-/** Something must be there. */
-export async function readManifestAt(place: ModelLocation, isDirectory: boolean, options: ReadOptions): Promise<Manifest> {
-  return keepNamedVariant(await readAllVariants(place, isDirectory, options), place);
+/**
+ * The manifest of the model at a location, which must exist; with `location.variant`, that variant alone. Throws MODEL_INVALID for damaged files,
+ * MODEL_UNSUPPORTED for what this version cannot run, and MODEL_NOT_FOUND if there are no weights or no such variant.
+ */
+export async function readManifestAt(location: ModelLocation, isDirectory: boolean, options: ReadOptions): Promise<Manifest> {
+  return keepNamedVariant(await readAllVariants(location, isDirectory, options), location);
 }
 
-async function readAllVariants(place: ModelLocation, isDirectory: boolean, options: ReadOptions): Promise<Manifest> {
+async function readAllVariants(location: ModelLocation, isDirectory: boolean, options: ReadOptions): Promise<Manifest> {
   if (!isDirectory) {
-    if (!isPackage(place.path)) return await readSingleFile(place, options);
-    // Imported where it is needed: few models come in packages.
+    if (!isPackage(location.path)) return await readSingleFile(location, options);
+    // Imported on demand: few models are packages.
     const { readPackage } = await import("../aimod/read-package.ts");
-    return await readPackage(place, options);
+    return await readPackage(location, options);
   }
-  const { overrides, variants } = await readManifestFiles(place, options);
-  return await readHuggingFace(place, { ...(place.name === undefined ? {} : { name: place.name }), ...overrides }, variants);
+  const { overrides, variants } = await readManifestFiles(location, options);
+  return await readHuggingFace(
+    location,
+    { ...(location.name === undefined ? {} : { name: location.name }), ...overrides },
+    variants,
+  );
 }
 
-/** A reference that names a variant means that one alone. */
+/** Keeps the variant that the reference names, if it names one. */
 function keepNamedVariant(manifest: Manifest, { variant: wanted, shown }: ModelLocation): Manifest {
   if (wanted === undefined) return manifest;
   const variants = manifest.variants.filter(({ name, aliases }) => name === wanted || aliases.includes(wanted));

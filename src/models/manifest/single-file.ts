@@ -1,4 +1,4 @@
-/** A single file of weights. What the model is besides, the files of its folder say, if it has any. */
+/** Reads the manifest of a single file of weights. Everything but the weights comes from the other files of its folder. */
 import { basename, dirname, join } from "../../platform/node/paths.ts";
 import { InferyardError } from "../../errors.ts";
 import { readHuggingFace } from "../huggingface/read-huggingface.ts";
@@ -8,10 +8,13 @@ import { readManifestFiles } from "./manifest-files.ts";
 import { type ReadOptions, readFoundVariants } from "./variants.ts";
 import { formatOf } from "./weights.ts";
 
-/** Files that make a folder a model's own. */
+/** Files by which a folder is recognized as that of a model. */
 const modelFolderMarkers = ["inferyard.json", "config.json", "modules.json", "tokenizer.json"];
 
-/** `file` is the weights, as the user wrote it. Its folder is where it lies, or the one above when that is called `onnx`. */
+/**
+ * The manifest of the file. The model's folder is the one that holds the file, or the one above if the file is in a folder named `onnx`. Throws
+ * MODEL_UNSUPPORTED for a file with an unknown extension, and otherwise as `readHuggingFace` does.
+ */
 export async function readSingleFile(file: Folder, options: ReadOptions): Promise<Manifest> {
   if (formatOf(file.path) === undefined) {
     throw new InferyardError(
@@ -43,7 +46,7 @@ async function hasAny(folder: Folder): Promise<boolean> {
   return false;
 }
 
-/** The folder of a path as the user wrote it. */
+/** The folder of a path, as the user would write it. */
 function parentOf(shown: string): string {
   return /[/\\]/.test(shown) ? dirname(shown) : shown === "." ? ".." : ".";
 }

@@ -1,33 +1,35 @@
 /**
- * How variants are called. The ONNX exports on Hugging Face say by a suffix what their weights are (`model_fp16.onnx`); the
- * suffixes are those of transformers.js, whose `dtype` names are accepted as well.
+ * Names of variants. ONNX exports on Hugging Face state the type of their weights by a suffix of the file name (`model_fp16.onnx`). The suffixes are those of
+ * transformers.js, whose `dtype` names are accepted as aliases.
  */
 import { basename, extname } from "../../platform/node/paths.ts";
 import type { Precision } from "../../backend.ts";
 
+/** The name of a variant, with what it says of the weights. */
 export interface VariantName {
   readonly name: string;
+  /** Other names that select the variant. */
   readonly aliases: readonly string[];
-  /** What the suffix promises; the file itself is asked where it promises nothing. */
+  /** Precision that the name implies. Absent: the one found in the file. */
   readonly precision?: Precision;
 }
 
-/** What a manifest calls a file; what it leaves out comes from the file's name. */
+/** What a manifest states of a variant. Absent fields follow from the name of the file. */
 export interface VariantClaim {
   readonly name?: string;
   readonly aliases: readonly string[];
   readonly precision?: Precision;
 }
 
-/** A file of weights: its relative path and the precision found inside. */
+/** A file of weights: its path relative to the folder, and the precision found in it. */
 interface NamedFile {
   readonly file: string;
   readonly precision?: Precision;
-  /** Left out: called by its name alone. */
+  /** Absent: the variant is named after the file. */
   readonly claim?: VariantClaim | undefined;
 }
 
-/** suffix -> name, aliases, precision. `quantized` gives way to a file called int8, which comes before it: repositories carry both. */
+/** Variant names by suffix. Where a repository has both `int8` and `quantized`, the file `int8` comes first and keeps the name. */
 const suffixes: ReadonlyMap<string, VariantName> = new Map([
   ["fp32", { name: "fp32", aliases: [], precision: "fp32" }],
   ["fp16", { name: "fp16", aliases: [], precision: "fp16" }],
@@ -40,39 +42,39 @@ const suffixes: ReadonlyMap<string, VariantName> = new Map([
   ["bnb4", { name: "bnb4", aliases: [], precision: "int4" }],
 ]);
 
-/** The order in which variants are offered: by format, then by name; files with other names follow. */
+/** The order of preference: by format, then by name. Variants with other names come last. */
 const formatOrder = [".onnx", ".safetensors", ".gguf"];
 const order = ["fp32", "fp16", "bf16", "int8", "int8-static", "uint8", "quantized", "int4", "q4", "q4f16", "bnb4"];
 
 /**
- * Names for the weights of one folder, each once, in order of preference. An earlier file has the better claim to a name.
+ * Gives the weights of one folder unique names and sorts them by preference. If two files would have the same name, the earlier one gets it.
  */
 export function nameVariants<File extends NamedFile>(files: readonly File[]): (File & VariantName)[] {
   const taken = new Set<string>();
   const named: (File & VariantName)[] = [];
   for (const file of files) {
-    const { name: constraints, aliases: others, precision = file.precision } = { ...nameFromFile(file), ...file.claim };
-    const wishes = [constraints, ...others, fallbackName(file), file.file];
-    const [name = file.file, ...rest] = wishes.filter((word) => !taken.has(word));
-    const aliases = rest.filter((word) => others.includes(word));
-    for (const word of [name, ...aliases]) taken.add(word);
+    const { name: preferred, aliases: otherNames, precision = file.precision } = { ...nameFromFile(file), ...file.claim };
+    const candidates = [preferred, ...otherNames, fallbackName(file), file.file];
+    const [name = file.file, ...rest] = candidates.filter((candidate) => !taken.has(candidate));
+    const aliases = rest.filter((candidate) => otherNames.includes(candidate));
+    for (const used of [name, ...aliases]) taken.add(used);
     named.push({ ...file, name, aliases, ...(precision === undefined ? {} : { precision }) });
   }
-  const place = ({ file }: NamedFile): number => formatOrder.indexOf(extname(file));
-  return named.sort((a, b) => place(a) - place(b) || nameRank(a.name) - nameRank(b.name));
+  const formatRank = ({ file }: NamedFile): number => formatOrder.indexOf(extname(file));
+  return named.sort((a, b) => formatRank(a) - formatRank(b) || nameRank(a.name) - nameRank(b.name));
 }
 
-/** What a file would like to be called. */
+/** The name that follows from the name of the file. */
 function nameFromFile(file: NamedFile): VariantName {
   const stem = basename(file.file, extname(file.file));
   const known = suffixes.get(/^model_(.+)$/.exec(stem)?.[1] ?? "");
   if (known !== undefined) return known;
   if (stem !== "model") return { name: stem, aliases: [] };
-  // A file without a suffix is fp32 by custom; where its weights are something else, that is what it is.
+  // By convention a file without a suffix is fp32, unless its weights have another precision.
   return { name: file.precision ?? (isSafetensors(file) ? "safetensors" : "fp32"), aliases: [] };
 }
 
-/** For a second file of the same precision. */
+/** The name of a second file with the same precision. */
 function fallbackName(file: NamedFile): string {
   if (isSafetensors(file)) return file.precision === undefined ? "safetensors" : `safetensors-${file.precision}`;
   return basename(file.file, extname(file.file));

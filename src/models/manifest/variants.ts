@@ -1,4 +1,4 @@
-/** The variants of a model: as inferyard.json states them, in its order, or as they are found in the folder. */
+/** Reads the variants of a model: those that inferyard.json declares, in its order, or those that are found in the folder. */
 import type { ModelFormat, Precision } from "../../backend.ts";
 import type { DigestCache } from "../digest.ts";
 import { digestOf } from "../digest.ts";
@@ -9,34 +9,37 @@ import type { ResolveOptions } from "../reference/model-location.ts";
 import { type VariantClaim, nameVariants } from "./variant-names.ts";
 import { type WeightsFile, readWeights } from "./weights.ts";
 
-/** One file of weights as inferyard.json states it. */
+/** A variant as inferyard.json declares it. */
 export interface DeclaredVariant {
   readonly name: string;
-  /** Relative to the folder. */
+  /** Path of the weights, relative to the folder. */
   readonly file: string;
-  /** Default: by extension. */
+  /** Default: by the extension of the file. */
   readonly format?: ModelFormat;
-  /** Default: what the file says. */
+  /** Default: the precision found in the file. */
   readonly precision?: Precision;
+  /** Hexadecimal digest of the file. */
   readonly sha256?: string;
   /** Bytes of the file. */
   readonly size?: number;
-  /** Default: what config.json says. */
+  /** Default: the architecture in config.json. */
   readonly architecture?: string;
+  /** Other names that select the variant. */
   readonly aliases?: readonly string[];
 }
 
+/** Options for reading a manifest. */
 export interface ReadOptions extends ResolveOptions {
-  /** Hold files against the SHA-256 that a manifest states, which reads every byte. Default: false. */
+  /** Whether files are compared with the SHA-256 that a manifest states, which reads every byte. Default: false. */
   readonly verify?: boolean;
-  /** Remembers digests. Default: none are remembered. */
+  /** Cache of digests. Default: none. */
   readonly digests?: DigestCache;
 }
 
-/** A variant but for its config.json. */
+/** A variant without the content of config.json. */
 export type VariantFile = Omit<Variant, "config">;
 
-/** Found files are named by their suffix and put in order of preference. `namedIn` is where their names come from, for messages. */
+/** Reads files of weights as variants, named by their suffix and sorted by preference. `namedIn` names the source of the file names in messages. */
 export async function readFoundVariants(folder: Folder, files: readonly string[], namedIn: string): Promise<VariantFile[]> {
   return await readClaimedVariants(
     folder,
@@ -45,15 +48,17 @@ export async function readFoundVariants(folder: Folder, files: readonly string[]
   );
 }
 
-/** A file of weights as a manifest other than ours names it. */
+/** A file of weights as a manifest of another tool names it. */
 export interface ClaimedFile {
+  /** Path relative to the folder. */
   readonly file: string;
+  /** What the manifest states of the variant. Absent: it is named after the file. */
   readonly claim?: VariantClaim | undefined;
-  /** Hexadecimal. */
+  /** Hexadecimal digest of the file. */
   readonly sha256?: string;
 }
 
-/** Named as claimed or, without a claim, by their suffix; in order of preference. Earlier files have the better claim to a name. */
+/** Reads files of weights as variants, named as claimed or by their suffix, and sorted by preference. Of two files with the same name, the earlier one gets it. */
 export async function readClaimedVariants(
   folder: Folder,
   files: readonly ClaimedFile[],
@@ -64,7 +69,7 @@ export async function readClaimedVariants(
   return nameVariants(found).map(({ file: _file, size: _size, claim: _claim, ...variant }) => variant);
 }
 
-/** MODEL_INVALID when a file is not what is stated. */
+/** Reads the variants that inferyard.json declares. Throws MODEL_INVALID if a file differs from its declaration: its size, or with `options.verify` its digest. */
 export async function readDeclaredVariants(
   folder: Folder,
   stated: readonly DeclaredVariant[],
@@ -91,13 +96,13 @@ export async function readDeclaredVariants(
   return variants;
 }
 
-/** All of them, unless the folder was fetched in part; and all where none was, so that the first is missed by name. */
+/** Of a folder that was fetched in part, the variants whose files are there. All of them if none is there, so that the error names the first missing file. */
 async function presentVariants(folder: Folder, stated: readonly DeclaredVariant[]): Promise<readonly DeclaredVariant[]> {
   if (folder.partial !== true) return stated;
-  const there = await Promise.all(
+  const present = await Promise.all(
     stated.map(({ file }) => isFile(pathInside(folder, file, shownIn(folder, "inferyard.json")), shownIn(folder, file))),
   );
-  return there.includes(true) ? stated.filter((_variant, index) => there[index]) : stated;
+  return present.includes(true) ? stated.filter((_variant, index) => present[index]) : stated;
 }
 
 const remedy = "download the file again, or correct inferyard.json";

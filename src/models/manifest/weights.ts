@@ -1,4 +1,4 @@
-/** The weights of a model: which files of a folder hold them, and what each file says of itself. */
+/** Finds the files of a folder that hold weights, and reads their format, size and precision. */
 import type { ModelFormat, Precision } from "../../backend.ts";
 import { InferyardError } from "../../errors.ts";
 import { listFolder } from "../../platform/node/files.ts";
@@ -9,33 +9,37 @@ import { readOnnxWeights } from "./onnx-weights.ts";
 import { type Folder, pathInside, shownIn, sizeOfFile } from "../model-folder.ts";
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 
-/** One file of weights, relative to its folder. */
+/** A file of weights. */
 export interface WeightsFile {
+  /** Path relative to the folder. */
   readonly file: string;
   readonly format: ModelFormat;
+  /** Absolute path. */
   readonly path: string;
-  /** Bytes of the file itself. */
+  /** Bytes of the file. */
   readonly size: number;
-  /** Bytes with the files it refers to. */
+  /** Bytes of the file and of the files with external data that it refers to. */
   readonly bytes: number;
+  /** Precision of most of the weights. Absent if the file does not tell. */
   readonly precision?: Precision;
 }
 
-/** Formats by extension. */
+/** Formats by the extension of the file. */
 export const formatByExtension: Readonly<Record<string, ModelFormat>> = {
   ".onnx": "onnx",
   ".safetensors": "safetensors",
   ".gguf": "gguf",
 };
 
+/** The format of a file by its extension, or undefined if it is none of them. */
 export function formatOf(file: string): ModelFormat | undefined {
   return formatByExtension[extname(file).toLowerCase()];
 }
 
 /**
- * Files with weights, relative: in the folder, in its subfolder for the model where modules.json names one, and in `onnx/` of
- * both. Of safetensors only `model.safetensors`, since others are adapters. A static model is its safetensors; an ONNX export
- * of one takes other inputs than text encoders do.
+ * Relative paths of the files with weights: in the folder, in `modelPath` (the folder of the first module), and in the folder `onnx/` of both. Of safetensors
+ * only `model.safetensors` counts, since others are adapters. Of a static model with safetensors only these count, since an ONNX export of it takes other inputs
+ * than text encoders do. Throws MODEL_NOT_FOUND or MODEL_UNSUPPORTED if there are no weights in a format that is read.
  */
 export async function findWeightFiles(folder: Folder, modelPath: string, isStatic: boolean): Promise<string[]> {
   const lists = await Promise.all(weightFolders(modelPath).map((subfolder) => filesOf(folder, subfolder)));
@@ -45,13 +49,13 @@ export async function findWeightFiles(folder: Folder, modelPath: string, isStati
   return found;
 }
 
-/** Where weights are looked for, relative to the model's folder; "" is that itself. */
+/** The folders that are searched for weights, relative to the model's folder, which is "". */
 export function weightFolders(modelPath: string): readonly string[] {
   const roots = [...new Set(["", modelPath])];
   return ["onnx", ""].flatMap((subfolder) => roots.map((root) => [root, subfolder].filter(Boolean).join("/")));
 }
 
-/** Those of the files that hold weights, by the rules of `findWeights`. */
+/** The files that hold weights, by the rules of `findWeightFiles`. */
 export function selectWeightFiles(files: readonly string[], isStatic: boolean): string[] {
   const found = [
     ...files.filter((file) => file.endsWith(".onnx")),
@@ -62,7 +66,7 @@ export function selectWeightFiles(files: readonly string[], isStatic: boolean): 
   return isStatic && safetensors.length > 0 ? safetensors : found;
 }
 
-/** The files of a subfolder, with its name in front; none where there is no such folder. */
+/** The files of a subfolder, as paths that begin with its name; empty if there is no such folder. */
 async function filesOf(folder: Folder, subfolder: string): Promise<string[]> {
   try {
     const entries = await listFolder(join(folder.path, subfolder));
@@ -75,7 +79,7 @@ async function filesOf(folder: Folder, subfolder: string): Promise<string[]> {
   }
 }
 
-/** Why a model without weights of a format we read is refused; `shown` is the model, as the user wrote it. */
+/** The error for a model without weights in a format that is read: MODEL_UNSUPPORTED if `files` has weights of another format, else MODEL_NOT_FOUND. */
 export function missingWeights(shown: string, files: readonly string[]): InferyardError {
   const sharded = files.find((file) => file.endsWith(".safetensors.index.json"));
   const other = files
@@ -95,7 +99,10 @@ function unsupported(what: string): InferyardError {
   });
 }
 
-/** Looks into one file of weights. MODEL_INVALID when it is missing, empty, cut off, or not what its name says. */
+/**
+ * Reads the header of a file of weights. `namedIn` is the file or folder that names it, for messages. Throws MODEL_INVALID if the file is missing, empty, cut
+ * off, or not of its format, or if a file with its external data is missing or too short.
+ */
 export async function readWeights(
   folder: Folder,
   file: string,
@@ -136,10 +143,10 @@ async function externalBytes(folder: Folder, file: string, needed: number, named
   );
 }
 
-/** Types of the safetensors format; the ones left out have no name here. */
+/** Precisions by the types of the safetensors format. Other types have no name here. */
 const precisions: Readonly<Record<string, Precision>> = { F32: "fp32", F16: "fp16", BF16: "bf16", I8: "int8", U8: "int8" };
 
-/** The precision most of the bytes have. */
+/** The precision of the type that most bytes have. */
 async function safetensorsPrecision(path: string, shown: string): Promise<{ precision?: Precision }> {
   const bytes = new Map<Precision, number>();
   for (const { type, start, end } of (await readHeader(path, shown)).tensors.values()) {
@@ -150,7 +157,7 @@ async function safetensorsPrecision(path: string, shown: string): Promise<{ prec
   return most === undefined ? {} : { precision: most[0] };
 }
 
-/** The header, with the path in messages as the user wrote it. */
+/** Reads the header of a safetensors file. Errors are those of `readSafetensorsHeader`, with the path as the user wrote it. */
 export async function readHeader(path: string, shown: string): Promise<SafetensorsHeader> {
   try {
     return await readSafetensorsHeader(path);

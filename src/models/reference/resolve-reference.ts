@@ -29,8 +29,8 @@ export async function resolveReference(reference: string, options: ResolveOption
 }
 
 /**
- * The same for all spellings of one place: how wishes for a model find it. A remote reference stands for itself without its variant, and
- * so does one that points nowhere.
+ * The canonical form of a reference, equal for all spellings of the same model. Settings for one model are found by it. A local reference becomes an absolute
+ * path, a remote one loses its variant, and one that cannot be resolved is returned unchanged. Nothing is fetched.
  */
 export async function canonicalReference(reference: string): Promise<string> {
   try {

@@ -1,47 +1,48 @@
-/** Content, kept once under its SHA-256 and never written to again. */
+/** Blobs: the contents of files, each stored once under its SHA-256 and never modified. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { chmod, link, mkdir, readFile, rename, rm, symlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { throwIfAborted } from "../../errors.ts";
-import { syncFolder } from "../sync-folder.ts";
+import { syncFolder } from "../../platform/node/atomic-write.ts";
 import { errorCode, diskError, withDiskErrors, statOrUndefined } from "./disk.ts";
 import { writeFileAtomically } from "./atomic-write.ts";
 import type { StoreLayout } from "./layout.ts";
 import { isSha256 } from "./record-validation.ts";
 
+/** Absolute path of the blob with this digest. */
 export function blobPath({ blobs }: StoreLayout, sha256: string): string {
   return join(blobs, sha256);
 }
 
-/** Whether the blob is there, with this size where one is given. */
+/** Whether the store has the blob and, if `size` is given, whether it has that many bytes. */
 export async function hasBlob(layout: StoreLayout, sha256: string, size?: number): Promise<boolean> {
   const status = await statOrUndefined(blobPath(layout, sha256));
   return status !== undefined && status.isFile() && (size === undefined || status.size === size);
 }
 
-/** Makes a file that was written and synchronised a blob. Its digest is the caller's promise. */
+/** Moves a file into the store as a blob. The caller has flushed it and verified its digest. Throws DISK_FULL or OUTPUT_FAILED. */
 export async function publishBlob(layout: StoreLayout, file: string, sha256: string): Promise<void> {
   const path = blobPath(layout, sha256);
   await withDiskErrors(path, async () => {
     await mkdir(dirname(path), { recursive: true });
     await rename(file, path);
-    await chmod(path, 0o444); // afterwards: a file under way that was left read-only could not be gone on with
+    await chmod(path, 0o444); // last: a read-only partial file could not be appended to after a crash
     await syncFolder(dirname(path));
   });
 }
 
-/** Takes a file from elsewhere on this machine into the store without copying it: as a hard link, or as a symbolic one where that fails. */
+/** Adds a file of this machine to the store as a hard link or, if that fails, a symbolic one. The caller has verified its digest. */
 export async function adoptBlob(layout: StoreLayout, file: string, sha256: string): Promise<void> {
   const path = blobPath(layout, sha256);
   await withDiskErrors(path, async () => {
     await mkdir(dirname(path), { recursive: true });
-    await rm(path, { force: true }); // one of another size, or a link that leads nowhere
+    await rm(path, { force: true }); // a blob of the wrong size, or a broken link
     await linkTo(file, path, file);
   });
 }
 
-/** A hard link, or a symbolic one to `target` where the file system has none or the file lies on another one. */
+/** Creates `path` as a hard link to `file`, or as a symbolic link to `target` if the file system has no hard links or the file is on another one. */
 export async function linkTo(file: string, path: string, target: string): Promise<void> {
   try {
     await link(file, path);
@@ -51,7 +52,7 @@ export async function linkTo(file: string, path: string, target: string): Promis
   }
 }
 
-/** Tells a `prune` beside it that the blob is wanted. */
+/** Sets the modification time of the blob to now, so that a concurrent `prune` keeps it. */
 export async function touchBlob(layout: StoreLayout, sha256: string): Promise<void> {
   const path = blobPath(layout, sha256);
   const now = new Date();
@@ -62,12 +63,13 @@ export async function touchBlob(layout: StoreLayout, sha256: string): Promise<vo
   }
 }
 
+/** Removes the blob if it is there. */
 export async function removeBlob(layout: StoreLayout, sha256: string): Promise<void> {
   const path = blobPath(layout, sha256);
   await withDiskErrors(path, () => rm(path, { force: true }));
 }
 
-/** The SHA-256 of a file the hub knows by its git digest, where the store has seen it. */
+/** The SHA-256 of the file with this git digest, or undefined if the store has never had it. */
 export async function sha256ForGitDigest({ gitDigests }: StoreLayout, gitSha1: string): Promise<string | undefined> {
   const path = join(gitDigests, gitSha1);
   try {
@@ -79,18 +81,19 @@ export async function sha256ForGitDigest({ gitDigests }: StoreLayout, gitSha1: s
   }
 }
 
+/** Records the SHA-256 of the file with this git digest, for `sha256ForGitDigest`. */
 export async function recordGitDigest({ gitDigests }: StoreLayout, gitSha1: string, sha256: string): Promise<void> {
   await withDiskErrors(gitDigests, () => mkdir(gitDigests, { recursive: true }));
   await writeFileAtomically(join(gitDigests, gitSha1), `${sha256}\n`);
 }
 
-/** What content is known by: its SHA-256, and for small files of the hub the digest git gives them. */
+/** Digests of a file, in hexadecimal: its SHA-256, and the SHA-1 of its git blob, by which the hub identifies small files. */
 export interface Digests {
   readonly sha256: string;
   readonly gitSha1?: string;
 }
 
-/** Digests of content as it passes. `gitSize`: its size, where git's digest is wanted (git hash-object: "blob <size>\0" and the content). */
+/** Computes digests of content that is passed in chunks. `gitSize`: size of the content in bytes, if the git digest is wanted (SHA-1 of "blob <size>\0" and the content). */
 export function contentHash(gitSize?: number): { update(chunk: Uint8Array): void; digest(): Digests } {
   const sha256 = createHash("sha256");
   const git = gitSize === undefined ? undefined : createHash("sha1").update(`blob ${gitSize}\0`);
@@ -103,7 +106,7 @@ export function contentHash(gitSize?: number): { update(chunk: Uint8Array): void
   };
 }
 
-/** Feeds a file to a hash. */
+/** Passes the content of a file to a hash, in chunks of 1 MiB. Throws ABORTED if `signal` is aborted. */
 export async function hashInto(hash: { update(chunk: Uint8Array): void }, path: string, signal?: AbortSignal): Promise<void> {
   const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 1024 * 1024 });
   for await (const chunk of chunks) {

@@ -1,4 +1,4 @@
-/** Whether the store's files are what they were when they were pulled. */
+/** Checks that the files of the store are unchanged since they were pulled. */
 import { join } from "node:path";
 import { throwIfAborted } from "../../errors.ts";
 import { contentHash, hashInto } from "./blobs.ts";
@@ -8,33 +8,38 @@ import { findDamaged, requireModel } from "./lookup.ts";
 import { type DamagedRecord, type StoredRecords, type StoredModel, bytesOf, readAllRecords } from "./record.ts";
 import { treePath } from "./trees.ts";
 
+/** A damaged file or record. */
 export interface Damage {
   /** The model's name in the store. */
   readonly name: string;
-  /** Path of the file in the model; of a damaged record, its absolute path. */
+  /** Path of the file, relative to the model's folder; for a damaged record, its absolute path. */
   readonly file: string;
-  /** A sentence without a full stop. */
+  /** What is wrong, as a sentence without a full stop. */
   readonly problem: string;
-  /** What mends it. */
+  /** The command that repairs it. */
   readonly remedy: string;
 }
 
+/** The result of a check. */
 export interface CheckReport {
-  /** Names of the models that were looked at. */
+  /** Names of the models that were checked. */
   readonly models: readonly string[];
+  /** Number of files that were checked. */
   readonly files: number;
+  /** Their size in bytes. */
   readonly bytes: number;
   readonly damaged: readonly Damage[];
 }
 
+/** Options of a check. */
 export interface CheckOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Reads every file of a model, or of all, and holds it against its digest. */
+/** Reads every file of the model that `text` names, or of all models, and compares it with its digest. Throws MODEL_NOT_FOUND if there is no such model. */
 export async function checkModels(layout: StoreLayout, text: string | undefined, { signal }: CheckOptions): Promise<CheckReport> {
   const { records, damaged: broken } = await recordsOf(layout, text);
-  // Models share content: each file on the disk is read once.
+  // Models share blobs: each file on the disk is read once.
   const digests = new Map<string, Promise<string>>();
   const damaged: Damage[] = broken.map(damageOfRecord);
   for (const record of records) damaged.push(...(await damagesOf(layout, record, digests, signal)));
@@ -66,23 +71,23 @@ async function damagesOf(
   const damaged: Damage[] = [];
   for (const { path, size, sha256 } of files) {
     throwIfAborted(signal);
-    const place = join(treePath(layout, tree), path);
-    const status = await statOrUndefined(place);
+    const file = join(treePath(layout, tree), path);
+    const status = await statOrUndefined(file);
     const owner = variants.find(({ files: own }) => own.includes(path));
     const remedy = `inferyard pull ${reference}${owner === undefined || repository === undefined ? "" : `:${owner.name}`}`;
-    const tell = (problem: string): number => damaged.push({ name, file: path, problem, remedy });
+    const report = (problem: string): number => damaged.push({ name, file: path, problem, remedy });
     if (status === undefined) {
-      tell("it is missing");
+      report("it is missing");
       continue;
     }
     if (status.size !== size) {
-      tell(`it has ${status.size} bytes, and had ${size} when it was pulled`);
+      report(`it has ${status.size} bytes, and had ${size} when it was pulled`);
       continue;
     }
     const key = `${status.dev}:${status.ino}`;
-    const digest = digests.get(key) ?? digestOf(place, signal);
+    const digest = digests.get(key) ?? digestOf(file, signal);
     digests.set(key, digest);
-    if ((await digest) !== sha256) tell("its content has changed");
+    if ((await digest) !== sha256) report("its content has changed");
   }
   return damaged;
 }

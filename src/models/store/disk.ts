@@ -1,13 +1,14 @@
-/** What the disk refuses, told as an error of ours. */
+/** File system access of the store, with its errors as InferyardError. */
 import type { Stats } from "node:fs";
 import { readdir, stat, statfs } from "node:fs/promises";
 import { InferyardError, messageOf } from "../../errors.ts";
 
+/** The `code` of an error of Node.js ("ENOENT"), or undefined if it has none. */
 export function errorCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
 }
 
-/** DISK_FULL where there is no room, OUTPUT_FAILED for anything else the disk refuses; one of ours passes unchanged. */
+/** An error of the file system as DISK_FULL if there is no space left, else as OUTPUT_FAILED. An InferyardError is returned unchanged. */
 export function diskError(path: string, error: unknown): InferyardError {
   if (error instanceof InferyardError) return error;
   if (errorCode(error) === "ENOSPC" || errorCode(error) === "EDQUOT") {
@@ -22,9 +23,11 @@ export function diskError(path: string, error: unknown): InferyardError {
   });
 }
 
+/** What the user can do about DISK_FULL. */
 export const diskFullRemedy =
   "make room (`inferyard prune` removes what no model needs), or set INFERYARD_HOME to a folder on a larger disk; what was fetched stays";
 
+/** Runs `work` and converts what it throws with `diskError`; `path` names the file in the message. */
 export async function withDiskErrors<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -33,7 +36,7 @@ export async function withDiskErrors<Result>(path: string, work: () => Promise<R
   }
 }
 
-/** Names in a folder; none where there is no such folder. */
+/** Names of the entries of a folder, sorted; empty if there is no such folder. */
 export async function listNames(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).sort();
@@ -43,7 +46,7 @@ export async function listNames(folder: string): Promise<string[]> {
   }
 }
 
-/** Undefined where there is nothing, and where a link leads nowhere. */
+/** Status of the file or folder, or undefined if there is none or it is a broken link. */
 export async function statOrUndefined(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);
@@ -53,7 +56,7 @@ export async function statOrUndefined(path: string): Promise<Stats | undefined> 
   }
 }
 
-/** Bytes this user may still write to the disk the folder lies on. */
+/** Bytes that this user can still write to the file system of the folder. */
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await withDiskErrors(folder, () => statfs(folder));
   return bavail * bsize;

@@ -1,25 +1,29 @@
 /**
- * Where things lie in the data folder. Content is kept once, under its digest; what a user sees as a model is a folder of links to it.
- * docs/decisions/0006 says why.
+ * The layout of the data folder. The content of each file is stored once, under its digest; a model is a folder of links to it. docs/decisions/0006 explains
+ * the design.
  */
 import { join } from "node:path";
 import { dataFolder } from "../data-folder.ts";
 
+/** Absolute paths of the folders of a store. */
 export interface StoreLayout {
+  /** The data folder. */
   readonly root: string;
-  /** `<sha256>`: files, written once and never changed. */
+  /** `<sha256>`: contents of files, never modified. */
   readonly blobs: string;
-  /** `<git digest>`: a text file with the SHA-256 of a blob that the hub knows by its git digest alone. */
+  /** `<git digest>`: text files, each with the SHA-256 of the blob with this git digest. */
   readonly gitDigests: string;
-  /** `<digest>`: folders of links to blobs, immutable. */
+  /** `<digest>`: folders of links to blobs, never modified. */
   readonly trees: string;
-  /** `<name>.json`: what each model consists of. The time of change is that of its last use. */
+  /** `<name>.json`: records, which state the files of each model. The modification time is the time of the last use. */
   readonly models: string;
-  /** `<digest>.partial`: files under way. */
+  /** `<digest>.partial`: incomplete downloads. */
   readonly downloads: string;
+  /** `<name>.lock`: locks between processes. */
   readonly locks: string;
 }
 
+/** The paths of a store in the data folder `root`. Nothing is created. */
 export function storeLayout(root: string = dataFolder()): StoreLayout {
   return {
     root,

@@ -1,4 +1,4 @@
-/** From a reference to the folder or file in the store that it means. */
+/** Resolves references to locations in the store. */
 import { join } from "node:path";
 import { InferyardError } from "../../errors.ts";
 import type { ModelLocation, ResolveOptions } from "../reference/model-location.ts";
@@ -10,15 +10,15 @@ import { type StoredVariant, type StoredModel, touchRecord } from "./record.ts";
 import { publishTree, treePath } from "./trees.ts";
 
 /**
- * The place of an `hf:` or http(s) reference, or of a name in the store. What is missing is fetched where `options.fetch` says how; else
- * it is MODEL_NOT_FOUND. Undefined for a name that the store does not have.
+ * The location of the model that a remote reference or a name in the store means. A missing model or variant is fetched with `options.fetch`; without it,
+ * throws MODEL_NOT_FOUND. Returns undefined for a name that is not in the store.
  */
 export async function locateStored(text: string, options: ResolveOptions = {}): Promise<ModelLocation | undefined> {
   const layout = storeLayout(options.dataFolder);
   const found = await findModel(layout, text);
   if (found === undefined && !isRemote(text)) return undefined;
-  const there = await openMatch(layout, text, found, options.variant);
-  if (there !== undefined) return there;
+  const location = await openMatch(layout, text, found, options.variant);
+  if (location !== undefined) return location;
   const missing = referenceToPull(text, found, options.variant);
   if (options.fetch === undefined) throw notInStore(layout, text, missing);
   await options.fetch(missing);
@@ -27,18 +27,18 @@ export async function locateStored(text: string, options: ResolveOptions = {}): 
   return fetched;
 }
 
-/** The names the store would have understood: for suggestions. */
+/** All names of models in the store, for suggestions. */
 export async function storedNames(dataFolder?: string): Promise<string[]> {
   return await knownNames(storeLayout(dataFolder));
 }
 
-/** The remote reference of a model that the store has under this name. */
+/** The remote reference of the model with this name, or undefined if it is not in the store. */
 export async function storedReference(name: string, dataFolder?: string): Promise<string | undefined> {
   const found = await findModel(storeLayout(dataFolder), name);
   return found?.record.reference;
 }
 
-/** Notes the use. Undefined where files of the model are not there. */
+/** The location of a model that was found, or undefined if the variant or files are missing. Records the use. */
 async function openMatch(
   layout: StoreLayout,
   shown: string,
@@ -56,7 +56,7 @@ async function openMatch(
   return { path, shown, name: shortName(record), ...(variant === undefined ? {} : { variant }) };
 }
 
-/** Makes the tree anew from the blobs, where those are there. */
+/** Creates the tree again from its blobs. Returns false if blobs are missing. */
 async function rebuildTree(layout: StoreLayout, { files }: StoredModel): Promise<boolean> {
   try {
     await publishTree(layout, files);
@@ -71,16 +71,17 @@ function hasVariant(record: StoredModel, wanted: string | undefined): boolean {
   return wanted === undefined || isSingleFile(record) || record.variants.some((variant) => hasName(variant, wanted));
 }
 
+/** Whether the variant has this name or alias. */
 export function hasName({ name, aliases }: Pick<StoredVariant, "name" | "aliases">, wanted: string): boolean {
   return name === wanted || aliases.includes(wanted);
 }
 
-/** From an address came one file; from a hub, the files of a repository. */
+/** A model from a URL is one file; a model from a hub has the files of a repository. */
 function isSingleFile({ repository }: StoredModel): boolean {
   return repository === undefined;
 }
 
-/** The reference that brings what is missing. */
+/** The reference whose pull fetches what is missing. */
 function referenceToPull(text: string, found: StoreMatch | undefined, wanted: string | undefined): string {
   const parsed = isRemote(text) ? parseRemote(text) : undefined;
   const reference = parsed === undefined ? (found?.record.reference ?? text) : canonicalName(parsed);

@@ -1,36 +1,39 @@
-/** Who holds a lock, told so that another process can see whether the holder still lives. */
+/** Identifies the process that holds a lock, so that other processes can find out whether it still runs. */
 import { randomUUID } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 
+/** The holder of a lock, as it is written to the lock file. */
 export interface LockHolder {
+  /** Host name. */
   readonly host: string;
-  /** Changes with every start of the machine; "" where the platform has none. */
+  /** Identifier of the current boot of the machine; "" if the platform has none. */
   readonly boot: string;
-  /** Process numbers mean the same only within one of these (Linux containers); "" where the platform has none. */
+  /** PID namespace: process ids are comparable only within one (Linux containers). "" if the platform has none. */
   readonly processes: string;
   readonly pid: number;
-  /** When the process started, in the platform's own units; "" where it does not say. */
+  /** Start time of the process in a unit of the platform; "" if it is unknown. */
   readonly started: string;
-  /** When the lock was taken, in milliseconds since 1970 by the holder's clock. */
+  /** When the lock was taken, in milliseconds since 1970 by the clock of the holder. */
   readonly since: number;
-  /** Tells two locks of one process apart. */
+  /** Unique identifier of this acquisition. */
   readonly token: string;
 }
 
+/** This process as the holder of a new lock. */
 export async function currentHolder(): Promise<LockHolder> {
   const [boot, processes, started] = await Promise.all([bootId(), pidNamespace(), processStartTime(process.pid)]);
   return { host: hostname(), boot, processes, pid: process.pid, started: started ?? "", since: Date.now(), token: randomUUID() };
 }
 
-/** "dead" and "alive" are certain; "unknown" must be told by the holder's signs of life. */
+/** Whether the holder's process runs. "dead" and "alive" are certain; a holder on another machine or in another container is "unknown". */
 export async function holderState(holder: LockHolder): Promise<"dead" | "alive" | "unknown"> {
   const own = await currentHolder();
   if (holder.host !== own.host || holder.boot !== own.boot || holder.processes !== own.processes) return "unknown";
   if (!isRunning(holder.pid)) return "dead";
   const started = await processStartTime(holder.pid);
   if (started === undefined || holder.started === "") return "unknown";
-  // The number was given to another process.
+  // Another start time means that the process id was reused.
   return started === holder.started ? "alive" : "dead";
 }
 
@@ -38,7 +41,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it runs, for someone else.
+    // EPERM: it runs as another user.
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
@@ -53,7 +56,7 @@ async function pidNamespace(): Promise<string> {
   return await readlink("/proc/self/ns/pid").catch(() => "");
 }
 
-/** Linux: field 22 of proc(5) /proc/pid/stat, ticks since the machine started. The second field may hold anything, in brackets. */
+/** Linux: field 22 of /proc/pid/stat (proc(5)), in clock ticks since boot. The second field is in parentheses and may contain spaces. */
 async function processStartTime(pid: number): Promise<string | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
   return text?.slice(text.lastIndexOf(")") + 2).split(" ")[19];

@@ -1,7 +1,6 @@
 /**
- * Locks between processes, as files. A lock keeps two from doing the same work twice and nothing else: what is written stays right without
- * it, since content is checked by digest and appears by one rename. A holder that was killed is noticed at once on its own machine, and
- * on another one when it gives no sign of life any more.
+ * Locks between processes, as files. A lock only keeps two processes from doing the same work; correctness does not depend on it, since content is verified by
+ * digest and appears by one rename. A lock of a killed process is broken at once on the same machine, and on another one when its heartbeat stops.
  */
 import { link, mkdir, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -10,20 +9,21 @@ import { type LockHolder, currentHolder, holderState } from "./lock-holder.ts";
 import { errorCode, diskError } from "./disk.ts";
 import { stagingName } from "./staging.ts";
 
+/** Options for acquiring a lock. */
 export interface LockOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called once, when another holds the lock. */
+  /** Called once if another process holds the lock. */
   readonly onWait?: ((holder: LockHolder) => void) | undefined;
-  /** A holder whose state is unknown and who gave no sign of life for this long, is taken for dead. */
+  /** Milliseconds without a heartbeat after which a holder in an unknown state is considered dead. Default: 30,000. */
   readonly staleAfterMs?: number;
 }
 
-/** How often a holder gives a sign of life, by touching the file. */
+/** Interval of the heartbeat: the holder sets the modification time of the lock file. */
 const heartbeatMs = 5000;
 const defaultStaleAfterMs = 6 * heartbeatMs;
 const pollMs = 100;
 
-/** Runs `work` while holding the lock. Throws ABORTED when the caller gives up waiting. */
+/** Waits for the lock, runs `work` while holding it, and releases it. Throws ABORTED if `signal` is aborted while waiting. */
 export async function withLock<Result>(path: string, work: () => Promise<Result>, options: LockOptions = {}): Promise<Result> {
   const release = await acquire(path, options);
   try {
@@ -33,7 +33,7 @@ export async function withLock<Result>(path: string, work: () => Promise<Result>
   }
 }
 
-/** The same where nobody holds the lock; where somebody does, nothing is done. */
+/** Runs `work` while holding the lock, or does nothing if another process holds it. */
 export async function tryWithLock(path: string, work: () => Promise<void>): Promise<void> {
   const holder = await currentHolder();
   if (!(await create(path, holder))) return;
@@ -48,7 +48,7 @@ export async function tryWithLock(path: string, work: () => Promise<void>): Prom
 async function acquire(path: string, options: LockOptions): Promise<() => Promise<void>> {
   const { signal, onWait, staleAfterMs = defaultStaleAfterMs } = options;
   const holder = await currentHolder();
-  let told = false;
+  let hasReported = false;
   let watched: { readonly mtimeMs: number; readonly since: number; readonly token: string } | undefined;
   for (;;) {
     throwIfAborted(signal);
@@ -57,7 +57,7 @@ async function acquire(path: string, options: LockOptions): Promise<() => Promis
     if (other === undefined) continue; // released just now
     const { mtimeMs } = other;
     const token = other.holder?.token ?? "";
-    // Ages are told by this process's own clock: that of a file server may be another.
+    // Ages are measured by the clock of this process: that of a file server may differ.
     if (watched === undefined || watched.mtimeMs !== mtimeMs || watched.token !== token) {
       watched = { mtimeMs, token, since: performance.now() };
     }
@@ -67,14 +67,14 @@ async function acquire(path: string, options: LockOptions): Promise<() => Promis
       await breakLock(path, token);
       continue;
     }
-    if (!told && other.holder !== undefined) onWait?.(other.holder);
-    told = told || other.holder !== undefined;
+    if (!hasReported && other.holder !== undefined) onWait?.(other.holder);
+    hasReported = hasReported || other.holder !== undefined;
     await delay(pollMs, signal);
   }
 }
 
 async function create(path: string, holder: LockHolder): Promise<boolean> {
-  // Written first and linked then: nobody sees a lock without its holder.
+  // The file is written before it is linked, so that no process sees a lock without its holder.
   const staging = `${path}${stagingName("writing")}`;
   try {
     await mkdir(dirname(path), { recursive: true });
@@ -99,7 +99,7 @@ async function create(path: string, holder: LockHolder): Promise<boolean> {
   }
 }
 
-/** For file systems without hard links. */
+/** The same for file systems without hard links. */
 async function createWithoutLinks(path: string, holder: LockHolder): Promise<boolean> {
   try {
     const file = await open(path, "wx");
@@ -115,11 +115,11 @@ async function createWithoutLinks(path: string, holder: LockHolder): Promise<boo
   }
 }
 
-/** Gives signs of life until released. */
+/** Starts the heartbeat of a lock. Returns the function that releases it. */
 async function keepAlive(path: string, holder: LockHolder): Promise<() => Promise<void>> {
   const timer = setInterval(() => {
     const now = new Date();
-    // A lock that was taken away is noticed at release; nothing depends on it.
+    // A lock that another process broke is noticed at release; correctness does not depend on it.
     utimes(path, now, now).catch(() => undefined);
   }, heartbeatMs);
   timer.unref();
@@ -132,10 +132,11 @@ async function keepAlive(path: string, holder: LockHolder): Promise<() => Promis
 
 interface LockFile {
   readonly mtimeMs: number;
-  /** Undefined where the file is not (yet) readable as one of ours. */
+  /** Undefined if the file is incomplete. */
   readonly holder: LockHolder | undefined;
 }
 
+/** The holder of a lock and the time of its last heartbeat, or undefined if nobody holds the lock. */
 export async function readLock(path: string): Promise<LockFile | undefined> {
   try {
     const [text, { mtimeMs }] = await Promise.all([readFile(path, "utf8"), stat(path)]);
@@ -151,11 +152,11 @@ function parseHolder(text: string): LockHolder | undefined {
     const value = JSON.parse(text) as LockHolder;
     return typeof value.token === "string" && Number.isSafeInteger(value.pid) ? value : undefined;
   } catch {
-    return undefined; // cut off by a crash: told by its age
+    return undefined; // cut off by a crash: its age decides
   }
 }
 
-/** Takes a dead lock away. Whoever took a living one by mistake, because it changed in between, puts it back. */
+/** Removes the lock of a dead holder with this token. If the lock changed hands meanwhile, it is put back. */
 export async function breakLock(path: string, token: string): Promise<void> {
   const aside = `${path}${stagingName("removing")}`;
   try {
@@ -173,7 +174,7 @@ export async function breakLock(path: string, token: string): Promise<void> {
   await rm(aside, { force: true });
 }
 
-/** Ends early, with ABORTED, when the caller gives up. */
+/** Waits. Throws ABORTED as soon as `signal` is aborted. */
 export async function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
   throwIfAborted(signal);
   await new Promise<void>((resolve) => {

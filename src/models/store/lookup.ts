@@ -1,4 +1,4 @@
-/** Which model of the store a reference or a name means. */
+/** Finds models of the store by reference or name. */
 import { InferyardError } from "../../errors.ts";
 import { nearestName } from "../validation/nearest-name.ts";
 import {
@@ -21,13 +21,13 @@ import {
   readAllRecords,
 } from "./record.ts";
 
-/** A model of the store, and the variant the reference asks for, if it does. */
+/** A model of the store, and the variant that the reference names, if it names one. */
 export interface StoreMatch {
   readonly record: StoredModel;
   readonly variant?: string;
 }
 
-/** The name a model gets in the store. */
+/** The name under which a model is stored: "owner/name", "owner/name@revision", or the name of the file with 16 digits of its digest. */
 export function recordName(reference: RemoteReference): string {
   return reference.kind === "hub" ? hubName(reference) : urlName(reference);
 }
@@ -36,17 +36,17 @@ function hubName({ repository, revision }: HubReference): string {
   return revision === defaultRevision ? repository : `${repository}@${revision}`;
 }
 
-/** Digits enough to tell apart what a person could have pulled. */
+/** 16 hexadecimal digits suffice to tell files of the same name apart. */
 function urlName({ file, sha256 }: UrlReference): string {
   return `${file}@${sha256.slice(0, 16)}`;
 }
 
-/** A commit is found under whatever revision it was pulled. */
+/** The model that a remote reference names, or undefined. A commit is found whatever revision it was pulled as. Throws MODEL_INVALID if its record is damaged. */
 export async function findRemote(layout: StoreLayout, reference: RemoteReference): Promise<StoredModel | undefined> {
   return findBy(layout, reference, readRecord);
 }
 
-/** The same for a pull, which writes a damaged record anew: undefined for that. */
+/** As `findRemote`, but undefined for a damaged record: a pull replaces it. */
 export async function findIntact(layout: StoreLayout, reference: RemoteReference): Promise<StoredModel | undefined> {
   return findBy(layout, reference, readIntactRecord);
 }
@@ -63,7 +63,7 @@ async function findBy(
   return (await readIntactRecords(layout)).find((record) => record.repository === repository && record.commit === revision);
 }
 
-/** The damaged record that a reference or a name means, where there is one. */
+/** The damaged record of the model that a reference or name means, or undefined if there is none. */
 export async function findDamaged(layout: StoreLayout, text: string): Promise<DamagedRecord | undefined> {
   const name = isRemote(text) ? recordName(parseRemote(text)) : text;
   const { damaged } = await readAllRecords(layout);
@@ -71,8 +71,8 @@ export async function findDamaged(layout: StoreLayout, text: string): Promise<Da
 }
 
 /**
- * A model by its reference, its full name ("owner/name", "owner/name@revision") or, where only one has it, its last part; each with or
- * without ":variant". Undefined where there is none; MODEL_NOT_FOUND where several could be meant, MODEL_INVALID where its record is damaged.
+ * The model that a remote reference, a full name ("owner/name", "owner/name@revision") or the last part of a name means; each may end in ":variant". Undefined
+ * if there is none. Throws MODEL_NOT_FOUND if several models match, MODEL_INVALID if the record is damaged.
  */
 export async function findModel(layout: StoreLayout, text: string): Promise<StoreMatch | undefined> {
   if (isRemote(text)) {
@@ -95,7 +95,7 @@ export async function findModel(layout: StoreLayout, text: string): Promise<Stor
   return record === undefined ? undefined : withVariant(record, parsed.variant);
 }
 
-/** The model, or MODEL_NOT_FOUND with the name that was probably meant. */
+/** As `findModel`, but throws MODEL_NOT_FOUND if there is no such model, with a suggestion. */
 export async function requireModel(layout: StoreLayout, text: string): Promise<StoreMatch> {
   const found = await findModel(layout, text);
   if (found !== undefined) return found;
@@ -107,18 +107,18 @@ export async function requireModel(layout: StoreLayout, text: string): Promise<S
   });
 }
 
-/** Every name a model of the store answers to: for suggestions. */
+/** The full and short names of all models of the store, for suggestions. */
 export async function knownNames(layout: StoreLayout): Promise<string[]> {
   const records = await readIntactRecords(layout);
   return [...new Set(records.flatMap((record) => [record.name, shortName(record)]))];
 }
 
-/** The last part of the repository's name, or the file's name without its digest. */
+/** The last part of the name of the repository, or the name of the file without its digest. */
 export function shortName({ name, repository }: Pick<StoredModel, "name" | "repository">): string {
   return repository === undefined ? name.replace(/@[^@]*$/, "") : (repository.split("/").at(-1) ?? repository);
 }
 
-/** A file from an address has no revision. */
+/** A file from a URL has no revision. */
 function hasRevision({ revision = defaultRevision, commit }: StoredModel, wanted: string): boolean {
   return revision === wanted || commit === wanted;
 }

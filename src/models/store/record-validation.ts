@@ -1,11 +1,11 @@
-/** The form of a record: what is read from the disk is held against it, since anybody may have written to the file. */
+/** Validates records that are read from the disk, since any program may have written to the file. */
 import { messageOf } from "../../errors.ts";
 import { checkEntryName, entryKey } from "../aimod/entry-name.ts";
 import { type JsonObject, isJsonObject } from "../model-folder.ts";
 import { isRemote } from "../reference/remote-reference.ts";
 import type { ModelRecord } from "./record.ts";
 
-/** The record in a text, or what is wrong with it as a sentence without a full stop. */
+/** The record in a JSON text, or a sentence without a full stop that says what is wrong with it. */
 export function parseRecord(text: string): ModelRecord | string {
   let value: unknown;
   try {
@@ -17,7 +17,10 @@ export function parseRecord(text: string): ModelRecord | string {
   return problemOf(value) ?? (value as JsonObject & ModelRecord);
 }
 
-/** Why paths cannot be those of a model: each must mean one file inside of its folder on every platform, and no two the same. */
+/**
+ * What is wrong with the paths of a model's files, as a sentence without a full stop, or undefined. On every platform each path must name a file inside the
+ * folder, and no two paths the same file.
+ */
 export function pathsProblem(paths: readonly string[]): string | undefined {
   const seen = new Set<string>();
   for (const path of paths) {
@@ -62,6 +65,7 @@ function isStringArray(value: unknown): boolean {
   return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
+/** Whether a text is a SHA-256 in lower-case hexadecimal. */
 export function isSha256(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }

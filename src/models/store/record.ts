@@ -1,4 +1,4 @@
-/** What the store knows of a model: one small JSON file each, replaced as a whole. */
+/** Records: one JSON file per model with its files, variants and origin. A record is replaced atomically. */
 import { mkdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { InferyardError } from "../../errors.ts";
@@ -10,104 +10,114 @@ import { writeFileAtomically } from "./atomic-write.ts";
 import type { StoreLayout } from "./layout.ts";
 import { parseRecord } from "./record-validation.ts";
 
-/** A file of a model, as its tree has it. */
+/** A file of a model. */
 export interface StoredFile {
-  /** Relative, with slashes. */
+  /** Path relative to the model's folder, with slashes. */
   readonly path: string;
+  /** Bytes of the file. */
   readonly size: number;
   /** Hexadecimal. */
   readonly sha256: string;
-  /** The hub's digest of a file that it keeps in git itself: SHA-1 of a git blob. */
+  /** SHA-1 of the git blob, for small files of the hub, which it identifies by this digest. */
   readonly gitSha1?: string;
 }
 
+/** A variant of a stored model. */
 export interface StoredVariant {
   readonly name: string;
+  /** Other names that select it. */
   readonly aliases: readonly string[];
   /** Paths of its weights. */
   readonly files: readonly string[];
 }
 
+/** The record of a model, as it is written to the disk. */
 export interface ModelRecord {
+  /** Version of this format. */
   readonly recordVersion: 1;
-  /** How it is called in the store: "owner/name", "owner/name@revision", or the name of a single file. */
+  /** Name of the model in the store: "owner/name", "owner/name@revision", or the name of a single file with digits of its digest. */
   readonly name: string;
-  /** What fetches it again: `hf:owner/name[@revision]`, or an address with its digest. */
+  /** The reference that fetches it: `hf:owner/name[@revision]`, or a URL with a digest. */
   readonly reference: string;
-  /** Where the last pull took it from: the hub's or the file's address, or the folder of Hugging Face's cache. */
+  /** Where the last pull got it from: the URL of the hub or file, or the folder of Hugging Face's cache. */
   readonly source: string;
+  /** "owner/name" of a model from the hub. Absent for a file from a URL. */
   readonly repository?: string;
+  /** Branch, tag or commit, if the reference names one. */
   readonly revision?: string;
-  /** What the revision stood for when it was pulled. */
+  /** The commit that the revision meant when it was pulled. */
   readonly commit?: string;
   readonly variants: readonly StoredVariant[];
   readonly files: readonly StoredFile[];
-  /** Hugging Face task names, as the manifest had them when it was pulled. */
+  /** Names of the Hugging Face tasks that it serves, from its manifest. */
   readonly tasks: readonly string[];
-  /** Digest of the list of files: name of the folder in `trees`. */
+  /** Digest of the list of files: the name of the folder in `trees`. */
   readonly tree: string;
-  /** ISO 8601. */
+  /** Time of the last pull, ISO 8601. */
   readonly pulledAt: string;
 }
 
 export interface StoredModel extends ModelRecord {
-  /** ISO 8601; the pull counts as a use. */
+  /** Time of the last use, ISO 8601. A pull counts as a use. */
   readonly lastUsed: string;
 }
 
 const suffix = ".json";
 
-/** Names are encoded, so that "owner/name" is one file name everywhere. */
+/** Names are percent-encoded, so that "owner/name" is one file name on every platform. */
 function recordPath({ models }: StoreLayout, name: string): string {
   return join(models, `${encodeURIComponent(name)}${suffix}`);
 }
 
+/** Writes or replaces the record of a model. Throws DISK_FULL or OUTPUT_FAILED. */
 export async function writeRecord(layout: StoreLayout, record: ModelRecord): Promise<void> {
   await withDiskErrors(layout.models, () => mkdir(layout.models, { recursive: true }));
   await writeFileAtomically(recordPath(layout, record.name), `${JSON.stringify(record, null, 2)}\n`);
 }
 
+/** Removes the record of a model if there is one. Its files stay until `prune`. */
 export async function removeRecord(layout: StoreLayout, name: string): Promise<void> {
   const path = recordPath(layout, name);
   await withDiskErrors(path, () => rm(path, { force: true }));
 }
 
-/** A record that cannot be used. Its model is not there; the others are. */
+/** A record that cannot be read. Its model is unavailable until it is pulled again. */
 export interface DamagedRecord {
-  /** Of the model, as the name of the file has it. */
+  /** Name of the model, from the name of the file. */
   readonly name: string;
   /** Absolute path of the record. */
   readonly path: string;
-  /** A sentence without a full stop. */
+  /** What is wrong, as a sentence without a full stop. */
   readonly problem: string;
-  /** What mends it. */
+  /** The command that repairs it. */
   readonly remedy: string;
-  /** Digests that stand in what is left of it: content that the model may need. */
+  /** Digests found in the text of the record: content that the model may need, which `prune` keeps. */
   readonly digests: readonly string[];
 }
 
+/** The records of a store, each list sorted by name. */
 export interface StoredRecords {
   readonly records: StoredModel[];
   readonly damaged: DamagedRecord[];
 }
 
-/** A record larger than this is none: one of 100,000 files has 30 MB. */
+/** Largest record in bytes: one with 100,000 files has 30 MB. */
 const maxRecordBytes = 64 * 1024 * 1024;
 
-/** Undefined where there is none of this name; MODEL_INVALID for one that is damaged. */
+/** The record of the model with this name, or undefined if there is none. Throws MODEL_INVALID if it is damaged. */
 export async function readRecord(layout: StoreLayout, name: string): Promise<StoredModel | undefined> {
   const read = await readRecordFile(layout, name);
   if (read === undefined || !("problem" in read)) return read;
   throw damagedRecord(read);
 }
 
-/** The same for a pull, which writes a damaged record anew: undefined for that. */
+/** As `readRecord`, but undefined for a damaged record: a pull replaces it. */
 export async function readIntactRecord(layout: StoreLayout, name: string): Promise<StoredModel | undefined> {
   const read = await readRecordFile(layout, name);
   return read === undefined || "problem" in read ? undefined : read;
 }
 
-/** All of them, by name: those that can be used, and those that are damaged. */
+/** All records of the store. */
 export async function readAllRecords(layout: StoreLayout): Promise<StoredRecords> {
   const names = (await listNames(layout.models)).filter((file) => file.endsWith(suffix)).map(decodeName);
   const read = await Promise.all(names.filter((name) => name !== undefined).map((name) => readRecordFile(layout, name)));
@@ -118,11 +128,12 @@ export async function readAllRecords(layout: StoreLayout): Promise<StoredRecords
   };
 }
 
-/** Those that can be used, by name. */
+/** All records that are not damaged, sorted by name. */
 export async function readIntactRecords(layout: StoreLayout): Promise<StoredModel[]> {
   return (await readAllRecords(layout)).records;
 }
 
+/** The MODEL_INVALID error for a damaged record. */
 export function damagedRecord({ name, path, problem, remedy }: DamagedRecord): InferyardError {
   return modelInvalid(`the record of ${name} is damaged: ${problem} (${path})`, remedy);
 }
@@ -134,19 +145,19 @@ async function readRecordFile(layout: StoreLayout, name: string): Promise<Stored
   try {
     const status = await stat(path);
     used = status.mtime;
-    // Before it is opened: a pipe would be waited for.
+    // Checked before it is opened: opening a pipe would block.
     if (!status.isFile()) return damaged(name, path, "it is no regular file");
     if (status.size > maxRecordBytes) return damaged(name, path, `it has ${status.size} bytes, and may have ${maxRecordBytes}`);
     text = await readFile(path, "utf8");
   } catch (error) {
-    if (errorCode(error) === "ENOENT" || errorCode(error) === "ENAMETOOLONG") return undefined; // such a name was never written
+    if (errorCode(error) === "ENOENT" || errorCode(error) === "ENAMETOOLONG") return undefined; // no record has a name of this length
     if (errorCode(error) === "ELOOP") return damaged(name, path, "it is a link to itself");
     throw diskError(path, error);
   }
   const record = parseRecord(text);
   if (typeof record === "string") return damaged(name, path, record, text);
   if (record.name === name) return { ...record, lastUsed: used.toISOString() };
-  // On a disk that does not tell capitals apart, another model answers to this name.
+  // On a file system that ignores case, the path of another model is the same file.
   return entryKey(record.name) === entryKey(name) ? undefined : damaged(name, path, "it is that of another model", text);
 }
 
@@ -161,11 +172,11 @@ function decodeName(file: string): string | undefined {
   try {
     return decodeURIComponent(file.slice(0, -suffix.length));
   } catch {
-    return undefined; // not a name of ours
+    return undefined; // not the name of a record
   }
 }
 
-/** Notes that the model was used now. In a store this user may not write to, that stays unknown. */
+/** Records that the model is used now. Does nothing in a store that this user cannot write to. */
 export async function touchRecord(layout: StoreLayout, name: string): Promise<void> {
   const path = recordPath(layout, name);
   const now = new Date();
@@ -177,6 +188,7 @@ export async function touchRecord(layout: StoreLayout, name: string): Promise<vo
   }
 }
 
+/** Bytes of the distinct contents of the files. */
 export function bytesOf({ files }: Pick<ModelRecord, "files">): number {
   const sizes = new Map(files.map(({ sha256, size }) => [sha256, size]));
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);

@@ -1,4 +1,4 @@
-/** Taking models and leftovers out of the store. What a model needs is never touched. */
+/** Removes models, and files that no model needs, from the store. */
 import { readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { withDiskErrors, listNames, statOrUndefined } from "./disk.ts";
@@ -14,32 +14,39 @@ import { sweepAbandonedFiles } from "./sweep.ts";
 import { removeTree } from "./trees.ts";
 import { InferyardError } from "../../errors.ts";
 
+/** The result of removing a model. */
 export interface RemoveReport {
+  /** Name of the model in the store. */
   readonly name: string;
-  /** Bytes of the disk that are free again; content that other models have stays. */
+  /** Bytes of disk space that were freed. Content that other models have stays. */
   readonly freedBytes: number;
 }
 
+/** The result of pruning a store. */
 export interface PruneReport {
-  /** Files no model needs. */
+  /** Number of removed blobs that no model needed. */
   readonly blobs: number;
-  /** Folders no model needs, and unfinished ones. */
+  /** Number of removed trees that no model needed or that were unfinished. */
   readonly trees: number;
-  /** Downloads nobody goes on with. */
+  /** Number of removed incomplete downloads. */
   readonly downloads: number;
-  /** Locks of processes that have ended. */
+  /** Number of removed locks of processes that have ended. */
   readonly locks: number;
+  /** Bytes of disk space that were freed. */
   readonly freedBytes: number;
-  /** A pull was running: what it may need was left alone. */
+  /** Whether a pull was running. Files that it may need were kept. */
   readonly pullRunning: boolean;
 }
 
-/** Removes a model with the content no other one has. */
+/**
+ * Removes the model that `text` names, and the content that no other model has. Throws MODEL_NOT_FOUND if there is no such model, INPUT_INVALID if `text`
+ * names a variant.
+ */
 export async function removeModel(layout: StoreLayout, text: string): Promise<RemoveReport> {
   return await withPublishLock(layout, async () => {
     const damaged = await findDamaged(layout, text);
     if (damaged !== undefined) {
-      await removeRecord(layout, damaged.name); // what it needed is not known: `prune` removes it
+      await removeRecord(layout, damaged.name); // its files are unknown; `prune` removes them
       return { name: damaged.name, freedBytes: 0 };
     }
     const { record, variant } = await requireModel(layout, text);
@@ -51,7 +58,7 @@ export async function removeModel(layout: StoreLayout, text: string): Promise<Re
     await removeRecord(layout, record.name);
     const needed = await neededContent(layout);
     const { blobs } = needed;
-    // Trees of earlier pulls hold the same content as well.
+    // Trees of earlier pulls link to the same content.
     await removeTrees(layout, await listNames(layout.trees), needed.trees, olderThanRunningPulls(layout));
     const own = new Set(record.files.map(({ sha256 }) => sha256));
     const freed = await Promise.all([...own].filter((sha256) => !blobs.has(sha256)).map((sha256) => freeBlob(layout, sha256)));
@@ -65,7 +72,7 @@ export async function prune(layout: StoreLayout): Promise<PruneReport> {
   return await withPublishLock(layout, async () => {
     const since = await oldestRunningPull(layout.locks);
     const isOld = olderThanRunningPulls(layout);
-    // Looked at before the records are read: what is published later is not in these lists.
+    // Listed before the records are read, so that nothing published later is in these lists.
     const [allBlobs, allTrees] = await Promise.all([listNames(layout.blobs), listNames(layout.trees)]);
     const needed = await neededContent(layout);
     const trees = await removeTrees(layout, allTrees, needed.trees, isOld);
@@ -89,12 +96,12 @@ export async function prune(layout: StoreLayout): Promise<PruneReport> {
 
 type IsOld = (path: string) => Promise<boolean>;
 
-/** Times of files are coarser than clocks: a kernel may write one that is a tick old. */
+/** File times are coarser than the clock: a kernel may write one that is a tick old. */
 const timestampGranularityMs = 1000;
 
 /**
- * Whether a path is older than every pull that runs. The file is looked at first and the pulls after: the pull that has made it was there
- * before it, and a pull that began since `prune` did is seen as well.
+ * Whether a path is older than every running pull. The time of the file is read before the locks of the pulls, so that the pull that created it is among them,
+ * as is any pull that began after `prune`.
  */
 function olderThanRunningPulls(layout: StoreLayout): IsOld {
   return async (path) => {
@@ -104,7 +111,7 @@ function olderThanRunningPulls(layout: StoreLayout): IsOld {
   };
 }
 
-/** Gives the number of trees that are gone. */
+/** Removes the trees that are not needed and older than every running pull. Returns their number. */
 async function removeTrees(
   layout: StoreLayout,
   all: readonly string[],
@@ -120,7 +127,7 @@ async function removeTrees(
   return removed;
 }
 
-/** Nothing is published meanwhile. */
+/** Runs `work` while no pull publishes. */
 async function withPublishLock<Result>(layout: StoreLayout, work: () => Promise<Result>): Promise<Result> {
   return await withLock(join(layout.locks, "publish.lock"), work);
 }
@@ -134,14 +141,14 @@ async function neededContent(layout: StoreLayout): Promise<{ readonly blobs: Set
   };
 }
 
-/** The bytes that come free: none where something outside the store has the same file, as Hugging Face's cache may. */
+/** Removes a blob. Returns the bytes that this frees: 0 if the file has other hard links, as in Hugging Face's cache. */
 async function freeBlob(layout: StoreLayout, sha256: string): Promise<number> {
   const status = await statOrUndefined(join(layout.blobs, sha256));
   await removeBlob(layout, sha256);
   return status === undefined || status.nlink > 1 ? 0 : status.size;
 }
 
-/** Those of blobs that are gone; a digest is noted after its blob. */
+/** Removes the git digests of blobs that no longer exist. A git digest is always recorded after its blob. */
 async function removeStaleGitDigests(layout: StoreLayout): Promise<void> {
   for (const name of (await listNames(layout.gitDigests)).filter((file) => !isStaging(file))) {
     const path = join(layout.gitDigests, name);
@@ -151,7 +158,7 @@ async function removeStaleGitDigests(layout: StoreLayout): Promise<void> {
   }
 }
 
-/** Gives the sizes of the downloads it removed. Each under its lock: a pull that goes on with one just now holds that. */
+/** Removes incomplete downloads that are older than every running pull, and returns their sizes. A download whose lock is held is in use and stays. */
 async function pruneDownloads({ downloads, locks }: StoreLayout, isOld: IsOld): Promise<number[]> {
   const sizes: number[] = [];
   for (const name of await listNames(downloads)) {

@@ -1,6 +1,5 @@
 /**
- * Every pull says that it runs, so that `prune` leaves alone what it has fetched and not yet put together; and clears away what those that
- * were killed left.
+ * Registers running pulls by a lock each, so that `prune` keeps files that a pull has fetched and not yet published.
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -12,15 +11,16 @@ import { sweepAbandonedFiles } from "./sweep.ts";
 
 const prefix = "pull-";
 
+/** Runs a pull while it is registered as running. Removes the leftovers of dead processes first. */
 export async function withRunningPull<Result>(layout: StoreLayout, work: () => Promise<Result>): Promise<Result> {
   await sweepAbandonedFiles(layout);
   return await withLock(join(layout.locks, `${prefix}${randomUUID()}.lock`), work);
 }
 
-/** Clocks of two machines may differ; what is younger than a pull by less than this is taken for its own. */
+/** Largest difference between the clocks of two machines that is allowed for. */
 const clockToleranceMs = 60 * 60 * 1000;
 
-/** When the oldest pull that may still run began, in milliseconds since 1970; undefined when none runs. */
+/** When the oldest pull that may still run began, in milliseconds since 1970, or undefined if none runs. */
 export async function oldestRunningPull(locks: string): Promise<number | undefined> {
   const starts: number[] = [];
   for (const name of await listNames(locks)) {

@@ -1,4 +1,4 @@
-/** Names of files and folders under way, from which another process of this machine can tell whether their maker still lives. */
+/** Names of temporary files and folders. They contain the host and process id, so that leftovers of dead processes can be recognized and removed. */
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -7,7 +7,7 @@ import { listNames, withDiskErrors } from "./disk.ts";
 
 type Purpose = "building" | "removing" | "writing";
 
-/** To be put behind a path, or to stand alone. */
+/** A unique temporary name, which is either appended to a path or used alone. */
 export function stagingName(purpose: Purpose): string {
   return `.${purpose}-${ownHost()}-${process.pid}-${randomUUID()}`;
 }
@@ -18,23 +18,24 @@ function ownHost(): string {
 
 const namePattern = /\.(?:building|removing|writing)-(?<host>[a-zA-Z0-9]*)-(?<pid>\d+)-[0-9a-f-]{36}$/;
 
+/** Whether a name is or ends in one of these temporary names. */
 export function isStaging(name: string): boolean {
   return namePattern.test(name);
 }
 
-/** Whether a name is one of these, of this machine, and its process has ended. Those of other machines are theirs to remove. */
+/** Whether a name is a temporary name of a process of this machine that has ended. Other machines remove their own. */
 function isAbandoned(name: string): boolean {
   const { host, pid } = namePattern.exec(name)?.groups ?? {};
   if (pid === undefined || host !== ownHost()) return false;
   try {
     return !process.kill(Number(pid), 0);
   } catch (error) {
-    // EPERM: it runs, for someone else.
+    // EPERM: it runs as another user.
     return (error as NodeJS.ErrnoException).code === "ESRCH";
   }
 }
 
-/** Removes what processes of this machine left behind in a folder when they were killed; gives the number. */
+/** Removes the temporary files and folders of dead processes of this machine from a folder. Returns their number. */
 export async function sweepAbandoned(folder: string): Promise<number> {
   const names = (await listNames(folder)).filter((name) => isAbandoned(name));
   for (const name of names) {

@@ -1,4 +1,4 @@
-/** Clears away what dead processes left. */
+/** Removes what dead processes left in the store. */
 import { join } from "node:path";
 import { listNames } from "./disk.ts";
 import type { StoreLayout } from "./layout.ts";
@@ -7,12 +7,13 @@ import { holderState } from "./lock-holder.ts";
 import { sweepAbandoned } from "./staging.ts";
 
 export interface SweepReport {
-  /** Unfinished folders and files. */
+  /** Number of temporary files and folders removed. */
   readonly leftovers: number;
+  /** Number of locks removed. */
   readonly locks: number;
 }
 
-/** Only what certainly belongs to nobody: it may run beside anything. */
+/** Removes temporary files and locks whose process has certainly ended. Safe to run beside any other operation. */
 export async function sweepAbandonedFiles({ trees, models, gitDigests, locks }: StoreLayout): Promise<SweepReport> {
   const leftovers = await Promise.all([trees, models, gitDigests, locks].map((folder) => sweepAbandoned(folder)));
   return { leftovers: leftovers.reduce((sum, count) => sum + count, 0), locks: await sweepLocks(locks) };

@@ -1,9 +1,9 @@
-/** Folders of links to blobs: what the readers of models see. A tree appears whole, under the digest of its list of files, and never changes. */
+/** Trees: folders of links to blobs, from which models are read. A tree appears atomically under the digest of its list of files and is never modified. */
 import { createHash } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { modelInvalid } from "../../formats/format-errors.ts";
-import { syncFolder } from "../sync-folder.ts";
+import { syncFolder } from "../../platform/node/atomic-write.ts";
 import { blobPath, linkTo } from "./blobs.ts";
 import { errorCode, diskError, withDiskErrors, statOrUndefined } from "./disk.ts";
 import type { StoreLayout } from "./layout.ts";
@@ -19,11 +19,12 @@ export function treeDigest(files: readonly TreeFile[]): string {
   return createHash("sha256").update(lines.join("")).digest("hex");
 }
 
+/** Absolute path of the tree with this digest. */
 export function treePath({ trees }: StoreLayout, digest: string): string {
   return join(trees, digest);
 }
 
-/** Whether the tree is there and shows the blobs the store has now; a damaged blob that was fetched again is another file. */
+/** Whether every file of the tree links to the blob that the store has now. A damaged blob that was fetched again is another file. */
 async function isIntact(layout: StoreLayout, folder: string, files: readonly TreeFile[]): Promise<boolean> {
   for (const { path, sha256 } of files) {
     const [shown, blob] = await Promise.all([statOrUndefined(join(folder, path)), statOrUndefined(blobPath(layout, sha256))]);
@@ -32,7 +33,7 @@ async function isIntact(layout: StoreLayout, folder: string, files: readonly Tre
   return true;
 }
 
-/** Publishes the tree of these files and gives its digest. Every blob must be there: a missing one is ENOENT, as the disk tells it. */
+/** Creates the tree of these files and returns its digest. Throws an error with the code ENOENT if a blob is missing, DISK_FULL or OUTPUT_FAILED otherwise. */
 export async function publishTree(layout: StoreLayout, files: readonly TreeFile[]): Promise<string> {
   const digest = treeDigest(files);
   const folder = treePath(layout, digest);
@@ -43,7 +44,7 @@ export async function publishTree(layout: StoreLayout, files: readonly TreeFile[
     await buildTree(layout, staging, files);
     if (isThere) await removeTree(layout, digest);
     await rename(staging, folder).catch(async (error: unknown) => {
-      // Another process was faster; its folder is the same.
+      // Another process created the same tree first.
       if (!(await isIntact(layout, folder, files))) throw error;
     });
     await syncFolder(layout.trees);
@@ -55,7 +56,7 @@ export async function publishTree(layout: StoreLayout, files: readonly TreeFile[
   return digest;
 }
 
-/** A folder of links that is gone when `work` ends: for looking at files before they are a model. */
+/** Runs `work` on a temporary tree of these files, for reading files before they are published. Throws as `publishTree` does. */
 export async function withTemporaryTree<Result>(
   layout: StoreLayout,
   files: readonly TreeFile[],
@@ -79,24 +80,24 @@ async function buildTree(layout: StoreLayout, staging: string, files: readonly T
   const folders = new Set<string>([staging]);
   await mkdir(staging, { recursive: true });
   for (const { path, sha256 } of files) {
-    const place = join(staging, path);
-    const folder = dirname(place);
+    const link = join(staging, path);
+    const folder = dirname(link);
     if (!folders.has(folder)) await mkdir(folder, { recursive: true });
     folders.add(folder);
     const blob = blobPath(layout, sha256);
-    // The staging folder and the final one lie at the same depth, so the same relative link holds in both.
-    await linkTo(blob, place, relative(folder, blob));
+    // The temporary folder and the final one have the same depth, so the same relative link is valid in both.
+    await linkTo(blob, link, relative(folder, blob));
   }
   for (const folder of folders) await syncFolder(folder);
 }
 
-/** Takes the folder out of sight first, so that nobody sees half of it. */
+/** Removes a tree. It is renamed first, so that no process sees a part of it. */
 export async function removeTree(layout: StoreLayout, digest: string): Promise<void> {
-  const aside = join(layout.trees, stagingName("removing"));
-  await withDiskErrors(aside, async () => {
-    await rename(treePath(layout, digest), aside).catch((error: unknown) => {
+  const removed = join(layout.trees, stagingName("removing"));
+  await withDiskErrors(removed, async () => {
+    await rename(treePath(layout, digest), removed).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     });
-    await rm(aside, { recursive: true, force: true });
+    await rm(removed, { recursive: true, force: true });
   });
 }

@@ -1,6 +1,6 @@
 /**
- * What a model_manifest.json must look like, and what a model of each type must have by Termite's own rules. The rules look at names only,
- * so that they can speak of a manifest that is otherwise wrong.
+ * Validates model_manifest.json by its schema and by the rules of Termite for models of each type. The rules use names of files only, so that they also report
+ * problems of a manifest that does not match the schema.
  */
 import { type JsonObject, isJsonObject, escapesFolder, omitNullish } from "../model-folder.ts";
 import { schemaProblems } from "../validation/schema-problems.ts";
@@ -9,14 +9,16 @@ import { type TermiteJson, type TermiteVariant, variantFiles } from "./termite-j
 import { modelTypeOf } from "./model-types.ts";
 import { variantClaims } from "./variant-claims.ts";
 
-/** Termite's names of engines. */
+/** Names of Termite's engines. */
 const backendNames: readonly string[] = ["onnx", "xla", "coreml", "go"];
 
-/** Types whose model is one graph, with the one name Termite gives it. The others have several graphs or names of their own. */
+/** Types whose model is a single graph named model.onnx. Models of other types have several graphs or other names. */
 const singleGraph: ReadonlySet<string> = new Set(["embedder", "chunker", "reranker", "classifier"]);
 
+/** The problems of an invalid manifest as sentences, or the content of a valid one. */
 export type TermiteCheck = { readonly problems: readonly string[] } | { readonly problems?: never; readonly json: TermiteJson };
 
+/** Validates the content of a model_manifest.json. Null fields count as absent. */
 export function checkTermite(written: JsonObject): TermiteCheck {
   const value = omitNullish(written);
   const result = termiteSchema.safeParse(value);
@@ -76,8 +78,8 @@ function variantProblems(variants: JsonObject): string[] {
   });
 }
 
-function outside(names: readonly string[], place: string): string[] {
-  return names.filter(escapesFolder).map((name) => `${place}: "${name}" lies outside the model's folder`);
+function outside(names: readonly string[], field: string): string[] {
+  return names.filter(escapesFolder).map((name) => `${field}: "${name}" lies outside the model's folder`);
 }
 
 function fileNames(files: unknown): string[] {

@@ -1,4 +1,4 @@
-/** Folders of Termite (antflydb/termite): model_manifest.json, checked, and held against the files that are there. */
+/** Reads model_manifest.json, the manifest of Termite (antflydb/termite), and compares it with the files of the folder. */
 import { InferyardError } from "../../errors.ts";
 import { digestOf } from "../digest.ts";
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
@@ -10,15 +10,17 @@ import { type TermiteFile, type TermiteJson, variantFiles } from "./termite-json
 import { modelTypeOf, tasksOf } from "./model-types.ts";
 import { variantClaims } from "./variant-claims.ts";
 
+/** What a valid model_manifest.json states. */
 export interface TermiteManifest {
+  /** Fields that take precedence over the other files of the folder. */
   readonly overrides: ManifestOverrides;
-  /** Those of the stated variants that are there; empty when `only` is a file the manifest does not name. */
+  /** The stated variants whose files exist; empty if `only` is a file that the manifest does not name. */
   readonly variants: readonly VariantFile[];
 }
 
 const fileName = "model_manifest.json";
 
-/** Our backends for each of Termite's engines; `onnx` is ONNX Runtime, which both of ours are. */
+/** Our backends for each engine of Termite. Its `onnx` is ONNX Runtime, on which two of our backends are based. */
 const backendsOf: Readonly<Record<string, readonly string[]>> = {
   onnx: ["onnx", "wasm"],
   xla: ["xla"],
@@ -27,8 +29,8 @@ const backendsOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Undefined where the folder has no model_manifest.json; MODEL_INVALID with every problem where it is not right or a file is not what it
- * states. Sizes are always checked, digests where `options.verify` asks. `only` is the one file of weights that is of interest.
+ * Reads the manifest, or returns undefined if the folder has none. `only` restricts the variants to the one with this absolute path. Throws MODEL_INVALID that lists
+ * every problem if the manifest is invalid or a file differs from it; sizes are always compared, digests with `options.verify`.
  */
 export async function readTermite(folder: Folder, options: ReadOptions, only?: string): Promise<TermiteManifest | undefined> {
   const value = await readJsonObject(folder, fileName);
@@ -46,7 +48,7 @@ async function checked(folder: Folder, value: JsonObject): Promise<TermiteJson> 
       remedy: "export the predictor to ONNX and give the path of that file",
     });
   }
-  // Imported where it is needed: the schema library takes longer to load than all the rest of this room.
+  // Imported on demand: loading zod takes longer than loading all other modules of this folder.
   const { checkTermite } = await import("./check-termite.ts");
   const check = checkTermite(value);
   if (check.problems !== undefined) throw manifestInvalid(shown, check.problems, "correct it, or pull the model again");
@@ -54,8 +56,7 @@ async function checked(folder: Folder, value: JsonObject): Promise<TermiteJson> 
 }
 
 /**
- * The stated files that are there. Termite pulls the variants that were asked for and writes the whole manifest beside them, so graphs
- * and their data may be absent; the others may not.
+ * The stated files that exist. Termite pulls selected variants but writes the complete manifest, so graphs and their data may be missing; other files may not.
  */
 async function presentFiles(folder: Folder, json: TermiteJson, options: ReadOptions): Promise<Map<string, TermiteFile>> {
   const present = new Map<string, TermiteFile>();
@@ -90,7 +91,7 @@ function digestIn({ digest }: TermiteFile): string {
   return digest.slice("sha256:".length).toLowerCase();
 }
 
-/** Termite's variants first, since theirs is the better claim to a name; then the other graphs among the files. */
+/** The variants that Termite names come first, so that they get their names; then the other graphs among the files. */
 async function termiteVariants(
   folder: Folder,
   json: TermiteJson,
@@ -100,7 +101,7 @@ async function termiteVariants(
   const claims = new Map<string, string | undefined>(present.has("model.onnx") ? [["model.onnx", "f32"]] : []);
   for (const [id, variant] of Object.entries(json.variants ?? {})) {
     const [graph, ...parts] = variantFiles(variant).filter(({ name }) => formatOf(name) !== undefined);
-    // Several graphs are parts of one model (a text and an image tower): none of them is the variant.
+    // Several graphs are parts of one model (a text and an image tower), so none of them is the variant.
     if (graph !== undefined && parts.length === 0 && present.has(graph.name)) claims.set(graph.name, id);
   }
   for (const name of present.keys()) if (formatOf(name) !== undefined && !claims.has(name)) claims.set(name, undefined);
@@ -121,7 +122,7 @@ function overridesOf(json: TermiteJson, present: ReadonlyMap<string, TermiteFile
   const capabilities = json.capabilities ?? [];
   const named = json.backends ?? [];
   const backends = [...new Set(named.flatMap((backend) => backendsOf[backend] ?? []))];
-  // A list has no place for a device, so a model for CoreML alone says it here.
+  // A list of backends cannot name a device, so a model for CoreML only gets a preferred target.
   const preferred = named.length > 0 && named.every((backend) => backend === "coreml") ? { preferred: "onnx:coreml" } : {};
   const isSequenceToSequence = present.has("encoder.onnx") && present.has("decoder.onnx");
   return {

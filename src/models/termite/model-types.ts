@@ -1,6 +1,6 @@
-/** Termite's types of models and its capabilities, in Hugging Face's names of tasks. */
+/** Maps Termite's model types and capabilities to Hugging Face tasks. */
 
-/** The type alone, without capabilities. Its chunkers and recognizers are token classifiers, its classifier is zero-shot over NLI. */
+/** Tasks by model type. Chunkers and recognizers are token classifiers; the classifier is zero-shot, based on natural language inference. */
 const tasksOfType: Readonly<Record<string, readonly string[]>> = {
   embedder: ["feature-extraction"],
   chunker: ["token-classification"],
@@ -13,27 +13,28 @@ const tasksOfType: Readonly<Record<string, readonly string[]>> = {
   transcriber: ["automatic-speech-recognition"],
 };
 
-/** What a capability adds. The ones left out say how a model answers, not which task it serves. */
+/** Tasks that a capability adds, by model type. Other capabilities do not add a task. */
 const tasksOfCapability: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   embedder: { image: "zero-shot-image-classification", audio: "zero-shot-audio-classification" },
   recognizer: { answers: "question-answering", classification: "zero-shot-classification" },
   reader: { document_qa: "document-question-answering" },
 };
 
-/** Known to Termite; `predictor` is known here only to be refused by name. */
+/** The supported model types. `predictor` is recognized only to be refused by name. */
 export const modelTypes: readonly string[] = Object.keys(tasksOfType);
 
-/** Termite takes capitals and the plural ("Embedders"), which are the names of its folders. */
+/** The canonical name of a type. Termite also accepts upper case and the plural ("Embedders"), which are the names of its folders. */
 export function modelTypeOf(written: string): string {
   return written.toLowerCase().replace(/s$/, "");
 }
 
+/** Whether a type is known, `predictor` included. */
 export function isModelType(written: string): boolean {
   const type = modelTypeOf(written);
   return type === "predictor" || modelTypes.includes(type);
 }
 
-/** `isSequenceToSequence`: the model has an encoder and a decoder, as recognizers of relations do. */
+/** The tasks of a model. `isSequenceToSequence`: it has an encoder and a decoder, as recognizers of relations do. */
 export function tasksOf(type: string, capabilities: readonly string[], isSequenceToSequence: boolean): readonly string[] {
   if (type === "embedder" && capabilities.includes("sparse")) return ["fill-mask"];
   const own = type === "recognizer" && isSequenceToSequence ? ["text2text-generation"] : (tasksOfType[type] ?? []);

@@ -1,6 +1,6 @@
 /**
- * The shape of Termite's model_manifest.json, versions 1 and 2, as antflydb/termite writes it (pkg/termite/lib/modelregistry/manifest.go).
- * docs/reference/foreign-manifests.md says what becomes of each field; a test holds the two together.
+ * The schema of Termite's model_manifest.json, versions 1 and 2, as antflydb/termite writes it (pkg/termite/lib/modelregistry/manifest.go).
+ * docs/reference/foreign-manifests.md documents each field; a test compares the two.
  */
 import * as z from "zod";
 import type { TermiteFile, TermiteJson, TermiteVariant } from "./termite-json.ts";
@@ -12,10 +12,10 @@ const file = z.strictObject({
   size: z.int().nonnegative().exactOptional(),
 });
 
-/** The files of the manifest, and those of one variant once its spelling is known. */
+/** The schema of a list of files: `files` of the manifest, or the files of one variant. */
 export const termiteFilesSchema: z.ZodType<readonly TermiteFile[]> = z.array(file).min(1, "must name at least one file");
 
-/** Of three spellings; what is wrong inside would be lost in "invalid input", so the files are checked by themselves. */
+/** A variant has one of three forms. Its files are checked separately, since a union would report every problem as "invalid input". */
 const variant = z.custom<TermiteVariant>(
   (value) => typeof value === "object" && value !== null,
   'must be a file, a list of files, or { "files": [...] }',
@@ -23,6 +23,7 @@ const variant = z.custom<TermiteVariant>(
 
 const list = z.array(z.string()).exactOptional();
 
+/** The schema of the manifest. Unknown fields are errors. */
 export const termiteSchema: z.ZodType<TermiteJson> = z.strictObject({
   schemaVersion: z.union([z.literal(1), z.literal(2)], "must be 1 or 2: this version reads no other"),
   name: z.string().min(1),

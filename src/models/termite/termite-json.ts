@@ -1,4 +1,4 @@
-/** model_manifest.json as it stands, once it has been checked. */
+/** The content of a valid model_manifest.json. */
 export interface TermiteJson {
   readonly schemaVersion: 1 | 2;
   readonly name: string;
@@ -14,18 +14,19 @@ export interface TermiteJson {
   readonly provenance?: unknown;
 }
 
+/** A file of the manifest. */
 export interface TermiteFile {
   readonly name: string;
-  /** "sha256:" and hexadecimal digits. */
+  /** "sha256:" and 64 hexadecimal digits. */
   readonly digest: string;
-  /** Bytes; 0 or left out: not stated. */
+  /** Bytes of the file; 0 or absent if it is not stated. */
   readonly size?: number;
 }
 
-/** Three spellings of the same thing. */
+/** The files of a variant, in one of three forms. */
 export type TermiteVariant = TermiteFile | readonly TermiteFile[] | { readonly files: readonly TermiteFile[] };
 
-/** The files of a variant, whichever way they are written. */
+/** The files of a variant in any of its forms. */
 export function variantFiles(variant: TermiteVariant): readonly TermiteFile[] {
   if ("files" in variant) return variant.files;
   return isList(variant) ? variant : [variant];

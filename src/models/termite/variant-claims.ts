@@ -1,8 +1,9 @@
-/** Termite's identifiers of variants, each with the name it has here; both choose it. */
+/** Names of Termite's variants. */
 import type { VariantClaim } from "../manifest/variant-names.ts";
 
+/** Our name of each variant identifier of Termite. The identifier stays an alias. */
 export const variantClaims: ReadonlyMap<string, VariantClaim> = new Map([
-  // Its plain model.onnx, which may hold other weights than 32-bit ones: the file is asked.
+  // The plain model.onnx, whose weights may have another precision: the one in the file is used.
   ["f32", { aliases: ["f32"] }],
   ["f16", { name: "fp16", aliases: ["f16"], precision: "fp16" }],
   ["bf16", { name: "bf16", aliases: [], precision: "bf16" }],

@@ -1,15 +1,15 @@
-/** Where what no bundle can hold is served from. */
+/** URLs of the files that cannot be part of a bundle. */
 import { InferyardError } from "../../errors.ts";
 import { browserScope } from "./global-scope.ts";
 
-/** The setting `assets` as an address that ends in "/". Left out: the bundle's folder, or the page's where the bundler hides that. */
+/** The setting `assets` as a URL that ends in "/". Default: the folder of the bundle, or of the page if the bundler hides it. */
 export function assetsFolder(assets?: string): string {
   if (assets !== undefined) return addressOf("assets", assets.endsWith("/") ? assets : `${assets}/`).href;
   const bundle = import.meta.url;
   return new URL(".", /^https?:/.test(bundle) ? bundle : browserScope().location.href).href;
 }
 
-/** CONFIG_INVALID for a setting that is no address. */
+/** Parses a URL relative to the page. Throws CONFIG_INVALID for a malformed one. */
 export function addressOf(setting: string, address: string): URL {
   const page = browserScope().location.href;
   if (URL.canParse(address, page)) return new URL(address, page);

@@ -1,2 +1,2 @@
-/** In a bundle no module has an address of its own: this stands for the ones that the worker's program carries. */
+/** Stands for the modules that the worker's program contains: in a bundle modules have no URL of their own. */
 export const bundledEntry = "inferyard";

@@ -1,4 +1,7 @@
-/** Files in a browser: those the Cache API keeps. Stands for src/platform/node/files.ts, and fails as that one does: with an error that has a `code`. */
+/**
+ * File access in a browser: reads files of the Cache API. Replaces src/platform/node/files.ts, and throws errors with a `code`
+ * as it does.
+ */
 import type { FileStatus, FolderEntry, OpenFile } from "../node/files.ts";
 import { type CachedFile, findCachedFile, listCachedFiles } from "./model-cache.ts";
 
@@ -16,19 +19,19 @@ export async function openFile(path: string): Promise<OpenFile> {
   };
 }
 
-/** A page waits for its files. */
+/** Synchronous reading is not available in a browser. */
 export const openBlocking: undefined = undefined;
 
 export async function readText(path: string): Promise<string> {
   return (await (await presentFile(path)).bytes()).text();
 }
 
-/** A whole file: engines in a browser take bytes, since they can open nothing. */
+/** The bytes of a whole file, for engines that cannot open files. */
 export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await (await (await presentFile(path)).bytes()).arrayBuffer());
 }
 
-/** A folder is there when a file below it is. */
+/** Status of a file or folder. A folder exists if a file below it does. */
 export async function fileStatus(path: string): Promise<FileStatus> {
   const file = await findCachedFile(path);
   if (file?.exists === true) return statusOf(file);
@@ -43,7 +46,7 @@ export async function listFolder(path: string): Promise<FolderEntry[]> {
   return [...entries].map(([name, isFolder]) => ({ name, isDirectory: () => isFolder }));
 }
 
-/** Hexadecimal SHA-256 of a file. The browser's own digest takes it whole and computes beside this thread. */
+/** Hexadecimal SHA-256 of a file, computed by the browser outside this thread. */
 export async function sha256Of(path: string): Promise<string> {
   return sha256OfBlob(await (await presentFile(path)).bytes());
 }

@@ -1,4 +1,4 @@
-/** The program of a worker in a browser. Built as a file of its own; it carries the engines `native` and `wasm`. */
+/** Program of a worker in a browser. It is built as a file of its own and contains the engines `native` and `wasm`. */
 import { native } from "../../backends/native/index.ts";
 import { wasm } from "../../backends/wasm/index.ts";
 import { ModelServer } from "../../hosts/model-server.ts";

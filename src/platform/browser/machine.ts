@@ -1,12 +1,13 @@
-/** What a browser tells of the machine it is on, which is little: nothing here is guessed. */
+/** Facts about the machine that a browser reveals. Nothing is guessed. */
 import type { Fact, MachineFacts } from "../../backend.ts";
 import type { MachineReader } from "../../devices/machine.ts";
 import { type BrowserScope, browserScope } from "./global-scope.ts";
 
 const gibibyte = 1024 ** 3;
-/** Pages of 64 KiB a memory of WebAssembly has at most, with 32-bit addresses: more no engine here can use. */
+/** Maximum bytes of a WebAssembly memory with 32-bit addresses; no engine here can use more. */
 const maxWasmMemoryBytes = 4 * gibibyte;
 
+/** A reader of machine facts in a browser. */
 export function browserMachine(): MachineReader {
   return {
     read: async () => machineFacts(browserScope()),
@@ -27,7 +28,7 @@ function machineFacts({ navigator, ...scope }: BrowserScope): MachineFacts {
   };
 }
 
-/** Free memory is never told: the bound of WebAssembly is what there is at most, and a load that finds less fails. */
+/** Browsers do not report free memory. The limit of WebAssembly is used, and a load that finds less fails. */
 function memoryFacts({ navigator }: BrowserScope): MachineFacts["memory"] {
   const { deviceMemory } = navigator;
   const limit: Fact<number> = {

@@ -1,35 +1,35 @@
 /**
- * The browser's Cache API as the disk models lie on. A file's path is the URL it is kept under. That a server has no such file is
- * remembered as well, as an answer with the status 404: without a connection nobody can be asked again.
+ * Storage of models in the browser's Cache API. A file's path is the URL that it is stored under. A missing file is stored as
+ * well, as a response with status 404, so that offline use needs no request.
  */
 import { InferyardError, messageOf, wrapError } from "../../errors.ts";
 import { type BrowserCache, browserScope } from "./global-scope.ts";
 
 const cacheName = "inferyard-models";
 
-/** A file that is kept, or what is known of one that is not there. */
+/** A cached file, or the record that the server has no such file. */
 export interface CachedFile {
   readonly url: string;
-  /** false: the server has said that there is none. */
+  /** false: the server has no such file. */
   readonly exists: boolean;
   /** Bytes. */
   readonly size: number;
-  /** When it was put here, in milliseconds since 1970. */
+  /** Time of storing in milliseconds since 1970. */
   readonly cachedAt: number;
-  /** What the server called this version: its ETag, or its date and length. Empty: the server said nothing. */
+  /** Version from the server: the ETag, or date and length. Empty if the server gave none. */
   readonly version: string;
   bytes(): Promise<Blob>;
 }
 
 const headers = { keptAt: "x-inferyard-kept-at", size: "x-inferyard-size", version: "x-inferyard-version" };
 
-/** undefined where nothing is known of the file. */
+/** Finds a cached file. Undefined if the cache has no record of it. */
 export async function findCachedFile(url: string): Promise<CachedFile | undefined> {
   const response = await (await openCache()).match(url);
   return response === undefined ? undefined : described(url, response);
 }
 
-/** All files below a folder, those that are not there left out. */
+/** All cached files below a folder that exist on the server. */
 export async function listCachedFiles(folder: string): Promise<CachedFile[]> {
   const cache = await openCache();
   const urls = (await cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(`${folder}/`));
@@ -37,7 +37,7 @@ export async function listCachedFiles(folder: string): Promise<CachedFile[]> {
   return files.flatMap((file) => (file?.exists === true ? [file] : []));
 }
 
-/** Keeps a file, or with `undefined` that there is none. DISK_FULL where the browser gives no more room. */
+/** Stores a file; `undefined` records that the server has none. Throws DISK_FULL if the browser's quota is exceeded. */
 export async function cacheFile(url: string, content: Blob | undefined, version: string): Promise<void> {
   const response = new Response(content ?? null, {
     status: content === undefined ? 404 : 200,

@@ -18,7 +18,7 @@ export const requirement: Requirement = {
   install: "npm install onnxruntime-web",
 };
 
-/** The library's own word; undefined where the bundle was made without it. */
+/** Version of the library; undefined if the bundle does not contain it. */
 export async function installedVersion(): Promise<string | undefined> {
   try {
     return (await load()).env.versions["web"];
@@ -27,12 +27,12 @@ export async function installedVersion(): Promise<string | undefined> {
   }
 }
 
-/** Without isolation WebAssembly has no memory that threads could share, so one thread is all there is. */
+/** Loads the library. Without cross-origin isolation WebAssembly has no shared memory, and the engine gets one thread. */
 export async function importLibrary({ threads, assets }: EngineOptions): Promise<OnnxRuntime> {
   try {
     const runtime = await load();
     runtime.env.logLevel = "fatal";
-    // Read once, when the engine starts: a later number would be ignored, and evidence would speak of what is not so.
+    // Read once at the start of the engine; a later number would be ignored and the evidence would be wrong.
     runtime.env.wasm.numThreads ??= browserScope().crossOriginIsolated ? threads : 1;
     if (assets !== undefined) runtime.env.wasm.wasmPaths = assets;
     return runtime;
@@ -44,7 +44,7 @@ export async function importLibrary({ threads, assets }: EngineOptions): Promise
   }
 }
 
-/** The graph's bytes, and those of the files beside it that are called after it, which is where exports put their weights. */
+/** Bytes of the graph and of the cached files whose names begin with its name, where exporters put external weights. */
 export async function graphSource(path: string): Promise<GraphSource> {
   const name = basename(path);
   const beside = (await listCachedFiles(dirname(path))).filter(({ url }) => url !== path && basename(url).startsWith(name));
@@ -52,7 +52,7 @@ export async function graphSource(path: string): Promise<GraphSource> {
   return { graph: await readBytes(path), ...(externalData.length === 0 ? {} : { externalData }) };
 }
 
-/** How many threads it has, in the engine's own words once it has started, and why no more. */
+/** The number of threads as the engine reports it, and why there are no more. */
 export function computationNotes({ wasm }: OnnxEnvironment): readonly string[] {
   const stated = `onnxruntime-web's own env.wasm.numThreads: ${wasm.numThreads ?? "not set"}`;
   if (browserScope().crossOriginIsolated) return [stated];

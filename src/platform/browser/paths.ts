@@ -1,4 +1,4 @@
-/** The grammar of paths in a browser: a path is a URL without query, or the relative name of a file. Stands for src/platform/node/paths.ts. */
+/** Path functions for browsers: a path is a URL without query, or a relative file name. Replaces src/platform/node/paths.ts. */
 
 export const sep = "/";
 
@@ -22,7 +22,7 @@ export function isAbsolute(path: string): boolean {
   return path.startsWith("/") || isUrl(path);
 }
 
-/** Without "." and, where something is before it, "..". Of relative names only: a URL is normal from the start. */
+/** Removes "." and resolves "..". Applies to relative names only; URLs are normal already. */
 export function normalize(path: string): string {
   if (isUrl(path)) return path;
   const parts: string[] = [];
@@ -34,7 +34,7 @@ export function normalize(path: string): string {
   return parts.join("/") || ".";
 }
 
-/** Names behind a URL are written as a URL wants them, so that "#" in a file's name stays part of it. */
+/** Joins names to a folder. Names after a URL are percent-encoded, so that "#" in a file name stays part of it. */
 export function join(base: string, ...names: readonly string[]): string {
   const name = normalize(names.join("/"));
   if (!isUrl(base)) return normalize(`${base}/${name}`);
@@ -46,7 +46,7 @@ function isUrl(path: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
 }
 
-/** A name as people write it; one that is not well encoded stands for itself. */
+/** Decodes a percent-encoded name; a malformed one is returned unchanged. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name);

@@ -9,7 +9,10 @@ import type { ModelLocation, ResolveOptions } from "../../models/reference/model
 import { findCachedFile, listCachedFiles } from "./model-cache.ts";
 import { browserScope } from "./global-scope.ts";
 
-/** No host can have this name (RFC 6761), so that the built-in model is one in the cache, wherever a page has it from. */
+/**
+ * Path of the built-in model in the cache. No host can have this name (RFC 6761), so the path is the same wherever the page is
+ * served.
+ */
 export const builtinPath = "https://inferyard.invalid/builtin";
 
 const hub = "https://huggingface.co";
@@ -23,7 +26,7 @@ export async function resolveReference(reference: string, options: ResolveOption
   return place;
 }
 
-/** The same for all spellings of one place; a reference that points nowhere stands for itself. */
+/** Canonical form of a reference, equal for all spellings of one location; an unresolvable reference is returned unchanged. */
 export async function canonicalReference(reference: string): Promise<string> {
   try {
     return parseReference(reference).path;
@@ -33,7 +36,10 @@ export async function canonicalReference(reference: string): Promise<string> {
   }
 }
 
-/** What a reference says by itself. INPUT_INVALID for one that is not well formed, MODEL_UNSUPPORTED for what a browser cannot have. */
+/**
+ * Parses a reference. Throws INPUT_INVALID for a malformed one, MODEL_NOT_FOUND for what is no address, and MODEL_UNSUPPORTED
+ * for a package.
+ */
 export function parseReference(reference: string): ModelLocation {
   const folder = { shown: reference, partial: true };
   if (reference === "builtin") return { ...folder, path: builtinPath, name: reference };
@@ -45,7 +51,7 @@ export function parseReference(reference: string): ModelLocation {
   return { ...folder, path: url.href.replace(/\/+$/, "") };
 }
 
-/** Relative to the page, as all addresses in one are; a bare name is none, since it may well be a misspelt reference. */
+/** Resolves an address relative to the page. A bare name is refused, since it may be a misspelled reference. */
 function addressOf(reference: string): URL {
   const isAddress = /^https?:\/\//i.test(reference) || /^\.{0,2}\//.test(reference);
   if (!isAddress || !URL.canParse(reference, browserScope().location.href)) {

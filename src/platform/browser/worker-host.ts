@@ -1,4 +1,4 @@
-/** The host that keeps a page alive: each loaded model has a worker of its own, and gives its memory back when that ends. */
+/** The worker host of a browser: each loaded model has a worker of its own, whose memory is freed when it ends. */
 import { InferyardError, messageOf } from "../../errors.ts";
 import type { Host } from "../../hosts/host.ts";
 import type { Peer, PeerEvents } from "../../hosts/peer.ts";
@@ -8,7 +8,10 @@ import type { BrowserWorker } from "./global-scope.ts";
 
 declare const Worker: new (program: URL, options: { readonly type: "module"; readonly name: string }) => BrowserWorker;
 
-/** `program`: where `inferyard-worker.js` lies. Left out: beside the bundle, or where the bundler has put it. */
+/**
+ * A host that runs each model in a worker. `program`: URL of `inferyard-worker.js`. Default: beside the bundle, or where the
+ * bundler put it.
+ */
 export function browserWorkerHost(program: URL | undefined): Host {
   return remoteHost("worker", (events) => startWorker(program, events));
 }
@@ -16,10 +19,12 @@ export function browserWorkerHost(program: URL | undefined): Host {
 function startWorker(program: URL | undefined, { onAnswer, onDeath }: PeerEvents): Peer {
   const worker = newWorker(program);
   worker.addEventListener("message", ({ data }) => onAnswer(data as AnswerMessage));
-  // A program that is not there says nothing more than that it failed.
+  // A missing program gives an error event without a message.
   worker.addEventListener("error", ({ message = "" }) =>
     onDeath(
-      message === "" ? `the worker did not start: is inferyard-worker.js ${placeOf(program)}?` : `the worker failed: ${message}`,
+      message === ""
+        ? `the worker did not start: is inferyard-worker.js ${locationOf(program)}?`
+        : `the worker failed: ${message}`,
     ),
   );
   return {
@@ -36,16 +41,20 @@ function newWorker(program: URL | undefined): BrowserWorker {
   const options = { type: "module", name: "inferyard" } as const;
   try {
     if (program !== undefined) return new Worker(program, options);
-    // Written out, for bundlers that look for this very form and build the worker with the page.
+    // Bundlers recognize exactly this expression and build the worker with the page.
     return new Worker(new URL("./inferyard-worker.js", import.meta.url), { type: "module", name: "inferyard" });
   } catch (cause) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `the browser refuses the worker ${placeOf(program)}: ${messageOf(cause)}`, {
-      cause,
-      remedy: "serve inferyard-worker.js from the page's own origin and name it with the setting `worker`",
-    });
+    throw new InferyardError(
+      "BACKEND_UNAVAILABLE",
+      `the browser refuses the worker ${locationOf(program)}: ${messageOf(cause)}`,
+      {
+        cause,
+        remedy: "serve inferyard-worker.js from the page's own origin and name it with the setting `worker`",
+      },
+    );
   }
 }
 
-function placeOf(program: URL | undefined): string {
+function locationOf(program: URL | undefined): string {
   return program === undefined ? "beside the bundle" : `at ${program.href}`;
 }

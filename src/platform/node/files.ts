@@ -1,16 +1,14 @@
-/**
- * Files, as the readers of models and the engines see them. The one place below them that touches the file system, so that a browser,
- * which has none, needs one other module in its place (src/platform/browser/files.ts).
- */
+/** File access for the readers of models and the engines, in Node.js. A browser uses src/platform/browser/files.ts instead. */
 import { createHash } from "node:crypto";
 import { type Stats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 
+/** Size, modification time and kind of a file. */
 export interface FileStatus {
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** When it was last changed, in milliseconds since 1970. */
+  /** Modification time in milliseconds since 1970. */
   readonly mtimeMs: number;
   isFile(): boolean;
   isDirectory(): boolean;
@@ -19,27 +17,29 @@ export interface FileStatus {
 /** A file open for reading. */
 export interface OpenFile {
   stat(): Promise<FileStatus>;
-  /** Reads at most `length` bytes from `position` on into `target` at `offset`. 0 bytes read: the file ends there. */
+  /** Reads at most `length` bytes at `position` of the file into `target` at `offset`. 0 bytes read: end of file. */
   read(target: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
   close(): Promise<void>;
 }
 
+/** An entry of a folder. */
 export interface FolderEntry {
   readonly name: string;
   isDirectory(): boolean;
 }
 
 /**
- * All of these throw as Node.js does: an error whose `code` says ENOENT, EISDIR, EACCES, ...; EINVAL for what is there and is no regular file
- * (a pipe, a device), and EFBIG for a text that is too large. None of them waits for the other end of a pipe.
+ * Opens a regular file. This and the following functions throw errors of Node.js, whose `code` is ENOENT, EISDIR, EACCES, ...;
+ * EINVAL for what is not a regular file (a pipe, a device), and EFBIG for a text that is too large. None of them waits for the
+ * other end of a pipe.
  */
 export function openFile(path: string): Promise<OpenFile> {
   return openRegular(path);
 }
 
-/** Without O_NONBLOCK, which Windows does not have, a pipe would be waited for (open(2)); a regular file is read the same with it. */
+/** O_NONBLOCK (not available on Windows) keeps `open` from waiting for a pipe (open(2)); it does not affect regular files. */
 const readFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-/** Larger than the largest tokenizer.json by a factor of five. */
+/** Maximum bytes of a text: five times the largest known tokenizer.json. */
 const maxTextBytes = 256 * 1024 * 1024;
 
 async function openRegular(path: string): Promise<FileHandle> {
@@ -60,19 +60,19 @@ function refuseIrregular(path: string, status: Stats): void {
   throw Object.assign(new Error(message), { code: isFolder ? "EISDIR" : "EINVAL" });
 }
 
-/** A file open for reading that holds the thread while it is read. */
+/** A file open for synchronous reading. */
 export interface BlockingFile {
-  /** `identity`: the same text only as long as nobody writes to the file or puts another in its place. */
+  /** `identity`: changes when the file is written or replaced. */
   stat(): Pick<FileStatus, "size" | "mtimeMs"> & {
     readonly identity: string;
     /** When anything of it was last changed. */ readonly ctimeMs: number;
   };
-  /** As that of `OpenFile`; gives the bytes read. */
+  /** Like `OpenFile.read`, but returns the number of bytes read. */
   read(target: Uint8Array, offset: number, length: number, position: number): number;
   close(): void;
 }
 
-/** For those that read many pieces and have a thread of their own. undefined where files can only be waited for: in a page. */
+/** Opens a file for synchronous reading, for callers on a thread of their own. Undefined in a browser. */
 export const openBlocking: ((path: string) => BlockingFile) | undefined = (path) => {
   const file = openSync(path, readFlags);
   try {
@@ -91,6 +91,7 @@ export const openBlocking: ((path: string) => BlockingFile) | undefined = (path)
   };
 };
 
+/** Reads a UTF-8 file of at most 256 MiB. */
 export async function readText(path: string): Promise<string> {
   const file = await openRegular(path);
   try {
@@ -103,15 +104,17 @@ export async function readText(path: string): Promise<string> {
   }
 }
 
+/** Status of a file or folder. */
 export function fileStatus(path: string): Promise<FileStatus> {
   return stat(path);
 }
 
+/** The entries of a folder. */
 export function listFolder(path: string): Promise<FolderEntry[]> {
   return readdir(path, { withFileTypes: true });
 }
 
-/** Hexadecimal SHA-256 of a file, read as a stream. */
+/** Hexadecimal SHA-256 of a file, which is read as a stream. */
 export async function sha256Of(path: string): Promise<string> {
   const hash = createHash("sha256");
   const file = await openRegular(path);

@@ -1,4 +1,4 @@
-/** A runtime's surroundings in Node.js. A browser's are in src/browser/surroundings.ts. */
+/** The platform of a runtime in Node.js. That of a browser is created in src/api/browser/create-runtime.ts. */
 import { createMachineReader } from "../../devices/index.ts";
 import { readMeasurements } from "../../measurements/index.ts";
 import { inlineHost } from "../../hosts/inline.ts";
@@ -7,6 +7,7 @@ import { workerHost } from "../../hosts/worker.ts";
 import { createSupervision } from "../../runtime/supervision/supervisor.ts";
 import type { FetchOptions, Platform } from "../../runtime/platform.ts";
 
+/** Hosts, facts about the machine, supervision and downloads in Node.js. */
 export function nodePlatform(): Platform {
   return {
     hosts: { inline: inlineHost(), worker: workerHost(), process: processHost() },
@@ -18,9 +19,9 @@ export function nodePlatform(): Platform {
   };
 }
 
-/** Into the store. */
+/** Downloads a model into the store. */
 async function fetchModel(missing: string, options: FetchOptions): Promise<void> {
-  // Imported where it is needed: a model on a disk does without the store.
+  // Imported only if needed: a model on disk does not need the store.
   const { createStore } = await import("../../models/model-store.ts");
   await createStore().pull(missing, options);
 }

@@ -5,7 +5,7 @@ import { formatPattern } from "../selection/target.ts";
 import type { Policy, Constraints } from "../selection/constraints.ts";
 
 /** The step that gave a candidate its verdict. `docs/reference/decision.md` explains each. */
-export type Stage =
+export type SelectionStage =
   | "constraints"
   | "manifest"
   | "package"
@@ -24,7 +24,7 @@ export type Verdict = "selected" | "would-run" | "refused" | "failed" | "not-tri
 export interface Candidate {
   readonly target: string;
   readonly verdict: Verdict;
-  readonly stage: Stage;
+  readonly stage: SelectionStage;
   /** A sentence for the user, without a full stop. */
   readonly reason: string;
   /** A command or a setting that would change the verdict. */

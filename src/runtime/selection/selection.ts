@@ -9,7 +9,7 @@
  */
 import type { Capabilities, Device, DeviceAvailability, LoadSettings } from "../../backend.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
-import type { Stage } from "../decision/decision.ts";
+import type { SelectionStage } from "../decision/decision.ts";
 import { measuredSpeed } from "./measured-speed.ts";
 import { orderByPolicy } from "./candidate-order.ts";
 import { requirementProblem } from "./requirements.ts";
@@ -45,7 +45,7 @@ export interface RefusedCandidate extends Refusal {
 }
 
 interface Refusal {
-  readonly stage: Stage;
+  readonly stage: SelectionStage;
   readonly reason: string;
   readonly remedy?: string;
 }

@@ -41,7 +41,7 @@ export interface EncoderRunOptions<Item extends EncoderInputRow = EncoderInputRo
   /** Maximum size of one batch in tokens, padding included. */
   readonly batchTokens: number;
   /** Cancels the call, which then rejects with ABORTED. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The output of the model for one input. */

@@ -2,8 +2,9 @@
  * Task `chunking` (ours; Hugging Face has none): splits long texts into chunks of at most `targetTokens` tokens. Without overlap the chunks
  * concatenate to the text.
  */
+import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
-import { type Tokenizer, convertOffsets } from "../../tokenizers/index.ts";
+import { type Tokenizer, convertSpans } from "../../tokenizers/index.ts";
 import { splitIntoAtoms, penalizeBreaksInBlocks } from "./atoms.ts";
 import type { ChunkSettings } from "./chunk-options.ts";
 import { codeStructure } from "./code-structure.ts";
@@ -101,14 +102,13 @@ function requireModel(model: ChunkModel | undefined): ChunkModel {
 }
 
 function chunksOf(text: string, spans: readonly Span[], vectors: readonly Float32Array[], { offsets }: ChunkSettings): Chunk[] {
-  const places = convertOffsets(Int32Array.from(spans.flatMap(({ start, end }) => [start, end])), text, offsets);
+  const ranges = convertSpans(spans, text, offsets);
   return spans.map(({ start, end, tokens }, id) => {
     const embedding = vectors[id];
     return {
       id,
       text: text.slice(start, end),
-      start: places[2 * id] ?? 0,
-      end: places[2 * id + 1] ?? 0,
+      ...at(ranges, id),
       tokens,
       ...(embedding === undefined ? {} : { embedding }),
     };

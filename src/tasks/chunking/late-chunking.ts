@@ -3,6 +3,7 @@
  * vectors, which attend to the text around the chunk. A text longer than the model's limit is read in overlapping windows; a token's vector is
  * taken from the first window that contains it.
  */
+import { lowerBound } from "../shared/binary-search.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Encoding } from "../../tokenizers/index.ts";
 import { embedSettings } from "../embedding/embed-options.ts";
@@ -50,8 +51,8 @@ export async function embedSpans(
   const windows = all.filter(({ firstNew }) => firstNew === 0 || firstNew < last);
   const sums = spans.map((): Sum => ({ values: new Float64Array(), rows: 0 }));
   let length = 0;
-  const wanted = { output, batchTokens, ...(signal === undefined ? {} : { signal }) };
-  await runEncodings(encoder, windows, wanted, ({ encoding: window, data, offset, shape }) => {
+  const run = { output, batchTokens, signal };
+  await runEncodings(encoder, windows, run, ({ encoding: window, data, offset, shape }) => {
     const dimensions = shape.at(-1) ?? 0;
     length = dimensions;
     const { from, to, firstNew, ids } = window;
@@ -112,20 +113,17 @@ function tokenRanges(
     lasts.push(Math.max(0, start, end - 1, lasts.at(-1) ?? 0));
   }
   return spans.map(({ start, end }) => {
-    const [from, to] = [firstFrom(lasts, start), firstFrom(lasts, end)];
-    return from < to ? { from, to } : { from, to: Math.max(from, firstFrom(starts, end)) };
+    const [from, to] = [lowerBound(lasts, (last) => last >= start), lowerBound(lasts, (last) => last >= end)];
+    return from < to
+      ? { from, to }
+      : {
+          from,
+          to: Math.max(
+            from,
+            lowerBound(starts, (first) => first >= end),
+          ),
+        };
   });
-}
-
-/** Binary search: the first index whose value is at least `min`, in ascending values. */
-function firstFrom(values: readonly number[], min: number): number {
-  let [low, high] = [0, values.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((values[middle] ?? 0) < min) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function refuseOtherPooling({ manifest: { name, tasks, text }, outputs }: Encoder): void {

@@ -1,4 +1,5 @@
 /** Packs atoms into chunks greedily: each chunk ends at the best break in the second half of its room, and is verified by counting its tokens. */
+import { lowerBound } from "../shared/binary-search.ts";
 import { throwIfAborted } from "../../errors.ts";
 import { createYielder } from "../shared/yielding.ts";
 import type { Atoms } from "./atoms.ts";
@@ -57,7 +58,7 @@ export async function pack(
 
   /** The atom that contains a position. */
   function atomAt(position: number): number {
-    return lowestIndex(ends, next.atom, (end) => end > position);
+    return lowerBound(ends, (end) => end > position, next.atom);
   }
 
   /** A chunk of whole atoms from `start` that includes at least the atom of `core`; undefined if that exceeds the target. */
@@ -97,12 +98,12 @@ function lastAtom(
   first: number,
   core: number,
   budget: number,
-  farthest: number,
+  maxEnd: number,
 ): number | undefined {
   const before = cumulativeTokens[first - 1] ?? 0;
   const beyond = Math.min(
-    lowestIndex(cumulativeTokens, core, (weight) => weight - before > budget + tokenTolerance),
-    lowestIndex(ends, core, (end) => end > farthest),
+    lowerBound(cumulativeTokens, (tokens) => tokens - before > budget + tokenTolerance, core),
+    lowerBound(ends, (end) => end > maxEnd, core),
   );
   if (beyond === core) return core === first ? core : undefined;
   let early: number | undefined;
@@ -144,15 +145,3 @@ function overlapStart(
 
 /** Tolerance for sums of fractional token counts. */
 const tokenTolerance = 1e-6;
-
-/** Binary search: the first index from `from` whose value passes, or the length. Values that pass must follow those that do not. */
-function lowestIndex(values: readonly number[], from: number, passes: (value: number) => boolean): number {
-  let low = from;
-  let high = values.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (passes(values[middle] ?? 0)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}

@@ -1,4 +1,5 @@
 /** Semantic chunking: forced breaks between adjacent sentences whose embeddings are dissimilar, as in LangChain's `SemanticChunker`. */
+import { cosineSimilarity } from "../embedding/cosine.ts";
 import { boundaries } from "../../tokenizers/unicode/segmentation.ts";
 import { structureWithForcedBreaks } from "./forced-structure.ts";
 import type { EmbedTexts } from "./chunk-model.ts";
@@ -52,16 +53,8 @@ async function neighbourDistances(text: string, starts: readonly number[], embed
 }
 
 function distance(a: Float32Array, b: Float32Array): number {
-  let dot = 0;
-  let squaresA = 0;
-  let squaresB = 0;
-  for (const [index, value] of a.entries()) {
-    const other = b[index] ?? 0;
-    dot += value * other;
-    squaresA += value * value;
-    squaresB += other * other;
-  }
-  return squaresA === 0 || squaresB === 0 ? 0 : 1 - dot / Math.sqrt(squaresA * squaresB);
+  const cosine = cosineSimilarity(a, b);
+  return cosine === undefined ? 0 : 1 - cosine;
 }
 
 /** Percentile with linear interpolation, as numpy.percentile computes it. */

@@ -1,4 +1,6 @@
 /** Task `text-classification` (Hugging Face): scores of a classifier's labels, equal to transformers' pipeline of that name. */
+import { at } from "../../checked.ts";
+import { readCounts } from "../shared/read-counts.ts";
 import { InferyardError } from "../../errors.ts";
 import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 import { type TextPair, encodePairs } from "../shared/encode-pairs.ts";
@@ -11,8 +13,8 @@ import {
   activations,
   labelHeadOf,
   logitsOutput,
-  requireFinite,
 } from "../shared/label-head.ts";
+import { requireFinite } from "../shared/require-finite.ts";
 import { classifyZeroShot } from "./zero-shot.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
@@ -49,10 +51,10 @@ export async function classify(
   refuseNonPositive("topK", options.topK);
   refuseUnlisted("activation", options.activation, activations);
   if (options.labels !== undefined) {
-    refuseBeside("labels", options, ["activation"]);
-    return classifyZeroShot(encoder, texts.map(aloneText), { ...options, labels: options.labels });
+    refuseUnused("labels", options, ["activation"]);
+    return classifyZeroShot(encoder, texts.map(requireSingleText), { ...options, labels: options.labels });
   }
-  refuseBeside("the model's own labels", options, ["hypothesisTemplate", "multiLabel"]);
+  refuseUnused("the model's own labels", options, ["hypothesisTemplate", "multiLabel"]);
   const settings = textTaskSettings(encoder.manifest, options);
   const { labels, activation } = labelHeadOf(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 2);
@@ -60,24 +62,23 @@ export async function classify(
   const limits = { ...settings, strategy: "longest_first", name: (index: number) => `text ${index}` } as const;
   const encodings = await encodePairs(encoder.tokenizer, pairs, limits, options.signal);
   const results: LabelScore[][] = Array.from({ length: encodings.length }, () => []);
-  const wanted = {
+  const run = {
     output,
     batchTokens: settings.batchTokens,
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    signal: options.signal,
   };
-  await runEncodings(encoder, encodings, wanted, ({ index, data, offset, shape }) => {
-    const logits = data.slice(offset, offset + (shape[0] ?? 0));
+  await runEncodings(encoder, encodings, run, ({ index, data, offset, shape }) => {
+    const logits = data.slice(offset, offset + at(shape, 0));
     requireFinite(logits, index);
     results[index] = ranked(applyActivation(logits, options.activation ?? activation), labels).slice(0, options.topK);
   });
   return {
     results,
-    tokens: encodings.map(({ ids }) => ids.length),
-    truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),
+    ...readCounts(encodings),
   };
 }
 
-function aloneText(text: string | TextPair): string {
+function requireSingleText(text: string | TextPair): string {
   if (typeof text !== "object" || text === null) return text;
   throw new InferyardError(
     "INPUT_INVALID",
@@ -89,7 +90,7 @@ function aloneText(text: string | TextPair): string {
 }
 
 /** Throws INPUT_INVALID for an option that would have no effect. */
-function refuseBeside(what: string, options: ClassifyOptions, names: readonly (keyof ClassifyOptions)[]): void {
+function refuseUnused(what: string, options: ClassifyOptions, names: readonly (keyof ClassifyOptions)[]): void {
   const given = names.find((name) => options[name] !== undefined);
   if (given === undefined) return;
   throw new InferyardError("INPUT_INVALID", `"${given}" has no effect with ${what}`, { remedy: `leave "${given}" out` });

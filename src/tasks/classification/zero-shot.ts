@@ -2,12 +2,14 @@
  * Task `zero-shot-classification` (Hugging Face): scores labels that the model was not trained on. A natural-language-inference model judges
  * whether the hypothesis "This example is LABEL." follows from the text (Yin et al. 2019), as in transformers' pipeline.
  */
+import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
 import { encodePairs } from "../shared/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { type Classifications, applyActivation, labelHeadOf, logitsOutput, requireFinite } from "../shared/label-head.ts";
+import { type Classifications, applyActivation, labelHeadOf, logitsOutput } from "../shared/label-head.ts";
+import { requireFinite } from "../shared/require-finite.ts";
 import { type TextTaskOptions, textTaskSettings } from "../shared/task-options.ts";
 
 /** Options of `classifyZeroShot`. */
@@ -37,26 +39,26 @@ export async function classifyZeroShot(
   const head = entailmentHeadOf(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 2);
   const hypotheses = labels.map((label) => hypothesisTemplate.replaceAll("{}", () => label));
-  const questions = texts.flatMap((text) => hypotheses.map((pair) => ({ text, pair })));
+  const premises = texts.flatMap((text) => hypotheses.map((pair) => ({ text, pair })));
   const name = (index: number): string => `text ${Math.floor(index / labels.length)} and a label`;
   const limits = { ...settings, strategy: "only_first", name } as const;
-  const pairs = await encodePairs(encoder.tokenizer, questions, limits, signal);
+  const pairs = await encodePairs(encoder.tokenizer, premises, limits, signal);
   const logits: Float32Array[] = Array.from({ length: pairs.length }, () => new Float32Array());
-  const wanted = { output, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
-  await runEncodings(encoder, pairs, wanted, ({ index, data, offset, shape }) => {
-    const row = data.slice(offset, offset + (shape[0] ?? 0));
+  const run = { output, batchTokens: settings.batchTokens, signal };
+  await runEncodings(encoder, pairs, run, ({ index, data, offset, shape }) => {
+    const row = data.slice(offset, offset + at(shape, 0));
     requireFinite(row, Math.floor(index / labels.length));
     logits[index] = row;
   });
   const results = texts.map((_text, index) => {
-    const own = logits.slice(index * labels.length, (index + 1) * labels.length);
-    const scores = scoresOf(own, head, multiLabel || labels.length === 1);
-    const named = labels.map((label, place) => ({ label, score: scores[place] ?? Number.NaN }));
+    const textLogits = logits.slice(index * labels.length, (index + 1) * labels.length);
+    const scores = scoresOf(textLogits, head, multiLabel || labels.length === 1);
+    const named = labels.map((label, labelIndex) => ({ label, score: at(scores, labelIndex) }));
     return named.sort((a, b) => b.score - a.score).slice(0, topK);
   });
   return {
     results,
-    tokens: texts.map((_text, index) => pairs[index * labels.length]?.ids.length ?? 0),
+    tokens: texts.map((_text, index) => at(pairs, index * labels.length).ids.length),
     truncated: texts.flatMap((_text, index) =>
       pairs.slice(index * labels.length, (index + 1) * labels.length).some(({ truncated }) => truncated) ? [index] : [],
     ),
@@ -67,15 +69,15 @@ export async function classifyZeroShot(
 function scoresOf(
   logits: readonly Float32Array[],
   { entailment, contradiction }: EntailmentHead,
-  alone: boolean,
+  independent: boolean,
 ): ArrayLike<number> {
-  if (!alone)
+  if (!independent)
     return applyActivation(
-      Float32Array.from(logits, (row) => row[entailment] ?? Number.NaN),
+      Float32Array.from(logits, (row) => at(row, entailment)),
       "softmax",
     );
   return logits.map((row) => {
-    const both = Float32Array.of(row[contradiction] ?? Number.NaN, row[entailment] ?? Number.NaN);
+    const both = Float32Array.of(at(row, contradiction), at(row, entailment));
     return applyActivation(both, "softmax")[1] ?? Number.NaN;
   });
 }

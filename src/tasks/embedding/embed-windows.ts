@@ -2,6 +2,7 @@
  * Embeddings of texts longer than the model's limit (`truncate: "windows"`): the mean of the window vectors, each weighted by the number of
  * tokens that no earlier window contains. Truncation of dimensions and normalization apply once, to the mean.
  */
+import { at } from "../../checked.ts";
 import type { Embeddings } from "./embeddings.ts";
 import type { EmbedSettings } from "./embed-options.ts";
 import type { TaskTokenizer } from "../shared/encode-texts.ts";
@@ -22,17 +23,17 @@ export async function embedWindows(
   const vectors: Float32Array[] = Array.from({ length: windows.length });
   const { dimensions } = await poolEncodings(encoder, windows, settings, signal, (vector, index) => (vectors[index] = vector));
   let next = 0;
-  const embeddings = perText.map((own, text) => {
-    const mean = weightedMean(vectors.slice(next, next + own.length), own);
-    next += own.length;
+  const embeddings = perText.map((textWindows, text) => {
+    const mean = weightedMean(vectors.slice(next, next + textWindows.length), textWindows);
+    next += textWindows.length;
     return truncateAndNormalize(mean, settings, text);
   });
   return {
     embeddings,
     dimensions: embeddings[0]?.length ?? dimensions,
-    tokens: perText.map((own) => own.reduce((sum, { ids }) => sum + ids.length, 0)),
+    tokens: perText.map((textWindows) => textWindows.reduce((sum, { ids }) => sum + ids.length, 0)),
     truncated: [],
-    windows: perText.map((own) => own.length),
+    windows: perText.map((textWindows) => textWindows.length),
   };
 }
 
@@ -43,10 +44,10 @@ function weightedMean(vectors: readonly Float32Array[], windows: readonly TokenW
   const sum = new Float64Array(first.length);
   let total = 0;
   for (const [index, vector] of vectors.entries()) {
-    const { to = 0, firstNew = 0 } = windows[index] ?? {};
+    const { to, firstNew } = at(windows, index);
     const weight = to - firstNew;
     total += weight;
-    for (const [axis, value] of vector.entries()) sum[axis] = (sum[axis] ?? 0) + weight * value;
+    for (const [axis, value] of vector.entries()) sum[axis] = at(sum, axis) + weight * value;
   }
   return Float32Array.from(sum, (value) => value / total);
 }

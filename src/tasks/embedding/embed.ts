@@ -2,6 +2,7 @@
  * Task `feature-extraction` (Hugging Face): texts to dense vectors. Pooling, prompts, truncation and normalization follow
  * sentence-transformers' `SentenceTransformer.encode`.
  */
+import { readCounts } from "../shared/read-counts.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { type EmbedOptions, type EmbedSettings, embedSettings } from "./embed-options.ts";
@@ -33,7 +34,7 @@ export async function embed(
   if (truncate === "windows") {
     const whole = { maxTokens: Number.POSITIVE_INFINITY, truncate: "cut", prompt } as const;
     const encodings = await encodeTexts(encoder.tokenizer, texts, whole, options.signal);
-    const { embedWindows } = await import("./embed-windows.ts"); // most texts fit
+    const { embedWindows } = await import("./embed-windows.ts"); // imported on demand: most texts fit
     return embedWindows(encoder, encodings, settings, options.signal);
   }
   const encodings = await encodeTexts(encoder.tokenizer, texts, { maxTokens, truncate, prompt }, options.signal);
@@ -61,7 +62,6 @@ export async function embedEncodings(
     embeddings,
     ...(settings.pooling === "none" ? { pooling: "none" as const } : {}),
     dimensions: settings.pooling === "none" ? dimensions : (embeddings[0]?.length ?? dimensions),
-    tokens: encodings.map(({ ids }) => ids.length),
-    truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),
+    ...readCounts(encodings),
   };
 }

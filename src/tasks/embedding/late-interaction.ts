@@ -1,4 +1,5 @@
 /** Late interaction (ColBERT, Khattab and Zaharia 2020): a text is a list of token vectors, and query and document are compared token by token. */
+import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { type EmbedOptions, embedSettings } from "./embed-options.ts";
@@ -27,12 +28,12 @@ export function maxSim(query: TokenVectors, document: TokenVectors): number {
     );
   }
   let sum = 0;
-  for (let asked = 0; asked < query.data.length; asked += dimensions) {
+  for (let queryRow = 0; queryRow < query.data.length; queryRow += dimensions) {
     let best = Number.NEGATIVE_INFINITY;
-    for (let given = 0; given < document.data.length; given += dimensions) {
+    for (let documentRow = 0; documentRow < document.data.length; documentRow += dimensions) {
       let product = 0;
       for (let axis = 0; axis < dimensions; axis += 1)
-        product += (query.data[asked + axis] ?? 0) * (document.data[given + axis] ?? 0);
+        product += (query.data[queryRow + axis] ?? 0) * (document.data[documentRow + axis] ?? 0);
       if (product > best) best = product;
     }
     sum += best;
@@ -55,9 +56,9 @@ export async function embedTokenVectors(
 ): Promise<Embeddings> {
   const settings = embedSettings(encoder.manifest, { ...options, pooling: "none" });
   const late = encoder.manifest.text?.lateInteraction;
-  const { marker, maxTokens: longest = Number.POSITIVE_INFINITY } = late?.[role] ?? {};
+  const { marker, maxTokens: roleLimit = Number.POSITIVE_INFINITY } = late?.[role] ?? {};
   const markerId = marker === undefined ? undefined : idOf(encoder, marker.trim());
-  const limit = Math.min(settings.maxTokens, longest);
+  const limit = Math.min(settings.maxTokens, roleLimit);
   const { promptText: prompt, truncate } = settings;
   const maxTokens = limit - (markerId === undefined ? 0 : 1);
   const encodings = await encodeTexts(
@@ -69,14 +70,15 @@ export async function embedTokenVectors(
   const head = encoder.tokenizer.frame.prefix.length;
   const rows = encodings.map((encoding) => {
     const ids = markerId === undefined ? encoding.ids : encoding.ids.toSpliced(head, 0, markerId);
-    if (role === "document" || late?.expandQueries !== true || !Number.isFinite(longest)) return { ...counted(encoding), ids };
-    const filled = [...ids, ...Array.from({ length: Math.max(0, limit - ids.length) }, () => maskOf(encoder))];
-    return { ...counted(encoding), ids: filled, ...(late.attendExpansion ? {} : { attended: ids.length }) };
+    if (role === "document" || late?.expandQueries !== true || !Number.isFinite(roleLimit))
+      return { ...withoutIds(encoding), ids };
+    const expanded = [...ids, ...Array.from({ length: Math.max(0, limit - ids.length) }, () => maskOf(encoder))];
+    return { ...withoutIds(encoding), ids: expanded, ...(late.attendExpansion ? {} : { attended: ids.length }) };
   });
   const skipped = new Set(role === "query" ? [] : (late?.skippedWords ?? []).map((word) => encoder.tokenizer.idOf(word)));
   const embeddings: Float32Array[] = Array.from({ length: rows.length });
   const { dimensions } = await poolEncodings(encoder, rows, settings, options.signal, (vectors, index) => {
-    embeddings[index] = withoutTokens(vectors, rows[index]?.ids ?? [], skipped);
+    embeddings[index] = withoutTokens(vectors, at(rows, index).ids, skipped);
   });
   return {
     embeddings,
@@ -87,7 +89,7 @@ export async function embedTokenVectors(
   };
 }
 
-function counted({ truncated, wholeLength, promptTokens }: TokenIds): Omit<TokenIds, "ids"> {
+function withoutIds({ truncated, wholeLength, promptTokens }: TokenIds): Omit<TokenIds, "ids"> {
   return { truncated, wholeLength, promptTokens };
 }
 
@@ -96,7 +98,7 @@ function withoutTokens(vectors: Float32Array, ids: readonly number[], skipped: R
   if (kept.length === ids.length) return vectors;
   const size = vectors.length / ids.length;
   const result = new Float32Array(kept.length * size);
-  for (const [place, token] of kept.entries()) result.set(vectors.subarray(token * size, (token + 1) * size), place * size);
+  for (const [index, token] of kept.entries()) result.set(vectors.subarray(token * size, (token + 1) * size), index * size);
   return result;
 }
 
@@ -121,17 +123,17 @@ export async function rerankByLateInteraction(
   { topN, raw: _raw, ...limits }: RerankOptions,
 ): Promise<Ranking> {
   validateRerank(query, documents, topN === undefined ? {} : { topN });
-  const asked = await embedTokenVectors(encoder, [query], "query", limits);
-  const given = await embedTokenVectors(encoder, documents, "document", limits);
-  const { dimensions } = asked;
-  const words = { data: asked.embeddings[0] ?? new Float32Array(), dimensions };
-  const scores = given.embeddings.map((data) => maxSim(words, { data, dimensions }));
-  const { tokens, truncated } = given;
+  const queryResult = await embedTokenVectors(encoder, [query], "query", limits);
+  const documentResult = await embedTokenVectors(encoder, documents, "document", limits);
+  const { dimensions } = queryResult;
+  const queryVectors = { data: at(queryResult.embeddings, 0), dimensions };
+  const scores = documentResult.embeddings.map((data) => maxSim(queryVectors, { data, dimensions }));
+  const { tokens, truncated } = documentResult;
   return {
     results: rankDocuments(scores, documents, topN),
     scoring: "maxsim",
     tokens,
-    queryTokens: asked.tokens[0] ?? 0,
+    queryTokens: at(queryResult.tokens, 0),
     truncated,
   };
 }

@@ -1,4 +1,5 @@
 /** Runs an encoder on token ids and reduces its output to one vector per text: pooling, post-pooling modules, truncation, normalization. */
+import { requireFinite } from "../shared/require-finite.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { TokenRange } from "../../hosts/output-reduction.ts";
@@ -27,14 +28,14 @@ export async function poolEncodings(
   // A graph that pools by itself was exported with its post-pooling modules.
   const postPooling = output.level === "token" && settings.pooling !== "none" ? await postPoolingOf(encoder) : undefined;
   const means = output.level === "token" && settings.pooling === "mean";
-  const wanted = {
+  const run = {
     output: output.name,
     ...(means ? meansOf(settings) : {}),
     batchTokens: settings.batchTokens,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   };
   let seen: number | undefined;
-  await runEncodings(encoder, encodings, wanted, ({ index, encoding, data, offset, shape }) => {
+  await runEncodings(encoder, encodings, run, ({ index, encoding, data, offset, shape }) => {
     const dimensions = shape.at(-1) ?? 0;
     seen = dimensions;
     if (output.level === "sentence") refuseUnfinished(encoder.manifest, dimensions);
@@ -42,7 +43,7 @@ export async function poolEncodings(
       output.level === "sentence" || means
         ? data.slice(offset, offset + dimensions)
         : pool(encoding, settings, { data, offset, dimensions, first: 0, end: encoding.ids.length });
-    refuseBroken(vector, encoding.text ?? index);
+    requireFinite(vector, encoding.text ?? index);
     take(postPooling === undefined ? vector : postPooling.apply(vector), index);
   });
   return { dimensions: postPooling?.dimensions ?? seen ?? vectorLength(encoder, output) };
@@ -54,9 +55,9 @@ function refuseUnfinished({ name, text }: Manifest, dimensions: number): void {
     if (module.kind === "normalize") return undefined;
     return module.kind === "dense" ? module.outFeatures : module.features;
   });
-  const wanted = lengths.findLast((length) => length !== undefined);
-  if (wanted === undefined || wanted === dimensions) return;
-  const message = `${name}: the graph's sentence_embedding has ${dimensions} numbers, and the modules of modules.json give ${wanted}`;
+  const expected = lengths.findLast((length) => length !== undefined);
+  if (expected === undefined || expected === dimensions) return;
+  const message = `${name}: the graph's sentence_embedding has ${dimensions} numbers, and the modules of modules.json give ${expected}`;
   throw new InferyardError("MODEL_INVALID", message, { remedy: "export the model again, with its modules or without pooling" });
 }
 
@@ -90,19 +91,9 @@ export function truncateAndNormalize(vector: Float32Array, settings: EmbedSettin
   if (dimensions !== undefined && dimensions > vector.length) {
     throw new InferyardError("INPUT_INVALID", `dimensions is ${dimensions}, and the model's vectors have ${vector.length}`);
   }
-  refuseBroken(vector, index);
+  requireFinite(vector, index);
   const kept = dimensions === undefined ? vector : vector.slice(0, dimensions);
   return settings.normalize ? normalize(kept) : kept;
-}
-
-function refuseBroken(vector: Float32Array, index: number): void {
-  let broken = 0;
-  while (broken < vector.length && Number.isFinite(vector[broken])) broken += 1; // findIndex allocates three times as much
-  if (broken === vector.length) return;
-  throw new InferyardError("RUN_FAILED", `the model gave a value that is not a number for text ${index}`, {
-    remedy: "try another variant or target",
-    data: { text: index, component: broken },
-  });
 }
 
 function vectorLength(encoder: Encoder<TaskTokenizer>, output: VectorOutput): number {

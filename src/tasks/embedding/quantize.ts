@@ -3,6 +3,7 @@
  * sentence-transformers' `quantize_embeddings` (`util/quantization.py`) computes. Without, every vector has its own scale, so that its codes
  * depend on its text alone.
  */
+import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
 import type { EmbeddingRanges } from "./quantization-ranges.ts";
@@ -88,12 +89,12 @@ const middle = 128;
 
 /** Symmetric quantization per vector: the component of largest magnitude becomes 127 or -127. */
 function byText(vectors: readonly Float32Array[], precision: "int8" | "uint8"): QuantizedVectors {
-  const steps = Float32Array.from(vectors, (vector) => vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0) / 127);
+  const steps = Float32Array.from(vectors, (vector) => vector.reduce((max, value) => Math.max(max, Math.abs(value)), 0) / 127);
   const embeddings = vectors.map((vector, text) => {
-    const step = steps[text] ?? 0;
+    const step = at(steps, text);
     // A subnormal step has few significant bits and can be a third too small, so that codes need clamping.
-    const numbers = Int8Array.from(vector, (value) => (step === 0 ? 0 : Math.min(Math.max(Math.round(value / step), -127), 127)));
-    return precision === "int8" ? numbers : Uint8Array.from(numbers, (number) => number + middle);
+    const codes = Int8Array.from(vector, (value) => (step === 0 ? 0 : Math.min(Math.max(Math.round(value / step), -127), 127)));
+    return precision === "int8" ? codes : Uint8Array.from(codes, (code) => code + middle);
   });
   const starts = precision === "int8" ? new Float32Array(steps.length) : steps.map((step) => -middle * step);
   return { embeddings, scales: { per: "text", starts, steps } };
@@ -114,23 +115,23 @@ function byDimension(vectors: readonly Float32Array[], precision: "int8" | "uint
         },
       );
     }
-    const places = Array.from(vector, (value, dimension) => {
-      const step = steps[dimension] ?? 0;
-      const place = step === 0 ? 0 : Math.fround(Math.fround(value - (lowest?.[dimension] ?? 0)) / step);
-      return Math.trunc(Math.fround(Math.min(Math.max(place, 0), 255) - offset));
+    const codes = Array.from(vector, (value, dimension) => {
+      const step = at(steps, dimension);
+      const code = step === 0 ? 0 : Math.fround(Math.fround(value - (lowest?.[dimension] ?? 0)) / step);
+      return Math.trunc(Math.fround(Math.min(Math.max(code, 0), 255) - offset));
     });
-    return precision === "int8" ? Int8Array.from(places) : Uint8Array.from(places);
+    return precision === "int8" ? Int8Array.from(codes) : Uint8Array.from(codes);
   });
-  const starts = Float32Array.from(lowest ?? [], (low, dimension) => low + offset * (steps[dimension] ?? 0));
+  const starts = Float32Array.from(lowest ?? [], (low, dimension) => low + offset * at(steps, dimension));
   return { embeddings, scales: { per: "dimension", starts, steps } };
 }
 
 function signsOf(vector: Float32Array, precision: "binary" | "ubinary"): Int8Array | Uint8Array {
-  const left = vector.length % 8;
-  if (left !== 0) {
+  const remainder = vector.length % 8;
+  if (remainder !== 0) {
     const message = `precision "${precision}" packs 8 dimensions into a byte, and the vectors have ${vector.length}`;
-    const cut = vector.length > 8 ? `keep ${vector.length - left} of them with dimensions, or ` : "";
-    throw new InferyardError("INPUT_INVALID", message, { remedy: `${cut}choose precision int8` });
+    const shorter = vector.length > 8 ? `keep ${vector.length - remainder} of them with dimensions, or ` : "";
+    throw new InferyardError("INPUT_INVALID", message, { remedy: `${shorter}choose precision int8` });
   }
   const bytes = new Uint8Array(vector.length / 8);
   for (const [dimension, value] of vector.entries()) {

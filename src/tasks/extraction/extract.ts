@@ -2,10 +2,11 @@
  * Task `extraction` (ours; Hugging Face has none): fills the fields of a schema from each text, entities with a token-classification model,
  * answers with a question-answering model.
  */
+import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
-import { type OffsetUnit, convertOffsets, offsetUnits } from "../../tokenizers/index.ts";
+import { type OffsetUnit, convertSpans, offsetUnits } from "../../tokenizers/index.ts";
 import { type Answer, answer } from "../question-answering/answer.ts";
 import { isGlinerSpanModel } from "../token-classification/gliner/recognize-with-gliner.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
@@ -100,8 +101,8 @@ export function extractParts<Model>(
       task: "question-answering",
     },
   ];
-  for (const use of uses) refuseMissing(use);
-  for (const use of uses) refuseNeedless(use);
+  for (const use of uses) requireModel(use);
+  for (const use of uses) refuseUnusedModel(use);
   const parts: ExtractPart<Model>[] = [];
   if (model !== undefined) parts.push({ model, work: (encoder, texts) => extractEntities(encoder, texts, entities, options) });
   if (questionModel !== undefined)
@@ -122,7 +123,7 @@ interface ModelUse {
   readonly task: string;
 }
 
-function refuseMissing({ option, flag, model, field, by, task }: ModelUse): void {
+function requireModel({ option, flag, model, field, by, task }: ModelUse): void {
   if (field === undefined || model !== undefined) return;
   const message = `the field ${JSON.stringify(field)} is found by its ${by}, and no model for that was given`;
   throw new InferyardError("INPUT_INVALID", message, {
@@ -131,7 +132,7 @@ function refuseMissing({ option, flag, model, field, by, task }: ModelUse): void
   });
 }
 
-function refuseNeedless({ option, model, field, by }: ModelUse): void {
+function refuseUnusedModel({ option, model, field, by }: ModelUse): void {
   if (field !== undefined || model === undefined) return;
   throw new InferyardError("INPUT_INVALID", `\`${option}\` was given, and no field is found by its ${by}`, {
     remedy: `leave \`${option}\` out, or add such a field`,
@@ -153,8 +154,8 @@ export async function extractEntities(
   });
   return {
     results: texts.map((text, index) => {
-      const values = valuesOf(results[index] ?? [], text, offsets).filter(({ score }) => score >= (minScore ?? 0));
-      return Object.fromEntries(fields.map((field) => [field.name, chosen(values, field)]));
+      const values = valuesOf(at(results, index), text, offsets).filter(({ score }) => score >= (minScore ?? 0));
+      return Object.fromEntries(fields.map((field) => [field.name, fieldValue(values, field)]));
     }),
   };
 }
@@ -167,7 +168,7 @@ function recognizeOptionsFor(
   minScore: number | undefined,
 ): RecognizeOptions {
   if (!isGlinerSpanModel(manifest, inputs)) {
-    refuseOtherLabels(manifest, fields);
+    requireKnownLabels(manifest, fields);
     return { aggregation: aggregation ?? "first" };
   }
   return {
@@ -189,7 +190,7 @@ export async function extractAnswers(
   return {
     results: texts.map((_text, index) =>
       Object.fromEntries(
-        fields.map(({ name }, place) => [name, answered(results[index * fields.length + place]?.[0], minScore)]),
+        fields.map(({ name }, field) => [name, answerValue(at(results, index * fields.length + field)[0], minScore)]),
       ),
     ),
   };
@@ -198,13 +199,13 @@ export async function extractAnswers(
 /** Merges the fields that all models found, for each of `texts` texts, in the order of the schema. */
 export function mergeFields(schema: ExtractSchema, found: readonly FoundFields[], texts: number): ExtractedFields[] {
   return Array.from({ length: texts }, (_text, index) => {
-    const own = found.flatMap(({ results }) => Object.entries(results[index] ?? {}));
-    const fields = new Map(own);
+    const values = found.flatMap(({ results }) => Object.entries(at(results, index)));
+    const fields = new Map(values);
     return Object.fromEntries(Object.keys(schema).map((name) => [name, fields.get(name) ?? null]));
   });
 }
 
-function refuseOtherLabels(manifest: Manifest, fields: readonly ParsedEntityField[]): void {
+function requireKnownLabels(manifest: Manifest, fields: readonly ParsedEntityField[]): void {
   const known = [...new Set(labelHeadOf(manifest).labels.map(entityTypeOf))].filter((label) => label !== "O");
   for (const { name, labels } of fields) {
     const unknown = labels.find((label) => !known.includes(label));
@@ -218,27 +219,27 @@ function refuseOtherLabels(manifest: Manifest, fields: readonly ParsedEntityFiel
 }
 
 function valuesOf(entities: readonly Entity[], text: string, offsets: OffsetUnit): Required<ExtractedValue>[] {
-  const places = convertOffsets(Int32Array.from(entities.flatMap(({ start, end }) => [start, end])), text, offsets);
+  const ranges = convertSpans(entities, text, offsets);
   return entities.map(({ entityGroup = "", score, start, end }, index) => ({
     value: text.slice(start, end),
-    start: places[2 * index] ?? 0,
-    end: places[2 * index + 1] ?? 0,
+    ...at(ranges, index),
     score,
     label: entityGroup,
   }));
 }
 
-function chosen(
+/** The value of an entity field: all matching values with `many`, otherwise the one with the highest score, null for none. */
+function fieldValue(
   values: readonly Required<ExtractedValue>[],
   { labels, many }: ParsedEntityField,
 ): ExtractedValue | ExtractedValue[] | null {
-  const own = values.filter(({ label }) => labels.includes(label));
-  if (many) return own;
-  const [first, ...others] = own;
-  return others.reduce((surest, value) => (surest !== undefined && value.score > surest.score ? value : surest), first) ?? null;
+  const matching = values.filter(({ label }) => labels.includes(label));
+  if (many) return matching;
+  const [first, ...others] = matching;
+  return others.reduce((best, value) => (best !== undefined && value.score > best.score ? value : best), first) ?? null;
 }
 
-function answered(best: Answer | undefined, minScore: number): ExtractedValue | null {
+function answerValue(best: Answer | undefined, minScore: number): ExtractedValue | null {
   if (best === undefined || best.answer === "" || best.score < minScore) return null;
   const { answer: value, start, end, score } = best;
   return { value, start, end, score };

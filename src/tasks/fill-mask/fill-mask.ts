@@ -1,4 +1,6 @@
 /** Task `fill-mask` (Hugging Face): the most probable tokens at the mask tokens of a text, equal to transformers' pipeline of that name. */
+import { at } from "../../checked.ts";
+import { readCounts } from "../shared/read-counts.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { Reduction } from "../../hosts/output-reduction.ts";
@@ -7,7 +9,8 @@ import type { Encoding, Tokenizer } from "../../tokenizers/index.ts";
 import { TopK } from "../shared/top-k.ts";
 import { encodeTexts } from "../shared/encode-texts.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { applyActivation, logitsOutput, requireFinite } from "../shared/label-head.ts";
+import { applyActivation, logitsOutput } from "../shared/label-head.ts";
+import { requireFinite } from "../shared/require-finite.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
 /** Options of `Runtime.fillMask`. */
@@ -29,7 +32,7 @@ export interface MaskFill {
   readonly token: number;
   /** The token decoded to text. */
   readonly tokenText: string;
-  /** The text with the token in the place of this mask, decoded. With several masks the others and the special tokens are kept. */
+  /** The text with the token in the position of this mask, decoded. With several masks the others and the special tokens are kept. */
   readonly sequence: string;
 }
 
@@ -60,8 +63,8 @@ export interface MaskFills {
 interface MaskedText {
   readonly ids: number[];
   readonly typeIds: readonly number[];
-  /** Where the masks are. */
-  readonly places: readonly number[];
+  /** Indices of the mask tokens. */
+  readonly positions: readonly number[];
 }
 
 /**
@@ -81,51 +84,50 @@ export async function fillMask(encoder: Encoder, texts: readonly string[], optio
     });
   }
   const targets = options.targets === undefined ? undefined : targetsOf(options.targets, tokenizer, manifest);
-  const wantedTokens = targets === undefined ? undefined : [...new Set(targets.map(({ token }) => token))].sort((a, b) => a - b);
+  const allowedTokens = targets === undefined ? undefined : [...new Set(targets.map(({ token }) => token))].sort((a, b) => a - b);
   const encodings = await encodeTexts(tokenizer, texts, settings, signal);
   const items = encodings.map((encoding, index): MaskedText => ({
     ids: encoding.ids,
     typeIds: encoding.typeIds,
-    places: masksOf(encoding, maskId, index, tokenizer, settings.maxTokens),
+    positions: masksOf(encoding, maskId, index, tokenizer, settings.maxTokens),
   }));
   const results: MaskFill[][][] = texts.map(() => []);
-  const wanted = {
+  const run = {
     output,
     batchKey: "masks",
     // Only the logits at masks leave the model's host, not `[tokens, vocabulary]`.
     reduction: (rows: readonly MaskedText[]): Reduction => ({
       kind: "tokens",
-      positions: rows.flatMap(({ places }, row) => places.map((token) => ({ row, token }))),
+      positions: rows.flatMap(({ positions }, row) => positions.map((token) => ({ row, token }))),
     }),
     batchTokens: settings.batchTokens,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   };
-  await runEncodings(encoder, items, wanted, ({ index, encoding: { ids, places }, data, offset, shape }) => {
-    const size = shape[1] ?? 0;
-    results[index] = places.map((place, mask) => {
+  await runEncodings(encoder, items, run, ({ index, encoding: { ids, positions }, data, offset, shape }) => {
+    const size = at(shape, 1);
+    results[index] = positions.map((position, mask) => {
       const logits = data.subarray(offset + mask * size, offset + (mask + 1) * size);
       requireFinite(logits, index);
-      return likeliest(applyActivation(logits, "softmax"), topK, wantedTokens).map(({ item: token, score }) => ({
+      return topTokens(applyActivation(logits, "softmax"), topK, allowedTokens).map(({ item: token, score }) => ({
         score,
         token,
         tokenText: tokenizer.decode([token], { skipSpecialTokens: false }),
-        sequence: tokenizer.decode(ids.with(place, token), { skipSpecialTokens: places.length === 1 }),
+        sequence: tokenizer.decode(ids.with(position, token), { skipSpecialTokens: positions.length === 1 }),
       }));
     });
   });
   return {
     results,
     ...(targets === undefined ? {} : { targets }),
-    tokens: encodings.map(({ ids }) => ids.length),
-    truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),
+    ...readCounts(encodings),
   };
 }
 
-/** Ids of the tokens with the highest scores, among `wanted` where that is given. */
-function likeliest(scores: Float32Array, topK: number, wanted?: readonly number[]): TopK<number>["ranked"] {
+/** The `topK` tokens with the highest scores; with `allowed` only among these. Sorted by descending score. */
+function topTokens(scores: Float32Array, topK: number, allowed?: readonly number[]): TopK<number>["ranked"] {
   const best = new TopK<number>(topK);
-  if (wanted === undefined) for (const [token, score] of scores.entries()) best.add(score, token);
-  else for (const token of wanted) best.add(scores[token] ?? Number.NEGATIVE_INFINITY, token);
+  if (allowed === undefined) for (const [token, score] of scores.entries()) best.add(score, token);
+  else for (const token of allowed) best.add(scores[token] ?? Number.NEGATIVE_INFINITY, token);
   return best.ranked;
 }
 
@@ -137,19 +139,19 @@ function headOf({ manifest, outputs }: Encoder): string {
 }
 
 function masksOf(encoding: Encoding, maskId: number, index: number, tokenizer: Tokenizer, limit: number): number[] {
-  const places = encoding.ids.flatMap((id, place) => (id === maskId ? [place] : []));
-  const hidden = encoding.truncated && encoding.overflowing.some(({ ids }) => ids.includes(maskId));
-  if (hidden) {
+  const positions = encoding.ids.flatMap((id, position) => (id === maskId ? [position] : []));
+  const isMaskTruncated = encoding.truncated && encoding.overflowing.some(({ ids }) => ids.includes(maskId));
+  if (isMaskTruncated) {
     const message = `text ${index} has ${encoding.wholeLength} tokens, the limit is ${limit}, and a mask lies beyond it`;
     throw new InferyardError("INPUT_TOO_LONG", message, {
       remedy: `shorten the text so that its masks are within ${limit} tokens`,
       data: { text: index, tokens: encoding.wholeLength, limit },
     });
   }
-  if (places.length > 0) return places;
+  if (positions.length > 0) return positions;
   const mask = tokenizer.tokenOf(maskId) ?? "";
   throw new InferyardError("INPUT_INVALID", `text ${index} has no mask token; that of this model is ${mask}`, {
-    remedy: `write ${mask} in the place of the word to predict`,
+    remedy: `write ${mask} in the position of the word to predict`,
     data: { text: index, mask },
   });
 }

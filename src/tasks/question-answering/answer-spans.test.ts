@@ -4,11 +4,11 @@ import { type TextSpan, type WindowLogits, bestSpans, mergeAnswers } from "./ans
 
 /** Every pair of tokens, as the definition says it, with nothing left out early. */
 function naive(
-  { start, end, isContext, classPlace }: WindowLogits,
+  { start, end, isContext, classToken }: WindowLogits,
   longest: number,
 ): { first: number; last: number; score: number }[] {
   const share = (logits: Float32Array): number[] => {
-    const powers = Array.from(logits, (logit, place) => (isContext[place] || place === classPlace ? Math.exp(logit) : 0));
+    const powers = Array.from(logits, (logit, place) => (isContext[place] || place === classToken ? Math.exp(logit) : 0));
     const sum = powers.reduce((total, power) => total + power, 0);
     return powers.map((power) => (sum === 0 ? 0 : power / sum));
   };
@@ -29,7 +29,7 @@ const windows = fc
     start: Float32Array.from([2, ...tokens.map(({ start }) => start)]),
     end: Float32Array.from([1, ...tokens.map(({ end }) => end)]),
     isContext: [false, ...tokens.map(({ inside }) => inside)],
-    classPlace: 0,
+    classToken: 0,
   }));
 
 describe("spans of one window", () => {
@@ -51,7 +51,7 @@ describe("spans of one window", () => {
   it("the score is a probability by hand: two tokens of the context and the class token", () => {
     const start = Float32Array.of(0, 5, Math.log(3), 0);
     const end = Float32Array.of(0, 5, 0, Math.log(2));
-    const { spans, nullScore } = bestSpans({ start, end, isContext: [false, false, true, true], classPlace: 0 }, 2, 15);
+    const { spans, nullScore } = bestSpans({ start, end, isContext: [false, false, true, true], classToken: 0 }, 2, 15);
     // The question's token (5) takes no part: starts are 1, 3, 1 of 5, ends 1, 1, 2 of 4.
     expect(spans[0]).toMatchObject({ item: { first: 2, last: 3 }, score: expect.closeTo((3 / 5) * (2 / 4), 6) as number });
     expect(spans[1]).toMatchObject({ item: { first: 2, last: 2 }, score: expect.closeTo((3 / 5) * (1 / 4), 6) as number });
@@ -60,7 +60,7 @@ describe("spans of one window", () => {
 
   it("without a class token nothing says that there is no answer", () => {
     const { spans, nullScore } = bestSpans(
-      { start: Float32Array.of(9, 1), end: Float32Array.of(9, 1), isContext: [false, true], classPlace: undefined },
+      { start: Float32Array.of(9, 1), end: Float32Array.of(9, 1), isContext: [false, true], classToken: undefined },
       1,
       15,
     );
@@ -70,12 +70,12 @@ describe("spans of one window", () => {
 
   it("huge logits make no infinity", () => {
     const huge = Float32Array.of(3e38, 3e38, -3e38);
-    const { spans } = bestSpans({ start: huge, end: huge, isContext: [false, true, true], classPlace: 0 }, 1, 15);
+    const { spans } = bestSpans({ start: huge, end: huge, isContext: [false, true, true], classToken: 0 }, 1, 15);
     expect(spans[0]?.score).toBeCloseTo(0.25, 12);
   });
 
   it("a window without context has no span", () => {
-    const { spans } = bestSpans({ start: Float32Array.of(1), end: Float32Array.of(1), isContext: [false], classPlace: 0 }, 3, 15);
+    const { spans } = bestSpans({ start: Float32Array.of(1), end: Float32Array.of(1), isContext: [false], classToken: 0 }, 3, 15);
     expect(spans).toEqual([]);
   });
 });

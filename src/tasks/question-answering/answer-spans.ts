@@ -4,6 +4,7 @@
  * The score of a span is the probability of its first token as start times that of its last token as end. Each is a softmax over the tokens
  * of the context and the class token; other tokens are masked.
  */
+import { at } from "../../checked.ts";
 import { TopK, type Scored } from "../shared/top-k.ts";
 
 /** Logits of one window of question and context; all arrays have one entry per token. */
@@ -13,7 +14,7 @@ export interface WindowLogits {
   /** Whether the token belongs to the context. */
   readonly isContext: readonly boolean[];
   /** Index of the class token, at which a model trained on SQuAD 2.0 predicts "no answer". Undefined: the window has none. */
-  readonly classPlace: number | undefined;
+  readonly classToken: number | undefined;
 }
 
 /** The tokens from `first` to `last`, both included. */
@@ -30,29 +31,30 @@ export interface WindowSpans {
   readonly nullScore: number;
 }
 
-/** The `limit` spans with the highest scores among those of at most `longest` tokens. */
-export function bestSpans({ start, end, isContext, classPlace }: WindowLogits, limit: number, longest: number): WindowSpans {
-  const takesPart = (place: number): boolean => isContext[place] === true || place === classPlace;
-  const starts = probabilities(start, takesPart);
-  const ends = probabilities(end, takesPart);
+/** The `limit` spans with the highest scores among those of at most `maxTokens` tokens. */
+export function bestSpans({ start, end, isContext, classToken }: WindowLogits, limit: number, maxTokens: number): WindowSpans {
+  const isCandidate = (token: number): boolean => isContext[token] === true || token === classToken;
+  const starts = probabilities(start, isCandidate);
+  const ends = probabilities(end, isCandidate);
   const best = new TopK<TokenSpan>(limit);
   for (let first = 0; first < starts.length; first += 1) {
-    if (isContext[first] !== true || !best.accepts(starts[first] ?? 0)) continue;
-    const beyond = Math.min(ends.length, first + longest);
+    const startProbability = at(starts, first);
+    if (isContext[first] !== true || !best.accepts(startProbability)) continue;
+    const beyond = Math.min(ends.length, first + maxTokens);
     for (let last = first; last < beyond; last += 1) {
-      const score = (starts[first] ?? 0) * (ends[last] ?? 0);
+      const score = startProbability * at(ends, last);
       if (isContext[last] === true && best.accepts(score)) best.add(score, { first, last });
     }
   }
-  const nullScore = classPlace === undefined ? 0 : (starts[classPlace] ?? 0) * (ends[classPlace] ?? 0);
+  const nullScore = classToken === undefined ? 0 : at(starts, classToken) * at(ends, classToken);
   return { spans: best.ranked, nullScore };
 }
 
-/** Softmax over the places that take part, 0 elsewhere. */
-function probabilities(logits: Float32Array, takesPart: (place: number) => boolean): Float64Array {
+/** Softmax over the candidate tokens, 0 for all others. */
+function probabilities(logits: Float32Array, isCandidate: (token: number) => boolean): Float64Array {
   let highest = Number.NEGATIVE_INFINITY;
-  for (const [place, logit] of logits.entries()) if (takesPart(place) && logit > highest) highest = logit;
-  const powers = Float64Array.from(logits, (logit, place) => (takesPart(place) ? Math.exp(logit - highest) : 0));
+  for (const [token, logit] of logits.entries()) if (isCandidate(token) && logit > highest) highest = logit;
+  const powers = Float64Array.from(logits, (logit, token) => (isCandidate(token) ? Math.exp(logit - highest) : 0));
   const sum = powers.reduce((total, power) => total + power, 0);
   return sum === 0 ? powers : powers.map((power) => power / sum);
 }

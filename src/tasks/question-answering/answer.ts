@@ -1,13 +1,15 @@
 /** Task `question-answering` (Hugging Face, extractive): the span of a context that answers a question, equal to transformers' pipeline of that name. */
+import { type EncodingWindow, encodingWindows } from "../shared/encoding-windows.ts";
+import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 import type { TensorInfo } from "../../tensor.ts";
-import { type Encoding, type OffsetUnit, convertOffsets, offsetUnits } from "../../tokenizers/index.ts";
+import { type Encoding, type OffsetUnit, convertSpans, offsetUnits } from "../../tokenizers/index.ts";
 import { type TextSpan, type TokenSpan, bestSpans, mergeAnswers } from "./answer-spans.ts";
 import type { EncoderValues } from "../batching/run-batch.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { requireFinite } from "../shared/label-head.ts";
+import { requireFinite } from "../shared/require-finite.ts";
 import { type QuestionPair, encodeQuestions } from "./question-windows.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
@@ -71,45 +73,42 @@ export async function answer(encoder: Encoder, pairs: readonly QuestionPair[], o
   const settings = textTaskSettings(encoder.manifest, options);
   const [output, endOutput] = spanOutputs(encoder.manifest, encoder.outputs);
   const encodings = await encodeQuestions(encoder.tokenizer, pairs, { ...settings, stride: options.stride }, signal);
-  const windows = encodings.flatMap((encoding, pair) =>
-    [encoding, ...encoding.overflowing].map((window) => ({ ids: window.ids, typeIds: window.typeIds, pair, encoding: window })),
-  );
+  const windows = encodingWindows(encodings);
   // Several token spans can extend to the same words, so more candidates are searched than returned.
   const candidates = alignToWords ? 2 * topK + 10 : topK;
   const found: TextSpan[][] = windows.map(() => []);
   const nullScores = pairs.map(() => 1);
-  const wanted = {
+  const run = {
     output,
     others: [endOutput],
     batchTokens: settings.batchTokens,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   };
-  await runEncodings(encoder, windows, wanted, ({ index, encoding: { pair, encoding }, other, ...starts }) => {
+  await runEncodings(encoder, windows, run, ({ index, encoding: { text: pair, encoding }, other, ...starts }) => {
     const [start, end] = [logitsOf(starts, encoding, pair), logitsOf(other(endOutput), encoding, pair)];
     const { ids, offsets, wordIds, sequenceIds } = encoding;
     const window: Columns = { ids, offsets, wordIds, sequenceIds };
     const isContext = sequenceIds.map((sequence) => sequence === 1);
-    const classPlace = classPlaceOf(window, encoder.tokenizer.clsId);
-    const { spans, nullScore } = bestSpans({ start, end, isContext, classPlace }, candidates, maxAnswerTokens);
-    nullScores[pair] = Math.min(nullScores[pair] ?? 1, nullScore);
-    const { context } = pairs[pair] ?? { context: "" };
+    const classToken = classTokenOf(window, encoder.tokenizer.clsId);
+    const { spans, nullScore } = bestSpans({ start, end, isContext, classToken }, candidates, maxAnswerTokens);
+    nullScores[pair] = Math.min(at(nullScores, pair), nullScore);
+    const { context } = at(pairs, pair);
     found[index] = spans.flatMap(({ item, score }) => {
-      const place = trimmed(placeOf(window, item, alignToWords), context);
-      return place.start < place.end ? [{ ...place, score }] : [];
+      const range = trimRange(rangeOf(window, item, alignToWords), context);
+      return range.start < range.end ? [{ ...range, score }] : [];
     });
   });
-  const spansOf = windowsOfPairs(found, windows, pairs.length);
+  const spansOf = groupByPair(found, windows, pairs.length);
   return {
     results: pairs.map(({ context }, index) => {
-      const merged = mergeAnswers(spansOf[index] ?? [], context);
-      const all = noAnswer ? [...merged, { start: 0, end: 0, score: nullScores[index] ?? 0 }] : merged;
+      const merged = mergeAnswers(at(spansOf, index), context);
+      const all = noAnswer ? [...merged, { start: 0, end: 0, score: at(nullScores, index) }] : merged;
       const best = all.sort((a, b) => b.score - a.score).slice(0, topK);
-      const places = convertOffsets(Int32Array.from(best.flatMap(({ start, end }) => [start, end])), context, offsets);
+      const ranges = convertSpans(best, context, offsets);
       return best.map(({ start, end, score }, number) => ({
         answer: context.slice(start, end),
         score: Math.fround(score),
-        start: places[2 * number] ?? 0,
-        end: places[2 * number + 1] ?? 0,
+        ...at(ranges, number),
       }));
     }),
     tokens: encodings.map(({ wholeLength }) => wholeLength),
@@ -139,7 +138,7 @@ export function questionPairs(
   }
   if (typeof contexts === "string") return questions.map((question) => ({ question, context: contexts }));
   if (questions.length === contexts.length)
-    return questions.map((question, index) => ({ question, context: contexts[index] ?? "" }));
+    return questions.map((question, index) => ({ question, context: at(contexts, index) }));
   throw new InferyardError("INPUT_INVALID", `${questions.length} questions do not pair with ${contexts.length} contexts`, {
     remedy: "give as many of the one as of the other, or a single string for one of them",
   });
@@ -155,22 +154,22 @@ function logitsOf({ data, offset }: EncoderValues, { ids }: Encoding, pair: numb
 type Columns = Pick<Encoding, "ids" | "offsets" | "wordIds" | "sequenceIds">;
 
 /** Index of the class token among the special tokens; an occurrence in the text itself does not count. */
-function classPlaceOf({ ids, sequenceIds }: Columns, clsId: number | undefined): number | undefined {
-  const place = ids.findIndex((id, index) => id === clsId && sequenceIds[index] === null);
-  return place === -1 ? undefined : place;
+function classTokenOf({ ids, sequenceIds }: Columns, clsId: number | undefined): number | undefined {
+  const token = ids.findIndex((id, index) => id === clsId && sequenceIds[index] === null);
+  return token === -1 ? undefined : token;
 }
 
 /** The range of a token span in the context, in UTF-16 code units; with `alignToWords` extended to whole words. */
-function placeOf({ offsets, wordIds, sequenceIds }: Columns, { first, last }: TokenSpan, alignToWords: boolean): Place {
-  const goesOn = (place: number, neighbour: number): boolean =>
-    alignToWords && sequenceIds[neighbour] === 1 && wordIds[neighbour] !== null && wordIds[neighbour] === wordIds[place];
+function rangeOf({ offsets, wordIds, sequenceIds }: Columns, { first, last }: TokenSpan, alignToWords: boolean): Range {
+  const isSameWord = (token: number, neighbour: number): boolean =>
+    alignToWords && sequenceIds[neighbour] === 1 && wordIds[neighbour] !== null && wordIds[neighbour] === wordIds[token];
   let [from, to] = [first, last];
-  while (goesOn(from, from - 1)) from -= 1;
-  while (goesOn(to, to + 1)) to += 1;
-  return { start: offsets[2 * from] ?? 0, end: offsets[2 * to + 1] ?? 0 };
+  while (isSameWord(from, from - 1)) from -= 1;
+  while (isSameWord(to, to + 1)) to += 1;
+  return { start: at(offsets, 2 * from), end: at(offsets, 2 * to + 1) };
 }
 
-interface Place {
+interface Range {
   readonly start: number;
   readonly end: number;
 }
@@ -179,7 +178,7 @@ interface Place {
  * Trims white space, which tokens of some models include before a word, and includes combining marks after the end, which tokenizers that strip
  * accents leave out of a token's offsets ("e" followed by U+0301).
  */
-function trimmed({ start, end }: Place, context: string): Place {
+function trimRange({ start, end }: Range, context: string): Range {
   const text = context.slice(start, end);
   const from = start + text.length - text.trimStart().length;
   const to = Math.max(from, start + text.trimEnd().length);
@@ -191,13 +190,10 @@ const leadingMarks = /^\p{M}+/u;
 /** Maximum number of combining marks that are included after a letter. */
 const maxCombiningMarks = 16;
 
-function windowsOfPairs(
-  found: readonly TextSpan[][],
-  windows: readonly { readonly pair: number }[],
-  count: number,
-): TextSpan[][][] {
+/** The spans found in each window, grouped by the pair of the window. */
+function groupByPair(found: readonly TextSpan[][], windows: readonly EncodingWindow[], count: number): TextSpan[][][] {
   const grouped: TextSpan[][][] = Array.from({ length: count }, () => []);
-  for (const [index, { pair }] of windows.entries()) grouped[pair]?.push(found[index] ?? []);
+  for (const [index, { text: pair }] of windows.entries()) at(grouped, pair).push(at(found, index));
   return grouped;
 }
 
@@ -208,10 +204,10 @@ function spanOutputs({ name, tasks }: Manifest, outputs: readonly TensorInfo[]):
   const [start, end] = [named("start"), named("end")];
   if (start !== undefined && end !== undefined) return [start, end];
   const given = outputs.map((output) => `${output.name} [${output.shape.join(", ")}]`).join(", ");
-  const told = tasks[0] === undefined ? "" : `; it is one for ${tasks[0]}`;
+  const declared = tasks[0] === undefined ? "" : `; it is one for ${tasks[0]}`;
   throw new InferyardError(
     "MODEL_UNSUPPORTED",
-    `${name} has no question-answering head: outputs start_logits and end_logits [batch, tokens] are needed, and it has ${given}${told}`,
+    `${name} has no question-answering head: outputs start_logits and end_logits [batch, tokens] are needed, and it has ${given}${declared}`,
     { remedy: "use an export with a question-answering head" },
   );
 }

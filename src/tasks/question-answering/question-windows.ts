@@ -24,7 +24,7 @@ export interface QuestionLimits {
 }
 
 /** Window length in tokens that the default stride is derived from, at most: models without a limit would get a stride without one. */
-const widestDefault = 4096;
+const maxDefaultWindow = 4096;
 
 /**
  * Tokenizes pairs. Throws INPUT_INVALID for an empty question, INPUT_TOO_LONG for a question that leaves no room for the context, or, with
@@ -36,14 +36,14 @@ export async function encodeQuestions(
   { maxTokens, truncate, stride }: QuestionLimits,
   signal?: AbortSignal,
 ): Promise<Encoding[]> {
-  const rest = createYielder();
+  const maybeYield = createYielder();
   const rooms = new Map<string, number>();
   const encodings: Encoding[] = [];
   for (const [index, { question, context }] of pairs.entries()) {
     throwIfAborted(signal);
-    const room = rooms.get(question) ?? (await roomBeside(tokenizer, question, index, maxTokens));
+    const room = rooms.get(question) ?? (await roomForContext(tokenizer, question, index, maxTokens));
     rooms.set(question, room);
-    const overlap = stride ?? Math.min(Math.floor(Math.min(maxTokens, widestDefault) / 4), Math.floor(room / 2));
+    const overlap = stride ?? Math.min(Math.floor(Math.min(maxTokens, maxDefaultWindow) / 4), Math.floor(room / 2));
     const encoding = await encodeText(tokenizer, question, {
       pair: context,
       maxTokens,
@@ -53,13 +53,13 @@ export async function encodeQuestions(
     });
     if (encoding.truncated && truncate === "error") throw tooLong(index, encoding.wholeLength, maxTokens);
     encodings.push(encoding);
-    await rest();
+    await maybeYield();
   }
   return encodings;
 }
 
 /** Number of tokens that a question leaves for the context. */
-async function roomBeside(tokenizer: Tokenizer, question: string, index: number, maxTokens: number): Promise<number> {
+async function roomForContext(tokenizer: Tokenizer, question: string, index: number, maxTokens: number): Promise<number> {
   if (question.trim() === "") {
     throw new InferyardError("INPUT_INVALID", `question ${index} is empty`, {
       remedy: "ask something",

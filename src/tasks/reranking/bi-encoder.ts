@@ -1,4 +1,5 @@
 /** Task `text-ranking` with an embedding model (bi-encoder): the cosine of the query's embedding with each document's. Faster and less accurate than a cross-encoder. */
+import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { embed } from "../embedding/embed.ts";
@@ -26,16 +27,16 @@ export async function rerankByEmbedding(
     });
   }
   const { topN, raw: _raw, ...limits } = options;
-  const asked = await embed(encoder, [query], { ...limits, ...promptOf(encoder.manifest, "query") });
-  const given = await embed(encoder, documents, { ...limits, ...promptOf(encoder.manifest, "document") });
-  const direction = normalize(asked.embeddings[0] ?? new Float32Array());
-  const scores = given.embeddings.map((vector) => cosine(direction, vector));
-  const { tokens, truncated } = given;
+  const queryResult = await embed(encoder, [query], { ...limits, ...promptOf(encoder.manifest, "query") });
+  const documentResult = await embed(encoder, documents, { ...limits, ...promptOf(encoder.manifest, "document") });
+  const direction = normalize(at(queryResult.embeddings, 0));
+  const scores = documentResult.embeddings.map((vector) => cosine(direction, vector));
+  const { tokens, truncated } = documentResult;
   return {
     results: rankDocuments(scores, documents, topN),
     scoring: "cosine",
     tokens,
-    queryTokens: asked.tokens[0] ?? 0,
+    queryTokens: at(queryResult.tokens, 0),
     truncated,
   };
 }

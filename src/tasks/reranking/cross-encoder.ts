@@ -1,10 +1,13 @@
 /** Task `text-ranking` (Hugging Face) with a cross-encoder, which reads query and document together; equal to `CrossEncoder.rank` of sentence-transformers. */
+import { at } from "../../checked.ts";
+import { readCounts } from "../shared/read-counts.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 import { encodePairs } from "../shared/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { type Activation, applyActivation, labelHeadOf, logitsOutput, requireFinite } from "../shared/label-head.ts";
+import { type Activation, applyActivation, labelHeadOf, logitsOutput } from "../shared/label-head.ts";
+import { requireFinite } from "../shared/require-finite.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
 /** Options of `Runtime.rerank`. */
@@ -45,7 +48,7 @@ export interface Ranking {
  * Scores every document with a cross-encoder and sorts them. Of a pair that is too long only the document is truncated. Throws
  * MODEL_UNSUPPORTED for a model that does not have one or two labels.
  */
-export async function rerank(
+export async function rerankByCrossEncoder(
   encoder: Encoder,
   query: string,
   documents: readonly string[],
@@ -61,28 +64,27 @@ export async function rerank(
   const limits = { ...settings, strategy: "only_second", name } as const;
   const encodings = await encodePairs(encoder.tokenizer, pairs, limits, signal);
   const scores = new Float32Array(documents.length);
-  const wanted = { output, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
+  const run = { output, batchTokens: settings.batchTokens, signal };
   const activation = raw ? "none" : head.activation;
-  await runEncodings(encoder, encodings, wanted, ({ index, data, offset, shape }) => {
-    const logits = data.slice(offset, offset + (shape[0] ?? 0));
+  await runEncodings(encoder, encodings, run, ({ index, data, offset, shape }) => {
+    const logits = data.slice(offset, offset + at(shape, 0));
     requireFinite(logits, index);
     scores[index] = applyActivation(logits, activation)[head.label] ?? Number.NaN;
   });
   return {
     results: rankDocuments(scores, documents, topN),
     scoring: activation,
-    tokens: encodings.map(({ ids }) => ids.length),
-    truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),
+    ...readCounts(encodings),
   };
 }
 
-/** Best first, ties in the given order; the scores are of the documents in their own order. */
+/** Sorts documents by descending score; equal scores keep the order of the input. `scores[i]` belongs to `documents[i]`. */
 export function rankDocuments(
   scores: ArrayLike<number>,
   documents: readonly string[],
   topN: number = documents.length,
 ): RankedDocument[] {
-  const ranked = documents.map((text, index) => ({ index, score: scores[index] ?? Number.NaN, text }));
+  const ranked = documents.map((text, index) => ({ index, score: at(scores, index), text }));
   return ranked.sort((a, b) => b.score - a.score).slice(0, topN);
 }
 

@@ -2,12 +2,16 @@
 import type { Encoder } from "../batching/run-encodings.ts";
 import { isLateInteraction } from "../shared/encoder-outputs.ts";
 import { rerankByLateInteraction } from "../embedding/late-interaction.ts";
-import { type Ranking, type RerankOptions, rerank } from "./cross-encoder.ts";
+import { type Ranking, type RerankOptions, rerankByCrossEncoder } from "./cross-encoder.ts";
 import { isEmbedder, rerankByEmbedding } from "./bi-encoder.ts";
 
 export { rerankOptionNames } from "./cross-encoder.ts";
 
-export async function rerankWithModel(
+/**
+ * Orders documents by relevance with the method that fits the model: late interaction for ColBERT exports, the cosine of embeddings for embedding
+ * models, a cross-encoder otherwise. Throws INPUT_INVALID for options that the method does not have.
+ */
+export async function rerank(
   encoder: Encoder,
   query: string,
   documents: readonly string[],
@@ -15,5 +19,5 @@ export async function rerankWithModel(
 ): Promise<Ranking> {
   if (isLateInteraction(encoder.outputs)) return rerankByLateInteraction(encoder, query, documents, options);
   if (isEmbedder(encoder.manifest)) return rerankByEmbedding(encoder, query, documents, options);
-  return rerank(encoder, query, documents, options);
+  return rerankByCrossEncoder(encoder, query, documents, options);
 }

@@ -34,7 +34,7 @@ export async function encodePairs(
   limits: PairLimits,
   signal?: AbortSignal,
 ): Promise<Encoding[]> {
-  const rest = createYielder();
+  const maybeYield = createYielder();
   const encodings: Encoding[] = [];
   for (const pair of pairs) {
     throwIfAborted(signal);
@@ -42,7 +42,7 @@ export async function encodePairs(
     const encoding = await encodePair(tokenizer, pair, limits);
     if (encoding.truncated && limits.truncate === "error") throw tooLong(encodings.length, encoding.wholeLength, limits);
     encodings.push(encoding);
-    await rest();
+    await maybeYield();
   }
   return encodings;
 }

@@ -31,7 +31,7 @@ export async function encodeTexts<Encoded extends TokenIds>(
   { maxTokens, truncate, prompt = "", stride }: EncodeLimits,
   signal?: AbortSignal,
 ): Promise<Encoded[]> {
-  const rest = createYielder();
+  const maybeYield = createYielder();
   const encodings: Encoded[] = [];
   for (const [index, text] of texts.entries()) {
     throwIfAborted(signal);
@@ -44,7 +44,7 @@ export async function encodeTexts<Encoded extends TokenIds>(
     });
     if (encoding.truncated && truncate === "error") throw tooLong(index, encoding.wholeLength, maxTokens);
     encodings.push(encoding);
-    await rest();
+    await maybeYield();
   }
   return encodings;
 }

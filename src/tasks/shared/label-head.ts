@@ -89,13 +89,3 @@ export function logitsOutput(outputs: readonly TensorInfo[], rank: 2 | 3): strin
     remedy: rank === 2 ? "use an export with a classification head" : "use an export with a token-classification head",
   });
 }
-
-/** RUN_FAILED for a number that is none: a label chosen from it would be made up. */
-export function requireFinite(logits: Float32Array, index: number): void {
-  const broken = logits.findIndex((value) => !Number.isFinite(value));
-  if (broken === -1) return;
-  throw new InferyardError("RUN_FAILED", `the model gave a value that is not a number for text ${index}`, {
-    remedy: "try another variant or target",
-    data: { text: index, component: broken },
-  });
-}

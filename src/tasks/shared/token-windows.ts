@@ -34,15 +34,15 @@ export function tokenWindows(
   encoding: TokenIds & EncoderInputRow,
   text: number,
   { prefix, suffix }: Frame,
-  { maxTokens, stride: asked }: WindowLimits,
+  { maxTokens, stride: requested }: WindowLimits,
 ): TokenWindow[] {
   const { ids, typeIds, wholeLength, promptTokens } = encoding;
   const end = ids.length - suffix.length;
   const head = Math.min(Math.max(prefix.length, promptTokens), end);
   const room = maxTokens - head - suffix.length;
-  if (room < 1) throw noRoom(maxTokens, head + suffix.length);
-  const stride = asked ?? (Number.isFinite(room) ? Math.floor(room / 4) : 0);
-  if (stride >= room) throw tooFar(stride, room);
+  if (room < 1) throw limitTooShort(maxTokens, head + suffix.length);
+  const stride = requested ?? (Number.isFinite(room) ? Math.floor(room / 4) : 0);
+  if (stride >= room) throw strideTooLong(stride, room);
   const part = <Item>(list: readonly Item[], from: number, to: number): Item[] => [
     ...list.slice(0, head),
     ...list.slice(head + from, head + to),
@@ -69,12 +69,12 @@ export function tokenWindows(
   }
 }
 
-function noRoom(maxTokens: number, around: number): InferyardError {
+function limitTooShort(maxTokens: number, around: number): InferyardError {
   const message = `a limit of ${maxTokens} tokens leaves no room for the text: special tokens and prompt take ${around} of every window`;
   return new InferyardError("INPUT_INVALID", message, { remedy: `give a limit of more than ${around} tokens` });
 }
 
-function tooFar(stride: number, room: number): InferyardError {
+function strideTooLong(stride: number, room: number): InferyardError {
   return new InferyardError(
     "INPUT_INVALID",
     `a stride of ${stride} leaves no room for new tokens: a window has ${room} of the text`,

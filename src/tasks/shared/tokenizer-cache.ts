@@ -10,17 +10,19 @@ export class TokenizerCache {
   readonly #threads: TokenizerThreads | undefined;
   readonly #chains = new WeakMap<TextSettings, Promise<PostPooling>>();
 
-  /** `threads`: read long texts. Default: the calling thread does. */
+  /** `threads`: worker threads for long texts. Default: none. */
   constructor(threads?: TokenizerThreads) {
     this.#threads = threads;
   }
 
+  /** The tokenizer of a model, read on first use. */
   get(settings: TextSettings): Promise<Tokenizer> {
     const known = this.#tokenizers.get(settings) ?? loadTokenizer(settings, this.#threads);
     this.#tokenizers.set(settings, known);
     return known;
   }
 
+  /** The post-pooling modules of a model, read on first use. */
   getPostPooling(settings: TextSettings): Promise<PostPooling> {
     const known = this.#chains.get(settings) ?? readChain(settings);
     this.#chains.set(settings, known);

@@ -1,5 +1,7 @@
 /** Top-k selection over a stream of scored items, without collecting or sorting all of them. */
 
+import { lowerBound } from "./binary-search.ts";
+
 /** An item with its score. */
 export interface Scored<Item> {
   readonly item: Item;
@@ -24,13 +26,8 @@ export class TopK<Item> {
   /** Adds an item. Of equal scores the item added first ranks first. */
   add(score: number, item: Item): void {
     if (!this.accepts(score)) return;
-    let [low, high] = [0, this.#kept.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#kept[middle]?.score ?? Number.NEGATIVE_INFINITY) >= score) low = middle + 1;
-      else high = middle;
-    }
-    this.#kept.splice(low, 0, { item, score });
+    const index = lowerBound(this.#kept, (kept) => kept.score < score);
+    this.#kept.splice(index, 0, { item, score });
     if (this.#kept.length > this.#limit) this.#kept.pop();
   }
 

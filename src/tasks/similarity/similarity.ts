@@ -83,14 +83,14 @@ async function compare(
   metric: SimilarityMetric,
   signal: AbortSignal | undefined,
 ): Promise<Float32Array[]> {
-  const rest = createYielder();
+  const maybeYield = createYielder();
   const isCosine = metric === "cosine";
   const [table, other] = [vectorTable(embeddings, isCosine), vectorTable(others.embeddings, isCosine)];
   const scores: Float32Array[] = [];
   for (let row = 0; row < table.rows; row += 1) {
     throwIfAborted(signal);
     scores.push(similarityRow(table, row, other, metric));
-    await rest();
+    await maybeYield();
   }
   return scores;
 }

@@ -3,6 +3,8 @@
  * weight of a vocabulary token is the maximum of log(1 + relu(logit)) over the text's tokens, special tokens included; this equals
  * sentence-transformers' `SparseEncoder` with `SpladePooling(max)`.
  */
+import { at } from "../../checked.ts";
+import { readCounts } from "../shared/read-counts.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { refuseNonPositive } from "../../runtime/options/options.ts";
@@ -10,7 +12,8 @@ import type { TensorInfo } from "../../tensor.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { encodeTexts } from "../shared/encode-texts.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { logitsOutput, requireFinite } from "../shared/label-head.ts";
+import { logitsOutput } from "../shared/label-head.ts";
+import { requireFinite } from "../shared/require-finite.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
 /** Options of `Runtime.embedSparse`. */
@@ -61,17 +64,17 @@ export async function embedSparse(
   const output = headOf(encoder.manifest, encoder.outputs);
   const encodings = await encodeTexts(encoder.tokenizer, texts, settings, signal);
   const embeddings: SparseEmbedding[] = Array.from({ length: encodings.length }, () => sparse(new Float32Array(), 0));
-  const wanted = {
+  const run = {
     output,
     batchTokens: settings.batchTokens,
     batchKey: "highest",
     // Logits `[tokens, vocabulary]` are reduced in the model's host; copying them out costs as much as computing them.
     reduction: (rows: readonly TokenIds[]) => ({ kind: "highest", lengths: rows.map(({ ids }) => ids.length) }) as const,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   };
   let dimensions = 0;
-  await runEncodings(encoder, encodings, wanted, ({ index, data, offset, shape }) => {
-    dimensions = shape[0] ?? 0;
+  await runEncodings(encoder, encodings, run, ({ index, data, offset, shape }) => {
+    dimensions = at(shape, 0);
     const highest = data.subarray(offset, offset + dimensions);
     requireFinite(highest, index);
     embeddings[index] = sparse(highest.map(Math.log1p), threshold, topK);
@@ -79,15 +82,14 @@ export async function embedSparse(
   return {
     embeddings,
     dimensions,
-    tokens: encodings.map(({ ids }) => ids.length),
-    truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),
+    ...readCounts(encodings),
   };
 }
 
 function sparse(weights: Float32Array, threshold: number, topK?: number): SparseEmbedding {
-  const present = Array.from(weights.keys()).filter((id) => (weights[id] ?? 0) > threshold);
-  const kept = present.sort((a, b) => (weights[b] ?? 0) - (weights[a] ?? 0)).slice(0, topK);
-  return { indices: Uint32Array.from(kept), values: Float32Array.from(kept, (id) => weights[id] ?? 0) };
+  const present = Array.from(weights.keys()).filter((id) => at(weights, id) > threshold);
+  const kept = present.sort((a, b) => at(weights, b) - at(weights, a)).slice(0, topK);
+  return { indices: Uint32Array.from(kept), values: Float32Array.from(kept, (id) => at(weights, id)) };
 }
 
 /** Many models have an output of rank 3; only with a masked-language-model head is its last axis the vocabulary. */

@@ -13,7 +13,7 @@ import type { TransferableTokens, TokenizerThreads } from "../../tokenizers/toke
 import type { ChunkSettings } from "../chunking/chunk-options.ts";
 import type { ChunkedText } from "../chunking/chunk.ts";
 import type { TextWorkers } from "./text-workers.ts";
-import type { AnswerMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
+import type { ResultMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
 
 /** Maximum number of threads. */
 const threadCount = 2;
@@ -25,7 +25,7 @@ const minHeapMebibytes = 256;
 /** Idle time in milliseconds after which a thread ends and frees its tokenizers. */
 const idleMs = 60_000;
 /** Maximum number of queued calls. */
-const maxWaiting = 1024;
+const maxQueued = 1024;
 /** Maximum number of tokenizers of one thread. A thread that would need one more is replaced. */
 const maxTokenizers = 8;
 
@@ -33,7 +33,7 @@ interface Call {
   readonly message: Omit<CallMessage, "settings">;
   readonly settings: TextSettings;
   /** The input, for error messages: "a text of 9000 characters". */
-  readonly shown: string;
+  readonly description: string;
   readonly resolve: (result: never) => void;
   readonly reject: (error: InferyardError) => void;
 }
@@ -57,8 +57,8 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
   readonly #program: URL;
   readonly #heap: number;
   readonly #threads = new Set<Thread>();
-  readonly #waiting: Call[] = [];
-  readonly #numbers = new WeakMap<TextSettings, number>();
+  readonly #queue: Call[] = [];
+  readonly #tokenizerNumbers = new WeakMap<TextSettings, number>();
   #lastNumber = 0;
   #disposed = false;
 
@@ -82,54 +82,54 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     return this.#run("decode", settings, { ids: Int32Array.from(ids), options }, `${ids.length} tokens`);
   }
 
-  chunk(settings: TextSettings, text: string, { signal: _signal, ...asked }: ChunkSettings): Promise<ChunkedText> {
-    return this.#run("chunk", settings, { text, settings: asked }, `a text of ${text.length} characters`);
+  chunk(settings: TextSettings, text: string, { signal: _signal, ...args }: ChunkSettings): Promise<ChunkedText> {
+    return this.#run("chunk", settings, { text, settings: args }, `a text of ${text.length} characters`);
   }
 
   async dispose(): Promise<void> {
     this.#disposed = true;
-    for (const call of this.#waiting.splice(0)) call.reject(disposedError());
+    for (const call of this.#queue.splice(0)) call.reject(disposedError());
     await Promise.all([...this.#threads].map((thread) => this.#end(thread, disposedError())));
   }
 
   #run<Name extends OperationName>(
     operation: Name,
     settings: TextSettings,
-    asked: Operations[Name]["asked"],
-    shown: string,
+    args: Operations[Name]["args"],
+    description: string,
   ): Promise<Operations[Name]["result"]> {
-    const tokenizer = this.#numbers.get(settings) ?? ++this.#lastNumber;
-    this.#numbers.set(settings, tokenizer);
+    const tokenizer = this.#tokenizerNumbers.get(settings) ?? ++this.#lastNumber;
+    this.#tokenizerNumbers.set(settings, tokenizer);
     return new Promise((resolve, reject) => {
       if (this.#disposed) {
         reject(disposedError());
         return;
       }
-      if (this.#waiting.length >= maxWaiting) {
-        const message = `${maxWaiting} long texts are queued for tokenization, the maximum`;
+      if (this.#queue.length >= maxQueued) {
+        const message = `${maxQueued} long texts are queued for tokenization, the maximum`;
         reject(new InferyardError("QUEUE_FULL", message, { remedy: "retry later", retryAfterMs: 1000 }));
         return;
       }
-      this.#waiting.push({ message: { operation, asked, tokenizer }, settings, shown, resolve, reject });
-      this.#next();
+      this.#queue.push({ message: { operation, args, tokenizer }, settings, description, resolve, reject });
+      this.#startQueued();
     });
   }
 
-  #next(): void {
+  #startQueued(): void {
     for (;;) {
       const idle = [...this.#threads].find(({ call }) => call === undefined);
-      if (this.#waiting.length === 0 || (idle === undefined && this.#threads.size >= threadCount)) return;
-      const call = this.#waiting.shift();
-      if (call !== undefined) this.#give(idle ?? this.#start(), call);
+      if (this.#queue.length === 0 || (idle === undefined && this.#threads.size >= threadCount)) return;
+      const call = this.#queue.shift();
+      if (call !== undefined) this.#assign(idle ?? this.#start(), call);
     }
   }
 
-  #give(thread: Thread, call: Call): void {
+  #assign(thread: Thread, call: Call): void {
     const { message, settings } = call;
     const isKnown = thread.tokenizers.has(message.tokenizer);
     if (!isKnown && thread.tokenizers.size >= maxTokenizers) {
       void this.#end(thread);
-      this.#give(this.#start(), call);
+      this.#assign(this.#start(), call);
       return;
     }
     clearTimeout(thread.timer);
@@ -137,8 +137,8 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     thread.tokenizers.add(message.tokenizer);
     thread.worker.ref();
     thread.timer = setTimeout(() => {
-      const took = `reading ${call.shown} took longer than ${this.#timeoutMs} ms`;
-      void this.#end(thread, tooMuch(took, "send a shorter text, or raise `textTimeout`"));
+      const took = `reading ${call.description} took longer than ${this.#timeoutMs} ms`;
+      void this.#end(thread, limitExceeded(took, "send a shorter text, or raise `textTimeout`"));
     }, this.#timeoutMs);
     thread.worker.postMessage(isKnown ? message : { ...message, settings });
   }
@@ -151,19 +151,19 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     });
     const thread: Thread = { worker, tokenizers: new Set(), call: undefined, timer: undefined };
     this.#threads.add(thread);
-    worker.on("message", (answer: AnswerMessage) => {
+    worker.on("message", (result: ResultMessage) => {
       const { call } = thread;
       if (call === undefined) return;
-      this.#rest(thread);
-      if (answer.ok) call.resolve(answer.result as never);
-      else call.reject(InferyardError.fromJSON(answer.error));
-      this.#next();
+      this.#markIdle(thread);
+      if (result.ok) call.resolve(result.result as never);
+      else call.reject(InferyardError.fromJSON(result.error));
+      this.#startQueued();
     });
     worker.on("error", (error: NodeJS.ErrnoException) => {
-      const read = `reading ${thread.call?.shown ?? "a text"}`;
+      const read = `reading ${thread.call?.description ?? "a text"}`;
       const outOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
       const failure = outOfMemory
-        ? tooMuch(`${read} took more than ${this.#heap} MiB of memory`, "send a shorter text")
+        ? limitExceeded(`${read} took more than ${this.#heap} MiB of memory`, "send a shorter text")
         : new InferyardError("HOST_DIED", `the thread that was ${read} failed: ${messageOf(error)}`, { cause: error });
       void this.#end(thread, failure);
     });
@@ -174,7 +174,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
   }
 
   /** Marks a thread as idle and starts its idle timer. */
-  #rest(thread: Thread): void {
+  #markIdle(thread: Thread): void {
     clearTimeout(thread.timer);
     thread.call = undefined;
     thread.worker.unref();
@@ -188,12 +188,12 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     const { call } = thread;
     thread.call = undefined;
     if (error !== undefined) call?.reject(error);
-    if (!this.#disposed) this.#next();
+    if (!this.#disposed) this.#startQueued();
     await thread.worker.terminate();
   }
 }
 
-function tooMuch(message: string, remedy: string): InferyardError {
+function limitExceeded(message: string, remedy: string): InferyardError {
   return new InferyardError("LIMIT_EXCEEDED", message, { remedy });
 }
 

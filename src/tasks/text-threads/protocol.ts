@@ -8,10 +8,10 @@ import type { ChunkedText } from "../chunking/chunk.ts";
 
 /** Arguments and result of every operation that a thread performs. */
 export interface Operations {
-  readonly tokenize: { readonly asked: { readonly text: string }; readonly result: TransferableTokens };
-  readonly decode: { readonly asked: { readonly ids: Int32Array; readonly options: DecodeOptions }; readonly result: string };
+  readonly tokenize: { readonly args: { readonly text: string }; readonly result: TransferableTokens };
+  readonly decode: { readonly args: { readonly ids: Int32Array; readonly options: DecodeOptions }; readonly result: string };
   readonly chunk: {
-    readonly asked: { readonly text: string; readonly settings: Omit<ChunkSettings, "signal"> };
+    readonly args: { readonly text: string; readonly settings: Omit<ChunkSettings, "signal"> };
     readonly result: ChunkedText;
   };
 }
@@ -22,13 +22,13 @@ export type OperationName = keyof Operations;
 /** Message to a thread: one call. */
 export interface CallMessage<Name extends OperationName = OperationName> {
   readonly operation: Name;
-  readonly asked: Operations[Name]["asked"];
+  readonly args: Operations[Name]["args"];
   /** Number that identifies a tokenizer. `settings` is sent with the first call that uses it. */
   readonly tokenizer: number;
   readonly settings?: TextSettings;
 }
 
 /** Message from a thread: the result of its call. */
-export type AnswerMessage =
+export type ResultMessage =
   | { readonly ok: true; readonly result: Operations[OperationName]["result"] }
   | { readonly ok: false; readonly error: SerializedError };

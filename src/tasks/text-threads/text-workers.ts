@@ -7,7 +7,7 @@ import type { ChunkedText } from "../chunking/chunk.ts";
 /** Worker threads that tokenize, decode and chunk long texts. */
 export interface TextWorkers extends TokenizerThreads {
   /** Chunks a text with a strategy that runs no model. Throws LIMIT_EXCEEDED if it takes too long or too much memory. */
-  chunk(settings: TextSettings, text: string, asked: ChunkSettings): Promise<ChunkedText>;
+  chunk(settings: TextSettings, text: string, options: ChunkSettings): Promise<ChunkedText>;
   /** Terminates the threads. */
   dispose(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { loadTextTokenizer } from "../../tokenizers/index.ts";
 import { type TransferableTokens, toTransferable } from "../../tokenizers/tokenizer-threads.ts";
 import type { TextTokenizer } from "../../tokenizers/text-tokenizer.ts";
 import { chunkTexts } from "../chunking/chunk.ts";
-import type { AnswerMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
+import type { ResultMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
 
 /** Nice value that is added to the thread's, 0 to 19; equal to that of model processes. */
 const niceness = 10;
@@ -15,16 +15,16 @@ const port = parentPort;
 if (port === null)
   throw new InferyardError("CONTRACT_VIOLATION", "thread.js is the program of a worker thread, not a main program");
 
-giveWay();
+lowerPriority();
 const tokenizers = new Map<number, Promise<TextTokenizer>>();
 
 port.on("message", async (message: CallMessage) => {
-  const answer = await answerTo(message);
-  port.postMessage(answer, answer.ok ? buffersOf(answer.result) : []);
+  const result = await perform(message);
+  port.postMessage(result, result.ok ? buffersOf(result.result) : []);
 });
 
 /** Lowers the priority of this thread below that of the event loop. Linux only: elsewhere the priority is that of the whole process. */
-function giveWay(): void {
+function lowerPriority(): void {
   if (process.platform !== "linux") return;
   try {
     setPriority(getPriority() + niceness);
@@ -33,21 +33,21 @@ function giveWay(): void {
   }
 }
 
-async function answerTo({ operation, asked, tokenizer: number, settings }: CallMessage): Promise<AnswerMessage> {
+async function perform({ operation, args, tokenizer: number, settings }: CallMessage): Promise<ResultMessage> {
   try {
     const known = tokenizers.get(number) ?? (settings === undefined ? undefined : loadTextTokenizer(settings));
     if (known === undefined) throw new InferyardError("CONTRACT_VIOLATION", `no settings were sent for tokenizer ${number}`);
     tokenizers.set(number, known);
-    return { ok: true, result: await operations[operation](await known, asked) };
+    return { ok: true, result: await operations[operation](await known, args) };
   } catch (error) {
     const failure = error instanceof InferyardError ? error : new InferyardError("CONTRACT_VIOLATION", messageOf(error));
     return { ok: false, error: failure.toJSON() };
   }
 }
 
-type Answers = { readonly [Name in OperationName]: (tokenizer: TextTokenizer, asked: Operations[Name]["asked"]) => unknown };
+type Handlers = { readonly [Name in OperationName]: (tokenizer: TextTokenizer, args: Operations[Name]["args"]) => unknown };
 
-const answers: Answers = {
+const handlers: Handlers = {
   tokenize: (tokenizer, { text }) => toTransferable(tokenizer.row(text)),
   decode: (tokenizer, { ids, options }) => tokenizer.decode(ids, options),
   chunk: async (tokenizer, { text, settings }) => {
@@ -56,11 +56,11 @@ const answers: Answers = {
   },
 };
 /** The same table with the arguments of any operation, since the name in a message determines their type. */
-const operations = answers as Record<
+const operations = handlers as Record<
   OperationName,
   (
     tokenizer: TextTokenizer,
-    asked: CallMessage["asked"],
+    args: CallMessage["args"],
   ) => Operations[OperationName]["result"] | Promise<Operations[OperationName]["result"]>
 >;
 

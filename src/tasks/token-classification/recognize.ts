@@ -1,8 +1,10 @@
 /** Task `token-classification` (Hugging Face, "ner"): the entities of a text with their offsets, equal to transformers' pipeline of that name. */
+import { type EncodingWindow, encodingWindows } from "../shared/encoding-windows.ts";
+import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
-import { type Encoding, type OffsetUnit, convertOffsets, offsetUnits } from "../../tokenizers/index.ts";
+import { type OffsetUnit, convertSpans, offsetUnits } from "../../tokenizers/index.ts";
 import { encodeTexts } from "../shared/encode-texts.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import {
@@ -18,7 +20,8 @@ import {
   resolveOverlaps,
 } from "./entities.ts";
 import { type GlinerOptions, recognizeWithGliner, isGlinerSpanModel } from "./gliner/recognize-with-gliner.ts";
-import { applyActivation, labelHeadOf, logitsOutput, requireFinite } from "../shared/label-head.ts";
+import { applyActivation, labelHeadOf, logitsOutput } from "../shared/label-head.ts";
+import { requireFinite } from "../shared/require-finite.ts";
 import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
 
 /** Options of `Runtime.recognize`. */
@@ -54,13 +57,6 @@ export const recognizeOptionNames: readonly (keyof RecognizeOptions)[] = [
   "multiLabel",
 ];
 
-interface Window {
-  readonly ids: readonly number[];
-  readonly typeIds: readonly number[];
-  readonly text: number;
-  readonly encoding: Encoding;
-}
-
 /**
  * Finds the entities of each text. Texts longer than the model's limit are read in overlapping windows; with `truncate: "error"` they throw
  * INPUT_TOO_LONG. Throws MODEL_UNSUPPORTED for a model without a token-classification head.
@@ -77,31 +73,26 @@ export async function recognize(encoder: Encoder, texts: readonly string[], opti
   const output = logitsOutput(encoder.outputs, 3);
   const stride = options.stride ?? Math.floor(Math.min(settings.maxTokens, 4096) / 4);
   const encodings = await encodeTexts(encoder.tokenizer, texts, { ...settings, stride }, signal);
-  const windows = encodings.flatMap((encoding, text): Window[] =>
-    [encoding, ...encoding.overflowing].map((window) => ({ ids: window.ids, typeIds: window.typeIds, text, encoding: window })),
-  );
+  const windows = encodingWindows(encodings);
   const scores: TokenScores[][] = Array.from({ length: windows.length }, () => []);
-  const wanted = { output, batchTokens: settings.batchTokens, ...(signal === undefined ? {} : { signal }) };
-  await runEncodings(encoder, windows, wanted, ({ index, encoding: window, data, offset, shape }) => {
-    const size = shape[1] ?? 0;
+  const run = { output, batchTokens: settings.batchTokens, signal };
+  await runEncodings(encoder, windows, run, ({ index, encoding: window, data, offset, shape }) => {
+    const size = at(shape, 1);
     const logits = (token: number): Float32Array => data.slice(offset + token * size, offset + (token + 1) * size);
-    scores[index] = tokensOf(window, texts[window.text] ?? "", encoder, logits);
+    scores[index] = tokensOf(window, at(texts, window.text), encoder, logits);
   });
   const spans: EntitySpan[][] = texts.map(() => []);
   const counts = texts.map(() => 0);
   for (const [index, window] of windows.entries()) {
-    counts[window.text] = (counts[window.text] ?? 0) + 1;
-    spans[window.text]?.push(...entitiesOf(scores[index] ?? [], labels, aggregation, ignoreLabels));
+    counts[window.text] = at(counts, window.text) + 1;
+    at(spans, window.text).push(...entitiesOf(at(scores, index), labels, aggregation, ignoreLabels));
   }
   return {
     results: texts.map((text, index) => {
-      const own = spans[index] ?? [];
-      const kept = (counts[index] ?? 0) > 1 ? resolveOverlaps(own) : own;
-      const places = convertOffsets(Int32Array.from(kept.flatMap(({ start, end }) => [start, end])), text, offsets);
-      return kept.map((span, number) => {
-        const [start = 0, end = 0] = places.subarray(2 * number, 2 * number + 2);
-        return { ...entityOf(span, aggregation, encoder), start, end };
-      });
+      const found = at(spans, index);
+      const kept = at(counts, index) > 1 ? resolveOverlaps(found) : found;
+      const ranges = convertSpans(kept, text, offsets);
+      return kept.map((span, number) => ({ ...entityOf(span, aggregation, encoder), ...at(ranges, number) }));
     }),
     tokens: encodings.map(({ wholeLength }) => wholeLength),
     windows: counts,
@@ -112,7 +103,7 @@ export async function recognize(encoder: Encoder, texts: readonly string[], opti
 function optionsByLabel({ name }: Manifest, options: RecognizeOptions): GlinerOptions {
   const { labels, aggregation, ignoreLabels, ...rest } = options;
   if (labels === undefined) {
-    throw new InferyardError("INPUT_INVALID", `${name} is a GLiNER model and needs labels; none were given`, {
+    throw new InferyardError("INPUT_INVALID", `${name} is a GLiNER model and was given no labels`, {
       remedy: 'give `labels`, for example ["person", "company"]: --labels person,company',
     });
   }
@@ -140,25 +131,23 @@ function refuseLabels(manifest: Manifest, options: RecognizeOptions): void {
 }
 
 function tokensOf(
-  { encoding, text: number }: Window,
+  { encoding, text: number }: EncodingWindow,
   text: string,
   { tokenizer }: Encoder,
   logits: (token: number) => Float32Array,
 ): TokenScores[] {
   const tokens: TokenScores[] = [];
-  for (const [index, id] of encoding.ids.entries()) {
-    if (encoding.sequenceIds[index] === null) continue;
+  const { ids, offsets, sequenceIds, wordIds, tokens: vocabularyTokens } = encoding;
+  for (const [index, id] of ids.entries()) {
+    if (sequenceIds[index] === null) continue;
     const row = logits(index);
     requireFinite(row, number);
-    const [start, end] = [encoding.offsets[2 * index] ?? 0, encoding.offsets[2 * index + 1] ?? 0];
+    const [start, end] = [at(offsets, 2 * index), at(offsets, 2 * index + 1)];
     const isUnknown = id === tokenizer.unknownId;
     const previous = tokens.at(-1);
     const isSubword =
-      !isUnknown &&
-      previous !== undefined &&
-      encoding.wordIds[index] !== null &&
-      encoding.wordIds[index] === encoding.wordIds[previous.index];
-    const token = isUnknown ? text.slice(start, end) : (encoding.tokens[index] ?? "");
+      !isUnknown && previous !== undefined && wordIds[index] !== null && wordIds[index] === wordIds[previous.index];
+    const token = isUnknown ? text.slice(start, end) : at(vocabularyTokens, index);
     tokens.push({ id, token, scores: applyActivation(row, "softmax"), start, end, isSubword, index });
   }
   return tokens;

@@ -37,9 +37,9 @@ export function readAnswers(text: string, path: string, tolerance: number = defa
   });
 }
 
-function floatsOf(encoded: string, place: string): Float32Array {
+function floatsOf(encoded: string, where: string): Float32Array {
   const bytes = Buffer.from(encoded, "base64");
   if (bytes.length === 0 || bytes.length % 4 !== 0)
-    throw new InferyardError("INPUT_INVALID", `${place}: the embedding is not base64 of float32 values`);
+    throw new InferyardError("INPUT_INVALID", `${where}: the embedding is not base64 of float32 values`);
   return Float32Array.from({ length: bytes.length / 4 }, (_value, index) => bytes.readFloatLE(index * 4));
 }

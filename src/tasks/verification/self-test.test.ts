@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { KnownAnswer, Manifest } from "../../models/manifest.ts";
-import { type SelfTest, cosine, selfTest } from "./self-test.ts";
+import { type SelfTest, selfTest } from "./self-test.ts";
 
 const manifest: Manifest = {
   reference: "./m",
@@ -63,13 +63,5 @@ describe("the self-test of a model", () => {
     expect(failing(await run((text, texts) => (texts.length > 1 ? [1, text.length] : [text.length, 1])))).toEqual([
       "batch equals one by one",
     ]);
-  });
-});
-
-describe("cosine", () => {
-  it("worked out by hand", () => {
-    expect(cosine(Float32Array.of(3, 4), Float32Array.of(4, 3))).toBeCloseTo(24 / 25, 12);
-    expect(cosine(Float32Array.of(1, 0), Float32Array.of(0, 1))).toBe(0);
-    expect(cosine(new Float32Array(2), new Float32Array(2))).toBe(1);
   });
 });

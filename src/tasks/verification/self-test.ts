@@ -1,4 +1,5 @@
 /** Self-test of a loaded embedding model (`inferyard verify`): known answers, repeatability, and independence of the batch. */
+import { cosineSimilarity } from "../embedding/cosine.ts";
 import type { KnownAnswer, Manifest } from "../../models/manifest.ts";
 import type { Embeddings } from "../embedding/embeddings.ts";
 import { maxAbsDifference } from "./known-answers.ts";
@@ -72,17 +73,7 @@ async function batchEqualsSingles(embed: Embed): Promise<SelfTestCheck> {
   return { name, passed: lowest >= batchCosine, detail: `lowest cosine ${lowest.toFixed(6)}` };
 }
 
-/** Cosine of the angle between two vectors; 1 if both are zero, NaN if one is. */
-export function cosine(a: Float32Array, b: Float32Array): number {
-  let dot = 0;
-  let aSquares = 0;
-  let bSquares = 0;
-  for (const [index, value] of a.entries()) {
-    const other = b[index] ?? 0;
-    dot += value * other;
-    aSquares += value * value;
-    bSquares += other * other;
-  }
-  if (aSquares === 0 && bSquares === 0) return 1;
-  return dot / Math.sqrt(aSquares * bSquares);
+/** Cosine of two vectors of the test: two zero vectors are equal; NaN, which fails the check, if only one is zero. */
+function cosine(a: Float32Array, b: Float32Array): number {
+  return cosineSimilarity(a, b) ?? (a.every((value) => value === 0) && b.every((value) => value === 0) ? 1 : Number.NaN);
 }

@@ -24,13 +24,14 @@ interface Row {
   readonly outcome: Outcome;
 }
 
+/** Adds the command `bench`. */
 export function addBench(program: Command, terminal: Terminal): void {
   const command = program
     .command("bench")
-    .description("a model on every target that can run it, side by side: load, latency, throughput, memory")
+    .description("compare a model on every target that can run it: load time, latency, throughput, memory")
     .argument("[model]", "model reference")
     .addOption(new Option("--targets <targets>", "measure these only, for example onnx:cpu,wasm:cpu").argParser(list))
-    .option("--record", 'keep the result, for the policy "fastest"');
+    .option("--record", 'record the result, for the policy "fastest"');
   addMeasuringFlags(command, 3).action(async (model: string | undefined, flags: BenchFlags) => {
     if (await runAsMeasuringChild(terminal, flags, model)) return;
     const session = await openSession(terminal, { ...flags }, model);

@@ -1,10 +1,11 @@
+/** Targets that can run a model. */
 import { InferyardError } from "../../../errors.ts";
 import type { Decision } from "../../../runtime/decision/decision.ts";
 import type { Session } from "../../session.ts";
 
 /**
- * Targets that selection would try for the session's model, best first, fetching it if need be. `named`: these only. NO_BACKEND with the
- * reasons where there are none.
+ * Targets that can run the session's model, best first; downloads the model if necessary. `named`: only these. Throws NO_BACKEND with the reasons
+ * if there are none.
  */
 export async function runnableTargets(session: Session, signal: AbortSignal, named?: readonly string[]): Promise<string[]> {
   const { model } = session;
@@ -15,7 +16,7 @@ export async function runnableTargets(session: Session, signal: AbortSignal, nam
   throw new InferyardError("NO_BACKEND", [`no backend on this machine can run ${model}`, ...reasons].join("\n"));
 }
 
-/** The decision of a load; a decision alone fetches nothing. */
+/** The decision of a load; downloads the model first if it is not on this machine. */
 export async function explainFetched(session: Session, signal: AbortSignal, named?: readonly string[]): Promise<Decision> {
   const { runtime, model, settings } = session;
   const options = {

@@ -19,13 +19,14 @@ interface TuneFlags extends MeasuringFlags {
   readonly quiet?: boolean;
 }
 
+/** Adds the command `tune`. */
 export function addTune(program: Command, terminal: Terminal): void {
   const command = program
     .command("tune")
     .description("the best threads, replicas and batch tokens for a model on this machine, by measuring")
     .argument("[model]", "model reference")
     .addOption(new Option("--only <settings>", "try these settings only: threads, replicas, batchTokens").argParser(list))
-    .option("--write", "put what is really better into inferyard.yaml");
+    .option("--write", "write values that are confirmed to be better into inferyard.yaml");
   addMeasuringFlags(command, 3).action(async (model: string | undefined, flags: TuneFlags & Record<string, unknown>) => {
     if (await runAsMeasuringChild(terminal, flags, model)) return;
     refuseUnknownSettings(flags.only ?? []);
@@ -73,7 +74,7 @@ function refuseUnknownSettings(only: readonly string[]): void {
   });
 }
 
-/** A value given by flag would be replaced by those that are tried. */
+/** Throws INPUT_INVALID for a flag that sets a value which tune varies. */
 function refuseTuned(flags: Readonly<Record<string, unknown>>): void {
   const given = knobs.find((knob) => flags[knob] !== undefined);
   if (given === undefined) return;
@@ -82,7 +83,7 @@ function refuseTuned(flags: Readonly<Record<string, unknown>>): void {
   });
 }
 
-/** From the defaults: every engine thread the quota allows, copies by itself, batches of 512 tokens. */
+/** Starts from the defaults: as many threads as the CPU quota, automatic replicas, batches of 512 tokens. */
 function planFor(cores: number, { rounds, only = knobs }: TuneFlags, takesText: boolean): SearchPlan {
   const powers = [1, 2, 4, 8, 16, 32, 64].filter((number) => number < cores);
   const batchTokens = settingDefaults.batchTokens ?? 512;
@@ -131,7 +132,7 @@ function notesOnFile(found: Changes, written: string | undefined): string[] {
   return [written === undefined ? "--write puts this into inferyard.yaml" : `written to ${written}`];
 }
 
-/** What was set before and is not what was found: variables win over the file, and a line of the user's may be worse than the default. */
+/** Notes on values set elsewhere that differ from the result: environment variables override the file, and a configured value may be worse than the default. */
 function notesInTheWay({ values, origins }: EffectiveSettings, { start, values: tried }: SearchPlan, best: Point): string[] {
   return knobs.flatMap((knob) => {
     const [origin, value] = [origins[knob], values[knob]];

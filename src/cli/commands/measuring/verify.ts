@@ -11,14 +11,15 @@ import { formatMilliseconds } from "../../output/units.ts";
 import type { KnownAnswer } from "../../../models/manifest.ts";
 import { runnableTargets } from "./runnable-targets.ts";
 
+/** Adds the command `verify`. */
 export function addVerify(program: Command, terminal: Terminal): void {
   const command = program
     .command("verify")
-    .description("self-test of a model on every target that can run it, against known answers where there are any")
+    .description("test a model on every target that can run it, against known answers if there are any")
     .argument("[model]", "model reference")
     .option("--answers <file>", "known answers: JSON with items of text and embedding (see docs/guide/verifying.md)")
     .addOption(
-      new Option("--tolerance <number>", "largest difference of a component from its known answer").argParser(positiveNumber),
+      new Option("--tolerance <number>", "maximum difference of a component from its known answer").argParser(positiveNumber),
     );
   addLoadFlags(command).action(async (model: string | undefined, flags: Record<string, unknown>) => {
     const session = await openSession(terminal, flags, model);

@@ -20,10 +20,11 @@ interface DistillFlags {
   readonly quiet?: boolean;
 }
 
+/** Adds the command `distill`. */
 export function addDistill(program: Command, terminal: Terminal): void {
   const command = program
     .command("distill")
-    .description("turn an embedding model into static token embeddings: small, fast, less exact")
+    .description("distill an embedding model into static token embeddings: smaller, faster, less accurate")
     .argument("<model>", "model reference of the teacher")
     .addOption(
       new Option("--dimensions <number>", "length of the vectors, a multiple of 4 (default: 256)").argParser(positiveInteger),
@@ -31,12 +32,12 @@ export function addDistill(program: Command, terminal: Terminal): void {
     .addOption(new Option("--bits <bits>", "bits of a value").choices(["4", "8"]).default(8).argParser(Number))
     .option(
       "--text <files...>",
-      "plain text to fit the rows to, a sentence a line (.txt) or .jsonl; without it the rows are not fitted",
+      "training texts, one sentence per line (.txt) or .jsonl; without them the embeddings are not trained",
     )
     .option("--out <folder>", "folder to write (default: NAME-static)")
     .option("--name <name>", "the new model's name")
     .option("--replace", "replace the folder if it is there")
-    .addOption(new Option("--passes <number>", "times every text is seen (default: 6)").argParser(positiveInteger));
+    .addOption(new Option("--passes <number>", "training epochs (default: 6)").argParser(positiveInteger));
   addLoadFlags(command).action(async (model: string, flags: DistillFlags) => {
     const { runtime, settings, notice } = await openSession(terminal, { ...flags }, model);
     try {

@@ -6,11 +6,12 @@ import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes } from "../../output/units.ts";
 
+/** Adds the command `explain`. */
 export function addExplain(program: Command, terminal: Terminal): void {
   addLoadFlags(
     program
       .command("explain")
-      .description("which engine would run a model, and why; loads nothing")
+      .description("which target would run a model, and why; loads nothing")
       .argument("[model]", "model reference"),
   ).action(async (model: string | undefined, flags: Record<string, unknown>) => {
     const session = await openSession(terminal, flags, model);
@@ -47,7 +48,7 @@ const verdictWords: Readonly<Record<Verdict, string>> = {
   "not-tried": "next",
 };
 
-/** The candidates as a table, each remedy under its reason. */
+/** The candidates as a table, with each remedy below its reason. */
 export function formatDecision({ candidates }: Decision): string {
   const why = ({ reason, note }: Candidate): string => (note === undefined ? reason : `${reason}; ${note}`);
   const rows = candidates.map((candidate) => [candidate.target, verdictWords[candidate.verdict], why(candidate)]);

@@ -15,25 +15,22 @@ interface InspectFlags {
   readonly shape?: readonly string[];
 }
 
+/** Adds the command `inspect`. */
 export function addInspect(program: Command, terminal: Terminal): void {
   program
     .command("inspect")
-    .description("what a model file holds, takes and gives, and which backends could run it; loads nothing")
+    .description("contents, inputs and outputs of a model file, and which backends can run it; loads nothing")
     .argument("<model>", "an .onnx, .gguf or .safetensors file, or a model reference")
     .option("--tensors", "list every tensor")
     .addOption(new Option("--context <tokens>", "tokens a language model's memory is estimated for").argParser(positiveInteger))
-    .option("--graph", "print the program our own engine makes of an .onnx file, and nothing else")
-    .option("--shape <name=sizes...>", "with --graph: dimensions of an input, name=1,16; free ones are 1 else")
+    .option("--graph", "print only the graph that the native engine builds from an .onnx file")
+    .option("--shape <name=sizes...>", "with --graph: dimensions of an input, name=1,16; dynamic ones default to 1")
     .action(async (model: string, flags: InspectFlags) => {
       const { context, shape } = flags;
       if (shape !== undefined && flags.graph !== true) {
-        throw new InferyardError(
-          "INPUT_INVALID",
-          "--shape says for which shapes --graph prints a program, and there is no --graph",
-          {
-            remedy: "add --graph, or leave --shape out",
-          },
-        );
+        throw new InferyardError("INPUT_INVALID", "--shape requires --graph", {
+          remedy: "add --graph, or leave --shape out",
+        });
       }
       const inspection = await inspectModel(model, context === undefined ? {} : { context });
       if (flags.graph === true) {

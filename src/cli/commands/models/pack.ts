@@ -11,11 +11,12 @@ interface PackFlags {
   readonly json?: boolean;
 }
 
+/** Adds the command `pack`. */
 export function addPack(program: Command, terminal: Terminal): void {
   program
     .command("pack")
-    .description("write the folder of a model as one file, an .aimod package")
-    .argument("<folder>", "folder of the model, of any kind that is read")
+    .description("pack the folder of a model into one file, an .aimod package")
+    .argument("<folder>", "folder of the model, in any supported format")
     .option("--out <file>", "package to write (default: NAME.aimod)")
     .option("--name <name>", "the model's name in the package")
     .option("--replace", "replace the package if it is there")

@@ -11,7 +11,7 @@ import { formatBytes } from "../../output/units.ts";
 import { formatDecision } from "./explain.ts";
 import { localTime } from "../store/list.ts";
 
-/** Everything that is known of a model. */
+/** Everything known of a model. */
 interface ModelReport {
   readonly manifest: Manifest;
   readonly inspection: ModelInspection;
@@ -20,11 +20,12 @@ interface ModelReport {
   readonly stored?: StoredModel;
 }
 
+/** Adds the command `show`. */
 export function addShow(program: Command, terminal: Terminal): void {
   addLoadFlags(
     program
       .command("show")
-      .description("what a model is: variants, tensors, tokenizer, files, and where a load would run it")
+      .description("describe a model: variants, tensors, tokenizer, files, and where it would run")
       .argument("<model>", "model reference"),
   ).action(async (model: string, flags: Record<string, unknown>) => {
     const { runtime, settings } = await openSession(terminal, flags, model);
@@ -43,7 +44,7 @@ export function addShow(program: Command, terminal: Terminal): void {
   });
 }
 
-/** A path may look like a name of the store: what was read decides. */
+/** The stored model, if that was read: a path may look like a name of the store. */
 async function storedModel(model: string, { directory }: Manifest, terminal: Terminal): Promise<StoredModel | undefined> {
   const store = openStore(terminal);
   return directory.startsWith(store.folder) ? await store.find(model) : undefined;

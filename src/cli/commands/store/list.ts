@@ -5,10 +5,11 @@ import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, plural } from "../../output/units.ts";
 
+/** Adds the command `list`. */
 export function addList(program: Command, terminal: Terminal): void {
   program
     .command("list")
-    .description("the models in the store: size, tasks, variants, when each was last used")
+    .description("list the models in the store: size, tasks, variants, last use")
     .action(async ({ json }: { readonly json?: boolean }) => {
       const store = openStore(terminal);
       const { records: models, damaged } = await store.inventory();
@@ -45,6 +46,7 @@ function toJson(model: StoredModel): object {
   return { ...model, bytes: sizeOf(model), formats: formatsOf(model) };
 }
 
+/** Size of a model in bytes. */
 export function sizeOf({ files }: StoredModel): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
@@ -67,7 +69,7 @@ function variantsOf(model: StoredModel): string {
   return groups.join(", ") || "-";
 }
 
-/** To the minute, in this machine's time zone. */
+/** Date and time to the minute, in the time zone of the machine. */
 export function localTime(iso: string): string {
   const date = new Date(iso);
   const two = (value: number): string => String(value).padStart(2, "0");

@@ -3,10 +3,11 @@ import { openStore } from "../../model-store.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, plural } from "../../output/units.ts";
 
+/** Adds the command `prune`. */
 export function addPrune(program: Command, terminal: Terminal): void {
   program
     .command("prune")
-    .description("remove what no model in the store needs, and what interrupted pulls left")
+    .description("remove files that no model in the store needs, and those of interrupted pulls")
     .action(async ({ json }: { readonly json?: boolean }) => {
       const report = await openStore(terminal).prune();
       if (json === true) return writeLine(terminal.stdout, JSON.stringify(report));

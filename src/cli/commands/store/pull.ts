@@ -7,15 +7,16 @@ import { effectiveSettings, offlineOption, withNotice } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
 
+/** Adds the command `pull`. */
 export function addPull(program: Command, terminal: Terminal): void {
   program
     .command("pull")
-    .description("fetch a model into the store, or what is missing of it, and check what is there")
+    .description("download a model into the store, or what is missing of it, and verify existing files")
     .argument(
       "<model>",
       "hf:owner/name[@revision][:variant], the address of a file with #sha256:<digest> behind it, or a name in the store",
     )
-    .option("--variant <name>", "which weights, for example int8 (default: those a load would take first)")
+    .option("--variant <name>", "variant to download, for example int8 (default: the one that a load would prefer)")
     .addOption(offlineOption())
     .action(async (model: string, flags: Record<string, unknown>) => {
       const { values, origins } = await effectiveSettings(terminal, flags);

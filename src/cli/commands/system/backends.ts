@@ -5,11 +5,12 @@ import { openSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 
+/** Adds the command `backends`. */
 export function addBackends(program: Command, terminal: Terminal): void {
   program
     .command("backends")
-    .description("each backend and device: available or not, why, and what mends it")
-    .option("--run", "run a tiny computation on each, as doctor does, instead of looking for its presence")
+    .description("availability of each backend and device, with reasons and remedies")
+    .option("--run", "test each one with a tiny run, as doctor does, instead of checking its presence")
     .action(async (flags: Record<string, unknown>) => {
       const { runtime } = await openSession(terminal, flags);
       const reports = await runtime.backends({ run: flags["run"] === true, signal: terminal.signal });
@@ -27,10 +28,10 @@ export function addBackends(program: Command, terminal: Terminal): void {
     });
 }
 
-/** One line of a report about targets. */
+/** Availability of one target. */
 export interface TargetReport {
   readonly target: string;
-  /** Name and version; undefined where the backend is missing. */
+  /** Name and version of the engine; undefined if the backend is missing. */
   readonly library: string | undefined;
   readonly installed: boolean;
   readonly available: boolean;
@@ -39,7 +40,7 @@ export interface TargetReport {
   readonly milliseconds: number | undefined;
 }
 
-/** One entry per backend and device; a missing backend is one entry. */
+/** One report per backend and device; a missing backend has one. */
 export function targetsOf(reports: readonly BackendReport[]): TargetReport[] {
   return reports.flatMap(({ backend, availability }): TargetReport[] => {
     if (!availability.present) {

@@ -3,6 +3,7 @@ import { type Terminal, writeLine } from "../../terminal.ts";
 
 type Shell = "bash" | "zsh" | "fish";
 
+/** Adds the command `completions`. */
 export function addCompletions(program: Command, terminal: Terminal): void {
   program
     .command("completions")

@@ -4,6 +4,7 @@ import { addLoadFlags, effectiveSettings } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 
+/** Adds the command `config`. */
 export function addConfig(program: Command, terminal: Terminal): void {
   addLoadFlags(program.command("config").description("effective settings, and where each value comes from")).action(
     async (flags: Record<string, unknown>) => {

@@ -7,10 +7,11 @@ import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
 import { targetsOf } from "./backends.ts";
 
+/** Adds the command `doctor`. */
 export function addDoctor(program: Command, terminal: Terminal): void {
   program
     .command("doctor")
-    .description("this machine, and a tiny computation on every target: PASS or FAIL, why, how long")
+    .description("facts about this machine, and a test run on every target: PASS or FAIL, with the reason")
     .action(async (flags: Record<string, unknown>) => {
       const { runtime } = await openSession(terminal, flags);
       const machine = await runtime.machine();

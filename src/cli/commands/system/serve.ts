@@ -18,11 +18,12 @@ interface ServeFlags extends ServerFlags {
   readonly model?: string;
 }
 
+/** Adds the command `serve`. */
 export function addServe(program: Command, terminal: Terminal): void {
   const command = program
     .command("serve")
-    .description("every task over HTTP")
-    .option("--model <reference>", "the model of requests that name none");
+    .description("serve all tasks over HTTP")
+    .option("--model <reference>", "default model of requests");
   addLoadFlags(addServerFlags(command)).action(async (flags: ServeFlags) => serve(terminal, flags));
 }
 
@@ -44,7 +45,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const keys = await readKeys(section, terminal.directory);
   const tls = await readTls(section, terminal.directory);
   const models = modelsOf(section, values.models ?? {});
-  const host = values.host ?? "process"; // one model that aborts must not take the others with it
+  const host = values.host ?? "process"; // isolates crashes of one model from the others
   const log = createLog({ level: section.logLevel ?? serverDefaults.logLevel, stream: terminal.stderr });
   const maxMemory = values.maxMemory ?? (await defaultBudget(budgets, log));
   const maxRunMemory = values.maxRunMemory ?? (await defaultRunMemory());
@@ -104,10 +105,10 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       await Promise.race([ended, handler.readiness.warmUp().then(() => ended)]);
     } finally {
       const cut = await listening.close();
-      if (cut > 0) writeLine(terminal.stderr, `inferyard: ${cut} requests were cut off, as drainTimeout had passed`);
+      if (cut > 0) writeLine(terminal.stderr, `inferyard: ${cut} requests were interrupted after drainTimeout`);
     }
   } finally {
-    // Requests had their time in `drainTimeout`: what models compute now nobody waits for.
+    // Requests had `drainTimeout` to finish; no one waits for the runs that are left.
     await Promise.all([session.runtime.dispose({ timeout: 0 }), endTracing()]);
   }
 }
@@ -118,13 +119,13 @@ async function defaultBudget({ defaultMemoryBudget }: typeof MemoryBudget, log: 
   return budget.value;
 }
 
-/** Nobody waits for a run any more that takes longer than this. In milliseconds. */
+/** The longest request timeout in milliseconds: no request waits for a run that takes longer. */
 function maxRequestTimeout({ requestTimeout = serverDefaults.requestTimeout, models = {} }: ServerSection): number {
   const own = Object.values(models).map((model) => (typeof model === "string" ? undefined : model.requestTimeout));
   return Math.max(...[requestTimeout, ...own.filter((timeout) => timeout !== undefined)].map(parseDuration));
 }
 
-/** The section's models as the server's names and as the runtime's settings; and the names of those that are loaded at the start. */
+/** The models of the section: as names of the server, as settings of the runtime, and those to load at the start. */
 function modelsOf(
   { models = {} }: ServerSection,
   wishes: NonNullable<RuntimeSettings["models"]>,
@@ -160,7 +161,7 @@ function modelsOf(
   };
 }
 
-/** Only what was said. */
+/** The options that are not undefined. */
 function defined<Options extends object>(options: Options): { [Name in keyof Options]?: Exclude<Options[Name], undefined> } {
   const said = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(said) as { [Name in keyof Options]?: Exclude<Options[Name], undefined> };

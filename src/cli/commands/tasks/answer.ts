@@ -20,19 +20,20 @@ interface AnswerFlags extends TaskFlags {
 
 const widestText = 40;
 
+/** Adds the command `answer`. */
 export function addAnswer(program: Command, terminal: Terminal): void {
   const command = program
     .command("answer")
-    .description("the pieces of texts that answer a question")
-    .argument("[contexts...]", "texts to look in; or --input, or lines on stdin")
-    .requiredOption("--question <text>", "what is asked")
+    .description("find the answer to a question in texts")
+    .argument("[contexts...]", "texts to search; or --input, or lines on stdin")
+    .requiredOption("--question <text>", "the question")
     .option("--model <reference>", "model with a question-answering head: a path, hf:owner/name, or a name in the store")
     .addOption(new Option("--top-k <number>", "answers of each text, best first").argParser(positiveInteger))
     .addOption(new Option("--max-answer-tokens <number>", "longest answer in tokens").argParser(positiveInteger))
-    .option("--no-answer", 'let "no answer" be an answer too')
-    .option("--no-align-to-words", "begin and end answers at tokens, not at words")
-    .addOption(new Option("--offsets <unit>", "what positions count").choices([...offsetUnits]))
-    .addOption(new Option("--stride <tokens>", "how far the windows of long texts overlap").argParser(positiveInteger));
+    .option("--no-answer", 'allow "no answer"')
+    .option("--no-align-to-words", "align answers with tokens instead of words")
+    .addOption(new Option("--offsets <unit>", "unit of positions").choices([...offsetUnits]))
+    .addOption(new Option("--stride <tokens>", "tokens by which windows of long texts overlap").argParser(positiveInteger));
   addTaskFlags(command).action(async (contexts: string[], flags: AnswerFlags) => {
     const { question, topK, maxAnswerTokens, answer, alignToWords, stride, offsets } = flags;
     const options = { topK, maxAnswerTokens, noAnswer: !answer, alignToWords, stride, offsets };

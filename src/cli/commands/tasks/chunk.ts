@@ -36,21 +36,24 @@ interface ChunkFlags {
   readonly stride?: number;
 }
 
+/** Adds the command `chunk`. */
 export function addChunk(program: Command, terminal: Terminal): void {
   const command = program
     .command("chunk")
-    .description("long texts to chunks of so many tokens")
+    .description("split long texts into chunks")
     .argument("[documents...]", "files, or texts with a space in them; - or nothing is stdin")
     .option("--model <reference>", "model whose tokens are counted; the one that a strategy runs")
     .option("--input <file>", "one file; .jsonl has a document per line")
     .option("--strategy <strategy>", `where to cut: ${chunkStrategies.join(", ")} (default: fixed)`)
-    .addOption(new Option("--target-tokens <number>", "most tokens in a chunk (default: 500)").argParser(positiveInteger))
-    .addOption(new Option("--overlap <number>", "tokens that the next chunk repeats (default: 0)").argParser(zeroOrMore))
-    .addOption(new Option("--max-chunks <number>", "most chunks of one document").argParser(positiveInteger))
+    .addOption(new Option("--target-tokens <number>", "maximum tokens of a chunk (default: 500)").argParser(positiveInteger))
+    .addOption(new Option("--overlap <number>", "tokens that consecutive chunks share (default: 0)").argParser(zeroOrMore))
+    .addOption(new Option("--max-chunks <number>", "maximum chunks of one document").argParser(positiveInteger))
     .addOption(new Option("--separators <names>", `preferred first: ${separatorNames.join(",")}`).argParser(list))
     .addOption(new Option("--offsets <unit>", "unit of start and end (default: utf16)").choices(offsetUnits))
-    .addOption(new Option("--threshold <similarity>", "semantic: neighbours below it part").argParser(Number))
-    .addOption(new Option("--percentile <percent>", "semantic: neighbours beyond it part (default: 95)").argParser(Number))
+    .addOption(new Option("--threshold <similarity>", "semantic: split where the similarity is below").argParser(Number))
+    .addOption(
+      new Option("--percentile <percent>", "semantic: split at distances above this percentile (default: 95)").argParser(Number),
+    )
     .option("--structure <strategy>", `late: cut as ${lateStructures.join(", ")} (default: fixed)`)
     .option("--prompt <name>", "late: prompt of the model put before the text")
     .addOption(new Option("--stride <tokens>", "late, token-classification: how far windows overlap").argParser(zeroOrMore));
@@ -74,14 +77,17 @@ export function addChunk(program: Command, terminal: Terminal): void {
   });
 }
 
-/** Flags that decide where a model runs, where none does. Settings that say the same are for other commands, too, and are let be. */
+/**
+ * Throws INPUT_INVALID for a flag that places a model if the strategy runs none. Settings of the same name are ignored, since they are for other
+ * commands.
+ */
 function refusePlacing({ strategy = "fixed", ...flags }: ChunkFlags): void {
   if (runsModel(strategy)) return;
   const placing: ReadonlySet<string> = new Set([...constraintNames, ...loadSettingNames, "host", "replicas", "maxMemory"]);
   const name = Object.keys(flags).find((flag) => placing.has(flag));
   if (name === undefined) return;
   const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  throw new InferyardError("INPUT_INVALID", `${flag} means nothing with the strategy ${strategy}, which loads no model`, {
+  throw new InferyardError("INPUT_INVALID", `${flag} has no effect with the strategy ${strategy}, which loads no model`, {
     remedy: `leave ${flag} out, or choose a strategy that does: semantic, late or token-classification`,
   });
 }
@@ -119,7 +125,7 @@ function withNumbers({ embedding, ...chunk }: Chunk): object {
 }
 
 const widestText = 60;
-/** UTF-16 units that are looked at for a line of the table. */
+/** UTF-16 units of a chunk shown in the table. */
 const shownUnits = 200;
 
 function describe(documents: readonly Document[], { model, target, results }: ChunkResult): string {

@@ -19,18 +19,19 @@ interface ClassifyFlags extends TaskFlags {
 const shownLabels = 3;
 const widestText = 60;
 
+/** Adds the command `classify`. */
 export function addClassify(program: Command, terminal: Terminal): void {
   const command = program
     .command("classify")
     .description("the labels of texts, with scores")
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--model <reference>", "model with a classification head: a path, hf:owner/name, or a name in the store")
-    .option("--pair <text>", "a second text that is judged together with each")
+    .option("--pair <text>", "a second text, paired with each")
     .addOption(new Option("--top-k <number>", "labels of each text, best first").argParser(positiveInteger))
-    .addOption(new Option("--labels <labels>", "labels of your own, for a natural-language-inference model").argParser(list))
-    .option("--template <sentence>", "with --labels: what is asked, with {} where the label stands")
-    .option("--multi-label", "with --labels: judge each label by itself")
-    .addOption(new Option("--activation <how>", "how logits become scores, instead of the model's own way").choices(activations));
+    .addOption(new Option("--labels <labels>", "candidate labels, for a natural-language-inference model").argParser(list))
+    .option("--template <sentence>", "with --labels: hypothesis in which {} stands for the label")
+    .option("--multi-label", "with --labels: score each label independently")
+    .addOption(new Option("--activation <how>", "activation function, instead of the model's own").choices(activations));
   addTaskFlags(command).action(async (texts: string[], flags: ClassifyFlags) => {
     const { topK, activation, labels, template: hypothesisTemplate, multiLabel, pair } = flags;
     const options = { topK, activation, labels, hypothesisTemplate, multiLabel };

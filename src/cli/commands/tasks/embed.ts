@@ -41,26 +41,27 @@ interface EmbedFlags {
   readonly batchTokens?: number;
 }
 
+/** Adds the command `embed`. */
 export function addEmbed(program: Command, terminal: Terminal): void {
   const command = program
     .command("embed")
-    .description("texts to vectors")
+    .description("embeddings of texts")
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--model <reference>", 'model: "builtin", a path, hf:owner/name, or a name in the store')
     .addOption(inputOption())
     .option("--jsonl", "print one JSON object per text, as the texts are done")
     .option("--npy <file>", "write the vectors as a NumPy matrix")
     .addOption(
-      new Option("--pooling <pooling>", "how token vectors become one, instead of the model's own way").choices(poolings),
+      new Option("--pooling <pooling>", "how token vectors are combined, instead of the model's own pooling").choices(poolings),
     )
     .option("--normalize", "scale vectors to unit length")
-    .option("--no-normalize", "leave vectors as they are")
+    .option("--no-normalize", "do not scale vectors")
     .option("--prompt <name>", "prompt of the model put before every text: query, document, ...")
     .addOption(new Option("--dimensions <number>", "keep only the first dimensions").argParser(positiveInteger))
     .option("--sparse", "weights of vocabulary tokens instead of a vector (SPLADE)")
     .addOption(new Option("--top-k <number>", "with --sparse: only the largest weights").argParser(positiveInteger))
     .addOption(new Option("--threshold <weight>", "with --sparse: only weights above it (default: 0)").argParser(Number))
-    .addOption(new Option("--precision <precision>", "what numbers of vectors are (default: float32)").choices(precisions))
+    .addOption(new Option("--precision <precision>", "number format of the vectors (default: float32)").choices(precisions))
     .addOption(
       new Option("--stride <tokens>", "with --truncate windows: how far they overlap (default: 0)").argParser(zeroOrMore),
     );
@@ -90,7 +91,7 @@ function refuseTwoFormats({ json, jsonl, npy }: EmbedFlags): void {
     });
 }
 
-/** Flags of vectors mean nothing for sparse ones, and the other way round. */
+/** Flags that apply only to dense, or only to sparse embeddings. */
 const denseFlags = ["jsonl", "npy", "pooling", "normalize", "prompt", "dimensions", "precision", "stride"] as const;
 const sparseFlags = ["topK", "threshold"] as const;
 
@@ -99,7 +100,7 @@ function refuseMixed(flags: EmbedFlags): void {
   if (name === undefined) return;
   const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   const where = flags.sparse === true ? "with" : "without";
-  throw new InferyardError("INPUT_INVALID", `${flag} means nothing ${where} --sparse`, { remedy: `leave ${flag} out` });
+  throw new InferyardError("INPUT_INVALID", `${flag} has no effect ${where} --sparse`, { remedy: `leave ${flag} out` });
 }
 
 type Request = EmbedRequest | QuantizedEmbedRequest;

@@ -22,10 +22,11 @@ interface ExtractFlags extends TaskFlags {
 
 const widestText = 40;
 
+/** Adds the command `extract`. */
 export function addExtract(program: Command, terminal: Terminal): void {
   const command = program
     .command("extract")
-    .description("fields by a schema out of texts")
+    .description("extract fields from texts by a schema")
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .requiredOption("--schema <fields>", "a JSON file, or the JSON itself: fields with their entity or question")
     .option(
@@ -33,12 +34,12 @@ export function addExtract(program: Command, terminal: Terminal): void {
       "token-classification model for fields that are entities: a path, hf:owner/name, or a name in the store",
     )
     .option("--question-model <reference>", "question-answering model for fields that are questions")
-    .addOption(new Option("--min-score <number>", "what is less sure counts as not found").argParser(positiveNumber))
+    .addOption(new Option("--min-score <number>", "minimum score of a value").argParser(positiveNumber))
     .addOption(
       new Option("--aggregation <how>", "how tokens become entities").choices(aggregations.filter((one) => one !== "none")),
     )
-    .addOption(new Option("--offsets <unit>", "what positions count").choices([...offsetUnits]))
-    .addOption(new Option("--stride <tokens>", "how far the windows of long texts overlap").argParser(positiveInteger));
+    .addOption(new Option("--offsets <unit>", "unit of positions").choices([...offsetUnits]))
+    .addOption(new Option("--stride <tokens>", "tokens by which windows of long texts overlap").argParser(positiveInteger));
   addTaskFlags(command).action(async (texts: string[], flags: ExtractFlags) => {
     const { questionModel, minScore, aggregation, offsets, stride } = flags;
     const schema = await readSchema(flags.schema);
@@ -54,7 +55,7 @@ export function addExtract(program: Command, terminal: Terminal): void {
         const rows = results.flatMap((fields, index) => rowsOf(fields, printable(all[index] ?? "", widestText)));
         return {
           results,
-          ...(questionRun === undefined ? {} : { beside: { question: questionRun } }),
+          ...(questionRun === undefined ? {} : { extraFields: { question: questionRun } }),
           ...(questionRun === undefined ? {} : { title: `${questionRun.model} · ${questionRun.target}` }),
           body: rows.length > 0 ? formatTable(rows, ["text", "field", "value", "place", "score"]) : "",
           summary: plural(all.length, "text"),

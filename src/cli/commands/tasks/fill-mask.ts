@@ -14,14 +14,15 @@ interface FillMaskFlags extends TaskFlags {
 
 const widestText = 60;
 
+/** Adds the command `fill-mask`. */
 export function addFillMask(program: Command, terminal: Terminal): void {
   const command = program
     .command("fill-mask")
-    .description("what a model puts in the place of mask tokens")
+    .description("predict the tokens at mask tokens")
     .argument("[texts...]", "texts with a mask token ([MASK], <mask>); or --input, or lines on stdin")
     .option("--model <reference>", "model with a masked-language-model head: a path, hf:owner/name, or a name in the store")
     .addOption(new Option("--top-k <number>", "tokens for each mask, best first").argParser(positiveInteger))
-    .addOption(new Option("--targets <words>", "consider these words alone").argParser(list));
+    .addOption(new Option("--targets <words>", "consider only these words").argParser(list));
   addTaskFlags(command).action(async (texts: string[], flags: FillMaskFlags) => {
     const { topK, targets } = flags;
     await runTask(
@@ -40,7 +41,7 @@ export function addFillMask(program: Command, terminal: Terminal): void {
         const table = rows.length > 0 ? formatTable(rows, ["token", "score", "text"]) : "";
         return {
           results: results.map(toHuggingFaceFills),
-          ...(targets === undefined ? {} : { beside: { targets: targets.map(namedTarget) } }),
+          ...(targets === undefined ? {} : { extraFields: { targets: targets.map(namedTarget) } }),
           body: [table, ...(targets ?? []).flatMap(partNote)].join("\n"),
           summary: plural(results.length, "text"),
           truncated,
@@ -54,7 +55,7 @@ function namedTarget({ target, token, tokenText, whole }: FillTarget): object {
   return { target, token, token_str: tokenText, whole };
 }
 
-/** What a person must know of a word that is not one token. */
+/** A note for a word that is more than one token. */
 function partNote({ target, tokenText, whole }: FillTarget): string[] {
   return whole ? [] : [`"${printable(target)}" is more than one token: its first, "${printable(tokenText)}", was considered`];
 }

@@ -20,19 +20,20 @@ interface RecognizeFlags extends TaskFlags {
 
 const widestText = 40;
 
+/** Adds the command `recognize`. */
 export function addRecognize(program: Command, terminal: Terminal): void {
   const command = program
     .command("recognize")
-    .description("the names in texts, with their places")
+    .description("named entities in texts, with their positions")
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--model <reference>", "model with a token-classification head: a path, hf:owner/name, or a name in the store")
     .addOption(new Option("--aggregation <how>", "how tokens become entities").choices(aggregations))
-    .addOption(new Option("--labels <labels>", "what to look for, in words of your own, for a GLiNER model").argParser(list))
-    .addOption(new Option("--threshold <score>", "with --labels: the least score of an entity (default: 0.5)").argParser(Number))
-    .option("--nested", "with --labels: an entity may lie inside another")
-    .option("--multi-label", "with --labels: an entity may have several labels")
-    .addOption(new Option("--offsets <unit>", "what positions count").choices([...offsetUnits]))
-    .addOption(new Option("--stride <tokens>", "how far the windows of long texts overlap").argParser(positiveInteger));
+    .addOption(new Option("--labels <labels>", "entity types to find, for a GLiNER model").argParser(list))
+    .addOption(new Option("--threshold <score>", "with --labels: minimum score of an entity (default: 0.5)").argParser(Number))
+    .option("--nested", "with --labels: allow nested entities")
+    .option("--multi-label", "with --labels: allow several labels per entity")
+    .addOption(new Option("--offsets <unit>", "unit of positions").choices([...offsetUnits]))
+    .addOption(new Option("--stride <tokens>", "tokens by which windows of long texts overlap").argParser(positiveInteger));
   addTaskFlags(command).action(async (texts: string[], flags: RecognizeFlags) => {
     const { aggregation, offsets, stride, labels, threshold, nested, multiLabel } = flags;
     const options = { aggregation, offsets, stride, labels, threshold, nested, multiLabel };

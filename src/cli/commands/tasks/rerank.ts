@@ -13,15 +13,16 @@ interface RerankFlags extends TaskFlags {
 
 const widestText = 80;
 
+/** Adds the command `rerank`. */
 export function addRerank(program: Command, terminal: Terminal): void {
   const command = program
     .command("rerank")
-    .description("documents in the order of how well they answer a query")
+    .description("rank documents by relevance to a query")
     .argument("[documents...]", "documents; or --input, or lines on stdin")
-    .requiredOption("--query <text>", "what is asked")
+    .requiredOption("--query <text>", "the query")
     .option("--model <reference>", "cross-encoder or embedding model: a path, hf:owner/name, or a name in the store")
-    .addOption(new Option("--top-n <number>", "documents to give, best first").argParser(positiveInteger))
-    .option("--raw", "the model's own numbers, with no activation");
+    .addOption(new Option("--top-n <number>", "maximum number of results, best first").argParser(positiveInteger))
+    .option("--raw", "raw model output, without an activation function");
   addTaskFlags(command).action(async (documents: string[], flags: RerankFlags) => {
     const { query, topN, raw } = flags;
     await runTask(
@@ -29,7 +30,7 @@ export function addRerank(program: Command, terminal: Terminal): void {
       (runtime, all, request) => runtime.rerank(query, all, request),
       ({ results, scoring, truncated }, all) => ({
         results,
-        beside: { scoring },
+        extraFields: { scoring },
         title: scoring === "cosine" ? "cosine of embeddings" : `score: ${scoring}`,
         body: formatTable(
           results.map(({ index, score, text }) => [String(index), score.toFixed(4), printable(text, widestText)]),

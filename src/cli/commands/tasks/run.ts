@@ -20,17 +20,18 @@ interface RunFlags {
   readonly quiet?: boolean;
 }
 
-/** Values of an output that a person is shown. */
+/** Values shown per output. */
 const shownValues = 6;
 const widestText = 24;
 
-/** Each use of the flag adds one; commas are part of JSON. */
+/** Accumulates the uses of a flag; commas are part of JSON. */
 const oneMore = (text: string, before: readonly string[] = []): string[] => [...before, text];
 
+/** Adds the command `run`. */
 export function addRun(program: Command, terminal: Terminal): void {
   const command = program
     .command("run")
-    .description("any model on plain tensors: no tokenizer, no task")
+    .description("run any model on tensors, without tokenizer or task")
     .argument("<model>", "model: a path, hf:owner/name, or a name in the store")
     .addOption(new Option("--input <name=value>", "an input: @file.npy, @file.json, or JSON; once for each").argParser(oneMore))
     .addOption(new Option("--output <name>", "an output wanted, instead of all; may be given again").argParser(oneMore))
@@ -96,7 +97,7 @@ async function makeFolder(path: string): Promise<void> {
   await checkWritable(join(path, "output.npy"));
 }
 
-/** The path of each output by its name. Names may hold anything ("path/to/output:0"): what is no letter or digit becomes _. */
+/** Writes each output; returns its path by name. In file names, characters other than letters and digits become _. */
 async function writeFiles(folder: string, outputs: TensorMap): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();
   const taken = new Set<string>();

@@ -17,16 +17,17 @@ interface SimilarityFlags extends TaskFlags {
 
 const widestText = 40;
 const widestHead = 20;
-/** Columns of a matrix for people; where there are more, the most alike of each text are shown instead. */
+/** Maximum columns of the matrix; with more texts, the most similar ones of each text are shown instead. */
 const maxColumns = 6;
 const shownAlike = 3;
 
+/** Adds the command `similarity`. */
 export function addSimilarity(program: Command, terminal: Terminal): void {
   const command = program
     .command("similarity")
-    .description("how alike texts are")
+    .description("similarity of texts")
     .argument("[texts...]", "texts; or --input, or lines on stdin")
-    .option("--to <texts...>", "texts to compare them with; without --to and --with each is compared with each")
+    .option("--to <texts...>", "texts to compare with; by default all texts are compared with each other")
     .option("--with <file>", "the same from a file, as --input takes it")
     .option("--model <reference>", "embedding model: a path, hf:owner/name, or a name in the store")
     .addOption(new Option("--metric <metric>", "how vectors are compared").choices(similarityMetrics))
@@ -40,7 +41,7 @@ export function addSimilarity(program: Command, terminal: Terminal): void {
       (runtime, all, request) => runtime.similarity(all, given ?? all, request),
       ({ scores, metric, truncated }, all) => ({
         results: scores.map((row) => Array.from(row)),
-        beside: { metric },
+        extraFields: { metric },
         title: metric,
         body: matrixTable(scores, all, given ?? all),
         summary: `${plural(all.length, "text")} with ${plural((given ?? all).length, "text")}`,

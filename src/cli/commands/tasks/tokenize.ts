@@ -26,19 +26,20 @@ interface TokenizeFlags {
   readonly specialTokens: boolean;
 }
 
+/** Adds the command `tokenize`. */
 export function addTokenize(program: Command, terminal: Terminal): void {
   program
     .command("tokenize")
-    .description("texts to tokens, with the place of each in the text")
+    .description("tokens of texts, with their positions")
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--model <reference>", 'model: "builtin", a path, hf:owner/name, or a name in the store')
     .option("--input <file>", "texts from a file: .txt a line each, .jsonl strings or objects with `text`; - is stdin")
     .option("--pair <text>", "a second text for each, for models that take two")
-    .addOption(new Option("--offsets <unit>", "what offsets count").choices(offsetUnits).default("utf16"))
+    .addOption(new Option("--offsets <unit>", "unit of offsets").choices(offsetUnits).default("utf16"))
     .addOption(
       new Option("--max-tokens <number>", "longest text in tokens, instead of the model's own").argParser(positiveInteger),
     )
-    .option("--no-special-tokens", "put no special tokens around texts")
+    .option("--no-special-tokens", "do not add special tokens")
     .addOption(offlineOption())
     .action(async (texts: string[], flags: TokenizeFlags) => {
       const session = await openSession(terminal, { ...flags }, flags.model);

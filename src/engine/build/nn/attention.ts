@@ -1,6 +1,6 @@
 /** Multi-head attention (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) and its masks, built from primitives that the passes fuse. */
 import type { Value } from "../../ir/graph.ts";
-import type { TensorOps } from "../tensor-ops.ts";
+import { dimensions, type TensorOps } from "../tensor-ops.ts";
 
 /** The lowest finite float32, which PyTorch's masks use in place of minus infinity: the softmax of a fully masked row stays finite. */
 const maskedScore = -3.4028234663852886e38;
@@ -24,8 +24,8 @@ export interface AttentionInputs {
  * grouped-query attention (Ainslie et al. 2023, https://arxiv.org/abs/2305.13245).
  */
 export function attention(ops: TensorOps, { query, key, value, scale, bias }: AttentionInputs): Value {
-  const [batch = 0, heads = 0, length = 0, size = 0] = query.type.shape;
-  const [, keyValueHeads = 1, total = 0] = key.type.shape;
+  const [batch, heads, length, size] = dimensions(query, 4);
+  const [, keyValueHeads, total] = dimensions(key, 4);
   if (heads === keyValueHeads) {
     const scores = scaledAndBiased(ops, ops.add({ kind: "matmul" }, query, ops.transpose(key, [0, 1, 3, 2])), scale, bias);
     return joinHeads(ops, ops.add({ kind: "matmul" }, softmax(ops, scores), value));
@@ -34,11 +34,16 @@ export function attention(ops: TensorOps, { query, key, value, scale, bias }: At
   const grouped = ops.reshape(query, [batch, keyValueHeads, heads / keyValueHeads, length, size]);
   const shape = [batch, keyValueHeads, 1, total, size];
   const [keys, values] = [ops.reshape(key, shape), ops.reshape(value, shape)];
-  const [biasBatch = 1, , rows = 1, columns = 1] = bias?.type.shape ?? [];
-  const groupedBias = bias === undefined ? undefined : ops.reshape(bias, [biasBatch, 1, 1, rows, columns]);
+  const groupedBias = bias === undefined ? undefined : withGroupAxis(ops, bias);
   const products = ops.add({ kind: "matmul" }, grouped, ops.transpose(keys, [0, 1, 2, 4, 3]));
   const output = ops.add({ kind: "matmul" }, softmax(ops, scaledAndBiased(ops, products, scale, groupedBias)), values);
   return ops.reshape(ops.transpose(output, [0, 3, 1, 2, 4]), [batch, length, heads * size]);
+}
+
+/** A bias `[batch, 1, L, S]` as `[batch, 1, 1, L, S]`, which broadcasts over the heads of a group. */
+function withGroupAxis(ops: TensorOps, bias: Value): Value {
+  const [batch, , rows, columns] = dimensions(bias, 4);
+  return ops.reshape(bias, [batch, 1, 1, rows, columns]);
 }
 
 function scaledAndBiased(ops: TensorOps, scores: Value, scale: number, bias: Value | undefined): Value {
@@ -52,15 +57,15 @@ function softmax(ops: TensorOps, scores: Value): Value {
 
 /** `[batch, length, heads * size]` to `[batch, heads, length, size]`. Throws if x has another rank or `heads` does not divide its last axis. */
 export function splitHeads(ops: TensorOps, x: Value, heads: number): Value {
-  const [batch = 0, length = 0, width = 0] = x.type.shape;
-  if (x.type.shape.length !== 3 || heads < 1 || width % heads !== 0)
+  const [batch, length, width] = dimensions(x, 3);
+  if (heads < 1 || width % heads !== 0)
     throw new Error(`a tensor of shape [${x.type.shape.join(", ")}] cannot be split into ${heads} heads`);
   return ops.transpose(ops.reshape(x, [batch, length, heads, width / heads]), [0, 2, 1, 3]);
 }
 
 /** The inverse of `splitHeads`: `[batch, heads, length, size]` to `[batch, length, heads * size]`. */
 export function joinHeads(ops: TensorOps, x: Value): Value {
-  const [batch = 0, heads = 0, length = 0, size = 0] = x.type.shape;
+  const [batch, heads, length, size] = dimensions(x, 4);
   return ops.reshape(ops.transpose(x, [0, 2, 1, 3]), [batch, length, heads * size]);
 }
 
@@ -86,7 +91,7 @@ export function causalMask(
 
 /** An attention mask `[batch, S]`, 1 for tokens and 0 for padding, as bool `[batch, 1, 1, S]`, which broadcasts over heads and queries. */
 export function keyVisibility(ops: TensorOps, mask: Value): Value {
-  const [batch = 0, total = 0] = mask.type.shape;
+  const [batch, total] = dimensions(mask, 2);
   return ops.reshape(ops.unary("not", ops.binary("equal", mask, 0)), [batch, 1, 1, total]);
 }
 
@@ -107,7 +112,7 @@ export function paddingBias(ops: TensorOps, mask: Value): Value {
  */
 export function causalBias(ops: TensorOps, mask: Value, length: number, window: number = Number.POSITIVE_INFINITY): Value {
   const visible = keyVisibility(ops, mask);
-  const total = mask.type.shape[1] ?? 0;
+  const [, total] = dimensions(mask, 2);
   if (length === 1 && total <= window) return additiveMask(ops, visible);
   const causal = ops.reshape(causalMask(ops, length, total, total - length, window), [1, 1, length, total]);
   return additiveMask(ops, ops.binary("and", causal, visible));

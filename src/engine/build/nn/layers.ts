@@ -3,7 +3,7 @@
  * its operations to the graph.
  */
 import type { Value } from "../../ir/graph.ts";
-import type { TensorOps } from "../tensor-ops.ts";
+import { dimensions, type TensorOps } from "../tensor-ops.ts";
 import type { ParameterSource } from "./parameter-source.ts";
 
 /** Adds the operations that compute a layer's output from `x`, and returns the output. */
@@ -85,7 +85,7 @@ export function sequential(...layers: readonly Layer[]): Layer {
 
 /** The hidden state of the first token of each sequence: x `[batch, length, width]` gives `[batch, width]`. */
 export function firstToken(ops: TensorOps, x: Value): Value {
-  const [batch = 0, , width = 0] = x.type.shape;
+  const [batch, , width] = dimensions(x, 3);
   return ops.reshape(ops.slice(x, 1, 0, 1), [batch, width]);
 }
 

@@ -1,44 +1,47 @@
-/** T5's biases by distance: near distances have a row of the table each, far ones share rows by their logarithm. */
+/** T5's relative position bias (Raffel et al. 2019, https://arxiv.org/abs/1910.10683, section 2.1): a learned bias of the scores per head and distance. */
 import type { Value } from "../../ir/graph.ts";
 import { int64Literal } from "../../ir/literal.ts";
 import type { TensorOps } from "../tensor-ops.ts";
 import type { Layer } from "./layers.ts";
 
+/** What a relative position bias depends on. */
 export interface RelativePositionOptions {
-  /** Gives the row of each bucket: a number for each head. */
+  /** Embedding of the buckets, `[bucketCount, heads]`. */
   readonly table: Layer;
+  /** Number of distance buckets: config.json's `relative_attention_num_buckets`. */
   readonly bucketCount: number;
-  /** From here on all distances are in the last bucket. */
+  /** Distance in tokens from which on all distances share the last bucket: `relative_attention_max_distance`. */
   readonly maxDistance: number;
+  /** Number of queries. The last query stands at the position of the last key. */
   readonly queries: number;
-  /** The last query stands at the last key. */
+  /** Number of keys. */
   readonly keys: number;
-  /** Whether keys behind a query have buckets of their own; where not, all of them are in the first. */
+  /** Whether keys after a query have buckets of their own, as in an encoder. If false, as in a decoder, they all share the first bucket. */
   readonly bidirectional: boolean;
 }
 
-/** [1, heads, queries, keys]. */
+/** The bias, float32 `[1, heads, queries, keys]`. Short distances have a bucket each; longer ones share buckets on a logarithmic scale. */
 export function relativePositionBias(
   ops: TensorOps,
   { table, bucketCount, maxDistance, queries, keys, bidirectional }: RelativePositionOptions,
 ): Value {
   const first = keys - queries;
-  const places = Array.from({ length: queries * keys }, (_, at) => {
-    const ahead = (at % keys) - (Math.floor(at / keys) + first);
-    return relativePositionBucket(ahead, bucketCount, maxDistance, bidirectional);
+  const bucketIds = Array.from({ length: queries * keys }, (_, index) => {
+    const offset = (index % keys) - (Math.floor(index / keys) + first);
+    return relativePositionBucket(offset, bucketCount, maxDistance, bidirectional);
   });
-  const rows = table(ops, ops.builder.constant(int64Literal(places, [1, queries, keys])));
-  return ops.transpose(rows, [0, 3, 1, 2]);
+  const biases = table(ops, ops.builder.constant(int64Literal(bucketIds, [1, queries, keys])));
+  return ops.transpose(biases, [0, 3, 1, 2]);
 }
 
-/** `ahead`: how far the key stands behind the query in the text, negative where it comes before. */
-function relativePositionBucket(ahead: number, buckets: number, longest: number, bothWays: boolean): number {
-  const half = Math.floor(buckets / 2);
-  const [count, start] = bothWays ? [half, ahead > 0 ? half : 0] : [buckets, 0];
-  const distance = bothWays ? Math.abs(ahead) : Math.max(0, -ahead);
+/** The bucket of a key whose position is that of the query plus `offset`: `T5Attention._relative_position_bucket`. */
+function relativePositionBucket(offset: number, bucketCount: number, maxDistance: number, bidirectional: boolean): number {
+  const half = Math.floor(bucketCount / 2);
+  const [count, start] = bidirectional ? [half, offset > 0 ? half : 0] : [bucketCount, 0];
+  const distance = bidirectional ? Math.abs(offset) : Math.max(0, -offset);
   const exact = Math.floor(count / 2);
   if (distance < exact) return start + distance;
-  const { fround, log } = Math; // rounded where PyTorch rounds
-  const share = fround(fround(log(fround(distance / exact))) / fround(log(longest / exact)));
-  return start + Math.min(count - 1, exact + Math.trunc(fround(share * (count - exact))));
+  const { fround, log } = Math; // rounded to float32 where PyTorch rounds
+  const fraction = fround(fround(log(fround(distance / exact))) / fround(log(maxDistance / exact)));
+  return start + Math.min(count - 1, exact + Math.trunc(fround(fraction * (count - exact))));
 }

@@ -2,7 +2,7 @@
 import { InferyardError } from "../../../errors.ts";
 import type { Value } from "../../ir/graph.ts";
 import { literalOf } from "../../ir/literal.ts";
-import type { TensorOps } from "../tensor-ops.ts";
+import { dimensions, type TensorOps } from "../tensor-ops.ts";
 
 /** Rotation angles of every position, as their cosines and sines. */
 export interface RotaryAngles {
@@ -17,7 +17,7 @@ export interface RotaryAngles {
  * `rope_theta`.
  */
 export function rotaryAngles(ops: TensorOps, positions: Value, pairs: number, theta: number): RotaryAngles {
-  const [batch = 1, length = 0] = positions.type.shape;
+  const [batch, length] = dimensions(positions, 2);
   // Rounded to float32 where PyTorch rounds, so that the angles of large positions agree with it.
   const frequencies = Array.from({ length: pairs }, (_, pair) =>
     Math.fround(1 / Math.fround(theta ** Math.fround((2 * pair) / (2 * pairs)))),
@@ -46,12 +46,11 @@ export function applyRotary(ops: TensorOps, x: Value, { cosines, sines }: Rotary
  * `[batch or 1, length, pairs]`. A pair is two neighbouring elements if `interleaved`, else elements i and i + pairs. Throws if a head is smaller.
  */
 export function applyRotaryEmbedding(ops: TensorOps, x: Value, cosines: Value, sines: Value, interleaved: boolean): Value {
-  const { shape } = x.type;
-  const [batch = 0, heads = 0, length = 0, size = 0] = shape;
-  const pairs = cosines.type.shape[2] ?? 0;
+  const [batch, heads, length, size] = dimensions(x, 4);
+  const [, , pairs] = dimensions(cosines, 3);
   const rotatedSize = pairs * 2;
   if (rotatedSize > size) throw new Error(`the rotary dimension ${rotatedSize} exceeds the head size ${size}`);
-  const perHead = (angles: Value): Value => ops.reshape(angles, [angles.type.shape[0] ?? 1, 1, length, pairs]);
+  const perHead = (angles: Value): Value => ops.reshape(angles, [dimensions(angles, 3)[0], 1, length, pairs]);
   const [cosine, sine] = [perHead(cosines), perHead(sines)];
   const input = rotatedSize === size ? x : ops.slice(x, 3, 0, rotatedSize);
   const paired = ops.reshape(input, interleaved ? [batch, heads, length, pairs, 2] : [batch, heads, length, 2, pairs]);

@@ -1,4 +1,4 @@
-/** Kernels become one module, and a module with a memory becomes functions. */
+/** Assembles kernels into WebAssembly modules, and instantiates modules over a memory. */
 import { InferyardError } from "../../../errors.ts";
 import type { WasmFeatures } from "./assembler/wasm-features.ts";
 import { hostFunctions } from "./assembler/host-functions.ts";
@@ -6,16 +6,16 @@ import { ModuleBuilder, importNames } from "./assembler/module-builder.ts";
 import { type WasmMemory, type WasmModule, wasmHost } from "./assembler/webassembly.ts";
 import type { Kernel, KernelCall, KernelFunction } from "./kernel.ts";
 
-/** Functions by kernel key. */
+/** Compiled kernel functions by kernel key. */
 export type KernelFunctions = ReadonlyMap<string, KernelFunction>;
 
 export interface CompiledKernels {
-  /** May be posted to workers that hold the same memory: see `instantiateKernels`. */
+  /** The compiled module. Can be posted to workers that hold the same memory, which call `instantiateKernels`. */
   readonly module: WasmModule;
   readonly functions: KernelFunctions;
 }
 
-/** The binary of a module with each kernel once, exported under its key. Pure; `shared` says which kind of memory it is for. */
+/** The binary of a module that exports each distinct kernel under its key. `shared`: whether the module is for shared memory. */
 export function assembleKernels(
   kernels: readonly Kernel[],
   options: { readonly features: WasmFeatures; readonly shared: boolean },
@@ -26,20 +26,20 @@ export function assembleKernels(
   return builder.build({ shared: options.shared });
 }
 
-/** Compiles on the calling thread. For a few dozen kernels this takes milliseconds. */
+/** Compiles kernels synchronously on the calling thread. A few dozen kernels take milliseconds. */
 export function compileKernels(kernels: readonly Kernel[], memory: WasmMemory, features: WasmFeatures): CompiledKernels {
   const module = new (wasmHost().Module)(assembleKernels(kernels, { features, shared: isShared(memory) }));
   return { module, functions: instantiateKernels(module, memory) };
 }
 
-/** The functions of a module that was compiled here or on another thread, over the same memory. */
+/** Instantiates a module, compiled here or on another thread, over the memory. */
 export function instantiateKernels(module: WasmModule, memory: WasmMemory): KernelFunctions {
   const [space, name] = importNames.memory;
   const imports = { [space]: { [name]: memory }, [importNames.host]: hostFunctions };
   return new Map(Object.entries(new (wasmHost().Instance)(module, imports).exports));
 }
 
-/** The function of a kernel that was among the compiled ones. */
+/** The compiled function of a kernel. Throws CONTRACT_VIOLATION when the kernel was not compiled. */
 export function kernelFunction(functions: KernelFunctions, kernel: KernelCall): KernelFunction {
   const found = functions.get(kernel.key);
   if (found !== undefined) return found;

@@ -1,4 +1,4 @@
-/** Everything a planner needs of the WebAssembly emitter: the one visible list of kernel generators, and how they are compiled. */
+/** The WebAssembly code generator: all kernel generators, and functions to compile kernels. */
 export { detectWasmFeatures } from "./assembler/features.ts";
 export type { WasmFeatures } from "./assembler/wasm-features.ts";
 export { type WasmMemory, type WasmModule, wasmHost, wasmPageBytes } from "./assembler/webassembly.ts";

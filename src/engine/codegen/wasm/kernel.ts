@@ -1,43 +1,47 @@
 /**
- * The contract between whoever plans a computation and the generated kernels.
+ * The interface between planning and generated kernels.
  *
- * All tensors live in one WebAssembly memory, named by byte offsets that are multiples of 16. Sizes need not be: a kernel writes not one byte
- * past a tensor's end, but it may read up to 16 bytes past it, so every buffer is followed by `readPaddingBytes` of readable memory.
+ * All tensors are in one WebAssembly memory and are passed as byte offsets that are multiples of 16. Sizes need not be multiples of anything: a kernel
+ * never writes past the end of a tensor, but may read up to 16 bytes past it, so every buffer is followed by `readPaddingBytes` of readable memory.
  */
 import type { I32, Local } from "./assembler/expression.ts";
 import type { FunctionBuilder } from "./assembler/function-builder.ts";
 import { i32 } from "./assembler/scalar.ts";
 
-/** Bytes behind every buffer that kernels may read (never write). */
+/** Bytes after every buffer that kernels may read but never write. */
 export const readPaddingBytes = 16;
 
-/** What a kernel returns: 0 when all is well; others are named by the kernel that gives them. */
+/** What a kernel returns: 0 on success. Other values are documented by the kernel that returns them. */
 export type KernelStatus = number;
 
 /**
- * A kernel, as plain data and one function that writes its code. It is called with the offsets named by `parameters`, in their order,
- * and last the half-open range of pieces to compute. Pieces share no written byte, so a call may be split over threads at any piece; the
- * bits do not depend on the split.
+ * A kernel: plain data and a function that generates its code. Its function takes the dynamic sizes, then the byte offsets named by `parameters`, then
+ * the half-open range of pieces to compute. Pieces write disjoint bytes, so a call can be divided among threads between any two pieces without changing
+ * the result by a bit.
  */
 export interface Kernel {
-  /** Identical requests have identical keys, and one compiled function serves them all. */
+  /** Identifies the code: requests with equal keys share one compiled function. */
   readonly key: string;
+  /** Name of the generator, such as "matmul". */
   readonly family: string;
-  /** What the function takes first: sizes that its code does not depend on, so that it serves tensors of all of them. */
+  /** Sizes that are passed as arguments, so that one function serves all of them. */
   readonly dynamicSizes: readonly number[];
-  /** Names of the byte offsets that the function takes between those and `from` and `to`. */
+  /** Names of the byte offsets that the function takes, in order. */
   readonly parameters: readonly string[];
+  /** Number of independent pieces of the call. */
   readonly pieces: number;
-  /** Rough nanoseconds that one piece takes on one thread: what sharing a call is worth is told by it. */
+  /** Rough estimate of the nanoseconds that one piece takes on one thread; decides whether a call is divided among threads. */
   readonly pieceNanoseconds: number;
-  /** Bytes of private scratch memory that each concurrent call needs; its offset is the parameter `scratch`. */
+  /** Bytes of scratch memory that each concurrent call needs; its offset is the last parameter, `scratch`. 0 when none is needed. */
   readonly scratchBytes: number;
+  /** Generates the function. */
   emit(f: FunctionBuilder): void;
 }
 
-/** What a call of a compiled kernel needs to know of it: all but how its code is written. */
+/** The data that calls of a compiled kernel need: all but the code generator. */
 export type KernelCall = Omit<Kernel, "emit">;
 
+/** The kernel without its code generator. */
 export function kernelCall({
   key,
   family,
@@ -50,23 +54,23 @@ export function kernelCall({
   return { key, family, dynamicSizes, parameters, pieces, pieceNanoseconds, scratchBytes };
 }
 
-/** A kernel's function: counts, offsets, then the range of pieces. */
+/** A compiled kernel: dynamic sizes, byte offsets, then the range of pieces. */
 export type KernelFunction = (...countsOffsetsAndRange: number[]) => KernelStatus;
 
 interface KernelDefinition<Always extends string, Optional extends string, Count extends string> {
   readonly family: string;
-  /** Everything the code depends on. */
+  /** Everything that the generated code depends on; becomes part of the key. */
   readonly request: object;
-  /** Sizes that the code takes as numbers. */
+  /** Sizes that are passed as arguments. */
   readonly dynamicSizes?: Readonly<Record<Count, number>>;
-  /** The offsets it takes: inputs, then those optional ones that are asked for, then outputs, then `scratch` where it needs any. */
+  /** Names of parameters: inputs, the optional ones that are requested, outputs, and `scratch` when scratch memory is needed. */
   readonly inputs: readonly Always[];
   readonly optional?: Readonly<Record<Optional, boolean>>;
   readonly outputs: readonly Always[];
   readonly pieces: number;
   readonly pieceNanoseconds: number;
   readonly scratchBytes?: number;
-  /** Writes the body for the pieces `from` to `to`; a status it gives back is returned instead of 0. */
+  /** Generates the body for the pieces `from` to `to`. Returns the status expression; default: 0. */
   emit(
     f: FunctionBuilder,
     offsets: Offsets<Always, Optional>,
@@ -79,6 +83,7 @@ interface KernelDefinition<Always extends string, Optional extends string, Count
 type Offsets<Always extends string, Optional extends string> = Readonly<Record<Always, Local<"i32">>> &
   Readonly<Partial<Record<Optional | "scratch", Local<"i32">>>>;
 
+/** Creates a kernel from its definition: derives the key, declares the parameters, and passes them to `emit` by name. */
 export function defineKernel<
   const Always extends string,
   const Optional extends string = never,
@@ -108,7 +113,7 @@ export function defineKernel<
   };
 }
 
-/** JSON with sorted keys; what is undefined is left out, and numbers JSON cannot say keep their names. */
+/** JSON with sorted keys. Undefined entries are left out; numbers without a JSON form are written by name. */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (typeof value === "object" && value !== null) {

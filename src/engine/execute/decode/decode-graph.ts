@@ -1,4 +1,4 @@
-/** The program of a decoder for new tokens behind a past of fixed capacity, of which it gives the last token's logits. */
+/** The graph that decodes new tokens with a key-value cache of fixed capacity and returns the logits of the last token. */
 import { InferyardError } from "../../../errors.ts";
 import type { TensorInfo } from "../../../tensor.ts";
 import { type Graph, type NamedValue, typeOf, type Value } from "../../ir/graph.ts";
@@ -9,9 +9,10 @@ import { appendedStates } from "../../plan/appended-states.ts";
 import { type DecoderInputs, pastType } from "./decoder-inputs.ts";
 import { splitPast } from "./split-past.ts";
 
+/** Name of the output with the logits. */
 export const logitsName = "logits";
 
-/** Types of all inputs: `fresh` new tokens in the last places of `capacity`. */
+/** Inputs of the model for `fresh` new tokens, which occupy the last positions of a cache of `capacity` tokens. */
 export function decodeInputs(
   { ids, mask, positions, branch, past }: DecoderInputs,
   capacity: number,
@@ -30,7 +31,7 @@ export function decodeInputs(
   ]);
 }
 
-/** The branch with a past, for all runs: the condition is no input of the program. */
+/** The input that selects the branch with a past, as a constant true, so that it is not an input of the graph. */
 function usePastBranch({ name, shape }: TensorInfo): [string, Value] {
   const literal = literalOf(
     "bool",
@@ -41,8 +42,8 @@ function usePastBranch({ name, shape }: TensorInfo): [string, Value] {
 }
 
 /**
- * Takes the traced graph, in which every past must be appended to and given back. Its outputs become the logits of the last new token [1, n] and
- * the appended states.
+ * Rewrites a traced graph for decoding: its outputs become the logits of the last new token [1, 1, classes] and the extended states. Throws
+ * MODEL_UNSUPPORTED unless every past is only appended to and returned.
  */
 export function withLastLogits(traced: Graph, { past, states: wanted }: DecoderInputs): Graph {
   const joined = past.flatMap(({ info, isJoined }) => (isJoined ? [info.name] : []));
@@ -53,7 +54,7 @@ export function withLastLogits(traced: Graph, { past, states: wanted }: DecoderI
   );
   const present = states.map(({ name, appended }): NamedValue => {
     const output = graph.outputs.find(({ value }) => value === appended);
-    if (output === undefined) throw unsupportedDecoder(`it does not give back what it appends to "${name}"`);
+    if (output === undefined) throw unsupportedDecoder(`it does not return the extended "${name}"`);
     return output;
   });
   const others = graph.outputs.filter((output) => !present.includes(output));

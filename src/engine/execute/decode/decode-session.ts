@@ -1,28 +1,31 @@
-/** One text that grows token by token: its cache, in memory of the model that is never copied for a token. */
+/** A sequence that is decoded token by token, with its key-value cache in the model's memory. */
 import { InferyardError, throwIfAborted } from "../../../errors.ts";
 import { yieldToEventLoop } from "../../../platform/event-loop.ts";
 import type { Mutex } from "../mutex.ts";
 import type { Decoder } from "./decoder.ts";
 import { kvCacheBytes, type KvCache } from "./kv-cache.ts";
 
+/** Settings of a session. */
 export interface DecodeSettings {
-  /** Tokens that a session holds at most: what its memory is bounded by. A model that was trained on fewer has an error of its own for them. Default: 1024. */
+  /** Upper bound on the tokens of the session; bounds its memory. The model itself may support fewer. Default: 1024. */
   readonly capacity?: number;
+  /** Aborts starting the session. */
   readonly signal?: AbortSignal;
 }
 
+/** Options of one call. */
 export interface DecodeOptions {
-  /** Ends a call within some 20 ms; the session is then as it was before. */
+  /** Aborts the call within about 20 ms; the session is then unchanged. */
   readonly signal?: AbortSignal;
 }
 
-/** The first cache; each next one is twice as large, up to the session's capacity. */
+/** Capacity of the first cache in tokens. A full cache is replaced by one of twice the capacity, up to that of the session. */
 const minCapacity = 32;
 const defaultCapacity = 1024;
 
-/** Calls may be made while others are running, of this session or of another one of the model: they are computed one after the other. */
+/** A decoding session. Concurrent calls, also those of other sessions of the model, are serialized. */
 export class DecodeSession {
-  /** Tokens it holds at most. */
+  /** Upper bound on the tokens it holds. */
   readonly capacity: number;
   readonly #decoder: Decoder;
   readonly #mutex: Mutex;
@@ -36,37 +39,37 @@ export class DecodeSession {
     this.#mutex = turns;
   }
 
-  /** An empty session, after the model was found fit for it. Within a turn. */
+  /** An empty session. Compiles and checks the decoder for one token. The caller must hold the model's mutex. */
   static async start(decoder: Decoder, turns: Mutex, settings: DecodeSettings): Promise<DecodeSession> {
     const { capacity = defaultCapacity, signal } = settings;
     if (!Number.isSafeInteger(capacity) || capacity < 1)
-      throw new InferyardError("INPUT_INVALID", `a capacity of ${capacity} tokens is not possible`, {
-        remedy: "give a whole number from 1 on",
+      throw new InferyardError("INPUT_INVALID", `a capacity of ${capacity} tokens is invalid`, {
+        remedy: "give an integer of at least 1",
       });
     const session = new DecodeSession(decoder, turns, capacity);
     session.#cache = await decoder.createCache(Math.min(minCapacity, capacity), signal);
     return session;
   }
 
-  /** Tokens it holds now. */
+  /** Number of tokens it holds now. */
   get length(): number {
     return this.#length;
   }
 
-  /** Bytes of the cache when it is full. While it grows, and while a program is tried for the first time, a second one of at most this size is there. */
+  /** Size in bytes of the cache at full capacity. While it grows, or while a new executable is verified, a second cache of up to this size exists. */
   get maxBytes(): number {
     return kvCacheBytes(this.#decoder.inputs.states, this.capacity);
   }
 
   /**
-   * Appends tokens, and gives the logits [classes] of what follows the last of them. INPUT_TOO_LONG beyond the capacity; where it fails or is
-   * aborted, the session is as it was before.
+   * Appends tokens and returns the logits [classes] for the token after them. Throws INPUT_TOO_LONG beyond the capacity and INPUT_INVALID for invalid
+   * token ids. A call that fails or is aborted leaves the session unchanged.
    */
   async prefill(tokens: readonly number[], { signal }: DecodeOptions = {}): Promise<Float32Array> {
-    const strange = tokens.find((token) => !Number.isSafeInteger(token) || token < 0 || token >= 2 ** 31);
-    if (strange !== undefined || tokens.length === 0)
-      throw new InferyardError("INPUT_INVALID", strange === undefined ? "there is no token" : `${strange} is no token`, {
-        remedy: "give at least one token, as whole numbers from 0 on",
+    const invalid = tokens.find((token) => !Number.isSafeInteger(token) || token < 0 || token >= 2 ** 31);
+    if (invalid !== undefined || tokens.length === 0)
+      throw new InferyardError("INPUT_INVALID", invalid === undefined ? "there are no tokens" : `${invalid} is not a token id`, {
+        remedy: "give at least one token id, each an integer of at least 0",
       });
     return await this.#mutex.runExclusive(async () => {
       throwIfAborted(signal);
@@ -81,23 +84,26 @@ export class DecodeSession {
     });
   }
 
-  /** Appends one token, and gives the logits [classes] of what follows it. */
+  /** Appends one token and returns the logits [classes] for the next one. */
   async next(token: number, options: DecodeOptions = {}): Promise<Float32Array> {
     return await this.prefill([token], options);
   }
 
-  /** Forgets all tokens from this place on, as if they had never been there. */
+  /** Removes all tokens from position `length` on. Throws INPUT_INVALID when the session holds fewer. */
   async truncate(length: number): Promise<void> {
     await this.#mutex.runExclusive(async () => {
       const rows = this.#liveCache();
       if (!Number.isSafeInteger(length) || length < 0 || length > this.#length)
-        throw new InferyardError("INPUT_INVALID", `the session holds ${this.#length} tokens, and cannot be cut to ${length}`);
+        throw new InferyardError(
+          "INPUT_INVALID",
+          `the session holds ${this.#length} tokens and cannot be truncated to ${length}`,
+        );
       rows.clear(length, this.#length);
       this.#length = length;
     });
   }
 
-  /** Gives its memory to other sessions of the model. No call may follow. */
+  /** Releases the cache. The session must not be used any more. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     await this.#mutex.runExclusive(async () => {
@@ -125,15 +131,19 @@ export class DecodeSession {
     return logits;
   }
 
-  /** The cache, moved to a larger one where it is too small. */
+  /** The cache, replaced by a larger one when the tokens do not fit. */
   async #cacheWithRoom(tokens: number, signal: AbortSignal | undefined): Promise<KvCache> {
     const rows = this.#liveCache();
     const wanted = this.#length + tokens;
     if (wanted > this.capacity)
-      throw new InferyardError("INPUT_TOO_LONG", `the session holds ${this.capacity} tokens, and would need ${wanted}`, {
-        remedy: "start it with more capacity, or cut the text",
-        data: { capacity: this.capacity, wanted },
-      });
+      throw new InferyardError(
+        "INPUT_TOO_LONG",
+        `the session needs room for ${wanted} tokens, and its capacity is ${this.capacity}`,
+        {
+          remedy: "start it with a larger capacity, or shorten the text",
+          data: { capacity: this.capacity, wanted },
+        },
+      );
     if (wanted <= rows.capacity) return rows;
     let { capacity } = rows;
     while (capacity < wanted) capacity *= 2;

@@ -256,7 +256,7 @@ describe.skipIf(skip)(name, () => {
     expect(inputs.map((input) => input.name)).not.toContain("position_ids");
     await expect(engine.decode(inputs)).rejects.toMatchObject({
       code: "MODEL_UNSUPPORTED",
-      message: expect.stringContaining("counted the past"),
+      message: expect.stringContaining("derived positions from the length of the past"),
     });
   });
 

@@ -1,43 +1,48 @@
 /**
- * What a decoder takes, as exporters of language models name it: `input_ids` [batch, new], `attention_mask` [batch, past + new], perhaps
- * `position_ids` [batch, new], and for every layer keys and values of the past, floats with one axis of free length beside the batch. Models that
- * were merged of two, one without a past, also take `use_cache_branch` [1], which says which of them is meant.
+ * The inputs of a decoder as exporters of language models name them: `input_ids` [batch, new], `attention_mask` [batch, past + new], optionally
+ * `position_ids` [batch, new], and keys and values of the past for each layer, float32 with one free axis besides the batch. Models merged from a
+ * variant with and one without a past also take `use_cache_branch` [1], which selects the variant.
  */
 import { InferyardError } from "../../../errors.ts";
 import type { TensorInfo } from "../../../tensor.ts";
 import type { TensorType } from "../../ir/graph.ts";
 import { halfName } from "./split-past.ts";
 
+/** The inputs of a decoder by their role. */
 export interface DecoderInputs {
+  /** Ids of the new tokens. */
   readonly ids: TensorInfo;
+  /** Attention mask over past and new tokens. */
   readonly mask: TensorInfo;
-  /** Absent where the model finds them itself. */
+  /** undefined when the model derives positions itself. */
   readonly positions: TensorInfo | undefined;
-  /** Whether the past is used, which it always is here. Absent where the model takes no choice. */
+  /** Selects whether the past is used, which is always the case here. undefined when the model has only one variant. */
   readonly branch: TensorInfo | undefined;
+  /** Keys and values as the model takes them. */
   readonly past: readonly PastInput[];
-  /** Keys and values by themselves: the past, of which what is joined was taken apart. */
+  /** The past with keys and values separate: inputs that hold both are split. */
   readonly states: readonly PastInput[];
 }
 
+/** An input that holds keys or values of the past, or both. */
 export interface PastInput {
+  /** Its declaration. */
   readonly info: TensorInfo;
-  /** The axis of the tokens. */
+  /** Axis of the tokens. */
   readonly axis: number;
-  /** It holds keys and values, one after the other along its first axis. */
+  /** Whether keys and values are stacked along the first axis. */
   readonly isJoined: boolean;
 }
 
-/** MODEL_UNSUPPORTED where it is no decoder, or takes something else beside this. */
+/** Classifies the declared inputs. Throws MODEL_UNSUPPORTED when the model is not a decoder, or takes other inputs as well. */
 export function decoderInputs(inputs: readonly TensorInfo[]): DecoderInputs {
   const named = (name: string): TensorInfo | undefined => inputs.find((input) => input.name === name);
   const [ids, mask, positions] = [named("input_ids"), named("attention_mask"), named("position_ids")];
   if (ids === undefined || mask === undefined)
-    throw unsupportedDecoder(`it takes ${inputs.map(({ name }) => name).join(", ")}: no input_ids with an attention_mask`);
+    throw unsupportedDecoder(`it takes ${inputs.map(({ name }) => name).join(", ")}: it needs input_ids and attention_mask`);
   const whole = [ids, mask, ...(positions === undefined ? [] : [positions])];
   const [batch] = ids.shape;
-  if (typeof batch === "number" && batch !== 1)
-    throw unsupportedDecoder(`it takes ${batch} sequences at once, and one was expected`);
+  if (typeof batch === "number" && batch !== 1) throw unsupportedDecoder(`its batch size is ${batch}, and 1 was expected`);
   for (const { name, dataType, shape } of whole) {
     if ((dataType !== "int64" && dataType !== "int32") || shape.length !== 2)
       throw unsupportedDecoder(
@@ -54,7 +59,7 @@ export function decoderInputs(inputs: readonly TensorInfo[]): DecoderInputs {
 
 function pastInput(info: TensorInfo, batch: number | string | undefined): PastInput {
   const free = [...info.shape.keys()].filter((axis) => typeof info.shape[axis] !== "number");
-  // Of a batch of free size, the axis that has its name, or else the first.
+  // With a free batch size the batch axis is the one with the name of the batch of `input_ids`, or else the first free axis.
   const batchAxis = typeof batch === "number" ? undefined : (free.find((axis) => info.shape[axis] === batch) ?? free[0]);
   const rest = free.filter((axis) => axis !== batchAxis);
   const [axis] = rest;
@@ -74,7 +79,7 @@ function statesOf(past: PastInput): readonly PastInput[] {
   });
 }
 
-/** The type of a past of so many tokens, of one sequence. */
+/** The type of a past of `tokens` tokens with batch size 1. */
 export function pastType({ info, axis }: PastInput, tokens: number): TensorType {
   const shape = info.shape.map((size, at) => (at === axis ? tokens : typeof size === "number" ? size : 1));
   return { dataType: info.dataType, shape };

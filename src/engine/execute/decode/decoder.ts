@@ -1,11 +1,12 @@
 /**
- * Decoding with a cache: what the sessions of one model share.
+ * Decoding with a key-value cache: what the sessions of one model share.
  *
- * A program has a past of fixed capacity. The new tokens stand in the last places of the keys and values, a mask hides the places that hold no
- * token, and after the run their rows are moved to where the past ends: attention does not ask in which order keys stand, and each carries its
- * position already. A model of which this does not hold, because it counts the past, is found out by comparing every program with one that has
- * no empty places before its answers are believed.
+ * Each executable has a cache of fixed capacity. New tokens occupy the last positions of keys and values, the attention mask hides unused positions, and
+ * after the run the new rows are moved to the end of the past. This is correct because attention is invariant to the order of keys, and each key already
+ * carries its position. It is wrong for models that derive positions from the length of the past; so every executable is verified before it is used, by
+ * comparing its logits with those of runs without unused positions.
  */
+import { at } from "../../../checked.ts";
 import { InferyardError } from "../../../errors.ts";
 import type { Tensor, TensorInfo, TensorMap } from "../../../tensor.ts";
 import type { Graph, Value } from "../../ir/graph.ts";
@@ -15,54 +16,63 @@ import { decodeInputs, logitsName, withLastLogits } from "./decode-graph.ts";
 import { type DecoderInputs, decoderInputs } from "./decoder-inputs.ts";
 import { KvCache } from "./kv-cache.ts";
 
-/** What a decoder asks of the engine model it belongs to. It asks within a turn of its own only: see `Turns`. */
+/** What a decoder needs of the engine model it belongs to. It is called only while the model's mutex is held. */
 export interface DecoderEngine {
+  /** The model's memory, which holds the caches. */
   readonly memory: EngineMemory;
-  /** The model for inputs of these types, as its file spells it out. MODEL_UNSUPPORTED where it has no program. */
+  /** Traces the model with inputs of these types. Throws MODEL_UNSUPPORTED when the graph depends on values. */
   trace(values: ReadonlyMap<string, Value>): Graph;
-  /** `states`: inputs that lie in a block of states. */
+  /** Compiles a graph. `states`: names of the inputs in the state block. */
   compile(graph: Graph, states: readonly string[]): Executable;
-  run(program: Executable, inputs: TensorMap, options: DecodeRun): Promise<TensorMap>;
+  /** Runs an executable and returns copies of the outputs asked for. */
+  run(executable: Executable, inputs: TensorMap, options: DecodeRun): Promise<TensorMap>;
 }
 
+/** Options of one run of an executable. */
 export interface DecodeRun {
-  /** Where the block of states starts. */
+  /** Offset of the state block. */
   readonly state: number;
+  /** Names of the outputs to return. */
   readonly outputs: readonly string[];
   readonly signal?: AbortSignal;
 }
 
-/** New tokens of one run, behind `length` others. */
+/** One run: new tokens after `length` others. */
 export interface DecodeStep {
+  /** The cache that is read and appended to. */
   readonly cache: KvCache;
+  /** Tokens in the cache before the run. */
   readonly length: number;
+  /** Ids of the new tokens. */
   readonly tokens: readonly number[];
-  /** New tokens of the program: as many as there are, or more, and no more than the empty places. */
+  /** Number of new tokens that the executable takes: at least as many as `tokens`, at most as many as there are unused positions. */
   readonly size: number;
   readonly signal: AbortSignal | undefined;
 }
 
 interface CachedExecutable {
   readonly executable: Executable;
-  /** Tokens the model tells apart. */
+  /** Size of the vocabulary. */
   readonly classes: number;
   isChecked: boolean;
 }
 
-/** Programs that are kept; the one that was not used for longest goes first. */
+/** Upper bound on cached executables; the least recently used is evicted first. */
 const maxExecutables = 32;
-/** Tokens of one run, largest first. Few sizes, since each is a program; from 16 rows on a product computes as fast as with many. */
+/** Numbers of new tokens that executables are compiled for, besides 1, largest first. From 16 rows on matrix products reach their full speed. */
 const chunkSizes = [128, 16] as const;
-/** How far logits may be apart, relative to the distance of the largest from the smallest: of a tiny GPT-2 rounding is 1e-6 of it, and counted positions are 0.5. */
+/** Largest accepted difference between logits, relative to their range. With a tiny GPT-2, rounding differs by 1e-6 of it and wrong positions by 0.5. */
 const tolerance = 5e-3;
 
+/** Compiles, verifies and runs executables for one model. */
 export class Decoder {
+  /** The model's inputs by role. */
   readonly inputs: DecoderInputs;
   readonly #engine: DecoderEngine;
   readonly #executables = new Map<string, CachedExecutable>();
-  /** Logits after two tokens, without an empty place. */
+  /** Logits after two tokens, computed without unused positions. */
   #reference: Float32Array | undefined;
-  /** Several tokens at once do not give what they give one by one. */
+  /** Runs with several tokens failed verification: tokens are decoded one by one. */
   #isStepwise = false;
   #isDisposed = false;
 
@@ -71,20 +81,20 @@ export class Decoder {
     this.#engine = host;
   }
 
-  /** Its sessions cannot be used any more. */
+  /** Releases all executables. Sessions of this decoder must not be used any more. */
   dispose(): void {
     this.#isDisposed = true;
     for (const { executable } of this.#executables.values()) executable.dispose();
     this.#executables.clear();
   }
 
-  /** An empty cache, whose program for one token is there and was found to be right. */
+  /** An empty cache. The executable for one token is compiled and verified. */
   async createCache(capacity: number, signal: AbortSignal | undefined): Promise<KvCache> {
     await this.#verify(capacity, 1, signal);
     return new KvCache(this.#engine.memory, this.inputs.states, capacity);
   }
 
-  /** Tokens of the next run, where so many remain and so many places are empty. Its program is there. */
+  /** Number of tokens of the next run, given how many remain and how many positions are unused. Its executable is compiled and verified. */
   async chunkSize(capacity: number, remaining: number, room: number, signal: AbortSignal | undefined): Promise<number> {
     const fitting = chunkSizes.filter((each) => each <= room);
     const size = fitting.find((each) => each <= remaining) ?? (remaining > 1 ? fitting.at(-1) : undefined);
@@ -93,7 +103,7 @@ export class Decoder {
     return this.#isStepwise ? 1 : size;
   }
 
-  /** Appends tokens to the cache and gives the logits after the last. Where it fails, the cache is as it was. */
+  /** Appends tokens to the cache and returns the logits after the last. A step that fails leaves the cache unchanged. */
   async step(step: DecodeStep): Promise<Float32Array> {
     if (this.#isDisposed) throw new InferyardError("DISPOSED", "the model was disposed");
     const { cache, length, tokens, size, signal } = step;
@@ -112,29 +122,29 @@ export class Decoder {
     }
   }
 
-  /** Places beyond the last token repeat it, position and all: hidden from all others, they change nothing, not even the range of what is quantised. */
+  /** Inputs of a step. Positions beyond the last token repeat it, so that they do not affect others, not even the range of dynamic quantization. */
   #stepInputs({ cache: { capacity }, length, tokens, size }: DecodeStep): TensorMap {
     const { ids, mask, positions } = this.inputs;
     const first = capacity - size;
     const last = tokens.length - 1;
-    const isSeen = (place: number): boolean => place < length || (place >= first && place <= first + last);
+    const isVisible = (position: number): boolean => position < length || (position >= first && position <= first + last);
     return Object.fromEntries([
-      integers(ids, size, (place) => tokens[Math.min(place, last)] ?? 0),
-      integers(mask, capacity, (place) => (isSeen(place) ? 1 : 0)),
-      ...(positions === undefined ? [] : [integers(positions, size, (place) => length + Math.min(place, last))]),
+      integers(ids, size, (position) => at(tokens, Math.min(position, last))),
+      integers(mask, capacity, (position) => (isVisible(position) ? 1 : 0)),
+      ...(positions === undefined ? [] : [integers(positions, size, (position) => length + Math.min(position, last))]),
     ]);
   }
 
-  /** A program is compared once, on a cache of its own that is given back. */
+  /** Verifies an executable once, on a temporary cache. Throws MODEL_UNSUPPORTED when logits depend on unused positions. */
   async #verify(capacity: number, size: number, signal: AbortSignal | undefined): Promise<void> {
     const entry = this.#executableFor(capacity, size);
-    if (entry.isChecked || capacity === 1) return; // one place is never empty
+    if (entry.isChecked || capacity === 1) return; // a cache for one token has no unused position
     const probe = [Math.floor(entry.classes / 3), Math.floor((2 * entry.classes) / 3)];
     this.#reference ??= await this.#referenceLogits(probe, signal);
     const wanted = this.#reference;
     const given = await this.#logitsOver(probe, size === 1 ? [capacity, capacity] : [capacity], size, signal);
-    const spread = wanted.reduce((most, each) => Math.max(most, each)) - wanted.reduce((least, each) => Math.min(least, each));
-    const worst = wanted.reduce((most, each, index) => Math.max(most, Math.abs(each - (given[index] ?? Number.NaN))), 0);
+    const spread = wanted.reduce((max, each) => Math.max(max, each)) - wanted.reduce((min, each) => Math.min(min, each));
+    const worst = wanted.reduce((max, each, index) => Math.max(max, Math.abs(each - (given[index] ?? Number.NaN))), 0);
     if (worst <= tolerance * spread) {
       entry.isChecked = true;
       return;
@@ -145,12 +155,12 @@ export class Decoder {
     }
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
-      "the model cannot be decoded with a cache of fixed capacity: its logits change with the empty places, as if it counted the past",
+      "the model cannot be decoded with a cache of fixed capacity: its logits depend on unused positions, as if it derived positions from the length of the past",
       { remedy: "export it with position_ids as an input", data: { capacity, apart: worst, spread } },
     );
   }
 
-  /** Logits after the probe where every run has exactly the past it takes. */
+  /** Logits after the probe tokens, from runs whose cache has exactly as many positions as tokens. */
   async #referenceLogits(probe: readonly number[], signal: AbortSignal | undefined): Promise<Float32Array> {
     return await this.#logitsOver(
       probe,
@@ -160,7 +170,7 @@ export class Decoder {
     );
   }
 
-  /** Logits after all tokens, in runs over caches of these capacities, one after the other: a token each, and all that are left in the last. */
+  /** Logits after all tokens, one run per capacity: a token in each run, and all remaining tokens in the last. */
   async #logitsOver(
     tokens: readonly number[],
     capacities: readonly number[],
@@ -192,7 +202,7 @@ export class Decoder {
     const key = `${capacity} ${size}`;
     const entry = this.#executables.get(key) ?? this.#compileFor(capacity, size);
     this.#executables.delete(key);
-    this.#executables.set(key, entry); // the newest stands last
+    this.#executables.set(key, entry); // moved to the end: the most recently used
     const [oldest] = this.#executables;
     if (this.#executables.size > maxExecutables && oldest !== undefined) {
       const [before, { executable }] = oldest;
@@ -206,14 +216,15 @@ export class Decoder {
     const traced = this.#engine.trace(decodeInputs(this.inputs, capacity, size));
     const graph = withLastLogits(traced, this.inputs);
     const states = this.inputs.states.map(({ info }) => info.name);
-    const classes = graph.outputs[0]?.value.type.shape.at(-1) ?? 0;
+    const { shape } = at(graph.outputs, 0).value.type;
+    const classes = at(shape, shape.length - 1);
     return { executable: this.#engine.compile(graph, states), classes, isChecked: false };
   }
 }
 
-function integers({ name, dataType }: TensorInfo, length: number, at: (place: number) => number): [string, Tensor] {
+function integers({ name, dataType }: TensorInfo, length: number, valueAt: (position: number) => number): [string, Tensor] {
   const shape = [1, length];
   if (dataType === "int64")
-    return [name, { dataType, shape, data: BigInt64Array.from({ length }, (_, place) => BigInt(at(place))) }];
-  return [name, { dataType: "int32", shape, data: Int32Array.from({ length }, (_, place) => at(place)) }];
+    return [name, { dataType, shape, data: BigInt64Array.from({ length }, (_, position) => BigInt(valueAt(position))) }];
+  return [name, { dataType: "int32", shape, data: Int32Array.from({ length }, (_, position) => valueAt(position)) }];
 }

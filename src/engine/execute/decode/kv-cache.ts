@@ -1,16 +1,17 @@
-/** The keys and values of a decoder in one block of memory: rows of tokens, which may be moved, cleared and copied to a block of another capacity. */
+/** The keys and values of a decoder, in one block of engine memory. */
+import { at } from "../../../checked.ts";
 import { elementCount } from "../../../tensor.ts";
 import { storageBytes } from "../../lower/movement.ts";
 import { layOutStates } from "../../plan/state-layout.ts";
 import type { EngineMemory } from "../../memory/engine-memory.ts";
 import { type PastInput, pastType } from "./decoder-inputs.ts";
 
-/** Bytes of a cache for so many tokens. */
+/** Size in bytes of a cache for `capacity` tokens. */
 export function kvCacheBytes(past: readonly PastInput[], capacity: number): number {
   return layOutStates(past.map((each) => pastType(each, capacity))).bytes;
 }
 
-/** Rows of one token lie apart: one run of bytes for each head, `strideBytes` from head to head. */
+/** The rows of one key or value tensor: for each head a contiguous run of rows, `strideBytes` from head to head. */
 interface Rows {
   readonly start: number;
   readonly heads: number;
@@ -18,10 +19,11 @@ interface Rows {
   readonly strideBytes: number;
 }
 
+/** A key-value cache of fixed capacity. Its memory is zero-filled at first. */
 export class KvCache {
-  /** Tokens it holds. */
+  /** Number of tokens it has room for. */
   readonly capacity: number;
-  /** Where the block starts. */
+  /** Offset of the block in engine memory, in bytes. */
   readonly start: number;
   readonly #memory: EngineMemory;
   readonly #bytes: number;
@@ -35,14 +37,14 @@ export class KvCache {
     this.#bytes = bytes;
     this.start = memory.allocate(bytes);
     this.#rows = types.map(({ dataType, shape }, index): Rows => {
-      const axis = past[index]?.axis ?? 0;
+      const { axis } = at(past, index);
       const rowBytes = elementCount(shape.slice(axis + 1)) * storageBytes(dataType);
       const heads = elementCount(shape.slice(0, axis));
-      return { start: this.start + (offsets[index] ?? 0), heads, rowBytes, strideBytes: rowBytes * capacity };
+      return { start: this.start + at(offsets, index), heads, rowBytes, strideBytes: rowBytes * capacity };
     });
   }
 
-  /** The places of tokens from `first` on are written to those from `to` on; they may overlap. */
+  /** Moves the rows of `count` tokens from position `first` to position `to`. The ranges may overlap. */
   move(first: number, to: number, count: number): void {
     if (first === to || count === 0) return;
     this.#each(this.#rows, ({ rowBytes }, at, bytes) =>
@@ -50,18 +52,17 @@ export class KvCache {
     );
   }
 
-  /** Zeros in the places from `first` up to, not including, `end`: what a mask hides must still be a number. */
+  /** Zeroes the positions from `first` to `end` (exclusive): masked positions must still hold finite numbers. */
   clear(first: number, end: number): void {
     if (first >= end) return;
     this.#each(this.#rows, ({ rowBytes }, at, bytes) => bytes.fill(0, at + first * rowBytes, at + end * rowBytes));
   }
 
-  /** Takes the first tokens of another cache of the same model. */
+  /** Copies the first `count` tokens of another cache of the same model. */
   copyFrom(other: KvCache, count: number): void {
     const sources = other.#rows;
     for (const [index, target] of this.#rows.entries()) {
-      const source = sources[index];
-      if (source === undefined) continue;
+      const source = at(sources, index);
       this.#each([target], ({ rowBytes, start, strideBytes }, at, bytes) => {
         const from = source.start + ((at - start) / strideBytes) * source.strideBytes;
         bytes.copyWithin(at, from, from + count * rowBytes);
@@ -69,11 +70,12 @@ export class KvCache {
     }
   }
 
+  /** Returns the block to the allocator. */
   release(): void {
     this.#memory.release(this.start, this.#bytes);
   }
 
-  /** For every head: where its first row lies. */
+  /** Calls `visit` for every head of the tensors with the offset of its first row. */
   #each(all: readonly Rows[], visit: (rows: Rows, at: number, bytes: Uint8Array) => void): void {
     const bytes = new Uint8Array(this.#memory.memory.buffer);
     for (const rows of all)

@@ -1,6 +1,6 @@
 /**
- * Exports that keep keys and values of a layer in one tensor [2, batch, heads, past, depth]: taken apart, so that each is a state of its own. The
- * model cuts its halves out and joins them again for the next token; neither is computed.
+ * Splits caches that hold keys and values of a layer in one tensor [2, batch, heads, past, depth] into two states. In such models each half is sliced
+ * out at the beginning and both are stacked again at the end; after splitting, neither is computed.
  */
 import { InferyardError } from "../../../errors.ts";
 import { type Graph, type GraphNode, type NamedValue, sameShape, type Value } from "../../ir/graph.ts";
@@ -8,12 +8,12 @@ import { integersOf } from "../../ir/literal.ts";
 
 const halves = [0, 1];
 
-/** What the half of an input is called. */
+/** Name of one half of an input or output: 0 holds the keys, 1 the values. */
 export function halfName(name: string, half: number): string {
   return `${name} ${half}`;
 }
 
-/** The graph with both halves as inputs in the place of each of these, and outputs that join two tensors in two. MODEL_UNSUPPORTED where it does otherwise. */
+/** The graph with each input of `joined` replaced by its two halves, and each output that stacks two tensors by these. Throws MODEL_UNSUPPORTED when an input is used otherwise. */
 export function splitPast(graph: Graph, joined: readonly string[]): Graph {
   if (joined.length === 0) return graph;
   const inputs = graph.inputs.flatMap((input): readonly NamedValue[] => {
@@ -25,7 +25,7 @@ export function splitPast(graph: Graph, joined: readonly string[]): Graph {
     const parts = joinedParts(graph, output.value);
     return parts?.map((value, half): NamedValue => ({ name: halfName(output.name, half), value })) ?? [output];
   });
-  // What cut the halves out is nobody's any more, and would name an input that is gone.
+  // Nodes that slice the halves out of an input that no longer exists are removed.
   const gone = new Set<Value>(graph.inputs.flatMap(({ name, value }) => (joined.includes(name) ? [value] : [])));
   const nodes = graph.nodes.filter((node) => {
     const isCut = node.inputs.some((value) => gone.has(value)) || node.outputs.some((value) => given.has(value));
@@ -35,7 +35,7 @@ export function splitPast(graph: Graph, joined: readonly string[]): Graph {
   return { inputs, nodes, outputs };
 }
 
-/** The value that is one half of an input, without its first axis. */
+/** The value in the graph that is one half of an input, without the first axis. */
 function halfOf(graph: Graph, { name, value }: NamedValue, half: number): Value {
   const users = graph.nodes.filter(({ inputs }) => inputs.includes(value));
   const cuts = users.filter((node) => selectedHalf(node) === half);
@@ -52,7 +52,7 @@ function halfOf(graph: Graph, { name, value }: NamedValue, half: number): Value 
   return reshaped;
 }
 
-/** Which half of its first operand a node cuts out. */
+/** The half of its first operand that a node selects; undefined for other nodes. */
 function selectedHalf({ operation, inputs }: GraphNode): number | undefined {
   const [x, indices] = inputs;
   if (operation.kind === "slice") {
@@ -63,7 +63,7 @@ function selectedHalf({ operation, inputs }: GraphNode): number | undefined {
   return integersOf(indices.constant)[0];
 }
 
-/** The two tensors that were given a first axis and joined along it. */
+/** The two tensors that a value stacks along a new first axis; undefined when it does not. */
 function joinedParts(graph: Graph, value: Value): readonly Value[] | undefined {
   const maker = (of: Value): GraphNode | undefined => graph.nodes.find(({ outputs }) => outputs.includes(of));
   const join = maker(value);

@@ -1,17 +1,17 @@
-/** One run of a model, through all stages and rounds of loops. */
+/** The limits and counts of one run of a model, across all its segments and loop iterations. */
 import { InferyardError } from "../../../errors.ts";
 import { TraceBudget, defaultTraceLimits, type TraceLimits } from "../../build/trace-budget.ts";
 import type { YieldPolicy } from "../yield-policy.ts";
 
-/** What one run may take. */
+/** Limits of one run. */
 export interface RunLimits {
-  /** Of each trace. */
+  /** Limits of each trace within the run. */
   readonly trace: Partial<TraceLimits>;
-  /** Bytes one run may compute in, beside the weights. Default: as many as the memory holds. */
+  /** Bytes one run may compute in, besides the weights. Default: limited by the engine's memory only. */
   readonly runBytes?: number;
 }
 
-/** Says what the run needs, so that a caller can split its batch. */
+/** The LIMIT_EXCEEDED error with the bytes a run needs, so that the caller can split its batch. */
 export function runTooLarge(estimate: number, limit: number): InferyardError {
   return new InferyardError("LIMIT_EXCEEDED", `a run of these inputs takes ${estimate} bytes, and maxRunMemory allows ${limit}`, {
     remedy: "give fewer or shorter inputs at once, or set maxRunMemory higher",
@@ -19,29 +19,37 @@ export function runTooLarge(estimate: number, limit: number): InferyardError {
   });
 }
 
+/** Numbers of steps. */
 export interface StepCounts {
+  /** All steps. */
   readonly all: number;
+  /** Steps that the interpreter computes. */
   readonly interpreted: number;
 }
 
-/** What counts of a stage that runs. */
+/** The parts of a segment that a run counts. */
 export interface ExecutedSegment {
+  /** Whether the segment is compiled. */
   readonly hasExecutable: boolean;
-  /** Steps of one run, and how many of them the interpreter computes. */
+  /** Steps of one run of it, and how many the interpreter computes. */
   readonly steps: StepCounts;
 }
 
-/** Steps of programs and iterations of loops in one run. */
+/** Upper bound on executed steps and loop iterations of one run. */
 const maxOperations = 5_000_000;
 
-/** A round costs as much beside what it computes. */
+/** Fixed overhead of one loop iteration, in steps. */
 const operationsPerIteration = 16;
 
+/** One run of a model. */
 export class ModelRun {
+  /** Number of the run, ascending. */
   readonly number: number;
+  /** When the run yields to the event loop. */
   readonly yieldPolicy: YieldPolicy;
+  /** Limits of the run. */
   readonly limits: RunLimits;
-  /** Arrays that the run made, and that nobody else has. */
+  /** Arrays that were allocated by this run and that nobody else refers to: they can be returned without copying. */
   readonly ownedArrays: WeakSet<object> = new WeakSet();
   readonly #segments = new Set<ExecutedSegment>();
   #operations = 0;
@@ -54,13 +62,13 @@ export class ModelRun {
     this.limits = limits;
   }
 
-  /** What one trace within this run may cost, or one operator that the interpreter computes as a whole. */
+  /** A new budget for one trace within this run, or for one operation that the interpreter computes. */
   traceBudget(): TraceBudget {
     const { signal } = this.yieldPolicy;
     return new TraceBudget({ ...this.limits.trace, ...(signal === undefined ? {} : { signal }) });
   }
 
-  /** Bytes of rows that loops gather: of all loops together they must fit. OUT_OF_MEMORY where they do not. */
+  /** Charges bytes of rows that a loop gathers; those of all loops of the run count together. Throws OUT_OF_MEMORY beyond the limit. */
   chargeGathered(bytes: number, loop: string): void {
     this.#gatheredBytes += bytes;
     const { tensorBytes = defaultTraceLimits.tensorBytes } = this.limits.trace;
@@ -71,35 +79,36 @@ export class ModelRun {
     });
   }
 
-  /** LIMIT_EXCEEDED where a program would take more memory than a run may: before any of it is allocated. */
+  /** Throws LIMIT_EXCEEDED when a segment needs more bytes than a run may take, before any are allocated. */
   checkMemory(bytes: number): void {
     const { runBytes } = this.limits;
     if (runBytes === undefined || bytes <= runBytes) return;
     throw runTooLarge(bytes, runBytes);
   }
 
-  countSegment(stage: ExecutedSegment): void {
-    this.#segments.add(stage);
-    this.#count(stage.steps.all);
+  /** Counts the steps of a segment that is about to run. Throws MODEL_UNSUPPORTED when the run executes too many. */
+  countSegment(segment: ExecutedSegment): void {
+    this.#segments.add(segment);
+    this.#count(segment.steps.all);
   }
 
-  /** MODEL_UNSUPPORTED where a loop does not seem to end. */
+  /** Counts one loop iteration. Throws MODEL_UNSUPPORTED when a run executes too many steps, as in a loop that does not end. */
   countIteration(): void {
     this.#count(operationsPerIteration);
   }
 
-  /** An operator between two programs. */
+  /** Counts an operation that the interpreter computed between two segments. */
   countInterpretedOp(): void {
     this.#interpretedOps += 1;
   }
 
-  /** Programs that ran, and steps of all that ran, each counted once however often it did. */
+  /** Number of executables that ran, and steps of all segments that ran, each segment counted once. */
   get steps(): StepCounts & { readonly programs: number } {
-    const stages = [...this.#segments];
+    const segments = [...this.#segments];
     return {
-      programs: stages.filter(({ hasExecutable }) => hasExecutable).length,
-      all: stages.reduce((sum, { steps }) => sum + steps.all, this.#interpretedOps),
-      interpreted: stages.reduce((sum, { steps }) => sum + steps.interpreted, this.#interpretedOps),
+      programs: segments.filter(({ hasExecutable }) => hasExecutable).length,
+      all: segments.reduce((sum, { steps }) => sum + steps.all, this.#interpretedOps),
+      interpreted: segments.reduce((sum, { steps }) => sum + steps.interpreted, this.#interpretedOps),
     };
   }
 
@@ -107,7 +116,7 @@ export class ModelRun {
     this.#operations += operations;
     if (this.#operations <= maxOperations) return;
     throw new InferyardError("MODEL_UNSUPPORTED", `the model takes more than ${maxOperations} operations for one run`, {
-      remedy: "look for a loop in it that does not end",
+      remedy: "check the model for a loop that does not end",
     });
   }
 }

@@ -1,4 +1,5 @@
-/** Rounds of a loop whose end depends on values: its body runs as a model does, with what the round before gave. */
+/** Runs a loop with a data-dependent trip count: its body runs like a model, on the values carried from the previous iteration. */
+import { at } from "../../../checked.ts";
 import { InferyardError } from "../../../errors.ts";
 import { recordOverheadBytes } from "../../build/trace-budget.ts";
 import { byteSize, sameShape, typeOf, type Value } from "../../ir/graph.ts";
@@ -9,36 +10,36 @@ import { isTensor, type TracedValue, mapTensors } from "../../build/traced-value
 import type { ModelRun } from "./model-run.ts";
 import type { LoopBody } from "./segment.ts";
 
-/** `known` gives values their elements. Gives what is carried, then the stacked rows. */
+/** Runs the loop. `known` binds elements to values. Returns the carried values, then the stacked scan outputs. */
 export async function runLoop(
   loop: InterpretedLoop,
   known: (value: Value) => Value,
   body: LoopBody,
   run: ModelRun,
 ): Promise<readonly TracedValue[]> {
-  const most =
-    loop.maxIterations === undefined ? Number.POSITIVE_INFINITY : (integersOf(knownLiteral(known(loop.maxIterations)))[0] ?? 0);
-  let goes = loop.initialCondition === undefined || isTrue(known(loop.initialCondition));
+  const maxIterations =
+    loop.maxIterations === undefined ? Number.POSITIVE_INFINITY : at(integersOf(knownLiteral(known(loop.maxIterations))), 0);
+  let continues = loop.initialCondition === undefined || isTrue(known(loop.initialCondition));
   let carried = loop.carried.map((each) => mapTensors(each, known));
-  const around = [...loop.captures].map(([name, each]): [string, TracedValue] => [captureName(name), mapTensors(each, known)]);
+  const captures = [...loop.captures].map(([name, each]): [string, TracedValue] => [captureName(name), mapTensors(each, known)]);
   const stacks = Array.from({ length: loop.scanOutputCount }, () => new RowStack(loop.name, run));
-  for (let round = 0; goes && round < most; round += 1) {
+  for (let iteration = 0; continues && iteration < maxIterations; iteration += 1) {
     run.countIteration();
-    const constants = [int64Literal([round], []), literalOf("bool", [], [1])].map(constantValue);
-    const places = [...constants, ...carried].map((each, place): [string, TracedValue] => [String(place), each]);
-    const outputs = await body.run(new Map([...places, ...around]), undefined, run);
+    const constants = [int64Literal([iteration], []), literalOf("bool", [], [1])].map(constantValue);
+    const bodyInputs = [...constants, ...carried].map((each, index): [string, TracedValue] => [String(index), each]);
+    const outputs = await body.run(new Map([...bodyInputs, ...captures]), undefined, run);
     const [condition, ...rest] = [...outputs.values()];
     if (condition === undefined || !isTensor(condition))
-      throw new InferyardError("MODEL_UNSUPPORTED", `the body of ${loop.name} gives no condition`);
-    goes = isTrue(condition);
+      throw new InferyardError("MODEL_UNSUPPORTED", `the body of ${loop.name} has no condition as its first output`);
+    continues = isTrue(condition);
     carried = rest.slice(0, carried.length);
-    for (const [row, value] of rest.slice(carried.length).entries()) stacks[row]?.add(value);
+    for (const [row, value] of rest.slice(carried.length).entries()) at(stacks, row).add(value);
     await run.yieldPolicy.yieldIfDue();
   }
   return [...carried, ...stacks.map((stack, row) => constantValue(stack.joined() ?? loop.emptyScanOutput(row)))];
 }
 
-/** Rows of one output, round by round. */
+/** The rows of one scan output, one per iteration. */
 class RowStack {
   readonly #loop: string;
   readonly #run: ModelRun;
@@ -50,19 +51,19 @@ class RowStack {
   }
 
   add(value: TracedValue): void {
-    if (!isTensor(value)) throw new InferyardError("MODEL_UNSUPPORTED", `${this.#loop} stacks what is no tensor`);
+    if (!isTensor(value)) throw new InferyardError("MODEL_UNSUPPORTED", `${this.#loop} has a scan output that is not a tensor`);
     const row = knownLiteral(value);
     const [first] = this.#rows;
     if (first !== undefined && (first.dataType !== row.dataType || !sameShape(first.shape, row.shape)))
       throw new InferyardError(
         "MODEL_UNSUPPORTED",
-        `${this.#loop} stacks rows of [${first.shape.join(", ")}] and of [${row.shape.join(", ")}]`,
+        `${this.#loop} has scan outputs of different shapes: [${first.shape.join(", ")}] and [${row.shape.join(", ")}]`,
       );
     this.#run.chargeGathered(byteSize(typeOf(row)) + recordOverheadBytes.literal, this.#loop);
     this.#rows.push(row);
   }
 
-  /** undefined where there is none. */
+  /** The rows stacked along a new first axis; undefined when there are none. */
   joined(): Literal | undefined {
     const opened = this.#rows.map((row) => reshaped(row, [1, ...row.shape]));
     return opened.length === 0 ? undefined : evaluate({ kind: "concat", axis: 0 }, opened)[0];
@@ -74,7 +75,7 @@ function constantValue(literal: Literal): Value {
 }
 
 function knownLiteral({ constant }: Value): Literal {
-  if (constant === undefined) throw new Error("a loop runs with what is not known");
+  if (constant === undefined) throw new Error("a loop runs with a value that has no elements");
   return constant;
 }
 

@@ -1,74 +1,79 @@
-/** The stages of a model that are kept for further runs, those of loops' bodies among them. */
+/** Keeps the segments of a model, those of loop bodies included, for later runs. */
 import type { Segment } from "./segment.ts";
 
-/** The one that was not used for longest goes first. */
+/** Upper bound on segments; the least recently used is evicted first. */
 const maxSegments = 64;
 
+/** A cache of segments with least-recently-used eviction. */
 export class SegmentCache {
   readonly #maxTracedBytes: number;
-  /** Where each one hangs; the newest stands last. */
+  /** Where each segment is registered, ordered from the least to the most recently used. */
   readonly #entries = new Map<Segment, { readonly among: Map<string, Segment>; readonly key: string }>();
 
-  /** `maxTracedBytes`: what the traces of all kept stages may hold together. */
+  /** `maxTracedBytes`: bytes that the traces of all cached segments may hold together. */
   constructor(maxTracedBytes: number) {
     this.#maxTracedBytes = maxTracedBytes;
   }
 
-  /** Bytes of all, beside the engine's memory. */
+  /** Bytes of all segments outside of the engine's memory. */
   get bytes(): number {
-    return [...this.#entries.keys()].reduce((sum, stage) => sum + stage.bytes, 0);
+    return [...this.#entries.keys()].reduce((sum, segment) => sum + segment.bytes, 0);
   }
 
+  /** Whether any segment is compiled. */
   get hasExecutables(): boolean {
     return [...this.#entries.keys()].some(({ hasExecutable }) => hasExecutable);
   }
 
-  /** Bytes of the largest arena that one of them computes in. */
+  /** Size in bytes of the largest arena that a segment needs. */
   get arenaBytes(): number {
     return Math.max(0, ...[...this.#entries.keys()].map(({ arenaBytes }) => arenaBytes));
   }
 
-  /** Hangs a new stage up, where room can be made: never by taking one of the same run, or one that others come after. */
-  insert(stage: Segment, among: Map<string, Segment>, key: string): boolean {
+  /** Registers a segment under `key` in `among`. Evicts others to make room, but none of the current run and none with successors; returns false when that is not enough. */
+  insert(segment: Segment, among: Map<string, Segment>, key: string): boolean {
     while (
       this.#entries.size >= maxSegments ||
-      (this.#entries.size > 0 && this.#tracedBytes + stage.tracedBytes > this.#maxTracedBytes)
+      (this.#entries.size > 0 && this.#tracedBytes + segment.tracedBytes > this.#maxTracedBytes)
     ) {
-      const oldest = [...this.#entries.keys()].find((each) => each.isLeaf && each.lastRun !== stage.lastRun);
+      const oldest = [...this.#entries.keys()].find((each) => each.isLeaf && each.lastRun !== segment.lastRun);
       if (oldest === undefined) return false;
       this.evict(oldest);
     }
-    this.#entries.set(stage, { among, key });
-    among.set(key, stage);
+    this.#entries.set(segment, { among, key });
+    among.set(key, segment);
     return true;
   }
 
-  touch(stage: Segment, run: number): void {
-    stage.lastRun = run;
-    const place = this.#entries.get(stage);
+  /** Marks a segment as used by a run. */
+  touch(segment: Segment, run: number): void {
+    segment.lastRun = run;
+    const place = this.#entries.get(segment);
     if (place === undefined) return;
-    this.#entries.delete(stage);
-    this.#entries.set(stage, place);
+    this.#entries.delete(segment);
+    this.#entries.set(segment, place);
   }
 
-  /** Lets a stage go, with all that come after it. */
-  evict(stage: Segment): void {
-    for (const each of [...stage.successors.values(), ...(stage.loopBody?.firstSegments ?? [])]) this.evict(each);
-    const place = this.#entries.get(stage);
-    this.#entries.delete(stage);
+  /** Removes a segment and all its successors, and releases their executables. */
+  evict(segment: Segment): void {
+    for (const each of [...segment.successors.values(), ...(segment.loopBody?.firstSegments ?? [])]) this.evict(each);
+    const place = this.#entries.get(segment);
+    this.#entries.delete(segment);
     place?.among.delete(place.key);
-    stage.dispose();
+    segment.dispose();
   }
 
   get #tracedBytes(): number {
     return [...this.#entries.keys()].reduce((sum, { tracedBytes }) => sum + tracedBytes, 0);
   }
 
-  has(stage: Segment): boolean {
-    return this.#entries.has(stage);
+  /** Whether the segment is cached. */
+  has(segment: Segment): boolean {
+    return this.#entries.has(segment);
   }
 
+  /** Removes all segments. */
   clear(): void {
-    for (const stage of this.#entries.keys()) this.evict(stage);
+    for (const segment of this.#entries.keys()) this.evict(segment);
   }
 }

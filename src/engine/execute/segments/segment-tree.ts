@@ -1,7 +1,7 @@
 /**
- * The stages of a model, or of a loop's body. The first one depends on the shapes of the inputs alone; each next one on the answer to what the one
- * before had to ask: the elements of a small tensor, or the shapes of what the host computed. So a run that meets the same shapes and answers as
- * one before traces nothing.
+ * The graph segments of a model, or of a loop body, as a tree. A model is split where shapes depend on data: the first segment is determined by the
+ * shapes of the inputs, each following one by what resolved the data dependency at the end of the segment before it, which is either the elements of a
+ * small tensor or the shapes of an interpreted operation's outputs. A run that takes the same path as an earlier one traces nothing.
  */
 import { byteSize, describeType, type TensorType, typeOf, type Value } from "../../ir/graph.ts";
 import type { Literal } from "../../ir/literal.ts";
@@ -17,82 +17,86 @@ import { elementsOf, type LiveValues, type LoopBody, Segment } from "./segment.t
 import type { ModelRun } from "./model-run.ts";
 import { type SegmentStart, type TracedSegment, traceSegment } from "./trace-segment.ts";
 
-/** What the stages of one model share. */
+/** What all segments of one model share. */
 export interface SegmentServices {
+  /** Compiles their graphs. */
   readonly compiler: Compiler;
+  /** Keeps them for later runs. */
   readonly cache: SegmentCache;
 }
 
-/** Steps from which on a program is made: interpreted they take a millisecond, and a program takes some to make. Of rounds that are all alike it is made sooner. */
+/** Estimated scalar operations from which a segment is compiled: below, interpreting it takes about a millisecond, less than compiling. Bodies of loops with invariant shapes are compiled sooner. */
 const minWorkToCompile = 2 ** 16;
 const minLoopWorkToCompile = 2 ** 12;
 
+/** The segments of one model or loop body, created as runs need them. */
 export class SegmentTree implements LoopBody {
   readonly #source: GraphSource;
   readonly #services: SegmentServices;
-  /** Its first stages are programs however little they compute. */
+  /** Whether it is the tree of a model: its first segments are always compiled. */
   readonly #isModel: boolean;
   readonly #first = new Map<string, Segment>();
 
-  constructor(source: GraphSource, workshop: SegmentServices, isModel: boolean) {
+  constructor(source: GraphSource, services: SegmentServices, isModel: boolean) {
     this.#source = source;
-    this.#services = workshop;
+    this.#services = services;
     this.#isModel = isModel;
   }
 
+  /** Whether it has no segment yet. */
   get isEmpty(): boolean {
     return this.#first.size === 0;
   }
 
-  /** The first ones. */
+  /** The segments that runs begin with, one per combination of input types. */
   get firstSegments(): readonly Segment[] {
     return [...this.#first.values()];
   }
 
-  /** Makes the stages that can be made without running one, and gives the last of them. */
+  /** Creates the segments that need no run to be determined, and returns the last of them. */
   prepare(inputs: ReadonlyMap<string, TracedValue>, run: ModelRun): Segment {
-    const held: LiveValues = new Map();
-    let stage = this.#firstSegment(inputs, held, run);
-    const budget = run.traceBudget(); // of time: questions may follow one another without an end
+    const live: LiveValues = new Map();
+    let segment = this.#firstSegment(inputs, live, run);
+    const budget = run.traceBudget(); // limits the time: one data dependency may follow another without end
     for (;;) {
       budget.checkTime();
-      const { terminator, graph } = stage.traced;
-      if (terminator.kind !== "value" || graph.nodes.length > 0) return stage;
-      stage = this.#afterValue(stage, terminator.value, held, run);
+      const { terminator, graph } = segment.traced;
+      if (terminator.kind !== "value" || graph.nodes.length > 0) return segment;
+      segment = this.#afterValue(segment, terminator.value, live, run);
     }
   }
 
-  /** Computes the outputs, of which `wanted` names some. All inputs have their elements. */
+  /** Runs the model on inputs with known elements and returns the outputs named by `wanted`; undefined means all. */
   async run(
     inputs: ReadonlyMap<string, TracedValue>,
     wanted: ReadonlySet<string> | undefined,
     run: ModelRun,
   ): Promise<ReadonlyMap<string, TracedValue>> {
     const { cache } = this.#services;
-    const held: LiveValues = new Map();
-    let stage = this.#firstSegment(inputs, held, run);
+    const live: LiveValues = new Map();
+    let segment = this.#firstSegment(inputs, live, run);
     for (;;) {
-      const now = stage;
+      const now = segment;
       try {
         const { terminator, liveOut } = now.traced;
         run.countSegment(now);
-        run.checkMemory(now.arenaBytes + bytesOf([...held.values(), ...now.traced.graphOutputs.map(({ type }) => type)]));
+        run.checkMemory(now.arenaBytes + bytesOf([...live.values(), ...now.traced.graphOutputs.map(({ type }) => type)]));
         if (terminator.kind === "end") {
           const outputs = [...terminator.outputs].filter(([name]) => wanted?.has(name) ?? true);
           await now.run(
-            held,
+            live,
             wanted && new Set(outputs.flatMap(([, each]) => tensorsIn(each))),
             run.yieldPolicy,
             run.ownedArrays,
           );
-          return new Map(outputs.map(([name, each]) => [name, mapTensors(each, (value) => withElements(value, held))]));
+          return new Map(outputs.map(([name, each]) => [name, mapTensors(each, (value) => withElements(value, live))]));
         }
-        await now.run(held, undefined, run.yieldPolicy, run.ownedArrays);
-        for (const value of held.keys()) if (!liveOut.has(value)) held.delete(value);
-        stage =
+        await now.run(live, undefined, run.yieldPolicy, run.ownedArrays);
+        for (const value of live.keys()) if (!liveOut.has(value)) live.delete(value);
+        segment =
           terminator.kind === "value"
-            ? this.#afterValue(now, terminator.value, held, run)
-            : await this.#afterInterpretedOp(now, terminator.op, held, run);
+            ? this.#afterValue(now, terminator.value, live, run)
+            : await this.#afterInterpretedOp(now, terminator.op, live, run);
         await run.yieldPolicy.yieldIfDue();
       } finally {
         if (!cache.has(now)) cache.evict(now);
@@ -100,34 +104,34 @@ export class SegmentTree implements LoopBody {
     }
   }
 
-  #firstSegment(inputs: ReadonlyMap<string, TracedValue>, held: LiveValues, run: ModelRun): Segment {
+  #firstSegment(inputs: ReadonlyMap<string, TracedValue>, live: LiveValues, run: ModelRun): Segment {
     const key = [...inputs].map(([name, each]) => `${JSON.stringify(name)}: ${typeKey(each)}`).join("; ");
-    const stage = this.#cached(this.#first, key, run, () => {
+    const segment = this.#cached(this.#first, key, run, () => {
       const entered = new Map([...inputs].map(([name, each]) => [name, withoutElements(each)]));
       const liveIn = new Set([...entered.values()].flatMap(tensorsIn));
       return { inputs: entered, log: new TraceLog(), liveIn, pinned: liveIn, branchPath: "" };
     });
-    for (const [name, entered] of stage.traced.inputs) bindElements(entered, inputs.get(name), held);
-    return stage;
+    for (const [name, entered] of segment.traced.inputs) bindElements(entered, inputs.get(name), live);
+    return segment;
   }
 
-  /** The stage after one that asked for elements. */
-  #afterValue(stage: Segment, value: Value, held: LiveValues, run: ModelRun): Segment {
-    const { dataType, shape, data } = elementsOf(value, held);
-    const literal: Literal = { dataType, shape, data: (data as Uint8Array).slice() }; // the caller's own may change
-    const { inputs, log, liveOut, pinned, branchPath } = stage.traced;
+  /** The segment after one that ends with a value whose elements the trace depends on. */
+  #afterValue(segment: Segment, value: Value, live: LiveValues, run: ModelRun): Segment {
+    const { dataType, shape, data } = elementsOf(value, live);
+    const literal: Literal = { dataType, shape, data: (data as Uint8Array).slice() }; // the elements may be the caller's, who may change them
+    const { inputs, log, liveOut, pinned, branchPath } = segment.traced;
     const key = literalKey(literal);
-    return this.#successor(stage, key, run, () => {
+    return this.#successor(segment, key, run, () => {
       const further = dataType === "bool" ? `${branchPath} ${key}` : branchPath;
       return { inputs, log: log.withResolved(value, literal), liveIn: liveOut, pinned, branchPath: further };
     });
   }
 
-  /** The stage after one behind which the host computes something. */
-  async #afterInterpretedOp(stage: Segment, work: InterpretedOp, held: LiveValues, run: ModelRun): Promise<Segment> {
-    const outputs = await this.#runInterpretedOp(stage, work, held, run);
-    const { inputs, log, liveOut, pinned, branchPath } = stage.traced;
-    const next = this.#successor(stage, outputs.map(typeKey).join("; "), run, () => {
+  /** The segment after one that ends with an interpreted operation, which is run here. */
+  async #afterInterpretedOp(segment: Segment, work: InterpretedOp, live: LiveValues, run: ModelRun): Promise<Segment> {
+    const outputs = await this.#runInterpretedOp(segment, work, live, run);
+    const { inputs, log, liveOut, pinned, branchPath } = segment.traced;
+    const next = this.#successor(segment, outputs.map(typeKey).join("; "), run, () => {
       const interpretedOutputs = outputs.map(withoutElements);
       const values = interpretedOutputs.flatMap(tensorsIn);
       return {
@@ -139,34 +143,39 @@ export class SegmentTree implements LoopBody {
         interpretedOutputs,
       };
     });
-    for (const [place, entered] of (next.traced.interpretedOutputs ?? []).entries()) bindElements(entered, outputs[place], held);
+    for (const [index, entered] of (next.traced.interpretedOutputs ?? []).entries()) bindElements(entered, outputs[index], live);
     return next;
   }
 
-  async #runInterpretedOp(stage: Segment, work: InterpretedOp, held: LiveValues, run: ModelRun): Promise<readonly TracedValue[]> {
-    const knownIn = (value: Value): Value => withElements(value, held);
-    if (work.kind === "loop" && stage.loopBody !== undefined) return await runLoop(work, knownIn, stage.loopBody, run);
-    if (work.kind === "loop") throw new Error("a loop has no stages");
+  async #runInterpretedOp(
+    segment: Segment,
+    work: InterpretedOp,
+    live: LiveValues,
+    run: ModelRun,
+  ): Promise<readonly TracedValue[]> {
+    const known = (value: Value): Value => withElements(value, live);
+    if (work.kind === "loop" && segment.loopBody !== undefined) return await runLoop(work, known, segment.loopBody, run);
+    if (work.kind === "loop") throw new Error("the segment of a loop has no loop body");
     run.countInterpretedOp();
-    const inputs = work.inputs.map((each) => each && mapTensors(each, knownIn));
+    const inputs = work.inputs.map((each) => each && mapTensors(each, known));
     return work.compute(inputs, run.traceBudget().limits);
   }
 
-  /** Those after a stage that cannot be kept cannot be either. */
-  #successor(stage: Segment, key: string, run: ModelRun, start: () => SegmentStart): Segment {
+  /** The segment that follows. When a segment is not cached, its successors are not cached either. */
+  #successor(segment: Segment, key: string, run: ModelRun, start: () => SegmentStart): Segment {
     const { compiler, cache } = this.#services;
-    if (cache.has(stage)) return this.#cached(stage.successors, key, run, start);
+    if (cache.has(segment)) return this.#cached(segment.successors, key, run, start);
     return compiler.attempt(() => this.#create(start(), false, run));
   }
 
-  /** The stage of this key, made where it is met first, and kept where there is room. */
-  #cached(stages: Map<string, Segment>, key: string, run: ModelRun, start: () => SegmentStart): Segment {
+  /** The segment with this key, created at its first use and cached if there is room. */
+  #cached(segments: Map<string, Segment>, key: string, run: ModelRun, start: () => SegmentStart): Segment {
     const { compiler, cache } = this.#services;
-    const known = stages.get(key);
-    const stage = known ?? compiler.attempt(() => this.#create(start(), stages === this.#first, run));
-    cache.touch(stage, run.number);
-    if (known === undefined) cache.insert(stage, stages, key);
-    return stage;
+    const known = segments.get(key);
+    const segment = known ?? compiler.attempt(() => this.#create(start(), segments === this.#first, run));
+    cache.touch(segment, run.number);
+    if (known === undefined) cache.insert(segment, segments, key);
+    return segment;
   }
 
   #create(start: SegmentStart, isFirst: boolean, run: ModelRun): Segment {
@@ -177,45 +186,45 @@ export class SegmentTree implements LoopBody {
     const { terminator } = traced;
     const loop = terminator.kind === "interpreted-op" && terminator.op.kind === "loop" ? terminator.op : undefined;
     const loopBody = loop && new SegmentTree(loop.body, this.#services, false);
-    return new Segment(traced, compiler, { leastWork: this.#minWorkToCompile(traced, isFirst), loopBody, budget });
+    return new Segment(traced, compiler, { minWork: this.#minWorkToCompile(traced, isFirst), loopBody, budget });
   }
 
-  /** Depends on the stage alone, never on how often it ran: so a model gives the same bits in each run. */
+  /** Depends on the segment alone and not on how often it ran, so that every run gives the same bits. */
   #minWorkToCompile(traced: TracedSegment, isFirst: boolean): number {
     if (this.#isModel && isFirst) return 0;
     return !this.#isModel && hasInvariantShapes(traced) ? minLoopWorkToCompile : minWorkToCompile;
   }
 }
 
-/** Whether a loop's body carries on what has the shapes of what it was given, so that further rounds run the same program. */
+/** Whether the values a loop body carries have the same types as those it was given, so that all iterations use the same executable. */
 function hasInvariantShapes({ inputs, terminator }: TracedSegment): boolean {
   if (terminator.kind !== "end") return false;
-  const [, ...carried] = [...terminator.outputs.values()].map(typeKey); // behind the condition
-  const given = [...inputs.keys()].filter((name) => /^\d+$/.test(name)).length - 2; // beside round and condition
-  return carried.slice(0, given).every((type, place) => type === typeKey(inputs.get(String(place + 2)) as TracedValue));
+  const [, ...carried] = [...terminator.outputs.values()].map(typeKey); // without the condition
+  const given = [...inputs.keys()].filter((name) => /^\d+$/.test(name)).length - 2; // without iteration number and condition
+  return carried.slice(0, given).every((type, index) => type === typeKey(inputs.get(String(index + 2)) as TracedValue));
 }
 
 function bytesOf(tensors: readonly TensorType[]): number {
   return tensors.reduce((sum, type) => sum + byteSize(type), 0);
 }
 
-function withElements(value: Value, held: LiveValues): Value {
+function withElements(value: Value, live: LiveValues): Value {
   if (value.constant !== undefined) return value;
-  const literal = elementsOf(value, held);
+  const literal = elementsOf(value, live);
   return { type: typeOf(literal), constant: literal };
 }
 
-/** The same without elements. */
+/** The value with types only. */
 function withoutElements(traced: TracedValue): TracedValue {
   return mapTensors(traced, ({ type }) => ({ type }));
 }
 
-/** Gives values their elements, which lie at the same places in the other. */
-function bindElements(entered: TracedValue, given: TracedValue | undefined, held: LiveValues): void {
+/** Binds the elements of `given` to the corresponding tensors of `entered`. */
+function bindElements(entered: TracedValue, given: TracedValue | undefined, live: LiveValues): void {
   const tensors = given === undefined ? [] : tensorsIn(given);
-  for (const [place, value] of tensorsIn(entered).entries()) {
-    const literal = tensors[place]?.constant;
-    if (literal !== undefined) held.set(value, literal);
+  for (const [index, value] of tensorsIn(entered).entries()) {
+    const literal = tensors[index]?.constant;
+    if (literal !== undefined) live.set(value, literal);
   }
 }
 

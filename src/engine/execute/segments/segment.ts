@@ -1,4 +1,5 @@
-/** A stage that can run: as a program, or, where making one would take longer, by the interpreter. */
+/** A segment that can run: compiled, or interpreted where compiling would take longer than running. */
+import { required } from "../../../checked.ts";
 import type { Tensor } from "../../../tensor.ts";
 import type { TraceBudget } from "../../build/trace-budget.ts";
 import type { Graph, Value } from "../../ir/graph.ts";
@@ -12,119 +13,133 @@ import type { Compiler } from "../compiler.ts";
 import type { ModelRun, StepCounts, ExecutedSegment } from "./model-run.ts";
 import type { TracedSegment } from "./trace-segment.ts";
 
-/** Elements by the values they belong to, during a run. */
+/** The elements of live values during a run. */
 export type LiveValues = Map<Value, Literal>;
 
-/** The stages of a loop's body. */
+/** The segments of a loop body. */
 export interface LoopBody {
+  /** Whether no segment exists yet. */
   readonly isEmpty: boolean;
-  /** The first ones. */
+  /** The segments that iterations begin with. */
   readonly firstSegments: readonly Segment[];
-  /** One round. All inputs have their elements. */
+  /** Runs one iteration on inputs with known elements. */
   run(inputs: ReadonlyMap<string, TracedValue>, wanted: undefined, run: ModelRun): Promise<ReadonlyMap<string, TracedValue>>;
 }
 
+/** One graph segment of a model, with the segments that can follow it. */
 export class Segment implements ExecutedSegment {
+  /** Its graph, and how it was traced. */
   readonly traced: TracedSegment;
-  /** What comes after it, by the answers. */
+  /** The segments that can follow, by the key of what resolved the data dependency. */
   readonly successors: Map<string, Segment> = new Map();
-  /** The body of the loop that comes after it, if one does. */
+  /** The body of the loop at the end of the segment; undefined when it does not end with a loop. */
   readonly loopBody: LoopBody | undefined;
   /** Steps of one run, and how many of them the interpreter computes. */
   readonly steps: StepCounts;
-  /** The last run that used it. */
+  /** Number of the last run that used it. */
   lastRun = 0;
   readonly #compiler: Compiler;
   readonly #executable: Executable | undefined;
 
-  /** A stage of fewer steps than `leastWork` is interpreted. `budget`: of its trace, of which making the program is a part. */
+  /** Segments with fewer estimated scalar operations than `minWork` are interpreted. `budget`: that of the trace, which includes compilation. */
   constructor(
     traced: TracedSegment,
-    maker: Compiler,
+    compiler: Compiler,
     {
-      leastWork,
+      minWork,
       loopBody,
       budget,
-    }: { readonly leastWork: number; readonly loopBody: LoopBody | undefined; readonly budget: TraceBudget },
+    }: { readonly minWork: number; readonly loopBody: LoopBody | undefined; readonly budget: TraceBudget },
   ) {
     this.traced = traced;
     this.loopBody = loopBody;
-    this.#compiler = maker;
+    this.#compiler = compiler;
     const { graph } = traced;
     this.#executable =
-      graph.nodes.length > 0 && scalarOperations(graph) >= leastWork ? maker.compile(graph, { budget }) : undefined;
+      graph.nodes.length > 0 && scalarOperations(graph) >= minWork ? compiler.compile(graph, { budget }) : undefined;
     const all = graph.nodes.length;
     this.steps = this.#executable?.steps ?? { all, interpreted: all };
   }
 
+  /** Whether it is compiled. */
   get hasExecutable(): boolean {
     return this.#executable !== undefined;
   }
 
+  /** Whether no other segment follows it in the cache. */
   get isLeaf(): boolean {
     return this.successors.size === 0 && (this.loopBody?.isEmpty ?? true);
   }
 
+  /** Size in bytes of the arena its executable needs; 0 when it is interpreted. */
   get arenaBytes(): number {
     return this.#executable?.arenaBytes ?? 0;
   }
 
-  /** What it holds in JavaScript: its trace. */
+  /** Bytes its trace holds in JavaScript memory. */
   get tracedBytes(): number {
     return this.traced.bytes;
   }
 
-  /** What it holds beside the engine's memory. */
+  /** Bytes its executable holds outside of the engine's memory. */
   get bytes(): number {
     return this.#executable?.bytes ?? 0;
   }
 
-  /** Adds what it gives to what is held. Without `wanted` all that it gives. Arrays that belong to nobody else are added to `own`. */
-  async run(held: LiveValues, wanted: ReadonlySet<Value> | undefined, pace: YieldPolicy, own: WeakSet<object>): Promise<void> {
+  /** Runs it and adds its outputs to `live`; `wanted` restricts which, undefined means all. New arrays that nobody else refers to are added to `owned`. */
+  async run(
+    live: LiveValues,
+    wanted: ReadonlySet<Value> | undefined,
+    yieldPolicy: YieldPolicy,
+    owned: WeakSet<object>,
+  ): Promise<void> {
     const { graph, graphInputs, graphOutputs } = this.traced;
     if (this.#executable === undefined) {
-      interpret(graph, held);
+      interpret(graph, live);
       return;
     }
-    const inputs = Object.fromEntries(graphInputs.map((value, place) => [String(place), elementsOf(value, held) as Tensor]));
+    const inputs = Object.fromEntries(graphInputs.map((value, index) => [String(index), elementsOf(value, live) as Tensor]));
     const names =
       wanted &&
-      new Set([...graphOutputs.keys()].flatMap((place) => (wanted.has(graphOutputs[place] as Value) ? [String(place)] : [])));
-    const results = await this.#compiler.execute(this.#executable, inputs, names, { pace });
-    for (const [place, value] of graphOutputs.entries()) {
-      const result = results[String(place)];
+      new Set([...graphOutputs.keys()].flatMap((index) => (wanted.has(graphOutputs[index] as Value) ? [String(index)] : [])));
+    const results = await this.#compiler.execute(this.#executable, inputs, names, { yieldPolicy });
+    for (const [index, value] of graphOutputs.entries()) {
+      const result = results[String(index)];
       if (result === undefined) continue;
-      held.set(value, result);
-      own.add(result.data);
+      live.set(value, result);
+      owned.add(result.data);
     }
   }
 
+  /** Releases the executable. */
   dispose(): void {
     this.#executable?.dispose();
   }
 }
 
-export function elementsOf(value: Value, held: LiveValues): Literal {
-  const literal = value.constant ?? held.get(value);
-  if (literal === undefined) throw new Error("a stage takes what no stage before it gave");
+/** The elements of a constant or live value. Throws when the value is not live, which is a defect. */
+export function elementsOf(value: Value, live: LiveValues): Literal {
+  const literal = value.constant ?? live.get(value);
+  if (literal === undefined) throw new Error("a segment reads a value that no earlier segment computed");
   return literal;
 }
 
 function scalarOperations({ nodes }: Graph): number {
   return nodes.reduce((sum, { operation, inputs, outputs }) => {
     if (operation.kind === "reshape") return sum;
-    const read = operation.kind === "gather" || operation.kind === "slice" ? [] : inputs; // those take what they give
+    const read = operation.kind === "gather" || operation.kind === "slice" ? [] : inputs; // their cost is that of the elements they return
     const [given, made] = [read, outputs].map((values) => values.map(({ type }) => type));
     return sum + estimatedWork(operation, given ?? [], made ?? []);
   }, 0);
 }
 
-function interpret({ nodes, outputs: wanted }: Graph, held: LiveValues): void {
+function interpret({ nodes, outputs: wanted }: Graph, live: LiveValues): void {
   const made: LiveValues = new Map();
-  const literalOf = (value: Value): Literal => made.get(value) ?? elementsOf(value, held);
+  const literalOf = (value: Value): Literal => made.get(value) ?? elementsOf(value, live);
   for (const { operation, inputs, outputs } of nodes) {
     const results = evaluateStep(operation, inputs.map(literalOf));
-    for (const [place, output] of outputs.entries()) made.set(output, results[place] as Literal);
+    for (const [index, output] of outputs.entries())
+      made.set(output, required(results[index], "the result of an interpreted step"));
   }
-  for (const { value } of wanted) held.set(value, literalOf(value));
+  for (const { value } of wanted) live.set(value, literalOf(value));
 }

@@ -1,4 +1,4 @@
-/** One stage of a model: what is computed between one thing that must be asked and the next, as a graph. */
+/** Traces one graph segment: what a model computes between two data dependencies. */
 import { InferyardError } from "../../../errors.ts";
 import type { Graph, GraphNode, NamedValue, Value } from "../../ir/graph.ts";
 import type { ConstantFolder } from "../../interpret/evaluate.ts";
@@ -10,41 +10,45 @@ import { DataDependencyError } from "../../build/data-dependency-error.ts";
 import type { TraceLog } from "../../build/trace-log.ts";
 import { type TracedValue, tensorsIn } from "../../build/traced-value.ts";
 
-/** Where a stage starts. */
+/** Where a segment starts. */
 export interface SegmentStart {
-  /** What the model is given, without elements. */
+  /** The model's inputs, types only. */
   readonly inputs: ReadonlyMap<string, TracedValue>;
-  /** What was traced before, up to what was asked last, with its answer. */
+  /** The log of the trace so far, up to and including the resolved data dependency. */
   readonly log: TraceLog;
-  /** Values whose elements are there when the stage runs. */
+  /** Values whose elements are available when the segment runs. */
   readonly liveIn: ReadonlySet<Value>;
-  /** Those among them that cannot be computed again, and stay until the run ends. */
+  /** Values among `liveIn` that cannot be recomputed and stay live until the run ends. */
   readonly pinned: ReadonlySet<Value>;
-  /** The way through the model's branches that leads here: the conditions that were asked for. */
+  /** The branch path that leads here: the values of the conditions that the trace depended on. */
   readonly branchPath: string;
-  /** What the host computed just before, without elements. */
+  /** The outputs of the interpreted operation that precedes the segment, types only. */
   readonly interpretedOutputs?: readonly TracedValue[];
 }
 
+/** A traced segment. */
 export interface TracedSegment extends SegmentStart {
-  /** Inputs and outputs are named by their places in `takes` and `gives`. */
+  /** Its computation. Inputs and outputs are named by their indices in `graphInputs` and `graphOutputs`. */
   readonly graph: Graph;
+  /** Live values that the graph reads. */
   readonly graphInputs: readonly Value[];
+  /** Values that the graph computes for later segments. */
   readonly graphOutputs: readonly Value[];
-  /** What of all that is there then is needed afterwards. */
+  /** Values that later segments need, of those available at the end of this one. */
   readonly liveOut: ReadonlySet<Value>;
-  /** Bytes that its trace holds beside the model's own tensors: folded tensors, nodes. */
+  /** Bytes that its trace holds besides the model's own tensors: folded constants and nodes. */
   readonly bytes: number;
+  /** What ends the segment: the end of the model with its outputs, or a data dependency. */
   readonly terminator: { readonly kind: "end"; readonly outputs: ReadonlyMap<string, TracedValue> } | DataDependency;
 }
 
-/** Traces from the start until something must be asked. MODEL_UNSUPPORTED where nobody could answer. */
+/** Traces from the start until the next data dependency, or the end. Throws MODEL_UNSUPPORTED for a dependency that cannot be resolved. */
 export function traceSegment(source: GraphSource, start: SegmentStart, fold: ConstantFolder, budget: TraceBudget): TracedSegment {
   const { log } = start;
   const before = log.bytes;
   const { after: terminator, needed } = traceUntilDependency(source, start, fold, budget);
   log.bytes = before + budget.ownBytes;
-  const fresh = log.nodes.filter(isNondeterministic).flatMap(({ outputs }) => outputs); // drawn once in a run
+  const fresh = log.nodes.filter(isNondeterministic).flatMap(({ outputs }) => outputs); // computed once per run, so their values are kept
   const wanted = new Set([...needed, ...fresh].filter(({ constant }) => constant === undefined));
   const pinned = new Set([...start.pinned, ...fresh]);
   const { nodes, takes: graphInputs } = sliceGraph(log.nodes, wanted, start.liveIn);
@@ -54,7 +58,7 @@ export function traceSegment(source: GraphSource, start: SegmentStart, fold: Con
   return { ...start, pinned, graph, graphInputs, graphOutputs, liveOut, terminator, bytes: budget.ownBytes };
 }
 
-/** What comes after the stage, and what it or anything behind it needs. */
+/** How the segment ends, and the values that the rest of the model needs. */
 function traceUntilDependency(
   source: GraphSource,
   { inputs, log }: SegmentStart,
@@ -70,7 +74,7 @@ function traceUntilDependency(
     const question = dependencyOf(error);
     if (question === undefined) throw new InferyardError("MODEL_UNSUPPORTED", message, { cause: error });
     const later = [...log.liveValues, ...[...liveValues].flatMap(tensorsIn)];
-    // What was asked for before is a constant by now.
+    // Values resolved earlier are constants by now.
     return { after: question, needed: [...later.filter((value) => log.resolved(value) === undefined), ...usedBy(question)] };
   }
 }
@@ -86,7 +90,7 @@ function isNondeterministic({ operation }: GraphNode): boolean {
   return operation.kind === "call" && operation.nondeterministic === true;
 }
 
-/** The nodes that compute these values from what is available, in order, and what they take of it. */
+/** The nodes that compute the wanted values from available ones, in order, and the available values they read. */
 function sliceGraph(
   nodes: readonly GraphNode[],
   wanted: ReadonlySet<Value>,

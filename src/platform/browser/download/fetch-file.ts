@@ -1,4 +1,4 @@
-/** One file of a model over HTTP: asked for when it is not kept yet, or when the server has another version by now. */
+/** Downloads one file of a model over HTTP, if it is not cached or the server has another version. */
 import { InferyardError, abortError, messageOf } from "../../../errors.ts";
 import type { PullMeter } from "../../../models/hub/progress.ts";
 import { sha256OfBlob } from "../files.ts";
@@ -29,8 +29,8 @@ const absent = new Set([404, 410]);
 const refused = new Set([401, 403]);
 
 /**
- * Whether the file is kept now. What is kept is compared with the server's version first, and used as it is where the server cannot be
- * reached. "refused": the server lets nobody have it, or has none. ABORTED, DOWNLOAD_FAILED or DISK_FULL where that fails.
+ * Downloads a file and returns whether it is cached. A cached file is compared with the server's version first, and used
+ * unchanged if the server cannot be reached. "refused": the server denies access. Throws ABORTED, DOWNLOAD_FAILED or DISK_FULL.
  */
 export async function fetchFile(request: FileRequest): Promise<"kept" | "absent" | "refused"> {
   const kept = await findCachedFile(request.path);
@@ -51,7 +51,7 @@ export async function fetchFile(request: FileRequest): Promise<"kept" | "absent"
   return "kept";
 }
 
-/** How long a server may think about whether a file has changed before what is kept is used. */
+/** Milliseconds to wait for the server's version before the cached file is used. */
 const revalidationTimeoutMs = 5000;
 
 /** HEAD is asked, since it needs no leave of another origin as a conditional request would. Whoever does not answer has nothing new. */

@@ -1,6 +1,6 @@
 /**
- * Brings a model's files into the cache before it is read: over HTTP a folder has no listing, so the files a model may have are asked for
- * by name, then those that the first ones name, and last one file of weights. The readers of src/models find them there as they would on a disk.
+ * Downloads a model into the cache. A folder has no listing over HTTP, so the files that a model may have are requested by
+ * name, then those that they refer to, and finally one file of weights.
  */
 import { InferyardError } from "../../../errors.ts";
 import { PullMeter } from "../../../models/hub/progress.ts";
@@ -44,7 +44,7 @@ interface Load {
   readonly server: FileRequest["server"];
 }
 
-/** Throws ABORTED, ACCESS_DENIED, DISK_FULL, DOWNLOAD_FAILED or MODEL_NOT_FOUND. What is kept already is only compared. */
+/** Downloads what is missing or has changed. Throws ABORTED, ACCESS_DENIED, DISK_FULL, DOWNLOAD_FAILED or MODEL_NOT_FOUND. */
 export async function fetchModel(assets: string, reference: string, options: FetchOptions): Promise<void> {
   const place = parseReference(reference);
   const meter = new PullMeter(reference, options.onProgress);

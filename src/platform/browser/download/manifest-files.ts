@@ -1,4 +1,4 @@
-/** What the manifests of a model name, as far as it has to be fetched: read by the readers of src/models, from what is in the cache. */
+/** The files that the manifests of a model refer to, read by the readers of src/models from the cache. */
 import type { ModelFormat } from "../../../backend.ts";
 import { readAimodFolder } from "../../../models/aimod/metadata-json.ts";
 import { readInferyardJson } from "../../../models/inferyard-json/read-inferyard-json.ts";
@@ -8,6 +8,7 @@ import { type TermiteFile, variantFiles } from "../../../models/termite/termite-
 import { variantClaims } from "../../../models/termite/variant-claims.ts";
 import { formatOf } from "../../../models/manifest/weights.ts";
 
+/** Files and weights that manifests name. */
 export interface ManifestFiles {
   /** What modules.json makes of it; left out where there is none. */
   readonly kind?: "transformer" | "static";
@@ -21,6 +22,7 @@ export interface ManifestFiles {
   readonly weights: readonly ManifestWeights[];
 }
 
+/** A file of weights that a manifest names. */
 export interface ManifestWeights {
   readonly file: string;
   /** What chooses it. */
@@ -31,7 +33,10 @@ export interface ManifestWeights {
   readonly sha256?: string;
 }
 
-/** Throws what the readers throw: a manifest that is wrong, or asks for what this version does not do, is told before weights are fetched. */
+/**
+ * Reads them. Throws what the readers throw, so that an invalid or unsupported manifest is reported before weights are
+ * downloaded.
+ */
 export async function readManifestFiles(folder: Folder): Promise<ManifestFiles> {
   const modules = await readModules(folder);
   const config = (await readJsonObject(folder, "config.json")) ?? {};

@@ -1,8 +1,9 @@
-/** Which files of weights to ask for, in order: those the manifests state, else those that exports on Hugging Face are called by. */
+/** The files of weights to request, in order: those that manifests name, or else the names that exports on Hugging Face have. */
 import { nameVariants } from "../../../models/manifest/variant-names.ts";
 import { formatOf } from "../../../models/manifest/weights.ts";
 import type { ManifestFiles } from "./manifest-files.ts";
 
+/** A file of weights to request. */
 export interface WeightsCandidate {
   /** Relative to the model's folder. */
   readonly file: string;
@@ -12,7 +13,10 @@ export interface WeightsCandidate {
 /** Suffixes of variants, in the order in which a disk's variants are offered. */
 const suffixes = ["", "_fp32", "_fp16", "_bf16", "_int8", "_uint8", "_quantized", "_q4", "_q4f16", "_bnb4"];
 
-/** The first that is there is taken. With a `variant`, only what it can mean; without, the exact weights come before smaller ones. */
+/**
+ * The candidates in order; the first that exists is used. With a `variant` only those that it can mean; otherwise full
+ * precision comes before smaller weights.
+ */
 export function weightsCandidates(stated: ManifestFiles, variant: string | undefined): WeightsCandidate[] {
   if (stated.weights.length > 0) return statedWeights(stated, variant);
   if (stated.isStatic) return inFolders(stated.inner, "model.safetensors");

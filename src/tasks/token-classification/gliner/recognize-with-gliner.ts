@@ -3,13 +3,14 @@
  * Transformer"): every span of up to `max_width` words is scored against every label. Supported are span-level exports, with the inputs
  * `span_idx` and `span_mask` (span_mode "markerV0").
  */
+import { at } from "../../../checked.ts";
 import { InferyardError } from "../../../errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { refuseUnlisted } from "../../../runtime/options/options.ts";
 import type { TensorInfo } from "../../../tensor.ts";
-import { type OffsetUnit, convertOffsets, offsetUnits } from "../../../tokenizers/index.ts";
+import { type OffsetUnit, convertSpans, offsetUnits } from "../../../tokenizers/index.ts";
 import { type Encoder, runEncodings } from "../../batching/run-encodings.ts";
-import { requireFinite } from "../../shared/label-head.ts";
+import { requireFinite } from "../../shared/require-finite.ts";
 import type { Entities } from "../entities.ts";
 import { type TextTaskOptions, textTaskSettings } from "../../shared/task-options.ts";
 import { type LabelledSpan, selectSpans, scoredSpans } from "./spans.ts";
@@ -67,34 +68,33 @@ export async function recognizeWithGliner(encoder: Encoder, texts: readonly stri
   const stride = options.stride ?? Math.floor(Math.min(settings.maxTokens, 2048) / 4);
   const windows = await encodeGlinerWindows(encoder.tokenizer, texts, labels, config, { ...settings, stride }, signal);
   const spans: LabelledSpan[][] = texts.map(() => []);
-  const wanted = {
+  const run = {
     output: "logits",
     batchKey: `spans ${config.maxWidth} wide, ${labels.length} labels`,
     batchTokens: settings.batchTokens,
     tensors: (rows: readonly WordWindow[], length: number) =>
       glinerInputs(rows, length, encoder.tokenizer.padId, config.maxWidth),
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   };
-  await runEncodings(encoder, windows, wanted, ({ encoding: { words, text }, data, offset, shape }) => {
+  await runEncodings(encoder, windows, run, ({ encoding: { words, text }, data, offset, shape }) => {
     const [rows = 0, width = 0, classes = 0] = shape;
-    if (shape.length !== 3 || rows < words.length || classes < labels.length) throw misshapen(name, shape);
+    if (shape.length !== 3 || rows < words.length || classes < labels.length) throw unexpectedShape(name, shape);
     requireFinite(data.subarray(offset, offset + words.length * width * classes), text);
-    spans[text]?.push(...scoredSpans(words, { data, offset, width, labels: classes }, threshold));
+    at(spans, text).push(...scoredSpans(words, { data, offset, width, labels: classes }, threshold));
   });
   const counts = texts.map((_text, index) => windows.filter((window) => window.text === index));
   return {
     results: texts.map((text, index) => {
       const chosen = selectSpans(
-        (spans[index] ?? []).filter(({ label }) => label < labels.length),
+        at(spans, index).filter(({ label }) => label < labels.length),
         { nested, multiLabel },
       );
-      const places = convertOffsets(Int32Array.from(chosen.flatMap(({ start, end }) => [start, end])), text, offsets);
+      const ranges = convertSpans(chosen, text, offsets);
       return chosen.map(({ label, score, start, end }, number) => ({
-        entityGroup: labels[label] ?? "",
+        entityGroup: at(labels, label),
         score,
         word: text.slice(start, end),
-        start: places[2 * number] ?? 0,
-        end: places[2 * number + 1] ?? 0,
+        ...at(ranges, number),
       }));
     }),
     tokens: counts.map((own) => own.reduce((sum, { ids }) => sum + ids.length, 0)),
@@ -139,7 +139,7 @@ function spanModelConfig({ name, variants }: Manifest): GlinerConfig {
   return { maxWidth: Number(maxWidth), maxWords: Number(maxWords), classToken: String(classToken), separator: String(separator) };
 }
 
-function misshapen(name: string, shape: readonly number[]): InferyardError {
+function unexpectedShape(name: string, shape: readonly number[]): InferyardError {
   return new InferyardError(
     "MODEL_UNSUPPORTED",
     `${name} gave logits of shape [${shape.join(", ")}] for a text, and [words, width, labels] was expected`,

@@ -1,4 +1,5 @@
 /** Inputs of a span-level GLiNER model: the labels, each after an entity token, a separator, then the words of the text. */
+import { at } from "../../../checked.ts";
 import { InferyardError, throwIfAborted } from "../../../errors.ts";
 import type { TensorMap } from "../../../tensor.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
@@ -54,10 +55,10 @@ export async function encodeGlinerWindows(
   const idsOf = async (text: string): Promise<readonly number[]> =>
     (await encodeText(tokenizer, text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY })).ids;
   const named = labels.flatMap((label) => [config.classToken, label]);
-  const asked = [...prefix, ...(await Promise.all([...named, config.separator].map(idsOf))).flat()];
-  const room = limits.maxTokens - asked.length - suffix.length;
-  if (room < 1) throw noRoom(asked.length + suffix.length, limits.maxTokens);
-  const rest = createYielder();
+  const prefixIds = [...prefix, ...(await Promise.all([...named, config.separator].map(idsOf))).flat()];
+  const room = limits.maxTokens - prefixIds.length - suffix.length;
+  if (room < 1) throw noRoom(prefixIds.length + suffix.length, limits.maxTokens);
+  const maybeYield = createYielder();
   const windows: WordWindow[] = [];
   for (const [index, text] of texts.entries()) {
     throwIfAborted(signal);
@@ -67,7 +68,7 @@ export async function encodeGlinerWindows(
     for (const word of splitWords(text)) {
       const ids = (await idsOf(word.text)).slice(0, room);
       if (ids.length > 0) words.push({ word, ids });
-      await rest();
+      await maybeYield();
     }
     const parts = planWordWindows(
       words.map(({ ids }) => ids.length),
@@ -77,16 +78,16 @@ export async function encodeGlinerWindows(
     );
     if (parts.length > 1 && limits.truncate === "error") throw tooLong(index, limits.maxTokens);
     for (const { from, to } of parts) {
-      const own = words.slice(from, to);
-      const marks = own.flatMap(({ ids }, place) => ids.map((_id, piece) => (piece === 0 ? place + 1 : 0)));
+      const slice = words.slice(from, to);
+      const mask = slice.flatMap(({ ids }, word) => ids.map((_id, piece) => (piece === 0 ? word + 1 : 0)));
       windows.push({
-        ids: [...asked, ...own.flatMap(({ ids }) => ids), ...suffix],
-        wordsMask: [...asked.map(() => 0), ...marks, ...suffix.map(() => 0)],
-        words: own.map(({ word }) => word),
+        ids: [...prefixIds, ...slice.flatMap(({ ids }) => ids), ...suffix],
+        wordsMask: [...prefixIds.map(() => 0), ...mask, ...suffix.map(() => 0)],
+        words: slice.map(({ word }) => word),
         text: index,
       });
     }
-    await rest();
+    await maybeYield();
   }
   return windows;
 }
@@ -104,12 +105,12 @@ export function planWordWindows(
   const windows: { from: number; to: number }[] = [];
   for (let from = 0; from < sizes.length;) {
     let to = from;
-    for (let left = room; to < sizes.length && to - from < maxWords && (sizes[to] ?? 0) <= left; to += 1) left -= sizes[to] ?? 0;
+    for (let left = room; to < sizes.length && to - from < maxWords && at(sizes, to) <= left; to += 1) left -= at(sizes, to);
     windows.push({ from, to: Math.max(to, from + 1) });
     if (to >= sizes.length) break;
     // Move back by the stride, but advance by at least one word.
     let next = to;
-    for (let back = stride; next - 1 > from && (sizes[next - 1] ?? 0) <= back; next -= 1) back -= sizes[next - 1] ?? 0;
+    for (let back = stride; next - 1 > from && at(sizes, next - 1) <= back; next -= 1) back -= at(sizes, next - 1);
     from = Math.max(next, from + 1);
   }
   return windows;
@@ -129,7 +130,7 @@ export function glinerInputs(rows: readonly WordWindow[], length: number, padId:
     for (const [position, id] of window.ids.entries()) {
       ids[row * length + position] = BigInt(id);
       attention[row * length + position] = 1n;
-      wordsMask[row * length + position] = BigInt(window.wordsMask[position] ?? 0);
+      wordsMask[row * length + position] = BigInt(at(window.wordsMask, position));
     }
     for (let first = 0; first < window.words.length; first += 1) {
       for (let width = 0; width < maxWidth && first + width < window.words.length; width += 1) {

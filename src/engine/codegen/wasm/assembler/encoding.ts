@@ -31,28 +31,32 @@ export function signed64(value: bigint): Bytes {
   }
 }
 
+/** A UTF-8 name, preceded by its length in bytes. */
 export function text(value: string): Bytes {
   const bytes = [...new TextEncoder().encode(value)];
   return [...unsigned(bytes.length), ...bytes];
 }
 
+/** A vector: the number of items, then the items. */
 export function vector(items: readonly Bytes[]): Bytes {
   return [...unsigned(items.length), ...items.flat()];
 }
 
-/** The little-endian bytes of a number in one of the machine's formats. */
+/** The four bytes of a float32, little-endian. */
 export function float32Bytes(value: number): Bytes {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setFloat32(0, value, true);
   return [...bytes];
 }
 
+/** The eight bytes of a float64, little-endian. */
 export function float64Bytes(value: number): Bytes {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setFloat64(0, value, true);
   return [...bytes];
 }
 
+/** The four bytes of a 32-bit integer, little-endian. */
 export function int32Bytes(value: number): Bytes {
   return [value & 255, (value >> 8) & 255, (value >> 16) & 255, (value >> 24) & 255];
 }

@@ -1,42 +1,51 @@
 /**
- * Typed pieces of code. An expression is the instructions that leave one value on the stack; the type checker sees what kind of value.
- * Both are plain data: used twice, an expression is computed twice. `FunctionBuilder.value` keeps it in a local instead.
+ * Typed pieces of WebAssembly code. An expression is a sequence of instructions that leaves one value on the stack; its type parameter is the type of
+ * that value. Expressions are plain data: one that is used twice is computed twice. `FunctionBuilder.value` stores a value in a local instead.
  */
 import { unsigned } from "./encoding.ts";
 
-/** Bytes, nested as they were put together: written out once, when a function takes them. */
+/** Bytes of instructions, nested; flattened when a function takes them. */
 export type Code = readonly (number | Code)[];
 
+/** The value types of WebAssembly that kernels use. */
 export type ValueType = "i32" | "i64" | "f32" | "f64" | "v128";
 
+/** Instructions that leave one value of this type on the stack. */
 export interface Expression<Type extends ValueType> {
   readonly type: Type;
   readonly code: Code;
 }
 
-/** Instructions that leave nothing. */
+/** Instructions that leave nothing on the stack. */
 export interface Statement {
   readonly code: Code;
 }
 
-/** A parameter or local variable: as an expression, its value. */
+/** A parameter or local variable. As an expression, it reads the variable. */
 export interface Local<Type extends ValueType> extends Expression<Type> {
   readonly index: number;
 }
 
+/** A 32-bit integer, also used for addresses and conditions. */
 export type I32 = Expression<"i32">;
+/** A 64-bit integer. */
 export type I64 = Expression<"i64">;
+/** A float32. */
 export type F32 = Expression<"f32">;
+/** A float64. */
 export type F64 = Expression<"f64">;
-/** 128 bits: how many lanes of what type they are, each instruction says. */
+/** A 128-bit vector. Each instruction determines number and type of the lanes. */
 export type V128 = Expression<"v128">;
 
+/** The binary codes of the value types. */
 export const typeCodes: Readonly<Record<ValueType, number>> = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0x7b };
 
+/** An expression of this type, from parts of code. */
 export function expression<Type extends ValueType>(type: Type, ...parts: Code): Expression<Type> {
   return { type, code: parts };
 }
 
+/** The local variable with this index. */
 export function localOf<Type extends ValueType>(type: Type, index: number): Local<Type> {
   return { type, index, code: [0x20, ...unsigned(index)] };
 }

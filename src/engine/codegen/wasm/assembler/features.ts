@@ -1,4 +1,4 @@
-/** What this machine's WebAssembly can do, found by validating modules that use it. */
+/** Detects the WebAssembly features of this machine by validating modules that use them. */
 import { ModuleBuilder, importNames } from "./module-builder.ts";
 import { i32 } from "./scalar.ts";
 import { f32x4, i16x8, i32x4, i8x16, v128 } from "./vector.ts";
@@ -8,8 +8,8 @@ import { wasmHost } from "./webassembly.ts";
 const baseline = { simd: true, relaxedSimd: true, byteDot: "none" } as const;
 
 /**
- * Validates two tiny modules. Where relaxed SIMD is missing, `switchOn` is called, if given, and the question asked again: Node.js 20 can
- * switch it on at run time, newer versions and browsers have it on (and Node.js 22 would complain about the flag, so the order matters).
+ * Detects the features. Where relaxed SIMD is missing, calls `switchOn`, if given, and checks again: Node.js 20 has the feature behind a flag that can
+ * be set at run time. Newer versions and browsers have it enabled, and Node.js 22 warns about the flag, which is why the check comes first.
  */
 export function detectWasmFeatures(switchOn?: () => void): WasmFeatures {
   const plain = canValidate(false);
@@ -27,7 +27,7 @@ function canValidate(relaxedSimd: boolean): boolean {
   return wasmHost().validate(builder.build({ shared: false }));
 }
 
-/** Asks the instruction: pairs of a weight and a byte at the ends of what kernels rely on. */
+/** Runs the instruction on weights and bytes at the limits that kernels rely on, and returns how it interprets bytes above 127. */
 function probeByteDot(): WasmFeatures["byteDot"] {
   const builder = new ModuleBuilder(baseline);
   builder.function("dot", "i32", (f) => {

@@ -1,4 +1,4 @@
-/** One function of a module: parameters, locals, statements, structured control. */
+/** Builds one function: parameters, locals, statements and structured control flow. */
 import { type Bytes, unsigned, vector } from "./encoding.ts";
 import {
   type Code,
@@ -23,45 +23,51 @@ const end = 0x0b;
 const emptyBlockType = 0x40;
 const branchIf = 0x0d;
 
+/** Builds the code of one function. Methods append code in the order of the calls. */
 export class FunctionBuilder {
+  /** Features that the code may use. */
   readonly features: WasmFeatures;
   readonly #importOf: (name: HostFunction) => number;
   readonly #parameters: ValueType[] = [];
   readonly #locals: ValueType[] = [];
   readonly #code: number[] = [];
 
-  /** `importOf` gives the index of an imported host function. */
+  /** `importOf` returns the index of an imported host function. */
   constructor(features: WasmFeatures, importOf: (name: HostFunction) => number) {
     this.features = features;
     this.#importOf = importOf;
   }
 
-  /** All parameters come before the first local. */
+  /** Declares a parameter. All parameters must be declared before the first local. */
   parameter<Type extends ValueType>(type: Type): Local<Type> {
     this.#parameters.push(type);
     return localOf(type, this.#parameters.length - 1);
   }
 
+  /** Declares a local variable. */
   local<Type extends ValueType>(type: Type): Local<Type> {
     this.#locals.push(type);
     return localOf(type, this.#parameters.length + this.#locals.length - 1);
   }
 
+  /** Declares several local variables. */
   locals<Type extends ValueType>(type: Type, count: number): Local<Type>[] {
     return Array.from({ length: count }, () => this.local(type));
   }
 
-  /** Computes the expression here, once, and keeps it in a local of its own. */
+  /** Computes the expression at this point and stores it in a new local. */
   value<Type extends ValueType>(of: Expression<Type>): Local<Type> {
     const local = this.local(of.type);
     this.set(local, of);
     return local;
   }
 
+  /** Assigns the expression to the local. */
   set<Type extends ValueType>(local: Local<Type>, to: Expression<Type>): void {
     this.#write(to.code, [0x21, ...unsigned(local.index)]);
   }
 
+  /** Appends a statement. */
   run(statement: Statement): void {
     this.#write(statement.code);
   }
@@ -71,19 +77,19 @@ export class FunctionBuilder {
     this.set(local, i32.add(local, typeof amount === "number" ? i32.const(amount) : amount));
   }
 
-  /** The body once, and again while the condition is not 0. */
+  /** Emits the body, repeated while the condition is not 0; it runs at least once. */
   doWhile(body: () => void, condition: () => I32): void {
     this.#write([loop, emptyBlockType]);
     body();
     this.#write(condition().code, [branchIf, 0, end]);
   }
 
-  /** The body while the condition is not 0, which is looked at first. */
+  /** Emits the body, repeated while the condition is not 0; the condition is checked first. */
   while(condition: () => I32, body: () => void): void {
     this.when(condition(), () => this.doWhile(body, condition));
   }
 
-  /** The body `times` times; times that are told must be above 0. */
+  /** Emits the body, repeated `times` times. When `times` is an expression, its value must be above 0. */
   repeat(times: number | I32, body: () => void): void {
     if (typeof times === "number" && times <= 0) return;
     if (times === 1) {
@@ -94,7 +100,7 @@ export class FunctionBuilder {
     this.doWhile(body, () => this.#stepped(left, -1));
   }
 
-  /** The body with `index` going from `from` up by `step` while it is below `to` (signed). The index may be changed by nobody else. */
+  /** Emits the body with `index` from `from` to `to` (exclusive, signed) in steps of `step`. Only this loop may change the index. */
   range(from: I32, to: I32, step: number, body: (index: Local<"i32">) => void): void {
     const index = this.value(from);
     const last = this.value(to);
@@ -106,6 +112,7 @@ export class FunctionBuilder {
     });
   }
 
+  /** Emits `then`, executed when the condition is not 0, and `otherwise`, executed when it is 0. */
   when(condition: I32, then: () => void, otherwise?: () => void): void {
     this.#write(condition.code, [0x04, emptyBlockType]);
     then();
@@ -116,24 +123,24 @@ export class FunctionBuilder {
     this.#write([end]);
   }
 
-  /** Ends the function with this value. */
+  /** Returns the value from the function. */
   return(value: Expression<ValueType>): void {
     this.#write(value.code, [0x0f]);
   }
 
-  /** The last value of the body: what the function gives. */
+  /** The value of the function; emitted last. */
   result(value: Expression<ValueType>): void {
     this.#write(value.code);
   }
 
-  /** a*b + c: rounded once where the machine fuses and relaxed SIMD is there, else twice. */
+  /** a*b + c, rounded once where relaxed SIMD is available and the machine has fused multiply-add, else rounded twice. */
   madd(a: V128, b: V128, c: V128): V128 {
     return this.features.relaxedSimd ? f32x4.relaxedMadd(a, b, c) : f32x4.add(f32x4.mul(a, b), c);
   }
 
   /**
-   * Bytes times bytes, neighbouring products added, as int16: `signed` has a sign, `bytes` as `features.byteDot` says, and also where that is
-   * "none". Right only where no sum leaves 16 bits.
+   * Products of signed bytes with bytes, neighbouring products added, as int16. `features.byteDot` says whether `bytes` are signed; "none" emulates the
+   * signed instruction. Exact only where no sum exceeds 16 bits.
    */
   pairDot(signed: Local<"v128">, bytes: Local<"v128">): V128 {
     if (this.features.byteDot !== "none") return i16x8.relaxedDotI8x16I7x16S(signed, bytes);
@@ -142,12 +149,12 @@ export class FunctionBuilder {
     return i16x8.narrowI32x4S(low, high);
   }
 
-  /** Calls a function of the host. */
+  /** Calls an imported function of the host. */
   callHost(name: HostFunction, ...values: readonly Expression<"f64">[]): Expression<"f64"> {
     return expression("f64", ...values.map((value) => value.code), 0x10, unsigned(this.#importOf(name)));
   }
 
-  /** Signature and body, as a module's sections hold them. */
+  /** The signature and body in the binary format. */
   build(result: ValueType): { readonly type: Bytes; readonly body: Bytes } {
     const typeBytes = (types: readonly ValueType[]): Bytes => vector(types.map((type) => [typeCodes[type]]));
     const declared = vector(this.#locals.map((type) => [1, typeCodes[type]]));

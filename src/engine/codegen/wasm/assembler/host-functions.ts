@@ -1,4 +1,4 @@
-/** Functions of JavaScript on float64 numbers that modules may import: for what is too rare to be worth a polynomial on four lanes. */
+/** JavaScript functions on float64 that modules import, for operations too rare to be implemented in WebAssembly. */
 
 export type HostFunction =
   | "acos"
@@ -17,7 +17,7 @@ export type HostFunction =
 
 const { acos, acosh, asin, asinh, atan, atanh, cosh, expm1, log1p, pow, sinh, tan } = Math;
 
-/** `remainder` has the sign of the dividend, as C's fmod. */
+/** The implementations. `remainder` has the sign of the dividend, like C's fmod. */
 export const hostFunctions: Readonly<Record<HostFunction, (first: number, second: number) => number>> = {
   acos,
   acosh,
@@ -30,9 +30,9 @@ export const hostFunctions: Readonly<Record<HostFunction, (first: number, second
   log1p,
   sinh,
   tan,
-  pow: (base, exponent) => (base === 1 ? 1 : pow(base, exponent)), // C's and IEEE's 1^NaN is 1, JavaScript's NaN
+  pow: (base, exponent) => (base === 1 ? 1 : pow(base, exponent)), // 1^NaN is 1 in IEEE 754 and NaN in JavaScript
   remainder: (dividend, divisor) => dividend % divisor,
 };
 
-/** Those of two arguments; the others have one. */
+/** The functions that take two arguments; the others take one. */
 export const binaryHostFunctions: ReadonlySet<HostFunction> = new Set<HostFunction>(["pow", "remainder"]);

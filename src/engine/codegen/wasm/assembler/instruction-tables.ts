@@ -1,26 +1,32 @@
-/** Makes typed functions out of tables of opcodes, one line per instruction. */
+/** Creates typed instruction functions from tables of opcodes. */
 import { type Bytes, unsigned } from "./encoding.ts";
 import { type Expression, type I32, type Statement, type ValueType, expression } from "./expression.ts";
 
+/** An instruction with one operand. */
 export type Unary<Of extends ValueType, To extends ValueType = Of> = (value: Expression<Of>) => Expression<To>;
+/** An instruction with two operands. */
 export type Binary<Of extends ValueType, To extends ValueType = Of> = (a: Expression<Of>, b: Expression<Of>) => Expression<To>;
-/** `offset` is in bytes and constant; it costs nothing. */
+/** Loads from `address` plus `offset` constant bytes, which cost nothing. */
 export type Load<To extends ValueType> = (address: I32, offset?: number) => Expression<To>;
+/** Stores `value` at `address` plus `offset` constant bytes. */
 export type Store<Of extends ValueType> = (address: I32, value: Expression<Of>, offset?: number) => Statement;
 
+/** One instruction per entry of a table, under the same name. */
 export type Named<Table, Instruction> = { readonly [name in keyof Table]: Instruction };
 
-/** A table's opcodes above 255 are SIMD ones: 0xfd, then the opcode as LEB128. Plain ones are one byte. */
+/** Prefix byte of SIMD instructions; the opcode follows as LEB128. */
 const simdPrefix = 0xfd;
 
-/** Marks an opcode of the SIMD group, which starts at 0 like the plain one. */
+/** Encodes an opcode of the SIMD group. */
 export const simd = (opcode: number): Bytes => [simdPrefix, ...unsigned(opcode)];
 
 type Opcodes = Readonly<Record<string, number>>;
 type Encode = (opcode: number) => Bytes;
 
+/** Encodes an opcode of one byte. */
 export const plain: Encode = (opcode) => [opcode];
 
+/** Instructions with one operand of type `_of` and a result of type `to`. */
 export function unaries<Table extends Opcodes, Of extends ValueType, To extends ValueType>(
   table: Table,
   encode: Encode,
@@ -35,6 +41,7 @@ export function unaries<Table extends Opcodes, Of extends ValueType, To extends 
   );
 }
 
+/** Instructions with two operands of type `_of` and a result of type `to`. */
 export function binaries<Table extends Opcodes, Of extends ValueType, To extends ValueType>(
   table: Table,
   encode: Encode,
@@ -49,7 +56,7 @@ export function binaries<Table extends Opcodes, Of extends ValueType, To extends
   );
 }
 
-/** `alignments`: log2 of the natural alignment in bytes, a hint that never changes the result. */
+/** Load instructions. `alignment` is the log2 of the natural alignment in bytes, a hint that never changes the result. */
 export function loads<Table extends Readonly<Record<string, readonly [opcode: number, alignment: number]>>, To extends ValueType>(
   table: Table,
   encode: Encode,
@@ -63,6 +70,7 @@ export function loads<Table extends Readonly<Record<string, readonly [opcode: nu
   );
 }
 
+/** Store instructions for values of type `_of`. */
 export function stores<
   Table extends Readonly<Record<string, readonly [opcode: number, alignment: number]>>,
   Of extends ValueType,

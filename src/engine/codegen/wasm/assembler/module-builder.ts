@@ -1,18 +1,19 @@
-/** A module that imports one memory and exports functions (WebAssembly specification, "Modules"). */
+/** Builds a module that imports one memory and exports functions (WebAssembly specification, "Modules"). */
 import { type Bytes, text, unsigned, vector } from "./encoding.ts";
 import type { ValueType } from "./expression.ts";
 import type { WasmFeatures } from "./wasm-features.ts";
 import { FunctionBuilder } from "./function-builder.ts";
 import { type HostFunction, binaryHostFunctions } from "./host-functions.ts";
 
-/** Names under which a module imports its memory and the host's functions. */
+/** Names under which modules import the memory and the functions of the host. */
 export const importNames = { memory: ["engine", "memory"], host: "host" } as const;
 
 const f64Code = 0x7c;
-/** The magic number and version 1. */
+/** Magic number and version 1 of the binary format. */
 const header: Bytes = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 const maxPages = 65_536;
 
+/** Builds one module. */
 export class ModuleBuilder {
   readonly #features: WasmFeatures;
   readonly #imports: HostFunction[] = [];
@@ -22,14 +23,14 @@ export class ModuleBuilder {
     this.#features = features;
   }
 
-  /** Adds an exported function. `define` declares parameters, writes the body and leaves the result. */
+  /** Adds an exported function. `define` declares its parameters, writes its body and leaves the result. */
   function(name: string, result: ValueType, define: (f: FunctionBuilder) => void): void {
     const builder = new FunctionBuilder(this.#features, (host) => this.#importOf(host));
     define(builder);
     this.#functions.push({ name, ...builder.build(result) });
   }
 
-  /** The binary. A module for shared memory takes only shared memory, and one for plain memory only plain. */
+  /** The binary of the module. `shared`: it imports shared memory and accepts no other; otherwise it accepts plain memory only. */
   build(memory: { readonly shared: boolean }): Uint8Array<ArrayBuffer> {
     const functions = this.#functions;
     const types = [...this.#imports.map(hostType), ...functions.map(({ type }) => type)];
@@ -39,7 +40,7 @@ export class ModuleBuilder {
       [...text(space), ...text(name), 2, ...limits],
       ...this.#imports.map((host, index) => [...text(importNames.host), ...text(host), 0, ...unsigned(index)]),
     ];
-    const first = this.#imports.length; // imported functions have the first indices
+    const first = this.#imports.length; // imported functions come first in the index space
     return Uint8Array.from([
       ...header,
       ...section(1, vector(types)),

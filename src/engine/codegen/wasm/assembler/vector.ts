@@ -1,4 +1,4 @@
-/** The 128-bit instructions (WebAssembly specification, "Vector Instructions"), named as the specification names them. */
+/** 128-bit SIMD instructions (WebAssembly specification, "Vector Instructions"), under the names of the specification. */
 import { type Bytes, float32Bytes, float64Bytes, int32Bytes, unsigned } from "./encoding.ts";
 import {
   type Expression,
@@ -90,7 +90,7 @@ const f64x2Binary = {
   le: 0x4b,
   ge: 0x4c,
 } as const;
-/** promoteLow: the two low float32 lanes become two float64 ones. */
+/** `promoteLow` converts the two low float32 lanes to float64. */
 const f64x2Unary = {
   abs: 0xec,
   neg: 0xed,
@@ -135,7 +135,7 @@ const i32x4Unary = {
   extendLowI16x8U: 0xa9,
   extendHighI16x8U: 0xaa,
 } as const;
-/** relaxedDotI8x16I7x16S is of relaxed SIMD: only where the module's features have it. */
+/** `relaxedDotI8x16I7x16S` needs relaxed SIMD. */
 const i16x8Binary = {
   add: 0x8e,
   sub: 0x91,
@@ -149,8 +149,10 @@ const i16x8Unary = { extendLowI8x16S: 0x87, extendHighI8x16S: 0x88, extendLowI8x
 const i8x16Binary = { add: 0x6e, sub: 0x71, narrowI16x8S: 0x65, narrowI16x8U: 0x66, eq: 0x23, swizzle: 0x0e } as const;
 const shifts = { shl: 0xab, shrS: 0xac, shrU: 0xad } as const;
 
+/** A shift of every lane by the same number of bits. */
 export type Shift = (value: V128, bits: I32) => V128;
 
+/** Loads, stores and bitwise instructions. */
 export const v128: Named<typeof v128Binary, Binary<"v128">> &
   Named<typeof v128Load, Load<"v128">> & {
     readonly store: Store<"v128">;
@@ -158,14 +160,14 @@ export const v128: Named<typeof v128Binary, Binary<"v128">> &
     readonly anyTrue: Unary<"v128", "i32">;
     readonly zero: V128;
     readonly const: (bytes: Bytes) => V128;
-    /** The bits of `whenSet` where `mask` has ones, of `whenClear` where it has zeros. */
+    /** The bits of `whenSet` where the mask is 1, of `whenClear` where it is 0. */
     readonly bitselect: (whenSet: V128, whenClear: V128, mask: V128) => V128;
-    /** Stores one lane. */
+    /** Stores one lane of `value`. */
     readonly store32Lane: (address: I32, value: V128, lane: number, offset?: number) => Statement;
     readonly store8Lane: (address: I32, value: V128, lane: number, offset?: number) => Statement;
     readonly store16Lane: (address: I32, value: V128, lane: number, offset?: number) => Statement;
     readonly store64Lane: (address: I32, value: V128, lane: number, offset?: number) => Statement;
-    /** Replaces one lane of `value` by what lies in memory. */
+    /** `value` with one lane replaced from memory. */
     readonly load8Lane: (address: I32, value: V128, lane: number, offset?: number) => V128;
     readonly load16Lane: (address: I32, value: V128, lane: number, offset?: number) => V128;
     readonly load64Lane: (address: I32, value: V128, lane: number, offset?: number) => V128;
@@ -189,13 +191,14 @@ export const v128: Named<typeof v128Binary, Binary<"v128">> &
   load32Lane: (address, value, lane, offset = 0) => expression("v128", laneAccess(0x56, 2, address, value, lane, offset).code),
 };
 
+/** Instructions on four float32 lanes. */
 export const f32x4: Named<typeof f32x4Binary, Binary<"v128">> &
   Named<typeof f32x4Unary, Unary<"v128">> & {
     readonly splat: Unary<"f32", "v128">;
     readonly const: (value: number) => V128;
     readonly extractLane: (value: V128, lane: number) => F32;
     readonly replaceLane: (value: V128, lane: number, by: F32) => V128;
-    /** a*b + c, rounded once or twice as the machine likes. Relaxed SIMD: only where the module's features have it. */
+    /** a*b + c, rounded once or twice, depending on the machine. Needs relaxed SIMD. */
     readonly relaxedMadd: (a: V128, b: V128, c: V128) => V128;
   } = {
   ...binaries(f32x4Binary, simd, "v128", "v128"),
@@ -207,6 +210,7 @@ export const f32x4: Named<typeof f32x4Binary, Binary<"v128">> &
   relaxedMadd: (a, b, c) => expression("v128", a.code, b.code, c.code, simd(0x105)),
 };
 
+/** Instructions on two float64 lanes. */
 export const f64x2: Named<typeof f64x2Binary, Binary<"v128">> &
   Named<typeof f64x2Unary, Unary<"v128">> & {
     readonly const: (value: number) => V128;
@@ -222,6 +226,7 @@ export const f64x2: Named<typeof f64x2Binary, Binary<"v128">> &
   const: (value) => v128.const(repeated(float64Bytes(value), 2)),
 };
 
+/** Instructions on four 32-bit integer lanes. */
 export const i32x4: Named<typeof i32x4Binary, Binary<"v128">> &
   Named<typeof i32x4Unary, Unary<"v128">> &
   Named<typeof shifts, Shift> & {
@@ -241,6 +246,7 @@ export const i32x4: Named<typeof i32x4Binary, Binary<"v128">> &
   replaceLane: (value, lane, by) => expression("v128", value.code, by.code, simd(0x1c), lane),
 };
 
+/** Instructions on two 64-bit integer lanes. */
 export const i64x2: Named<typeof i64x2Binary, Binary<"v128">> &
   Named<typeof i64x2Unary, Unary<"v128">> & {
     readonly splat: Unary<"i64", "v128">;
@@ -254,6 +260,7 @@ export const i64x2: Named<typeof i64x2Binary, Binary<"v128">> &
   replaceLane: (value, lane, by) => expression("v128", value.code, by.code, simd(0x1e), lane),
 };
 
+/** Instructions on eight 16-bit integer lanes. */
 export const i16x8: Named<typeof i16x8Binary, Binary<"v128">> &
   Named<typeof i16x8Unary, Unary<"v128">> & { readonly splat: Unary<"i32", "v128"> } = {
   ...binaries(i16x8Binary, simd, "v128", "v128"),
@@ -261,18 +268,19 @@ export const i16x8: Named<typeof i16x8Binary, Binary<"v128">> &
   ...unaries({ splat: 0x10 } as const, simd, "i32", "v128"),
 };
 
+/** Instructions on sixteen 8-bit integer lanes. */
 export const i8x16: Named<typeof i8x16Binary, Binary<"v128">> & { readonly splat: Unary<"i32", "v128"> } = {
   ...binaries(i8x16Binary, simd, "v128", "v128"),
   ...unaries({ splat: 0x0f } as const, simd, "i32", "v128"),
 };
 
-/** Four 32-bit lanes out of the eight of `a` (0 to 3) and `b` (4 to 7). */
+/** Selects four 32-bit lanes of the eight of `a` (0 to 3) and `b` (4 to 7). */
 export function shuffle32(a: V128, b: V128, lanes: readonly [number, number, number, number]): V128 {
   const bytes = lanes.flatMap((lane) => [0, 1, 2, 3].map((byte) => lane * 4 + byte));
   return expression("v128", a.code, b.code, simd(0x0d), bytes);
 }
 
-/** All four lanes in one number, combined pairwise: (0 with 2, 1 with 3), then the two. */
+/** Combines the four lanes pairwise, 0 with 2 and 1 with 3, then both results. The result is in every lane. */
 export function acrossLanes(value: V128, combine: Binary<"v128">): V128 {
   const halves = combine(value, shuffle32(value, value, [2, 3, 0, 1]));
   return combine(halves, shuffle32(halves, halves, [1, 0, 3, 2]));

@@ -1,4 +1,4 @@
-/** Which parts of WebAssembly that not every machine has code may use. */
+/** Optional WebAssembly features that generated code may use. */
 export interface WasmFeatures {
   /** 128-bit vectors. Without them there are no kernels. */
   readonly simd: boolean;

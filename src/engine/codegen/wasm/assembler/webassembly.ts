@@ -15,16 +15,20 @@ export interface WasmMemory {
   grow(pages: number): number;
 }
 
+/** An exported function. */
 export type WasmExport = (...values: number[]) => number;
 
+/** An instantiated module. */
 export interface WasmInstance {
   readonly exports: Readonly<Record<string, WasmExport>>;
 }
 
+/** Imported memories and functions, by module name and field name. */
 export type WasmImports = Readonly<
   Record<string, Readonly<Record<string, WasmMemory | ((first: number, second: number) => number)>>>
 >;
 
+/** The part of the global `WebAssembly` object that the engine uses. */
 export interface WasmHost {
   validate(bytes: Uint8Array): boolean;
   compile(bytes: Uint8Array): Promise<WasmModule>;
@@ -36,11 +40,11 @@ export interface WasmHost {
 /** Bytes of a page of WebAssembly memory. */
 export const wasmPageBytes = 65_536;
 
-/** BACKEND_UNAVAILABLE where the program runs without WebAssembly. */
+/** The global `WebAssembly` object. Throws BACKEND_UNAVAILABLE when WebAssembly is not supported. */
 export function wasmHost(): WasmHost {
   const host = (globalThis as { readonly WebAssembly?: WasmHost }).WebAssembly;
   if (host !== undefined) return host;
-  throw new InferyardError("BACKEND_UNAVAILABLE", "there is no WebAssembly in this process", {
+  throw new InferyardError("BACKEND_UNAVAILABLE", "this process does not support WebAssembly", {
     remedy: "start Node.js without --jitless, or choose another backend",
   });
 }

@@ -1,4 +1,5 @@
-/** ONNX's attention operators, and the write into a cache of keys or values. */
+/** Attention operators of ai.onnx, and TensorScatter, which writes into a cache of keys or values. */
+import { at } from "../../../../checked.ts";
 import { causalMask, joinHeads, splitHeads } from "../../../build/nn/attention.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OnnxGraph } from "../../onnx-model.ts";
@@ -8,14 +9,17 @@ import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened } from "../precision.ts";
 
-/** Vaswani and others, https://arxiv.org/abs/1706.03762; queries, keys and values of rank 3 are split into heads. */
+/**
+ * ONNX Attention, opset 23, https://onnx.ai/onnx/operators/onnx__Attention.html. Inputs: Q, K, V, mask, past key, past value, number of valid keys.
+ * Q, K and V of rank 3 are split into heads. Outputs: Y, present key and value, and the scores that `qk_matmul_output_mode` selects.
+ */
 function attention(call: OperatorCall): readonly Value[] {
   const [q, k, v] = [call.tensor(0), call.tensor(1), call.tensor(2)];
-  const flat = q.type.shape.length === 3;
+  const isPacked = q.type.shape.length === 3;
   const [queryHeads, keyHeads] = [call.int("q_num_heads", 0), call.int("kv_num_heads", 0)];
-  const query = flat ? splitHeads(call, q, queryHeads) : q;
-  const key = appendToCache(call, call.tensorIfGiven(4), flat ? splitHeads(call, k, keyHeads) : k);
-  const value = appendToCache(call, call.tensorIfGiven(5), flat ? splitHeads(call, v, keyHeads) : v);
+  const query = isPacked ? splitHeads(call, q, queryHeads) : q;
+  const key = appendToCache(call, call.tensorIfGiven(4), isPacked ? splitHeads(call, k, keyHeads) : k);
+  const value = appendToCache(call, call.tensorIfGiven(5), isPacked ? splitHeads(call, v, keyHeads) : v);
   const wide = widened(call, query);
   const softmaxType = call.elementType("softmax_precision");
   const mode = call.int("qk_matmul_output_mode", 0);
@@ -23,33 +27,33 @@ function attention(call: OperatorCall): readonly Value[] {
     query: wide,
     key: widened(call, key),
     value: widened(call, value),
-    scale: call.float("scale", 1 / Math.sqrt(query.type.shape[3] ?? 1)),
+    scale: call.float("scale", 1 / Math.sqrt(at(query.type.shape, 3))),
     softcap: call.float("softcap", 0),
-    bias: attentionBias(call, wide, key.type.shape[2] ?? 0),
+    bias: attentionBias(call, wide, at(key.type.shape, 2)),
     softmaxType,
   });
   const shown = [steps.scores, steps.capped, steps.biased, steps.probabilities][mode];
-  if (shown === undefined) throw new Error(`its qk_matmul_output_mode ${mode} is unknown`);
+  if (shown === undefined) throw new Error(`qk_matmul_output_mode ${mode} is unknown`);
   const { dataType } = q.type;
-  return [call.cast(flat ? joinHeads(call, steps.output) : steps.output, dataType), key, value, call.cast(shown, dataType)];
+  return [call.cast(isPacked ? joinHeads(call, steps.output) : steps.output, dataType), key, value, call.cast(shown, dataType)];
 }
 
-/** The mask, that of what comes later, and that of padding behind the keys. */
+/** The sum of the mask, the causal mask and that of padded keys. */
 function attentionBias(call: OperatorCall, query: Value, total: number): Value | undefined {
   const { dataType } = query.type;
-  const length = query.type.shape[2] ?? 0;
+  const length = at(query.type.shape, 2);
   const causal = call.int("is_causal", 0) === 1;
   const past = call.tensorIfGiven(4);
   const filled = call.tensorIfGiven(6);
   const mask = call.tensorIfGiven(3);
   const counts = filled === undefined ? undefined : call.cast(filled, "int64");
   const keys = iota(call, total, 3, 4);
-  const ends = counts === undefined ? undefined : call.reshape(counts, [counts.type.shape[0] ?? 0, 1, 1, 1]);
+  const ends = counts === undefined ? undefined : call.reshape(counts, [at(counts.type.shape, 0), 1, 1, 1]);
   let later: Value | undefined;
   if (causal && past === undefined && ends !== undefined) {
-    // The last query stands at the last key that is filled.
-    const places = call.binary("add", iota(call, length, 2, 4), call.binary("sub", ends, length));
-    later = maskToBias(call, call.binary("less-or-equal", keys, places), dataType);
+    // The last query is at the position of the last valid key.
+    const positions = call.binary("add", iota(call, length, 2, 4), call.binary("sub", ends, length));
+    later = maskToBias(call, call.binary("less-or-equal", keys, positions), dataType);
   } else if (causal) {
     later = maskToBias(call, causalMask(call, length, total, past?.type.shape[2] ?? 0), dataType);
   }
@@ -57,7 +61,7 @@ function attentionBias(call: OperatorCall, query: Value, total: number): Value |
   return sumBiases(call, mask === undefined ? undefined : maskBias(call, mask, query, total), later, padding);
 }
 
-/** A mask that is shorter than the keys keeps the rest out, from version 24 on; before it must broadcast. */
+/** The mask as an additive one. From version 24 on, keys behind the end of a shorter mask are masked. */
 function maskBias(call: OperatorCall, mask: Value, query: Value, total: number): Value {
   const { dataType } = query.type;
   const bias = mask.type.dataType === "bool" ? maskToBias(call, mask, dataType) : call.cast(mask, dataType);
@@ -69,7 +73,7 @@ function maskBias(call: OperatorCall, mask: Value, query: Value, total: number):
   return call.add({ kind: "pad", mode: "constant", before: none, after: none.with(none.length - 1, missing) }, bias, out);
 }
 
-/** Attention whose scores and probabilities pass through graphs of the model's own: https://arxiv.org/abs/2412.05496. */
+/** FlexAttention of ai.onnx.preview: scores and probabilities pass through subgraphs of the model (https://arxiv.org/abs/2412.05496). */
 function flexAttention(call: OperatorCall): Value {
   const query = widened(call, call.tensor(0));
   const through =
@@ -83,7 +87,7 @@ function flexAttention(call: OperatorCall): Value {
     query,
     key: widened(call, call.tensor(1)),
     value: widened(call, call.tensor(2)),
-    scale: call.float("scale", 1 / Math.sqrt(query.type.shape[3] ?? 1)),
+    scale: call.float("scale", 1 / Math.sqrt(at(query.type.shape, 3))),
     softcap: 0,
     bias: undefined,
     softmaxType: call.elementType("softmax_precision"),
@@ -93,25 +97,26 @@ function flexAttention(call: OperatorCall): Value {
   return call.cast(output, call.tensor(0).type.dataType);
 }
 
+/** The output of a subgraph that is given one tensor and returns one of the same type. */
 function modified(call: OperatorCall, graph: OnnxGraph, x: Value): Value {
   const [result] = call.subgraphs.trace(graph, [x]);
   if (result === undefined || !isTensor(result) || result.type.dataType !== x.type.dataType)
-    throw new Error(`its graph "${graph.name}" gives no ${x.type.dataType}`);
+    throw new Error(`the subgraph "${graph.name}" does not return a tensor of ${x.type.dataType}`);
   return result;
 }
 
-/** Writes an update into a cache along an axis, from a place for each batch on; "circular" goes on at the begin. */
+/** ONNX TensorScatter, opset 24: writes an update into a cache along an axis, from a start index for each batch entry on; "circular" wraps around. */
 function tensorScatter(call: OperatorCall): Value {
   const cache = call.tensor(0);
   const update = call.tensor(1);
   const rank = cache.type.shape.length;
   const axis = normalizeAxis(call.int("axis", -2), rank);
   const mode = call.string("mode", "linear");
-  if (mode !== "linear" && mode !== "circular") throw new Error(`its mode "${mode}" is unknown`);
+  if (mode !== "linear" && mode !== "circular") throw new Error(`mode "${mode}" is unknown`);
   const starts = call.tensorIfGiven(2);
   const [batch = 0] = cache.type.shape;
-  const steps = iota(call, update.type.shape[axis] ?? 0, axis, rank);
-  const places =
+  const steps = iota(call, at(update.type.shape, axis), axis, rank);
+  const positions =
     starts === undefined
       ? steps
       : call.binary(
@@ -119,14 +124,15 @@ function tensorScatter(call: OperatorCall): Value {
           steps,
           call.reshape(
             call.cast(starts, "int64"),
-            Array.from({ length: rank }, (_, at) => (at === 0 ? batch : 1)),
+            Array.from({ length: rank }, (_, index) => (index === 0 ? batch : 1)),
           ),
         );
-  const wrapped = mode === "circular" ? call.binary("mod", places, cache.type.shape[axis] ?? 1) : places;
+  const wrapped = mode === "circular" ? call.binary("mod", positions, at(cache.type.shape, axis)) : positions;
   const indices = call.add({ kind: "expand", shape: update.type.shape }, wrapped);
   return call.add({ kind: "scatter-elements", axis, reduction: "none" }, cache, indices, update);
 }
 
+/** Rules of Attention, FlexAttention and TensorScatter. */
 export const attentions: OperatorFamily = {
   Attention: since(23, attention),
   "ai.onnx.preview:FlexAttention": since(1, flexAttention),

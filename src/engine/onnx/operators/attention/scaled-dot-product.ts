@@ -1,46 +1,54 @@
-/** Scaled dot-product attention of primitives: what every attention operator comes down to. */
+/**
+ * Scaled dot-product attention (Vaswani et al., https://arxiv.org/abs/1706.03762), which all attention operators of ONNX and com.microsoft share.
+ * Dimensions: N batch, L queries, S keys, D and Dv sizes of a head. The transformers of build/nn scale the scores instead of the queries and mask
+ * with a finite number, as PyTorch does, so they have a function of their own.
+ */
+import { at } from "../../../../checked.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { numbersOf } from "../../../ir/literal.ts";
 import type { TensorOps } from "../../../build/tensor-ops.ts";
 
+/** Operands and options of scaled dot-product attention. */
 export interface AttentionOperands {
   /** [N, heads, L, D]. */
   readonly query: Value;
-  /** [N, heads of keys, S, D]; as many heads of queries share each one. */
+  /** [N, key heads, S, D]. The number of query heads is a multiple of that of key heads: groups of them share one. */
   readonly key: Value;
-  /** [N, heads of keys, S, Dv]. */
+  /** [N, key heads, S, Dv]. */
   readonly value: Value;
+  /** Factor of the queries, usually 1 / sqrt(D). */
   readonly scale: number;
-  /** Scores x become cap tanh(x / cap); 0 leaves them. */
+  /** Scores x become softcap * tanh(x / softcap); 0 for none. */
   readonly softcap: number;
-  /** Added to the scores; broadcasts to [N, heads, L, S]. Minus infinity keeps a place out. */
+  /** Added to the scores; broadcasts to [N, heads, L, S]. Minus infinity masks a key. */
   readonly bias: Value | undefined;
-  /** What the softmax is computed in, where it is wider than the operands. */
+  /** The type of the softmax, if wider than that of the operands. */
   readonly softmaxType?: ElementType | undefined;
-  /** A score [1, heads, 1, 1] that takes part in the softmax and leads to no value: probabilities may sum to less than 1. */
+  /** An attention sink: a score [1, heads, 1, 1] that takes part in the softmax but has no value, so that probabilities may sum to less than 1. */
   readonly sink?: Value | undefined;
-  /** What is made of the biased scores before the softmax, and of its result after. */
+  /** Functions applied to the biased scores before the softmax, and to its result. */
   readonly modifyScores?: (scores: Value) => Value;
   readonly modifyProbabilities?: (probabilities: Value) => Value;
 }
 
+/** The result of attention and its intermediate tensors. */
 export interface AttentionResults {
   /** [N, heads, L, Dv]. */
   readonly output: Value;
-  /** [N, heads, L, S] each: products, after the cap, after the bias, after the softmax. */
+  /** Scores [N, heads, L, S]: the products, after the soft cap, after the bias, after the softmax. */
   readonly scores: Value;
   readonly capped: Value;
   readonly biased: Value;
   readonly probabilities: Value;
 }
 
-/** A query whose places are all kept out attends to nothing and gives zeros. */
+/** softmax(query * key' * scale + bias) * value. The output of a query whose keys are all masked is 0. */
 export function scaledDotProductAttention(call: TensorOps, operands: AttentionOperands): AttentionResults {
   const { query, key, value, scale, softcap, bias, softmaxType } = operands;
   const { dataType } = query.type;
   const turned = call.transpose(key, [0, 1, 3, 2]);
-  const scores = sharedProduct(call, call.binary("mul", query, scale), turned);
+  const scores = groupedMatmul(call, call.binary("mul", query, scale), turned);
   const capped = softcap === 0 ? scores : call.binary("mul", call.unary("tanh", call.binary("div", scores, softcap)), softcap);
   const biased = bias === undefined ? capped : call.binary("add", capped, bias);
   const modified = operands.modifyScores?.(biased) ?? biased;
@@ -48,7 +56,7 @@ export function scaledDotProductAttention(call: TensorOps, operands: AttentionOp
   const softmax = call.cast(softmaxWith(call, wide, operands.sink), dataType);
   const safe = bias === undefined ? softmax : withoutMaskedRows(call, softmax, bias);
   const probabilities = operands.modifyProbabilities?.(safe) ?? safe;
-  return { output: sharedProduct(call, probabilities, value), scores, capped, biased, probabilities };
+  return { output: groupedMatmul(call, probabilities, value), scores, capped, biased, probabilities };
 }
 
 function softmaxWith(call: TensorOps, scores: Value, sink: Value | undefined): Value {
@@ -56,15 +64,15 @@ function softmaxWith(call: TensorOps, scores: Value, sink: Value | undefined): V
   const { shape, dataType } = scores.type;
   const column = call.add({ kind: "expand", shape: [...shape.slice(0, 3), 1] }, call.cast(sink, dataType));
   const all = call.add({ kind: "concat", axis: 3 }, scores, column);
-  return call.slice(call.add({ kind: "softmax", axis: 3, logarithm: false }, all), 3, 0, shape[3] ?? 0);
+  return call.slice(call.add({ kind: "softmax", axis: 3, logarithm: false }, all), 3, 0, at(shape, 3));
 }
 
-/** The product of [N, H, L, A] and [N, K, A, B], where each of the K heads serves H / K of the others. */
-function sharedProduct(call: TensorOps, a: Value, b: Value): Value {
+/** The product of [N, H, L, A] and [N, K, A, B], in which groups of H / K heads share one of the K. */
+function groupedMatmul(call: TensorOps, a: Value, b: Value): Value {
   const [batch = 0, heads = 0, rows = 0, inner = 0] = a.type.shape;
   const [, shared = 0, depth = 0, columns = 0] = b.type.shape;
   if (heads === shared) return call.add({ kind: "matmul" }, a, b);
-  if (shared === 0 || heads % shared !== 0) throw new Error(`${heads} heads do not share ${shared}`);
+  if (shared === 0 || heads % shared !== 0) throw new Error(`${heads} query heads are not a multiple of ${shared} key heads`);
   const apart = call.reshape(a, [batch, shared, heads / shared, rows, inner]);
   const product = call.add({ kind: "matmul" }, apart, call.reshape(b, [batch, shared, 1, depth, columns]));
   return call.reshape(product, [batch, heads, rows, columns]);
@@ -77,23 +85,23 @@ function withoutMaskedRows(call: TensorOps, softmax: Value, bias: Value): Value 
   return call.select(masked, 0, softmax);
 }
 
-/** 0 where the mask is true, else minus infinity, or what stands for it. */
-export function maskToBias(call: TensorOps, mask: Value, type: ElementType, out: number = Number.NEGATIVE_INFINITY): Value {
-  return call.select(mask, call.scalar(0, type), call.scalar(out, type));
+/** An additive mask of `type`: 0 where the boolean mask is true, else `masked`. */
+export function maskToBias(call: TensorOps, mask: Value, type: ElementType, masked: number = Number.NEGATIVE_INFINITY): Value {
+  return call.select(mask, call.scalar(0, type), call.scalar(masked, type));
 }
 
-/** The sum of those biases that there are. */
+/** The sum of the biases that are defined; undefined if none is. */
 export function sumBiases(call: TensorOps, ...biases: readonly (Value | undefined)[]): Value | undefined {
   const [first, ...others] = biases.filter((bias) => bias !== undefined);
   return first === undefined ? undefined : others.reduce((sum, bias) => call.binary("add", sum, bias), first);
 }
 
-/** What came before, with what comes now behind it, along the third axis. */
-export function appendToCache(call: TensorOps, past: Value | undefined, now: Value): Value {
-  return past === undefined ? now : call.add({ kind: "concat", axis: 2 }, past, now);
+/** Keys or values of previous calls and of this one, joined along the sequence axis 2. */
+export function appendToCache(call: TensorOps, past: Value | undefined, current: Value): Value {
+  return past === undefined ? current : call.add({ kind: "concat", axis: 2 }, past, current);
 }
 
-/** 0, 1, 2, ... in int64, along `axis` of so many. */
+/** The int64 constant 0, 1, ..., size - 1 along one axis; other axes up to `rank` have size 1. */
 export function iota(call: TensorOps, size: number, axis: number, rank: number): Value {
   call.builder.reserve({ dataType: "int64", shape: [size] });
   const shape = Array.from({ length: rank }, (_, at) => (at === axis ? size : 1));

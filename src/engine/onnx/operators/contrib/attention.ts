@@ -1,4 +1,5 @@
-/** com.microsoft's attention operators, as optimised exports of transformers have them: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md. */
+/** Attention operators of com.microsoft: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md. */
+import { at } from "../../../../checked.ts";
 import { causalMask, joinHeads, splitHeads } from "../../../build/nn/attention.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { sumBiases, appendToCache, scaledDotProductAttention, maskToBias, iota } from "../attention/scaled-dot-product.ts";
@@ -8,7 +9,10 @@ import { widened, widenedIfGiven } from "../precision.ts";
 import { matmul } from "../math/matrix-products.ts";
 import { perColumn, integerMatmul } from "../quantization/quantization.ts";
 
-/** A mask of whole numbers, as a bias that broadcasts to [N, heads, L, S]: of every key, of every pair, or where the keys end (and begin). */
+/**
+ * An integer mask as an additive one that broadcasts to [N, heads, L, S]. It may be [N, S] for keys, [N, L, S] for pairs, [N, 1, M, M] for all
+ * positions up to a maximum, or [N] ends of the valid keys, or [2N] with starts behind the ends.
+ */
 function maskBias(call: OperatorCall, mask: Value, batch: number, length: number, total: number): Value {
   const filter = call.float("mask_filter_value", -10_000);
   const { shape } = mask.type;
@@ -18,12 +22,12 @@ function maskBias(call: OperatorCall, mask: Value, batch: number, length: number
   if (shape.length === 2 && first === batch && shape[1] === total) return shown(call.reshape(whole, [batch, 1, 1, total]));
   if (shape.length === 3) return shown(call.reshape(whole, [first, 1, length, total]));
   if (shape.length === 4) {
-    // A triangle for all places: the rows are those of the queries now.
+    // A matrix for all positions: the queries are its last rows.
     const rows = call.slice(whole, 2, total - length, length);
     return shown(call.slice(rows, 3, 0, total));
   }
   if (shape.length !== 1 || (first !== batch && first !== 2 * batch))
-    throw new Error(`a mask of [${shape.join(", ")}] is not built for ${batch} sequences of ${total}`);
+    throw new Error(`a mask of shape [${shape.join(", ")}] is not supported for ${batch} sequences of ${total} keys`);
   const keys = call.cast(iota(call, total, 3, 4), "int32");
   const ends = call.reshape(call.slice(whole, 0, 0, batch), [batch, 1, 1, 1]);
   const before = call.binary("less", keys, ends);
@@ -32,31 +36,32 @@ function maskBias(call: OperatorCall, mask: Value, batch: number, length: number
   return maskToBias(call, call.binary("and", before, call.binary("greater-or-equal", keys, begins)), "float32", filter);
 }
 
+/** The attribute `scale`, by default 1 / sqrt(D). */
 function scaleOf(call: OperatorCall, query: Value): number {
-  return call.float("scale", 0) || 1 / Math.sqrt(query.type.shape[3] ?? 1);
+  return call.float("scale", 0) || 1 / Math.sqrt(at(query.type.shape, 3));
 }
 
-/** Keeps what comes later out, where the operator sees only what came before. */
-function laterBias(call: OperatorCall, length: number, total: number): Value | undefined {
+/** The causal mask, if the attribute `unidirectional` is set. */
+function causalBias(call: OperatorCall, length: number, total: number): Value | undefined {
   if (call.int("unidirectional", 0) !== 1) return undefined;
   return maskToBias(call, causalMask(call, length, total, total - length), "float32");
 }
 
-/** Inputs: x, weights and biases of queries, keys and values side by side, mask, past [2, N, heads, P, D], bias of the scores. */
+/** Attention. Inputs: x, concatenated weights and biases of queries, keys and values, mask, past [2, N, heads, P, D], bias of the scores. */
 function attention(call: OperatorCall): readonly Value[] {
-  if (call.int("past_present_share_buffer", 0) !== 0) throw new Error("a past that shares the present's buffer is not built");
+  if (call.int("past_present_share_buffer", 0) !== 0) throw new Error("past_present_share_buffer is not supported");
   call.ignore("rotary_embedding_dim");
   const weights = widened(call, call.tensor(1));
   const product = matmul(call, widened(call, call.tensor(0)), weights);
   const bias = widenedIfGiven(call, 2);
   const all = bias === undefined ? product : call.binary("add", product, bias);
-  const outputs = ofProjections(call, all, call.tensorIfGiven(3), widenedIfGiven(call, 4), widenedIfGiven(call, 5));
+  const outputs = attendToProjections(call, all, call.tensorIfGiven(3), widenedIfGiven(call, 4), widenedIfGiven(call, 5));
   return outputs.map((each) => call.cast(each, call.tensor(0).type.dataType));
 }
 
-/** As `attention` with x and weights of 8 bits: x, weights, biases, their scales, mask, their zero points, past. */
+/** QAttention: Attention with 8-bit x and weights. Inputs: x, weights, biases, scales of both, mask, zero points of both, past. */
 function quantizedAttention(call: OperatorCall): readonly Value[] {
-  if (call.int("past_present_share_buffer", 0) !== 0) throw new Error("a past that shares the present's buffer is not built");
+  if (call.int("past_present_share_buffer", 0) !== 0) throw new Error("past_present_share_buffer is not supported");
   const sums = integerMatmul(call, [0, 6, 1, 7]);
   const scale = call.binary(
     "mul",
@@ -65,12 +70,12 @@ function quantizedAttention(call: OperatorCall): readonly Value[] {
   );
   const product = call.binary("mul", call.cast(sums, scale.type.dataType), scale);
   const all = call.binary("add", product, widened(call, call.tensor(2)));
-  const outputs = ofProjections(call, all, call.tensorIfGiven(5), widenedIfGiven(call, 8), undefined);
+  const outputs = attendToProjections(call, all, call.tensorIfGiven(5), widenedIfGiven(call, 8), undefined);
   return outputs.map((each) => call.cast(each, call.tensor(3).type.dataType));
 }
 
-/** From queries, keys and values side by side [N, L, width] to the output and, where it is asked for, the present. */
-function ofProjections(
+/** The output and, on request, present keys and values, from concatenated queries, keys and values [N, L, 3 * heads * D]. */
+function attendToProjections(
   call: OperatorCall,
   all: Value,
   mask: Value | undefined,
@@ -78,20 +83,21 @@ function ofProjections(
   scores: Value | undefined,
 ): readonly Value[] {
   const heads = call.int("num_heads", 0);
-  if (call.int("do_rotary", 0) !== 0) throw new Error("rotary embeddings inside it are not built");
-  const third = (all.type.shape[2] ?? 0) / 3;
+  if (call.int("do_rotary", 0) !== 0) throw new Error("do_rotary is not supported");
+  const third = at(all.type.shape, 2) / 3;
   let start = 0;
   const [query, key, value] = (call.ints("qkv_hidden_sizes") ?? [third, third, third]).map((size) => {
     const part = splitHeads(call, call.slice(all, 2, start, size), heads);
     start += size;
     return part;
   });
-  if (query === undefined || key === undefined || value === undefined) throw new Error("it lacks sizes");
+  if (query === undefined || key === undefined || value === undefined)
+    throw new Error("qkv_hidden_sizes must have three entries");
   const [pastKey, pastValue] = [0, 1].map((half) => (past === undefined ? undefined : halfOf(call, past, half)));
   const keys = appendToCache(call, pastKey, key);
   const values = appendToCache(call, pastValue, value);
   const [batch = 0, , length = 0] = query.type.shape;
-  const total = keys.type.shape[2] ?? 0;
+  const total = at(keys.type.shape, 2);
   const { output } = scaledDotProductAttention(call, {
     query,
     key: keys,
@@ -101,7 +107,7 @@ function ofProjections(
     bias: sumBiases(
       call,
       mask === undefined ? undefined : maskBias(call, mask, batch, length, total),
-      laterBias(call, length, total),
+      causalBias(call, length, total),
       scores,
     ),
   });
@@ -111,19 +117,19 @@ function ofProjections(
   return [y, call.add({ kind: "concat", axis: 0 }, ...grown)];
 }
 
-/** Keys or values of a past that holds both. */
+/** Keys (0) or values (1) of a past that holds both. */
 function halfOf(call: OperatorCall, past: Value, half: number): Value {
   return call.reshape(call.slice(past, 0, half, 1), past.type.shape.slice(1));
 }
 
-/** Queries, keys and values, packed in one input or two or apart; keys and values may be in heads already. */
+/** Queries, keys and values [N, heads, L, D], packed in one input, in two, or separate; keys and values may be split into heads already. */
 function operandsOf(call: OperatorCall, heads: number): readonly [query: Value, key: Value, value: Value] {
   const [q, k, v] = [widened(call, call.tensor(0)), widenedIfGiven(call, 1), widenedIfGiven(call, 2)];
   const bias = widenedIfGiven(call, 3);
   let start = 0;
-  /** With the next part of the bias, in heads. */
+  /** Adds the next part of the bias, split into heads. */
   const biased = (x: Value): Value => {
-    const width = heads * (x.type.shape[3] ?? 0);
+    const width = heads * at(x.type.shape, 3);
     const part = bias === undefined ? undefined : call.reshape(call.slice(bias, 0, start, width), [heads, 1, width / heads]);
     start += width;
     return part === undefined ? x : call.binary("add", x, part);
@@ -139,21 +145,22 @@ function operandsOf(call: OperatorCall, heads: number): readonly [query: Value, 
       : v === undefined
         ? [splitHeads(call, q, heads), ...packed(k, 2)]
         : [q, k, v].map((each) => (each.type.shape.length === 4 ? each : splitHeads(call, each, heads)));
-  if (query === undefined || key === undefined || value === undefined) throw new Error("it lacks queries, keys or values");
-  // Keys that come in heads come from an encoder, with their bias in them.
+  if (query === undefined || key === undefined || value === undefined) throw new Error("queries, keys or values are missing");
+  // Keys that are split into heads come from an encoder, with the bias added already.
   return k?.type.shape.length === 4 ? [biased(query), key, value] : [biased(query), biased(key), biased(value)];
 }
 
+/** MultiHeadAttention. Inputs: query, key, value, bias, key padding mask, bias of the scores, past key, past value. */
 function multiHeadAttention(call: OperatorCall): readonly Value[] {
   const heads = call.int("num_heads", 0);
   const [query, newKey, newValue] = operandsOf(call, heads);
   if (call.tensorIfGiven(8) !== undefined || call.tensorIfGiven(9) !== undefined)
-    throw new Error("a past that shares the present's buffer is not built");
-  if (call.usesOutput(3)) throw new Error("its scores as an output are not built");
+    throw new Error("past_present_share_buffer is not supported");
+  if (call.usesOutput(3)) throw new Error("the output of attention scores is not supported");
   const key = appendToCache(call, widenedIfGiven(call, 6), newKey);
   const value = appendToCache(call, widenedIfGiven(call, 7), newValue);
   const [batch = 0, , length = 0] = query.type.shape;
-  const total = key.type.shape[2] ?? 0;
+  const total = at(key.type.shape, 2);
   const mask = call.tensorIfGiven(4);
   const { output } = scaledDotProductAttention(call, {
     query,
@@ -164,7 +171,7 @@ function multiHeadAttention(call: OperatorCall): readonly Value[] {
     bias: sumBiases(
       call,
       mask === undefined ? undefined : maskBias(call, mask, batch, length, total),
-      laterBias(call, length, total),
+      causalBias(call, length, total),
       widenedIfGiven(call, 5),
     ),
   });
@@ -172,6 +179,7 @@ function multiHeadAttention(call: OperatorCall): readonly Value[] {
   return [joinHeads(call, output), key, value].map((each) => call.cast(each, dataType));
 }
 
+/** Rules of attention operators of com.microsoft. */
 export const contribAttentions: OperatorFamily = {
   "com.microsoft:Attention": since(1, attention),
   "com.microsoft:QAttention": since(1, quantizedAttention),

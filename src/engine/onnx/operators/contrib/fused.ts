@@ -1,6 +1,6 @@
-/** com.microsoft's operators that stand for several of ONNX's: norms with what comes before them, activations with biases, products with more. */
+/** Fused operators of com.microsoft, which onnxruntime's optimizer creates: normalization with residuals, activations with biases, products with epilogues. */
 import type { Value } from "../../../ir/graph.ts";
-import { literalOf } from "../../../ir/literal.ts";
+import { iota } from "../attention/scaled-dot-product.ts";
 import { rmsNormalize, inverseStandardDeviation } from "../nn/normalizations.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
@@ -9,7 +9,7 @@ import { gemm, matmul } from "../math/matrix-products.ts";
 import { convolution } from "../nn/convolutions.ts";
 import { activationOf } from "../nn/recurrent-activations.ts";
 
-/** Norm of x + skip + bias over the last axis. Outputs: the norm, mean, inverse deviation, and the sum. */
+/** SkipLayerNormalization of x + skip + bias over the last axis. Outputs: the normalized sum, mean, inverse standard deviation, the sum. */
 function skipLayerNorm(call: OperatorCall): readonly Value[] {
   const [gamma, beta, bias] = [widened(call, call.tensor(2)), widenedIfGiven(call, 3), widenedIfGiven(call, 4)];
   const sum = skipped(call, bias);
@@ -18,41 +18,36 @@ function skipLayerNorm(call: OperatorCall): readonly Value[] {
   const normalized = call.add({ kind: "layer-norm", axis, epsilon }, sum, gamma, ...(beta === undefined ? [] : [beta]));
   const outputs = [normalized, sum].map((each) => call.cast(each, call.tensor(0).type.dataType));
   const [first = normalized, last = sum] = outputs;
-  if (!call.usesOutput(1) && !call.usesOutput(2)) return [first, sum, sum, last]; // nobody reads the second and third
+  if (!call.usesOutput(1) && !call.usesOutput(2)) return [first, sum, sum, last]; // the second and third output are not used
   const mean = call.reduce("mean", sum, [axis], true);
   const centred = call.binary("sub", sum, mean);
   const variance = call.reduce("mean", call.binary("mul", centred, centred), [axis], true);
   return [first, mean, inverseStandardDeviation(call, variance, epsilon), last];
 }
 
+/** x + skip + bias. */
 function skipped(call: OperatorCall, bias: Value | undefined): Value {
   const sum = call.binary("add", widened(call, call.tensor(0)), widened(call, call.tensor(1)));
   return bias === undefined ? sum : call.binary("add", sum, bias);
 }
 
+/** SkipSimplifiedLayerNormalization: as SkipLayerNormalization with RMSNorm. */
 function skipSimplifiedLayerNorm(call: OperatorCall): readonly Value[] {
   const sum = skipped(call, widenedIfGiven(call, 3));
   const [normalized, factor] = rmsNormalize(call, sum, [sum.type.shape.length - 1], call.float("epsilon", 1e-12));
   const { dataType } = call.tensor(0).type;
   const scaled = call.binary("mul", normalized, widened(call, call.tensor(2)));
-  if (call.usesOutput(1)) throw new Error("it computes no mean");
+  if (call.usesOutput(1)) throw new Error("the mean as an output is not supported");
   return [call.cast(scaled, dataType), factor, factor, call.cast(sum, dataType)];
 }
 
-/** Inputs: ids of words and segments, tables of words, places and segments, scale and shift, mask, places. */
+/** EmbedLayerNormalization. Inputs: token and segment ids, word, position and segment embeddings, scale, shift, mask, positions. */
 function embedLayerNorm(call: OperatorCall): readonly Value[] {
   const ids = call.tensor(0);
   const [batch = 0, length = 0] = ids.type.shape;
   const rows = (table: number, at: Value): Value => call.add({ kind: "gather", axis: 0 }, widened(call, call.tensor(table)), at);
-  call.builder.reserve({ dataType: "int64", shape: [length] });
-  const steps = call.builder.constant(
-    literalOf(
-      "int64",
-      [1, length],
-      Float64Array.from({ length }, (_, at) => at),
-    ),
-  );
-  const words = call.binary("add", rows(2, ids), rows(3, call.tensorIfGiven(8) ?? steps));
+  const positions = iota(call, length, 1, 2);
+  const words = call.binary("add", rows(2, ids), rows(3, call.tensorIfGiven(8) ?? positions));
   const segments = call.tensorIfGiven(1);
   const sum = segments === undefined ? words : call.binary("add", words, rows(4, segments));
   const epsilon = call.float("epsilon", 1e-12);
@@ -72,23 +67,23 @@ function embedLayerNorm(call: OperatorCall): readonly Value[] {
   return [call.cast(normalized, dataType), counts, call.cast(sum, dataType)];
 }
 
-/** x + bias, where there is a bias. */
+/** x plus the optional second input. */
 function biased(call: OperatorCall, x: Value): Value {
   const bias = widenedIfGiven(call, 1);
   return bias === undefined ? x : call.binary("add", x, bias);
 }
 
-/** alpha A' B', whose last two axes or batch axes may be turned. */
+/** FusedMatMul: alpha * A' * B'; `trans` transposes the last two axes, `transBatch` moves the first axis behind the other leading ones. */
 const fusedMatmul = computeWidened((call, a) => {
   const b = widened(call, call.tensor(1));
-  const one = turned(call, a, call.int("transA", 0) === 1, call.int("transBatchA", 0) === 1);
-  const other = turned(call, b, call.int("transB", 0) === 1, call.int("transBatchB", 0) === 1);
+  const one = permuted(call, a, call.int("transA", 0) === 1, call.int("transBatchA", 0) === 1);
+  const other = permuted(call, b, call.int("transB", 0) === 1, call.int("transBatchB", 0) === 1);
   const product = matmul(call, one, other);
   const alpha = call.float("alpha", 1);
   return alpha === 1 ? product : call.binary("mul", product, alpha);
 });
 
-/** Gemm and an activation. */
+/** FusedGemm: Gemm with an activation. */
 function fusedGemm(call: OperatorCall): Value {
   const parameters = [call.float("activation_alpha", Number.NaN), call.float("activation_beta", Number.NaN)];
   const stated = parameters.filter((each) => !Number.isNaN(each));
@@ -98,8 +93,8 @@ function fusedGemm(call: OperatorCall): Value {
   return name === "" ? sum : activationOf(name, stated)(call, sum);
 }
 
-/** Batch: the first axis comes behind the other leading ones. */
-function turned(call: OperatorCall, x: Value, last: boolean, batch: boolean): Value {
+/** An operand of FusedMatMul with its axes permuted. */
+function permuted(call: OperatorCall, x: Value, last: boolean, batch: boolean): Value {
   const rank = x.type.shape.length;
   if (rank < 2) return x;
   const axes = Array.from({ length: rank }, (_, axis) => axis);
@@ -108,7 +103,7 @@ function turned(call: OperatorCall, x: Value, last: boolean, batch: boolean): Va
   return call.transpose(x, last ? [...order.slice(0, -2), ...order.slice(-2).toReversed()] : order);
 }
 
-/** A convolution, what is added to it, and an activation. */
+/** FusedConv: a convolution, an optional tensor added to it, and an activation. */
 function fusedConvolution(call: OperatorCall): Value {
   const result = convolution(call);
   const more = call.tensorIfGiven(3);
@@ -118,6 +113,7 @@ function fusedConvolution(call: OperatorCall): Value {
   return name === "" ? sum : activationOf(name, parameters)(call, sum);
 }
 
+/** Rules of fused operators of com.microsoft. */
 export const contribFused: OperatorFamily = {
   "com.microsoft:SkipLayerNormalization": since(1, skipLayerNorm),
   "com.microsoft:SkipSimplifiedLayerNormalization": since(1, skipSimplifiedLayerNorm),

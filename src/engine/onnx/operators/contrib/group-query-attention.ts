@@ -1,4 +1,5 @@
-/** com.microsoft's GroupQueryAttention: a cache of fixed length, rotary embeddings, a window, and lengths that differ by sequence. */
+/** GroupQueryAttention of com.microsoft: grouped heads with a key-value cache, rotary embeddings, a sliding window and a length for each sequence. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { joinHeads, splitHeads } from "../../../build/nn/attention.ts";
 import { applyRotaryEmbedding } from "../../../build/nn/rotary-embedding.ts";
@@ -9,49 +10,54 @@ import { widened, widenedIfGiven } from "../precision.ts";
 import { selectCacheRows } from "../attention/rotary-embedding.ts";
 
 /**
- * Ainslie and others, https://arxiv.org/abs/2305.13245. Inputs: queries, keys, values (or all in the first), cached keys and values
- * [N, heads, P, D], of every sequence its last place, the longest length, cosines and sines, places, bias of the scores, sinks.
+ * Ainslie et al., https://arxiv.org/abs/2305.13245;
+ * https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#commicrosoftgroupqueryattention. Inputs: query, key, value (or all in the
+ * first), past key and value [N, heads, P, D], last position of every sequence, maximum length, cosine and sine cache, positions, bias of the scores,
+ * attention sinks.
  */
 function groupQueryAttention(call: OperatorCall): readonly Value[] {
   refuseVariants(call);
   const [heads, keyHeads] = [call.int("num_heads", 0), call.int("kv_num_heads", 0)];
   const [query, key, value] = operandsOf(call, heads, keyHeads);
   const [batch = 0, , length = 0] = query.type.shape;
-  const longest = call.knownIntegers(6)[0] ?? 0;
-  const lasts = call.reshape(call.cast(call.tensor(5), "int64"), [batch, 1, 1, 1]);
-  // The first call brings whole sequences; later ones come behind what each has.
-  const starts = length === longest ? undefined : call.binary("sub", lasts, length - 1);
+  const maxLength = call.knownIntegers(6)[0] ?? 0;
+  const lastPositions = call.reshape(call.cast(call.tensor(5), "int64"), [batch, 1, 1, 1]);
+  // The first call brings whole sequences; later calls append to each sequence.
+  const starts = length === maxLength ? undefined : call.binary("sub", lastPositions, length - 1);
   const steps = iota(call, length, 2, 4);
-  const places = starts === undefined ? steps : call.binary("add", starts, steps);
-  const [turnedQuery, turnedKey] = turned(call, query, key, places);
-  const keys = cached(call, 3, turnedKey, { places, starts, longest });
-  const values = cached(call, 4, value, { places, starts, longest });
-  const total = keys.type.shape[2] ?? 0;
+  const positions = starts === undefined ? steps : call.binary("add", starts, steps);
+  const [rotatedQuery, rotatedKey] = withRotaryEmbedding(call, query, key, positions);
+  const keys = updatedCache(call, 3, rotatedKey, { positions, starts, maxLength });
+  const values = updatedCache(call, 4, value, { positions, starts, maxLength });
+  const total = at(keys.type.shape, 2);
   const { output } = scaledDotProductAttention(call, {
-    query: turnedQuery,
+    query: rotatedQuery,
     key: widened(call, keys),
     value: widened(call, values),
-    scale: call.float("scale", 0) || 1 / Math.sqrt(query.type.shape[3] ?? 1),
+    scale: call.float("scale", 0) || 1 / Math.sqrt(at(query.type.shape, 3)),
     softcap: call.float("softcap", 0),
-    bias: biasFor(call, places, lasts, total),
+    bias: biasFor(call, positions, lastPositions, total),
     sink: sinkOf(call, heads),
   });
   const { dataType } = call.tensor(0).type;
   return [call.cast(joinHeads(call, output), dataType), keys, values];
 }
 
+/** Throws for the outputs and inputs that are not supported. */
 function refuseVariants(call: OperatorCall): void {
-  if (call.usesOutput(3)) throw new Error("its scores as an output are not built");
-  call.ignore("qk_output", "k_quant_type", "v_quant_type", "kv_cache_bit_width"); // of that output, and of the inputs refused below
+  if (call.usesOutput(3)) throw new Error("the output of attention scores is not supported");
+  call.ignore("qk_output", "k_quant_type", "v_quant_type", "kv_cache_bit_width"); // attributes of that output and of the inputs refused below
   for (let input = 12; input < call.inputCount; input += 1)
-    if (call.tensorIfGiven(input) !== undefined) throw new Error("quantised caches and norms inside it are not built");
+    if (call.tensorIfGiven(input) !== undefined)
+      throw new Error(`input ${input} is not supported: quantized caches and norms of queries and keys`);
 }
 
+/** Queries, keys and values [N, heads, L, D], separate or packed in the first input. */
 function operandsOf(call: OperatorCall, heads: number, keyHeads: number): readonly [query: Value, key: Value, value: Value] {
   const [q, k, v] = [widened(call, call.tensor(0)), widenedIfGiven(call, 1), widenedIfGiven(call, 2)];
   if (k !== undefined && v !== undefined)
     return [splitHeads(call, q, heads), splitHeads(call, k, keyHeads), splitHeads(call, v, keyHeads)];
-  const size = (q.type.shape[2] ?? 0) / (heads + 2 * keyHeads);
+  const size = at(q.type.shape, 2) / (heads + 2 * keyHeads);
   return [
     splitHeads(call, call.slice(q, 2, 0, heads * size), heads),
     splitHeads(call, call.slice(q, 2, heads * size, keyHeads * size), keyHeads),
@@ -59,61 +65,68 @@ function operandsOf(call: OperatorCall, heads: number, keyHeads: number): readon
   ];
 }
 
-/** Queries and keys with their places turned in, where it is asked for. */
-function turned(call: OperatorCall, query: Value, key: Value, places: Value): readonly [query: Value, key: Value] {
+/** Queries and keys with rotary embeddings, if `do_rotary` is set. */
+function withRotaryEmbedding(
+  call: OperatorCall,
+  query: Value,
+  key: Value,
+  positions: Value,
+): readonly [query: Value, key: Value] {
   const interleaved = call.int("rotary_interleaved", 0) === 1;
   if (call.int("do_rotary", 0) !== 1) return [query, key];
-  const [first = 1, , length = 0] = places.type.shape;
-  const rows = call.tensorIfGiven(9) ?? call.reshape(places, [first, length]);
+  const [first = 1, , length = 0] = positions.type.shape;
+  const rows = call.tensorIfGiven(9) ?? call.reshape(positions, [first, length]);
   const [cosines, sines] = [7, 8].map((input) => {
     const cache = widened(call, call.tensor(input));
-    return selectCacheRows(call, cache, rows, cache.type.shape[1] ?? 0);
+    return selectCacheRows(call, cache, rows, at(cache.type.shape, 1));
   });
-  if (cosines === undefined || sines === undefined) throw new Error("it lacks a cache");
+  if (cosines === undefined || sines === undefined) throw new Error("the cosine or sine cache is missing");
   return [
     applyRotaryEmbedding(call, query, cosines, sines, interleaved),
     applyRotaryEmbedding(call, key, cosines, sines, interleaved),
   ];
 }
 
-interface Places {
-  /** [N or 1, 1, L, 1]: of every new row. */
-  readonly places: Value;
-  /** [N, 1, 1, 1]: how many rows each sequence has already; undefined where it has none. */
+/** Where the new keys and values of this call are in the cache. */
+interface CachePositions {
+  /** [N or 1, 1, L, 1]: the position of each new key. */
+  readonly positions: Value;
+  /** [N, 1, 1, 1]: the number of keys that each sequence has already; undefined in the first call. */
   readonly starts: Value | undefined;
-  readonly longest: number;
+  readonly maxLength: number;
 }
 
-/** What the cache holds of each sequence, its new rows behind that, and zeros; as long as it was, or as the longest sequence is now. */
-function cached(call: OperatorCall, input: number, rows: Value, { places, starts, longest }: Places): Value {
+/** The cache after this call: what it holds of each sequence, the new rows, and zeros up to the larger of its old length and the maximum length. */
+function updatedCache(call: OperatorCall, input: number, rows: Value, { positions, starts, maxLength }: CachePositions): Value {
   const { dataType } = call.tensor(0).type;
-  const now = call.cast(rows, dataType);
-  const [batch = 0, heads = 0, , size = 0] = now.type.shape;
+  const current = call.cast(rows, dataType);
+  const [batch = 0, heads = 0, , size = 0] = current.type.shape;
   const past = call.tensorIfGiven(input);
   const before = past?.type.shape[2] ?? 0;
-  const total = Math.max(before, longest);
+  const total = Math.max(before, maxLength);
   const zeros = (length: number): Value => call.zeros(dataType, [batch, heads, length, size]);
-  let room = zeros(total);
+  let cache = zeros(total);
   if (past !== undefined && starts !== undefined) {
     const filled = call.select(call.binary("less", iota(call, before, 2, 4), starts), past, 0);
-    room = total === before ? filled : call.add({ kind: "concat", axis: 2 }, filled, zeros(total - before));
+    cache = total === before ? filled : call.add({ kind: "concat", axis: 2 }, filled, zeros(total - before));
   }
-  const indices = call.add({ kind: "expand", shape: now.type.shape }, places);
-  return call.add({ kind: "scatter-elements", axis: 2, reduction: "none" }, room, indices, now);
+  const indices = call.add({ kind: "expand", shape: current.type.shape }, positions);
+  return call.add({ kind: "scatter-elements", axis: 2, reduction: "none" }, cache, indices, current);
 }
 
-/** A query sees the keys up to its own place and up to its sequence's end, and of those only the last ones where there is a window. */
-function biasFor(call: OperatorCall, places: Value, lasts: Value, total: number): Value {
+/** The additive mask: a query sees keys up to its own position and up to the end of its sequence, and with a window only the last of those. */
+function biasFor(call: OperatorCall, positions: Value, lastPositions: Value, total: number): Value {
   const keys = iota(call, total, 3, 4);
   const window = call.int("local_window_size", -1);
-  const seen = call.binary("less-or-equal", keys, call.binary("min", places, lasts));
-  const near = window < 0 ? seen : call.binary("and", seen, call.binary("greater", keys, call.binary("sub", places, window)));
-  const bias = maskToBias(call, near, "float32");
+  const seen = call.binary("less-or-equal", keys, call.binary("min", positions, lastPositions));
+  const visible =
+    window < 0 ? seen : call.binary("and", seen, call.binary("greater", keys, call.binary("sub", positions, window)));
+  const bias = maskToBias(call, visible, "float32");
   const stated = widenedIfGiven(call, 10);
   return stated === undefined ? bias : call.binary("add", bias, stated);
 }
 
-/** A sink per head, or 0 where the softmax is to be smooth. */
+/** The attention sink of each head; 0 if `smooth_softmax` is set; else undefined. */
 function sinkOf(call: OperatorCall, heads: number): Value | undefined {
   const sinks = widenedIfGiven(call, 11);
   const smooth = call.int("smooth_softmax", 0) === 1;
@@ -121,6 +134,7 @@ function sinkOf(call: OperatorCall, heads: number): Value | undefined {
   return smooth ? call.scalar(0, "float32") : undefined;
 }
 
+/** The rule of GroupQueryAttention. */
 export const groupQueryAttentions: OperatorFamily = {
   "com.microsoft:GroupQueryAttention": since(1, groupQueryAttention),
 };

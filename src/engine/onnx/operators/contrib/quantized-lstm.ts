@@ -1,11 +1,11 @@
-/** com.microsoft's DynamicQuantizeLSTM: weights in 8 bits, and what they are multiplied with is quantised by its own range, step by step. */
+/** DynamicQuantizeLSTM of com.microsoft: LSTM with 8-bit weights, whose inputs and hidden states are quantized by their own range at every step. */
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { dynamicQuantize } from "../quantization/quantization.ts";
 import { lstmCell, recurrent, type RecurrentWeights } from "../nn/recurrent.ts";
 
-/** [directions, width of x or H, gates * H], with scales and zero points for each direction, or for each of its columns. */
+/** Weights [directions, input size or H, gates * H], with scales and zero points per direction, or per column of a direction. */
 const quantizedWeights: RecurrentWeights = {
   multiplier: (call, input, direction) => {
     const whole = call.cast(call.tensor(input), "int32");
@@ -19,13 +19,14 @@ const quantizedWeights: RecurrentWeights = {
     const centred = call.binary("sub", own, part(call.cast(call.tensor(zero), "int32")));
     const scales = part(call.tensor(scale));
     return (given, from = 0, some = columns) => {
-      if (from !== 0 || some !== columns) throw new Error("a part of quantised weights is not built");
+      if (from !== 0 || some !== columns) throw new Error("some columns of quantized weights are not supported");
       return multiplied(call, given, centred, scales);
     };
   },
   shape: (call, input) => call.tensor(input).type.shape,
 };
 
+/** rows * weights * scales, with the rows quantized dynamically. */
 function multiplied(call: OperatorCall, rows: Value, weights: Value, scales: Value): Value {
   const [whole, scale, zero] = dynamicQuantize(call, rows);
   const left = call.binary("sub", call.cast(whole, "int32"), call.cast(zero, "int32"));
@@ -33,6 +34,7 @@ function multiplied(call: OperatorCall, rows: Value, weights: Value, scales: Val
   return call.binary("mul", sums, call.binary("mul", scale, scales));
 }
 
+/** The rule of DynamicQuantizeLSTM. */
 export const contribQuantizedLstm: OperatorFamily = {
   "com.microsoft:DynamicQuantizeLSTM": since(1, recurrent(lstmCell, quantizedWeights)),
 };

@@ -1,4 +1,5 @@
-/** com.microsoft's products of quantised tensors: weights in blocks of few bits, and operands of 8 bits with scales. */
+/** Matrix products of com.microsoft with quantized operands: block-wise quantized weights of 2 to 8 bits, and 8-bit operands with scales. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { isFloat } from "../../../ir/element-types.ts";
 import { literalOf } from "../../../ir/literal.ts";
@@ -9,7 +10,7 @@ import { matmul } from "../math/matrix-products.ts";
 import { perRow, dequantize, dynamicQuantize, perColumn, quantize, integerMatmul } from "../quantization/quantization.ts";
 import { withoutZeroPoint, alignQuantization } from "../quantization/quantized-values.ts";
 
-/** Whole numbers of few bits, packed into the last axis of bytes, the first in the lowest bits. */
+/** Unpacks integers of `bits` bits from bytes along the last axis, lowest bits first, to int32. */
 function unpacked(call: OperatorCall, packed: Value, bits: number): Value {
   const bytes = call.cast(packed, "int32");
   if (bits === 8) return bytes;
@@ -27,15 +28,15 @@ function unpacked(call: OperatorCall, packed: Value, bits: number): Value {
   return call.reshape(parts, [...shape.slice(0, -1), (shape.at(-1) ?? 0) * each]);
 }
 
-/** A times weights [N, K] whose rows are in blocks, each with a scale and a zero point. */
+/** MatMulNBits: A times weights [N, K], quantized in blocks of each row that have a scale and a zero point each. */
 function matmulBits(call: OperatorCall): Value {
   const a = widened(call, call.tensor(0));
   const [depth, columns] = [call.int("K", 0), call.int("N", 0)];
   const [bits, block] = [call.int("bits", 4), call.int("block_size", 32)];
-  call.ignore("accuracy_level"); // what other engines may round to on the way
-  if (call.int("weight_prepacked", 0) !== 0) throw new Error("weights packed for an engine are not built");
-  if (bits !== 2 && bits !== 4 && bits !== 8) throw new Error(`weights of ${bits} bits are not built`);
-  if (call.tensorIfGiven(4) !== undefined) throw new Error("its g_idx is not built");
+  call.ignore("accuracy_level"); // permits lower precision, which is not used
+  if (call.int("weight_prepacked", 0) !== 0) throw new Error("weight_prepacked is not supported");
+  if (bits !== 2 && bits !== 4 && bits !== 8) throw new Error(`weights of ${bits} bits are not supported, only 2, 4 and 8`);
+  if (call.tensorIfGiven(4) !== undefined) throw new Error("the input g_idx is not supported");
   const blocks = Math.ceil(depth / block);
   const whole = call.reshape(unpacked(call, call.tensor(1), bits), [columns, blocks, block]);
   const scales = call.reshape(widened(call, call.tensor(2)), [columns, blocks, 1]);
@@ -48,7 +49,7 @@ function matmulBits(call: OperatorCall): Value {
   return call.cast(bias === undefined ? product : call.binary("add", product, bias), call.tensor(0).type.dataType);
 }
 
-/** [N, blocks, 1]; packed as the weights are, each row in whole bytes, or in the type of the scales. */
+/** Zero points [N, blocks, 1]: packed like the weights, each row in whole bytes, or unpacked in the type of the scales. */
 function zeroPoints(call: OperatorCall, bits: number, columns: number, blocks: number): Value | undefined {
   const zeros = call.tensorIfGiven(3);
   if (zeros === undefined) return undefined;
@@ -58,7 +59,7 @@ function zeroPoints(call: OperatorCall, bits: number, columns: number, blocks: n
   return call.reshape(call.slice(all, 1, 0, blocks), [columns, blocks, 1]);
 }
 
-/** Rows of a table whose elements are whole numbers in blocks of an axis, each block with a scale and a zero point. */
+/** GatherBlockQuantized: rows of a table that is quantized in blocks along an axis, dequantized. */
 function gatherBlocks(call: OperatorCall): Value {
   const data = call.tensor(0);
   const indices = call.tensor(1);
@@ -68,10 +69,9 @@ function gatherBlocks(call: OperatorCall): Value {
     normalizeAxis(call.int("quantize_axis", 1), rank),
   ];
   const [block, bits] = [call.int("block_size", 128), call.int("bits", 4)];
-  if (gathered === blocked) throw new Error("blocks along the axis it gathers from are not built");
+  if (gathered === blocked) throw new Error("quantize_axis equal to gather_axis is not supported");
   const bytes = data.type.dataType === "uint8";
-  if (bytes && bits < 8 && blocked !== rank - 1)
-    throw new Error("packed elements along another axis than the last are not built");
+  if (bytes && bits < 8 && blocked !== rank - 1) throw new Error("packed elements are only supported along the last axis");
   const rows = (table: Value): Value => {
     const read = call.add({ kind: "gather", axis: gathered }, table, indices);
     return bytes && table.type.dataType === "uint8" ? unpacked(call, read, bits) : call.cast(read, "int32");
@@ -81,7 +81,7 @@ function gatherBlocks(call: OperatorCall): Value {
   const { shape } = whole.type;
   const scales = call.add({ kind: "gather", axis: gathered }, call.tensor(2), indices);
   const zeros = call.tensorIfGiven(3);
-  const count = scales.type.shape[axis] ?? 0;
+  const count = at(scales.type.shape, axis);
   const zero =
     zeros === undefined ? undefined : alignQuantization(call, call.slice(rows(zeros), axis, 0, count), shape, axis, block);
   const centre = bytes ? 2 ** (bits - 1) : 0;
@@ -90,7 +90,7 @@ function gatherBlocks(call: OperatorCall): Value {
   return call.cast(wide, scales.type.dataType);
 }
 
-/** A is quantised by its own range; weights, their scale and zero point, bias. */
+/** DynamicQuantizeMatMul. Inputs: A, which is quantized by its own range, weights, scale, zero point, optional bias. */
 function dynamicMatmul(call: OperatorCall): Value {
   const [a, scale, zero] = dynamicQuantize(call, call.tensor(0));
   const left = call.binary("sub", call.cast(a, "int32"), call.cast(zero, "int32"));
@@ -98,19 +98,21 @@ function dynamicMatmul(call: OperatorCall): Value {
   return rescaled(call, sums, call.binary("mul", scale, perColumn(call, call.tensor(2))), 4);
 }
 
-/** A, B, their scales, their zero points, bias. */
+/** MatMulIntegerToFloat. Inputs: A, B, scales of both, zero points of both, optional bias. */
 function matmulToFloat(call: OperatorCall): Value {
   const sums = integerMatmul(call, [0, 4, 1, 5]);
   const scale = call.binary("mul", perRow(call, widened(call, call.tensor(2))), perColumn(call, widened(call, call.tensor(3))));
   return call.cast(rescaled(call, sums, scale, 6), call.tensor(2).type.dataType);
 }
 
+/** Integer sums times a scale, plus the optional bias at `biasInput`. */
 function rescaled(call: OperatorCall, sums: Value, scale: Value, biasInput: number): Value {
   const product = call.binary("mul", call.cast(sums, scale.type.dataType), scale);
   const bias = widenedIfGiven(call, biasInput);
   return bias === undefined ? product : call.binary("add", product, bias);
 }
 
+/** Rules of quantized products of com.microsoft. */
 export const contribQuantizedProducts: OperatorFamily = {
   "com.microsoft:MatMulNBits": since(1, matmulBits),
   "com.microsoft:GatherBlockQuantized": since(1, gatherBlocks),

@@ -8,7 +8,7 @@ function run(bytes: Uint8Array, inputs: Readonly<Record<string, Literal>>): read
   const build = new Builder({}, "eager");
   const named = new Map(Object.entries(inputs).map(([name, literal]) => [name, build.constant(literal)]));
   return [...traceModel(readOnnxModel(bytes, "made up").model, named, build).values()].map((each) => {
-    if (!isTensor(each)) throw new Error("it gives no tensor");
+    if (!isTensor(each)) throw new Error("the output is not a tensor");
     return Array.from(each.constant!.data as Float32Array);
   });
 }

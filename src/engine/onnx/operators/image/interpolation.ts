@@ -1,24 +1,25 @@
-/** Images read at places that are data, between the pixels if need be. Coordinates count pixels from the centre of the first one. */
+/** Sampling of images at coordinates that are tensors, with interpolation. Coordinate 0 is the centre of the first pixel. */
+import { at } from "../../../../checked.ts";
 import { elementCount } from "../../../../tensor.ts";
 import { stridesOf } from "../../../ir/broadcast.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 
-/** What lies outside of the image: zeros, or its nearest pixel. */
+/** The value outside of the image: 0, or that of the nearest pixel. */
 export type Padding = "zeros" | "edge";
 
-/** x [N, C, ...], whole coordinates by axis, each [N, P], gives [N, C, P]. */
-export function samplePixels(call: OperatorCall, x: Value, at: readonly Value[], outside: Padding): Value {
+/** Pixels [N, C, P] of x [N, C, ...] at integer coordinates, one tensor [N, P] for each spatial axis. */
+export function samplePixels(call: OperatorCall, x: Value, coordinates: readonly Value[], outside: Padding): Value {
   const [batch = 0, channels = 0, ...sizes] = x.type.shape;
   const strides = stridesOf(sizes);
-  const points = at[0]?.type.shape[1] ?? 0;
-  let place: Value | undefined;
+  const points = coordinates[0]?.type.shape[1] ?? 0;
+  let offset: Value | undefined;
   let inside: Value | undefined;
-  for (const [axis, coordinate] of at.entries()) {
-    const last = (sizes[axis] ?? 0) - 1;
+  for (const [axis, coordinate] of coordinates.entries()) {
+    const last = at(sizes, axis) - 1;
     const kept = call.binary("min", call.binary("max", coordinate, 0), last);
-    const step = call.binary("mul", call.cast(kept, "int64"), strides[axis] ?? 1);
-    place = place === undefined ? step : call.binary("add", place, step);
+    const step = call.binary("mul", call.cast(kept, "int64"), at(strides, axis));
+    offset = offset === undefined ? step : call.binary("add", offset, step);
     if (outside === "edge") continue;
     const within = call.binary(
       "and",
@@ -27,22 +28,23 @@ export function samplePixels(call: OperatorCall, x: Value, at: readonly Value[],
     );
     inside = inside === undefined ? within : call.binary("and", inside, within);
   }
-  if (place === undefined) throw new Error("it reads at no axis");
+  if (offset === undefined) throw new Error("there are no coordinates");
   const flat = call.reshape(x, [batch, channels, elementCount(sizes)]);
-  const places = call.add({ kind: "expand", shape: [batch, channels, points] }, call.reshape(place, [batch, 1, points]));
-  const read = call.add({ kind: "gather-elements", axis: 2 }, flat, places);
+  const offsets = call.add({ kind: "expand", shape: [batch, channels, points] }, call.reshape(offset, [batch, 1, points]));
+  const read = call.add({ kind: "gather-elements", axis: 2 }, flat, offsets);
   return inside === undefined ? read : call.select(call.reshape(inside, [batch, 1, points]), read, 0);
 }
 
-/** Neighbours of a point along one axis: pixels from the one below it, and how much each counts, given how far the point is above that one. */
+/** The pixels around a point along one axis, as offsets from the pixel below it, with their weights. `rest`: distance of the point from that pixel. */
 export type Neighbours = (call: OperatorCall, rest: Value) => readonly (readonly [offset: number, weight: Value])[];
 
+/** Linear interpolation. */
 export const linearNeighbours: Neighbours = (call, rest) => [
   [0, call.binary("sub", 1, rest)],
   [1, rest],
 ];
 
-/** Keys' cubic convolution with this slope: https://doi.org/10.1109/TASSP.1981.1163711. */
+/** Cubic convolution with coefficient `slope`: Keys, https://doi.org/10.1109/TASSP.1981.1163711. */
 export function cubicNeighbours(slope: number): Neighbours {
   return (call, rest) => {
     const near = (distance: Value): Value => {
@@ -63,23 +65,23 @@ export function cubicNeighbours(slope: number): Neighbours {
   };
 }
 
-/** What the neighbours of every point give, each weighted, one after the other. `fold` brings a pixel's coordinate back into the image. */
+/** The weighted values [N, C, P] of each neighbour of every point; their sum is the interpolated value. `fold` maps coordinates back into the image. */
 export function weightedNeighbours(
   call: OperatorCall,
   x: Value,
-  at: readonly Value[],
+  coordinates: readonly Value[],
   neighbours: Neighbours,
   outside: Padding,
   fold?: (pixel: Value, axis: number) => Value,
 ): readonly Value[] {
-  const byAxis = at.map((coordinate, axis) => {
+  const byAxis = coordinates.map((coordinate, axis) => {
     const below = call.unary("floor", coordinate);
     return neighbours(call, call.binary("sub", coordinate, below)).map(([offset, weight]) => {
       const pixel = offset === 0 ? below : call.binary("add", below, offset);
       return { pixel: fold?.(pixel, axis) ?? pixel, weight };
     });
   });
-  // The first axis varies slowest, as the corners of a cell are usually listed.
+  // All combinations of neighbours, the first axis slowest.
   const all = byAxis.reduce<(typeof byAxis)[number][]>(
     (chosen, axis) => chosen.flatMap((before) => axis.map((each) => [...before, each])),
     [[]],
@@ -97,15 +99,15 @@ export function weightedNeighbours(
   });
 }
 
-/** x [N, C, ...], coordinates by axis, each [N, P], gives [N, C, P]. */
+/** Interpolated values [N, C, P] of x [N, C, ...] at coordinates, one tensor [N, P] for each spatial axis. */
 export function interpolate(
   call: OperatorCall,
   x: Value,
-  at: readonly Value[],
+  coordinates: readonly Value[],
   neighbours: Neighbours,
   outside: Padding,
   fold?: (pixel: Value, axis: number) => Value,
 ): Value {
-  const parts = weightedNeighbours(call, x, at, neighbours, outside, fold);
+  const parts = weightedNeighbours(call, x, coordinates, neighbours, outside, fold);
   return parts.reduce((sum, part) => call.binary("add", sum, part));
 }

@@ -17,7 +17,7 @@ function nonMaxSuppression(call: OperatorCall): Value {
   const centred = call.int("center_point_box", 0) === 1;
   const [batches = 0, classes = 0, count = 0] = scores.shape;
   if (boxes.shape.join() !== [batches, count, 4].join() || scores.shape.length !== 3)
-    throw new Error(`boxes [${boxes.shape.join(", ")}] do not fit scores [${scores.shape.join(", ")}]`);
+    throw new Error(`boxes of shape [${boxes.shape.join(", ")}] do not fit scores of shape [${scores.shape.join(", ")}]`);
   const [corners, values] = [sortedCorners(numbersOf(boxes), centred), numbersOf(scores)];
   const rows: number[] = [];
   for (let batch = 0; batch < batches; batch += 1) {

@@ -1,70 +1,74 @@
-/** Where an output element of a resized axis lies in the input, and which input elements it is made of. */
-
+/** Coordinates and interpolation weights of ONNX Resize along one axis: https://onnx.ai/onnx/operators/onnx__Resize.html. */
+/** How one axis is resized. */
 export interface ResizedAxis {
   readonly axis: number;
+  /** Size of the input. */
   readonly from: number;
+  /** Size of the output. */
   readonly to: number;
   readonly scale: number;
-  /** By a factor of float32: `to` is `from` times that, cut off. Else by its size, and the factor is exact. */
+  /** Whether the node gives a scale, in float32, and `to` is `from` times that, truncated. Else it gives `to`, and the scale is exact. */
   readonly byFactor: boolean;
-  /** The part of the axis that a crop keeps, from 0 to 1. */
+  /** Start and end of the cropped region, from 0 to 1. */
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * https://onnx.ai/onnx/operators/onnx__Resize.html: "coordinate_transformation_mode". Factors of float32 are computed with in float32, as other
- * engines do: 3.5 / 0.7 is 5 there, and between two pixels that decides which one is nearest.
+ * The input coordinate of output element `index` under a coordinate_transformation_mode. Division by a float32 scale is rounded to float32, as in other
+ * engines: 3.5 / 0.7 is 5 then, which decides the nearest of two pixels.
  */
-export function inputCoordinate(transformation: string, at: number, axis: ResizedAxis): number {
+export function inputCoordinate(transformation: string, index: number, axis: ResizedAxis): number {
   const { from, to, scale, byFactor, start, end } = axis;
-  const length = byFactor ? from * scale : to; // the specification counts with the length before it is cut off
-  const divided = (place: number): number => (byFactor ? Math.fround(place / scale) : place / scale);
+  const length = byFactor ? from * scale : to; // the specification uses the length before it is truncated
+  const divided = (coordinate: number): number => (byFactor ? Math.fround(coordinate / scale) : coordinate / scale);
   switch (transformation) {
     case "half_pixel":
-      return divided(at + 0.5) - 0.5;
+      return divided(index + 0.5) - 0.5;
     case "half_pixel_symmetric":
-      return (from / 2) * (1 - to / length) + divided(at + 0.5) - 0.5;
+      return (from / 2) * (1 - to / length) + divided(index + 0.5) - 0.5;
     case "pytorch_half_pixel":
-      return to > 1 ? divided(at + 0.5) - 0.5 : 0;
+      return to > 1 ? divided(index + 0.5) - 0.5 : 0;
     case "tf_half_pixel_for_nn":
-      return divided(at + 0.5);
+      return divided(index + 0.5);
     case "align_corners":
-      return length === 1 || to === 1 ? 0 : (at * (from - 1)) / (length - 1);
+      return length === 1 || to === 1 ? 0 : (index * (from - 1)) / (length - 1);
     case "asymmetric":
-      return divided(at);
+      return divided(index);
     case "tf_crop_and_resize":
       if (to === 1) return 0.5 * (start + end) * (from - 1);
-      return start * (from - 1) + (at * (end - start) * (from - 1)) / (length - 1);
+      return start * (from - 1) + (index * (end - start) * (from - 1)) / (length - 1);
     default:
-      throw new Error(`its coordinate_transformation_mode "${transformation}" is unknown`);
+      throw new Error(`coordinate_transformation_mode "${transformation}" is unknown`);
   }
 }
 
-export function nearestIndex(mode: string, at: number, scale: number): number {
+/** The index of the nearest input element under a nearest_mode. "simple" is that of Upsample: floor, or ceil if the axis shrinks. */
+export function nearestIndex(mode: string, coordinate: number, scale: number): number {
   switch (mode) {
     case "round_prefer_floor":
-      return Math.ceil(at - 0.5);
+      return Math.ceil(coordinate - 0.5);
     case "round_prefer_ceil":
-      return Math.floor(at + 0.5);
+      return Math.floor(coordinate + 0.5);
     case "floor":
-      return Math.floor(at);
+      return Math.floor(coordinate);
     case "ceil":
-      return Math.ceil(at);
+      return Math.ceil(coordinate);
     case "simple":
-      return scale < 1 ? Math.ceil(at) : Math.floor(at);
+      return scale < 1 ? Math.ceil(coordinate) : Math.floor(coordinate);
     default:
-      throw new Error(`its nearest_mode "${mode}" is unknown`);
+      throw new Error(`nearest_mode "${mode}" is unknown`);
   }
 }
 
+/** Options of linear and cubic interpolation. */
 export interface InterpolationOptions {
   readonly mode: string;
-  /** Of cubic convolution. */
+  /** The coefficient a of cubic convolution. */
   readonly slope: number;
-  /** Neighbours outside count nothing; else they are the edge's element. */
+  /** Elements outside of the input have weight 0, and the others are rescaled; else they are those of the edge. */
   readonly excludeOutside: boolean;
-  /** Where the axis shrinks, the neighbourhood is as much wider. */
+  /** If the axis shrinks, the filter is wider by the same factor. */
   readonly antialias: boolean;
 }
 
@@ -73,15 +77,15 @@ interface Tap {
   readonly weight: number;
 }
 
-/** The input elements around a coordinate, with weights that sum to 1. */
-export function interpolationTaps(style: InterpolationOptions, at: number, size: number, scale: number): readonly Tap[] {
+/** The input elements around a coordinate and their weights, which sum to 1. */
+export function interpolationTaps(style: InterpolationOptions, coordinate: number, size: number, scale: number): readonly Tap[] {
   const squeeze = style.antialias ? Math.min(scale, 1) : 1;
   const reach = style.mode === "cubic" ? 2 : 1;
-  const below = Math.ceil(at) - 1;
+  const below = Math.ceil(coordinate) - 1;
   const first = Math.floor(-reach / squeeze) + 1;
   const taps = Array.from({ length: 2 - 2 * first }, (_, offset) => {
     const tap = below + first + offset;
-    const distance = Math.abs(tap - at) * squeeze;
+    const distance = Math.abs(tap - coordinate) * squeeze;
     const outside = tap < 0 || tap >= size;
     const weight = style.mode === "cubic" ? cubicWeight(distance, style.slope) : Math.max(0, 1 - distance);
     return { index: Math.min(Math.max(tap, 0), size - 1), weight: style.excludeOutside && outside ? 0 : weight };
@@ -90,7 +94,7 @@ export function interpolationTaps(style: InterpolationOptions, at: number, size:
   return squeeze === 1 && !style.excludeOutside ? taps : taps.map(({ index, weight }) => ({ index, weight: weight / sum }));
 }
 
-/** Keys, https://doi.org/10.1109/TASSP.1981.1163711. */
+/** The kernel of cubic convolution: Keys, https://doi.org/10.1109/TASSP.1981.1163711. */
 function cubicWeight(distance: number, slope: number): number {
   if (distance <= 1) return ((slope + 2) * distance - (slope + 3)) * distance * distance + 1;
   return distance < 2 ? ((slope * distance - 5 * slope) * distance + 8 * slope) * distance - 4 * slope : 0;

@@ -1,4 +1,5 @@
-/** Resizing: along each axis every output element is a weighted sum of input elements, whose places and weights are known beforehand. */
+/** Resizing of images. Along each axis an output element is a weighted sum of input elements, whose indices and weights are constants. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { isFloat } from "../../../ir/element-types.ts";
 import { int64Literal, literalOf, numbersOf, integersOf } from "../../../ir/literal.ts";
@@ -19,19 +20,21 @@ interface Style extends InterpolationOptions {
   readonly extrapolation: number;
 }
 
-/** Coordinates, taps, places and weights of one entry of a resized axis, as objects. */
+/** Bytes of coordinates, taps, indices and weights of one element of a resized axis. */
 const axisEntryBytes = 512;
 
+/** The tensor resized along each of the axes. */
 function resized(call: OperatorCall, x: Value, axes: readonly ResizedAxis[], style: Style): Value {
   const { dataType } = x.type;
   if (style.mode !== "nearest" && style.mode !== "linear" && style.mode !== "cubic")
-    throw new Error(`its mode "${style.mode}" is unknown`);
+    throw new Error(`mode "${style.mode}" is unknown`);
   const nearest = style.mode === "nearest";
   const whole = axes.reduce((shape, { axis, to }) => shape.with(axis, to), x.type.shape);
-  if (whole.some((size) => !Number.isSafeInteger(size) || size < 0)) throw new Error(`[${whole.join(", ")}] is no shape`);
+  if (whole.some((size) => !Number.isSafeInteger(size) || size < 0))
+    throw new Error(`the output shape [${whole.join(", ")}] is invalid`);
   call.builder.checkSize({ dataType, shape: whole });
   if (whole.includes(0)) return call.zeros(dataType, whole);
-  if (!nearest && !isFloat(dataType) && style.mode === "cubic") throw new Error(`cubic resizing of ${dataType} is not built`);
+  if (!nearest && !isFloat(dataType) && style.mode === "cubic") throw new Error(`mode "cubic" is not supported for ${dataType}`);
   let result = nearest ? x : isFloat(dataType) ? widened(call, x) : call.cast(x, "float32");
   const crops = style.transformation === "tf_crop_and_resize";
   for (const resizing of axes) {
@@ -40,14 +43,17 @@ function resized(call: OperatorCall, x: Value, axes: readonly ResizedAxis[], sty
     call.builder.reserve({ dataType: "float64", shape: [to] }, axisEntryBytes);
     const coordinates = Array.from({ length: to }, (_, at) => inputCoordinate(style.transformation, at, resizing));
     if (nearest) {
-      const places = coordinates.map((at) => Math.min(Math.max(nearestIndex(style.nearest, at, scale), 0), from - 1));
-      result = call.add({ kind: "gather", axis }, result, call.builder.constant(int64Literal(places)));
+      const indices = coordinates.map((coordinate) =>
+        Math.min(Math.max(nearestIndex(style.nearest, coordinate, scale), 0), from - 1),
+      );
+      result = call.add({ kind: "gather", axis }, result, call.builder.constant(int64Literal(indices)));
     } else result = weightedSum(call, result, resizing, coordinates, style);
   }
   const cast = call.cast(result, dataType);
   return crops ? extrapolated(call, cast, axes, style) : cast;
 }
 
+/** The tensor resized along one axis by interpolation at the given coordinates. */
 function weightedSum(
   call: OperatorCall,
   x: Value,
@@ -57,28 +63,28 @@ function weightedSum(
 ): Value {
   const taps = coordinates.map((at) => interpolationTaps(style, at, from, scale));
   const shape = x.type.shape.map((_, at) => (at === axis ? coordinates.length : 1));
-  const most = Math.max(0, ...taps.map(({ length }) => length));
+  const maxTaps = Math.max(0, ...taps.map(({ length }) => length));
   let sum: Value | undefined;
-  for (let tap = 0; tap < most; tap += 1) {
-    const places = taps.map((each) => each[tap]?.index ?? 0);
+  for (let tap = 0; tap < maxTaps; tap += 1) {
+    const indices = taps.map((each) => each[tap]?.index ?? 0);
     const weights = Float64Array.from(taps, (each) => each[tap]?.weight ?? 0);
     if (weights.every((weight) => weight === 0)) continue;
-    const read = call.add({ kind: "gather", axis }, x, call.builder.constant(int64Literal(places)));
+    const read = call.add({ kind: "gather", axis }, x, call.builder.constant(int64Literal(indices)));
     const ones = weights.every((weight) => weight === 1);
     const part = ones ? read : call.binary("mul", read, call.builder.constant(literalOf(x.type.dataType, shape, weights)));
     sum = sum === undefined ? part : call.binary("add", sum, part);
   }
-  if (sum === undefined) throw new Error(`axis ${axis} would be empty`);
+  if (sum === undefined) throw new Error(`no element of axis ${axis} has a weight`);
   return sum;
 }
 
-/** What is read outside of the image has a value of its own. */
+/** Replaces elements whose coordinates are outside of the input by extrapolation_value. */
 function extrapolated(call: OperatorCall, x: Value, axes: readonly ResizedAxis[], style: Style): Value {
   let result = x;
   for (const resizing of axes) {
     const outside = Float64Array.from({ length: resizing.to }, (_, at) => {
-      const place = inputCoordinate(style.transformation, at, resizing);
-      return Number(place < 0 || place > resizing.from - 1);
+      const coordinate = inputCoordinate(style.transformation, at, resizing);
+      return Number(coordinate < 0 || coordinate > resizing.from - 1);
     });
     if (!outside.includes(1)) continue;
     const shape = x.type.shape.map((_, at) => (at === resizing.axis ? resizing.to : 1));
@@ -87,7 +93,7 @@ function extrapolated(call: OperatorCall, x: Value, axes: readonly ResizedAxis[]
   return result;
 }
 
-/** From version 11 on. Inputs: x, the box of a crop, scales, sizes; one of the last two. */
+/** ONNX Resize from version 11 on. Inputs: x, region of interest, scales, sizes; one of the last two. */
 function resize(call: OperatorCall): Value {
   const x = call.tensor(0);
   const { shape } = x.type;
@@ -102,7 +108,7 @@ function resize(call: OperatorCall): Value {
     start: box[index] ?? 0,
     end: box[index + axes.length] ?? 1,
   }));
-  if (resizings.some(({ from, to }) => from === 0 && to > 0)) throw new Error("an empty axis cannot grow");
+  if (resizings.some(({ from, to }) => from === 0 && to > 0)) throw new Error("an axis of size 0 cannot be enlarged");
   return resized(call, x, resizings, {
     mode,
     transformation,
@@ -116,9 +122,9 @@ function resize(call: OperatorCall): Value {
 
 type Target = Pick<ResizedAxis, "to" | "scale" | "byFactor">;
 
-/** The size of each axis, and the factor its coordinates go by. */
+/** The output size and scale of each axis, from scales or sizes. */
 function targets(call: OperatorCall, shape: readonly number[], axes: readonly number[]): readonly Target[] {
-  const lengths = axes.map((axis) => shape[axis] ?? 0);
+  const lengths = axes.map((axis) => at(shape, axis));
   const policy = call.string("keep_aspect_ratio_policy", "stretch");
   const scales = call.tensorIfGiven(2);
   if (scales !== undefined && scales.type.shape[0] !== 0) {
@@ -131,19 +137,19 @@ function targets(call: OperatorCall, shape: readonly number[], axes: readonly nu
   }
   const sizes = call.knownIntegers(3);
   checkCount(sizes.length, axes.length);
-  const ratios = lengths.map((from, index) => (from === 0 ? 1 : (sizes[index] ?? 0) / from));
+  const ratios = lengths.map((from, index) => (from === 0 ? 1 : at(sizes, index) / from));
   if (policy === "stretch")
-    return lengths.map((_, index) => ({ to: sizes[index] ?? 0, scale: ratios[index] ?? 1, byFactor: false }));
-  if (policy !== "not_larger" && policy !== "not_smaller") throw new Error(`its keep_aspect_ratio_policy "${policy}" is unknown`);
+    return lengths.map((_, index) => ({ to: at(sizes, index), scale: ratios[index] ?? 1, byFactor: false }));
+  if (policy !== "not_larger" && policy !== "not_smaller") throw new Error(`keep_aspect_ratio_policy "${policy}" is unknown`);
   const scale = policy === "not_larger" ? Math.min(...ratios) : Math.max(...ratios);
   return lengths.map((from) => ({ to: Math.floor(from * scale + 0.5), scale, byFactor: true }));
 }
 
 function checkCount(given: number, wanted: number): void {
-  if (given !== wanted) throw new Error(`it gives ${given} sizes for ${wanted} axes`);
+  if (given !== wanted) throw new Error(`${given} sizes or scales are given for ${wanted} axes`);
 }
 
-/** Upsample, and Resize of version 10: coordinates are divided by the scale; the nearest is the one below, or above where it shrinks. */
+/** ONNX Upsample, and Resize of version 10: coordinates are divided by the scale, and nearest means floor, or ceil if the axis shrinks. */
 function simple(scalesOf: (call: OperatorCall) => readonly number[]): (call: OperatorCall) => Value {
   return (call) => {
     const x = call.tensor(0);
@@ -152,8 +158,8 @@ function simple(scalesOf: (call: OperatorCall) => readonly number[]): (call: Ope
     const resizings = x.type.shape.map((from, axis): ResizedAxis => ({
       axis,
       from,
-      to: Math.floor(from * (scales[axis] ?? 1)),
-      scale: scales[axis] ?? 1,
+      to: Math.floor(from * at(scales, axis)),
+      scale: at(scales, axis),
       byFactor: true,
       start: 0,
       end: 1,
@@ -173,7 +179,7 @@ function simple(scalesOf: (call: OperatorCall) => readonly number[]): (call: Ope
 
 const scalesInput = simple((call) => Array.from(numbersOf(call.known(1))));
 
-/** Cuts the middle out of an axis that is longer than wanted, or puts as many zeros before as after it. */
+/** ONNX CenterCropPad, opset 18: each axis cropped to its centre or zero-padded on both sides. */
 function centerCropPad(call: OperatorCall): Value {
   const x = call.tensor(0);
   const { shape } = x.type;
@@ -182,8 +188,8 @@ function centerCropPad(call: OperatorCall): Value {
   checkCount(wanted.length, axes.length);
   let result = x;
   for (const [index, axis] of axes.entries()) {
-    const size = wanted[index] ?? 0;
-    const more = size - (shape[axis] ?? 0);
+    const size = at(wanted, index);
+    const more = size - at(shape, axis);
     const half = Math.floor(Math.abs(more) / 2);
     const none = shape.map(() => 0);
     if (more < 0) result = call.slice(result, axis, half, size);
@@ -197,11 +203,11 @@ function centerCropPad(call: OperatorCall): Value {
   return result;
 }
 
-/** Blocks of pixels become channels: [N, C, h b, w b] to [N, b b C, h, w]. */
+/** ONNX SpaceToDepth: blocks of pixels become channels, [N, C, h * b, w * b] to [N, b * b * C, h, w]. */
 function spaceToDepth(call: OperatorCall): Value {
   const [x, block, [batch, channels, height, width]] = blockwise(call);
-  const apart = call.reshape(x, [batch, channels, height / block, block, width / block, block]);
-  return call.reshape(call.transpose(apart, [0, 3, 5, 1, 2, 4]), [
+  const blocks = call.reshape(x, [batch, channels, height / block, block, width / block, block]);
+  return call.reshape(call.transpose(blocks, [0, 3, 5, 1, 2, 4]), [
     batch,
     channels * block * block,
     height / block,
@@ -209,21 +215,22 @@ function spaceToDepth(call: OperatorCall): Value {
   ]);
 }
 
-/** Channels become blocks of pixels; the block's place varies slowest in "DCR", and fastest in "CRD". */
+/** ONNX DepthToSpace: channels become blocks of pixels. The position in the block varies slowest in mode "DCR", fastest in "CRD". */
 function depthToSpace(call: OperatorCall): Value {
   const [x, block, [batch, depth, height, width]] = blockwise(call);
   const mode = call.string("mode", "DCR");
-  if (mode !== "DCR" && mode !== "CRD") throw new Error(`its mode "${mode}" is unknown`);
+  if (mode !== "DCR" && mode !== "CRD") throw new Error(`mode "${mode}" is unknown`);
   const channels = depth / (block * block);
   const first = mode === "DCR";
-  const apart = call.reshape(
+  const blocks = call.reshape(
     x,
     first ? [batch, block, block, channels, height, width] : [batch, channels, block, block, height, width],
   );
-  const mixed = call.transpose(apart, first ? [0, 3, 4, 1, 5, 2] : [0, 1, 4, 2, 5, 3]);
-  return call.reshape(mixed, [batch, channels, height * block, width * block]);
+  const permuted = call.transpose(blocks, first ? [0, 3, 4, 1, 5, 2] : [0, 1, 4, 2, 5, 3]);
+  return call.reshape(permuted, [batch, channels, height * block, width * block]);
 }
 
+/** The input [N, C, H, W], its block size and its shape. */
 function blockwise(call: OperatorCall): readonly [Value, number, readonly [number, number, number, number]] {
   const x = call.tensor(0);
   const [batch, channels, height, width, ...rest] = x.type.shape;
@@ -236,10 +243,11 @@ function blockwise(call: OperatorCall): readonly [Value, number, readonly [numbe
     rest.length > 0 ||
     block < 1
   )
-    throw new Error("it takes [N, C, H, W] and a blocksize");
+    throw new Error("the input must be [N, C, H, W], and blocksize at least 1");
   return [x, block, [batch, channels, height, width]];
 }
 
+/** Rules of resizing. */
 export const resizing: OperatorFamily = {
   Resize: versions([10, scalesInput], [11, resize]),
   Upsample: versions([7, simple((call) => call.floats("scales") ?? [])], [9, scalesInput]),

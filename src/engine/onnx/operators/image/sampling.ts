@@ -1,4 +1,5 @@
-/** Operators that read images at places that are data: grids, and boxes. */
+/** Operators that sample images at computed coordinates: GridSample, AffineGrid and RoiAlign. */
+import { at } from "../../../../checked.ts";
 import { elementCount } from "../../../../tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { literalOf, numbersOf } from "../../../ir/literal.ts";
@@ -22,7 +23,7 @@ const modes: Readonly<Record<string, Neighbours | "nearest">> = {
   nearest: "nearest",
 };
 
-/** Jaderberg and others, https://arxiv.org/abs/1506.02025. The grid holds x before y (before z), from -1 to 1. */
+/** ONNX GridSample, opset 16 (Jaderberg et al., https://arxiv.org/abs/1506.02025). The grid holds coordinates x, y(, z) from -1 to 1. */
 function gridSample(call: OperatorCall): Value {
   const x = widened(call, call.tensor(0));
   const grid = widened(call, call.tensor(1));
@@ -31,12 +32,12 @@ function gridSample(call: OperatorCall): Value {
   const corners = call.int("align_corners", 0) === 1;
   const padding = call.string("padding_mode", "zeros");
   if (padding !== "zeros" && padding !== "border" && padding !== "reflection")
-    throw new Error(`its padding_mode "${padding}" is unknown`);
+    throw new Error(`padding_mode "${padding}" is unknown`);
   const name = call.string("mode", call.version < 20 ? "bilinear" : "linear");
   const mode = Object.hasOwn(modes, name) ? modes[name] : undefined;
-  if (mode === undefined) throw new Error(`its mode "${name}" is unknown`);
+  if (mode === undefined) throw new Error(`mode "${name}" is unknown`);
   if (grid.type.shape.at(-1) !== sizes.length || grid.type.shape[0] !== batch)
-    throw new Error(`a grid of [${grid.type.shape.join(", ")}] does not fit [${x.type.shape.join(", ")}]`);
+    throw new Error(`a grid of shape [${grid.type.shape.join(", ")}] does not fit an input of [${x.type.shape.join(", ")}]`);
   const points = call.reshape(grid, [batch, elementCount(spatial), sizes.length]);
   const folded = (at: Value, axis: number): Value => foldedBack(call, at, sizes[axis] ?? 0, corners);
   const at = sizes.map((size, axis) => {
@@ -58,7 +59,7 @@ function gridSample(call: OperatorCall): Value {
   return call.cast(call.reshape(read, [batch, channels, ...spatial]), call.tensor(0).type.dataType);
 }
 
-/** Reflected at the centres of the outermost pixels, or at their outer edges, until it lies inside. */
+/** A coordinate reflected at the centres (`corners`) or outer edges of the outermost pixels until it is inside of the image. */
 function foldedBack(call: OperatorCall, x: Value, size: number, corners: boolean): Value {
   const start = corners ? 0 : -0.5;
   const range = corners ? size - 1 : size;
@@ -68,31 +69,31 @@ function foldedBack(call: OperatorCall, x: Value, size: number, corners: boolean
   return call.binary("add", turned, start);
 }
 
-/** Places from -1 to 1 of every pixel, seen through an affine map [N, d, d + 1]. */
+/** ONNX AffineGrid, opset 20: the normalized coordinates of every pixel, transformed by affine matrices [N, d, d + 1]. */
 function affineGrid(call: OperatorCall): Value {
   const theta = widened(call, call.tensor(0));
   const [batch = 0, , ...sizes] = call.knownIntegers(1);
   const corners = call.int("align_corners", 0) === 1;
   const rank = sizes.length;
-  if (corners && sizes.includes(1)) throw new Error("an axis of one pixel has no two corners");
+  if (corners && sizes.includes(1)) throw new Error("align_corners needs at least two pixels along each axis");
   const count = elementCount(sizes);
   call.builder.reserve({ dataType: theta.type.dataType, shape: [Math.max(batch, 1), ...sizes, rank] });
   const strides = sizes.map((_, axis) => elementCount(sizes.slice(axis + 1)));
-  // Columns x, y (, z) and 1: the last axis comes first.
-  const places = Float64Array.from({ length: (rank + 1) * count }, (_, index) => {
+  // Rows x, y(, z) and 1: the last axis comes first.
+  const coordinates = Float64Array.from({ length: (rank + 1) * count }, (_, index) => {
     const row = Math.floor(index / count);
     if (row === rank) return 1;
     const axis = rank - 1 - row;
-    const size = sizes[axis] ?? 1;
-    const at = Math.floor((index % count) / (strides[axis] ?? 1)) % size;
-    return corners ? -1 + (2 * at) / (size - 1) : -1 + (2 * at + 1) / size;
+    const size = at(sizes, axis);
+    const position = Math.floor((index % count) / (strides[axis] ?? 1)) % size;
+    return corners ? -1 + (2 * position) / (size - 1) : -1 + (2 * position + 1) / size;
   });
-  const columns = call.builder.constant(literalOf(theta.type.dataType, [rank + 1, count], places));
+  const columns = call.builder.constant(literalOf(theta.type.dataType, [rank + 1, count], coordinates));
   const grid = call.transpose(call.add({ kind: "matmul" }, theta, columns), [0, 2, 1]);
   return call.cast(call.reshape(grid, [batch, ...sizes, rank]), call.tensor(0).type.dataType);
 }
 
-/** He and others, https://arxiv.org/abs/1703.06870: each box is cut into parts, and each part read at a grid of points between the pixels. */
+/** ONNX RoiAlign (He et al., https://arxiv.org/abs/1703.06870): each region is divided into parts, and each part sampled at a grid of points. */
 function roiAlign(call: OperatorCall): Value {
   const x = widened(call, call.tensor(0));
   const boxes = call.cast(call.tensor(1), x.type.dataType);
@@ -101,19 +102,20 @@ function roiAlign(call: OperatorCall): Value {
   const align = alignmentOf(call);
   const { dataType } = call.tensor(0).type;
   if (ratio > 0) return call.cast(aligned(call, x, boxes, indices, align, [ratio, ratio]), dataType);
-  // As many points as fit: each box has its own grid, so that the boxes must be known.
+  // The number of points depends on the size of the region, so the regions must be constant.
   const known = numbersOf(call.known(1));
-  const each = Array.from({ length: boxes.type.shape[0] ?? 0 }, (_, box) => {
-    const grid = [1, 0].map((axis, place) => {
+  const each = Array.from({ length: at(boxes.type.shape, 0) }, (_, box) => {
+    const grid = [1, 0].map((axis, spatial) => {
       const length = ((known[box * 4 + axis + 2] ?? 0) - (known[box * 4 + axis] ?? 0)) * align.scale;
-      return Math.ceil((align.half ? length : Math.max(length, 1)) / (align.parts[place] ?? 1));
+      return Math.ceil((align.half ? length : Math.max(length, 1)) / at(align.parts, spatial));
     });
-    if (grid.some((count) => count < 1)) throw new Error("a box is empty");
+    if (grid.some((count) => count < 1)) throw new Error("a region of interest is empty");
     return aligned(call, x, call.slice(boxes, 0, box, 1), call.slice(indices, 0, box, 1), align, grid);
   });
   return call.cast(call.add({ kind: "concat", axis: 0 }, ...each), dataType);
 }
 
+/** Attributes of RoiAlign. */
 interface Alignment {
   /** Rows and columns of the output. */
   readonly parts: readonly number[];
@@ -125,9 +127,9 @@ interface Alignment {
 function alignmentOf(call: OperatorCall): Alignment {
   const transformation = call.string("coordinate_transformation_mode", call.version < 16 ? "output_half_pixel" : "half_pixel");
   if (transformation !== "half_pixel" && transformation !== "output_half_pixel")
-    throw new Error(`its coordinate_transformation_mode "${transformation}" is unknown`);
+    throw new Error(`coordinate_transformation_mode "${transformation}" is unknown`);
   const mode = call.string("mode", "avg");
-  if (mode !== "avg" && mode !== "max") throw new Error(`its mode "${mode}" is unknown`);
+  if (mode !== "avg" && mode !== "max") throw new Error(`mode "${mode}" is unknown`);
   return {
     parts: [call.int("output_height", 1), call.int("output_width", 1)],
     scale: call.float("spatial_scale", 1),
@@ -136,7 +138,7 @@ function alignmentOf(call: OperatorCall): Alignment {
   };
 }
 
-/** All boxes [R, 4] with one grid of points per part. */
+/** The parts of all regions [R, 4], each sampled at a grid of the same number of points. */
 function aligned(
   call: OperatorCall,
   x: Value,
@@ -146,29 +148,29 @@ function aligned(
   grid: readonly number[],
 ): Value {
   const [images = 0, channels = 0, ...sizes] = x.type.shape;
-  const count = boxes.type.shape[0] ?? 0;
+  const count = at(boxes.type.shape, 0);
   const corners = call.binary("sub", call.binary("mul", boxes, scale), half ? 0.5 : 0);
-  const lengths = parts.map((part, axis) => part * (grid[axis] ?? 1));
+  const lengths = parts.map((part, axis) => part * at(grid, axis));
   const points = elementCount(lengths);
   call.builder.reserve({ dataType: x.type.dataType, shape: [Math.max(count, 1), Math.max(channels, 1), points] });
-  const alone = images === 1; // then no box needs a copy of its image
+  const alone = images === 1; // then regions need no copies of their image
   const axes = sizes.map((size, axis) => {
     const [start, end] = [1 - axis, 3 - axis].map((corner) => call.slice(corners, 1, corner, 1));
-    if (start === undefined || end === undefined) throw new Error("it lacks a corner");
+    if (start === undefined || end === undefined) throw new Error("a corner is missing");
     const length = call.binary("sub", end, start);
-    const step = call.binary("div", half ? length : call.binary("max", length, 1), lengths[axis] ?? 1);
-    const places = Float64Array.from({ length: points }, (_, index) => {
+    const step = call.binary("div", half ? length : call.binary("max", length, 1), at(lengths, axis));
+    const steps = Float64Array.from({ length: points }, (_, index) => {
       const at = axis === 0 ? Math.floor(index / (lengths[1] ?? 1)) : index % (lengths[1] ?? 1);
       return at + 0.5;
     });
-    const offsets = call.builder.constant(literalOf(x.type.dataType, [1, points], places));
+    const offsets = call.builder.constant(literalOf(x.type.dataType, [1, points], steps));
     const exact = call.binary("add", start, call.binary("mul", step, offsets));
     const inside = call.binary("and", call.binary("greater-or-equal", exact, -1), call.binary("less-or-equal", exact, size));
     return { inside, at: call.binary("min", call.binary("max", exact, 0), size - 1) };
   });
   const [rows, columns] = axes;
   if (rows === undefined || columns === undefined || axes.length !== 2)
-    throw new Error("it is built for images: inputs of rank 4");
+    throw new Error("only inputs of rank 4, [N, C, H, W], are supported");
   const shape = alone ? [1, count * points] : [count, points];
   const source = alone ? x : call.add({ kind: "gather", axis: 0 }, x, indices);
   const weight = call.reshape(call.cast(call.binary("and", rows.inside, columns.inside), x.type.dataType), [count, 1, points]);
@@ -184,12 +186,13 @@ function aligned(
       : call.reshape(part, [count, channels, points]);
     return call.binary("mul", byBox, weight);
   });
-  // The largest is that of the weighted neighbours, not of their sums: so has it the operator's reference.
+  // The maximum is over the weighted neighbours and not over their sums, as in ONNX's reference implementation.
   const values = read.reduce((all, part) => call.binary(largest ? "max" : "add", all, part));
-  const cells = call.reshape(values, [count, channels, parts[0] ?? 1, grid[0] ?? 1, parts[1] ?? 1, grid[1] ?? 1]);
+  const cells = call.reshape(values, [count, channels, at(parts, 0), at(grid, 0), at(parts, 1), at(grid, 1)]);
   return call.reduce(largest ? "max" : "mean", cells, [3, 5], false);
 }
 
+/** Rules of image sampling. */
 export const sampling: OperatorFamily = {
   GridSample: since(16, gridSample),
   AffineGrid: since(20, affineGrid),

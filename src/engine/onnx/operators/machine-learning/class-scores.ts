@@ -1,56 +1,60 @@
-/** What ai.onnx.ml's models make of their sums: probabilities, and labels. */
+/** Scores, probabilities and labels of ai.onnx.ml models: https://onnx.ai/onnx/operators/index_ml.html. */
+import { at } from "../../../../checked.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, type Literal } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";
 
+/** Values of the attribute post_transform, in the order of their numbers in TreeEnsemble. */
 export const postTransforms = ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] as const;
+/** A value of the attribute post_transform. */
 export type PostTransform = (typeof postTransforms)[number];
 
+/** The attribute post_transform. Throws if it is unknown. */
 export function postTransformOf(call: OperatorCall): PostTransform {
   const name = call.string("post_transform", "NONE");
   const found = postTransforms.find((each) => each === name);
-  if (found === undefined) throw new Error(`its post_transform "${name}" is unknown`);
+  if (found === undefined) throw new Error(`post_transform "${name}" is unknown`);
   return found;
 }
 
-/** Of scores [N, E]. */
+/** Applies a post-transform to scores [N, classes]. */
 export function applyPostTransform(call: OperatorCall, scores: Value, transform: PostTransform): Value {
   if (transform === "NONE") return scores;
   if (transform === "LOGISTIC") return call.unary("sigmoid", scores);
   if (transform === "SOFTMAX") return call.add({ kind: "softmax", axis: 1, logarithm: false }, scores);
-  if (transform === "PROBIT") throw new Error("its post_transform PROBIT is not built");
-  // The softmax of what is not zero; a zero stays one.
-  const there = call.binary("greater", call.unary("abs", scores), 1e-7);
+  if (transform === "PROBIT") throw new Error("post_transform PROBIT is not supported");
+  // SOFTMAX_ZERO: softmax over the scores that are not 0, which stay 0.
+  const isNonzero = call.binary("greater", call.unary("abs", scores), 1e-7);
   const largest = call.reduce("max", scores, [1], true);
-  const grown = call.select(there, call.unary("exp", call.binary("sub", scores, largest)), 0);
+  const grown = call.select(isNonzero, call.unary("exp", call.binary("sub", scores, largest)), 0);
   return call.binary("div", grown, call.reduce("sum", grown, [1], true));
 }
 
-/** The labels of classes, texts or whole numbers. */
+/** The labels of the classes, strings or integers, from one of two attributes. */
 export function classLabels(call: OperatorCall, texts: string, numbers: string): Literal {
   const data = call.strings(texts);
   const values = call.ints(numbers);
   if (data !== undefined && data.length > 0) return { dataType: "string", shape: [data.length], data };
   if (values !== undefined && values.length > 0) return int64Literal(values);
-  throw new Error("it names no classes");
+  throw new Error("the class labels are missing");
 }
 
-/** One label for each place [N]. */
-export function gatherLabels(call: OperatorCall, labels: Literal, places: Value): Value {
-  return call.add({ kind: "gather", axis: 0 }, call.builder.constant(labels), places);
+/** The labels at indices [N]. */
+export function gatherLabels(call: OperatorCall, labels: Literal, indices: Value): Value {
+  return call.add({ kind: "gather", axis: 0 }, call.builder.constant(labels), indices);
 }
 
-/** The label of the largest score of each row. */
+/** The label of the highest score of each row. */
 export function argmaxLabel(call: OperatorCall, labels: Literal, scores: Value): Value {
-  const place = call.add({ kind: "arg", function: "max", axis: 1, last: false }, scores);
-  return gatherLabels(call, labels, call.reshape(place, [scores.type.shape[0] ?? 0]));
+  const index = call.add({ kind: "arg", function: "max", axis: 1, last: false }, scores);
+  return gatherLabels(call, labels, call.reshape(index, [at(scores.type.shape, 0)]));
 }
 
-/** [C] counts as one row; whole numbers become float32. */
+/** The features as a matrix [N, C] of `type`; [C] counts as one row. */
 export function asMatrix(call: OperatorCall, x: Value, type: ElementType = "float32"): Value {
   const { shape } = x.type;
   const rows = shape.length === 1 ? call.reshape(x, [1, ...shape]) : x;
-  if (rows.type.shape.length !== 2) throw new Error(`[${shape.join(", ")}] is neither [C] nor [N, C]`);
+  if (rows.type.shape.length !== 2) throw new Error(`the input shape [${shape.join(", ")}] is neither [C] nor [N, C]`);
   return call.cast(rows, type);
 }

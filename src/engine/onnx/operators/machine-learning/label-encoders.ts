@@ -1,39 +1,47 @@
-/** ai.onnx.ml: labels in the place of labels. Texts exist only in the interpreter, which looks them up. */
+/** Label encoders of ai.onnx.ml. Strings exist only in the interpreter, which does the lookup. */
 import type { Value } from "../../../ir/graph.ts";
-import { type Literal, literalOf } from "../../../ir/literal.ts";
+import { int64Literal, type Literal, literalOf } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since, versions } from "../operator-rule.ts";
 
+/** A table that maps keys to values. */
 interface Mapping {
   readonly keys: Literal;
   readonly values: Literal;
-  /** What a key that is not there becomes: one element. */
+  /** The value of unknown keys: one element. */
   readonly otherwise: Literal;
 }
 
+/** The input with every element replaced by its value in the table. */
 function mapped(call: OperatorCall, { keys, values, otherwise }: Mapping): Value {
   const x = call.tensor(0);
-  if (x.type.dataType !== keys.dataType) throw new Error(`it maps ${keys.dataType}, and is given ${x.type.dataType}`);
-  if (keys.data.length !== values.data.length) throw new Error(`${keys.data.length} keys and ${values.data.length} values`);
+  if (x.type.dataType !== keys.dataType) throw new Error(`the keys are ${keys.dataType}, and the input is ${x.type.dataType}`);
+  if (keys.data.length !== values.data.length)
+    throw new Error(`there are ${keys.data.length} keys and ${values.data.length} values`);
   const types = [{ dataType: values.dataType, shape: x.type.shape }];
   const [given, rest] = [values, otherwise].map((literal) => call.reshape(call.builder.constant(literal), [literal.data.length]));
-  if (given === undefined || rest?.type.shape[0] !== 1) throw new Error("it states more than one value for what is no key");
+  if (given === undefined || rest?.type.shape[0] !== 1) throw new Error("the default must be one value");
   const all = call.add({ kind: "concat", axis: 0 }, given, rest);
   return call.add({ kind: "call", function: "lookup", attributes: {}, types }, x, call.builder.constant(keys), all);
 }
 
-/** Version 1: texts become their places in a list, or places the texts. */
-function placeEncoder(call: OperatorCall): Value {
-  const texts = call.strings("classes_strings") ?? [];
-  const names: Literal = { dataType: "string", shape: [texts.length], data: texts };
-  const places = literalOf("int64", [texts.length], [...texts.keys()]);
-  const [text, number] = [call.string("default_string", "_Unused"), call.int("default_int64", -1)];
-  return call.tensor(0).type.dataType === "string"
-    ? mapped(call, { keys: names, values: places, otherwise: literalOf("int64", [1], [number]) })
-    : mapped(call, { keys: places, values: names, otherwise: { dataType: "string", shape: [1], data: [text] } });
+/** LabelEncoder of version 1: strings to their indices in a list, or indices to strings. */
+function indexEncoder(call: OperatorCall): Value {
+  const names = call.strings("classes_strings") ?? [];
+  return mappedNames(call, names, [...names.keys()]);
 }
 
-/** Version 2 has lists of each type; version 4 tensors as well. */
+/** Strings to integers, or integers to strings, by the type of the input. */
+function mappedNames(call: OperatorCall, strings: readonly string[], integers: readonly number[]): Value {
+  const names: Literal = { dataType: "string", shape: [strings.length], data: strings };
+  const numbers = int64Literal(integers);
+  const [unknownName, unknownNumber] = [call.string("default_string", "_Unused"), call.int("default_int64", -1)];
+  return call.tensor(0).type.dataType === "string"
+    ? mapped(call, { keys: names, values: numbers, otherwise: int64Literal([unknownNumber]) })
+    : mapped(call, { keys: numbers, values: names, otherwise: { dataType: "string", shape: [1], data: [unknownName] } });
+}
+
+/** LabelEncoder from version 2 on: keys and values are lists of any type, from version 4 on also tensors. */
 function labelEncoder(call: OperatorCall): Value {
   const values = list(call, "values");
   const stated = call.literal("default_tensor");
@@ -51,6 +59,7 @@ function labelEncoder(call: OperatorCall): Value {
   return mapped(call, { keys: list(call, "keys"), values, otherwise });
 }
 
+/** Keys or values, from whichever attribute holds them. */
 function list(call: OperatorCall, name: "keys" | "values"): Literal {
   const tensor = call.literal(`${name}_tensor`);
   if (tensor !== undefined) return tensor;
@@ -60,20 +69,16 @@ function list(call: OperatorCall, name: "keys" | "values"): Literal {
   if (numbers !== undefined) return literalOf("int64", [numbers.length], numbers);
   const floats = call.floats(`${name}_floats`);
   if (floats !== undefined) return literalOf("float32", [floats.length], floats);
-  throw new Error(`it states no ${name}`);
+  throw new Error(`the attribute for ${name} is missing`);
 }
 
+/** CategoryMapper: strings to integers, or integers to strings. */
 function categoryMapper(call: OperatorCall): Value {
-  const texts = call.strings("cats_strings") ?? [];
-  const names: Literal = { dataType: "string", shape: [texts.length], data: texts };
-  const numbers = literalOf("int64", [texts.length], call.ints("cats_int64s") ?? []);
-  const [text, number] = [call.string("default_string", "_Unused"), call.int("default_int64", -1)];
-  return call.tensor(0).type.dataType === "string"
-    ? mapped(call, { keys: names, values: numbers, otherwise: literalOf("int64", [1], [number]) })
-    : mapped(call, { keys: numbers, values: names, otherwise: { dataType: "string", shape: [1], data: [text] } });
+  return mappedNames(call, call.strings("cats_strings") ?? [], call.ints("cats_int64s") ?? []);
 }
 
+/** Rules of label encoders. */
 export const labelEncoders: OperatorFamily = {
-  "ai.onnx.ml:LabelEncoder": versions([1, placeEncoder], [2, labelEncoder]),
+  "ai.onnx.ml:LabelEncoder": versions([1, indexEncoder], [2, labelEncoder]),
   "ai.onnx.ml:CategoryMapper": since(1, categoryMapper),
 };

@@ -1,4 +1,5 @@
-/** ai.onnx.ml: linear models, and what prepares features for them. */
+/** Linear models and feature preparation of ai.onnx.ml: https://onnx.ai/onnx/operators/index_ml.html. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf } from "../../../ir/literal.ts";
 import { elementCount } from "../../../../tensor.ts";
@@ -6,9 +7,9 @@ import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { gatherLabels, classLabels, argmaxLabel, asMatrix, postTransformOf, applyPostTransform } from "./class-scores.ts";
 
-/** x W' + b for coefficients written row by row, one row per output. */
+/** x W' + b, for coefficients W in row-major order with one row per output. */
 function linear(call: OperatorCall, x: Value, coefficients: readonly number[], intercepts: readonly number[]): Value {
-  const features = x.type.shape[1] ?? 0;
+  const features = at(x.type.shape, 1);
   const rows = coefficients.length / features;
   if (!Number.isInteger(rows) || rows < 1) throw new Error(`${coefficients.length} coefficients do not fit ${features} features`);
   const weights = call.builder.constant(literalOf("float32", [rows, features], coefficients));
@@ -17,14 +18,15 @@ function linear(call: OperatorCall, x: Value, coefficients: readonly number[], i
   return call.binary("add", product, call.builder.constant(literalOf("float32", [intercepts.length], intercepts)));
 }
 
+/** LinearRegressor. */
 function regressor(call: OperatorCall): Value {
   const x = asMatrix(call, call.tensor(0));
-  call.ignore("targets"); // as many as there are rows of coefficients
+  call.ignore("targets"); // follows from the number of coefficients
   const scores = linear(call, x, call.floats("coefficients") ?? [], call.floats("intercepts") ?? []);
   return applyPostTransform(call, scores, postTransformOf(call));
 }
 
-/** One row of coefficients for two classes scores the second one; the first has what is left. */
+/** LinearClassifier. Outputs: labels and scores. With one row of coefficients for two classes, the score is that of the second class. */
 function classifier(call: OperatorCall): readonly Value[] {
   const x = asMatrix(call, call.tensor(0));
   call.ignore("multi_class");
@@ -34,30 +36,33 @@ function classifier(call: OperatorCall): readonly Value[] {
   if (scores.type.shape[1] !== 1 || labels.shape[0] !== 2) {
     return [argmaxLabel(call, labels, scores), applyPostTransform(call, scores, transform)];
   }
-  if (transform !== "NONE" && transform !== "LOGISTIC") throw new Error(`${transform} of a single score is not built`);
+  if (transform !== "NONE" && transform !== "LOGISTIC")
+    throw new Error(`post_transform ${transform} is not supported for a single score`);
   const positive = applyPostTransform(call, scores, transform);
   const bound = transform === "LOGISTIC" ? 0.5 : 0;
-  const chosen = call.reshape(call.cast(call.binary("greater", positive, bound), "int64"), [x.type.shape[0] ?? 0]);
+  const chosen = call.reshape(call.cast(call.binary("greater", positive, bound), "int64"), [at(x.type.shape, 0)]);
   const negative = transform === "LOGISTIC" ? call.binary("sub", 1, positive) : call.unary("neg", positive);
   return [gatherLabels(call, labels, chosen), call.add({ kind: "concat", axis: 1 }, negative, positive)];
 }
 
-/** One number for all features, or one for each. */
+/** An attribute with one number for all features or one for each, as a constant. */
 function perFeature(call: OperatorCall, name: string, otherwise: number): Value {
   const values = call.floats(name) ?? [otherwise];
   return call.builder.constant(literalOf("float32", [values.length], values));
 }
 
+/** Scaler: (x - offset) * scale. */
 function scaler(call: OperatorCall): Value {
   const x = call.cast(call.tensor(0), "float32");
   return call.binary("mul", call.binary("sub", x, perFeature(call, "offset", 0)), perFeature(call, "scale", 1));
 }
 
+/** Normalizer: x divided by its norm along the last axis; rows of norm 0 stay as they are. */
 function normalizer(call: OperatorCall): Value {
   const x = call.cast(call.tensor(0), "float32");
   const axis = x.type.shape.length - 1;
   const norm = call.string("norm", "MAX");
-  if (norm !== "MAX" && norm !== "L1" && norm !== "L2") throw new Error(`its norm "${norm}" is unknown`);
+  if (norm !== "MAX" && norm !== "L1" && norm !== "L2") throw new Error(`norm "${norm}" is unknown`);
   const length =
     norm === "MAX"
       ? call.reduce("max", x, [axis], true)
@@ -67,7 +72,7 @@ function normalizer(call: OperatorCall): Value {
   return call.select(call.binary("equal", length, 0), x, call.binary("div", x, length));
 }
 
-/** Features that hold the stated value, or are no number where that is stated, are replaced. */
+/** Imputer: replaces features that equal replaced_value, or are NaN if that is NaN. */
 function imputer(call: OperatorCall): Value {
   const x = call.tensor(0);
   const { dataType } = x.type;
@@ -75,12 +80,12 @@ function imputer(call: OperatorCall): Value {
   const values = (whole ? call.ints("imputed_value_int64s") : call.floats("imputed_value_floats")) ?? [];
   const replaced = whole ? call.int("replaced_value_int64", 0) : call.float("replaced_value_float", 0);
   call.ignore("imputed_value_int64s", "imputed_value_floats", "replaced_value_int64", "replaced_value_float");
-  if (values.length === 0) throw new Error(`it states no value to put in the place of ${dataType}`);
+  if (values.length === 0) throw new Error(`the imputed value for ${dataType} is missing`);
   const missing = Number.isNaN(replaced) ? call.unary("is-nan", x) : call.binary("equal", x, replaced);
   return call.select(missing, call.builder.constant(literalOf(dataType, [values.length], values)), x);
 }
 
-/** 1 in the column of the category, in a new last axis; no column is an error, or a row of zeros. */
+/** OneHotEncoder: 1 in the column of the category, in a new last axis. An unknown category gives a row of zeros, or throws if `zeros` is 0. */
 function oneHotEncoder(call: OperatorCall): Value {
   const x = call.tensor(0);
   const text = x.type.dataType === "string";
@@ -94,15 +99,13 @@ function oneHotEncoder(call: OperatorCall): Value {
   const equal = call.binary("equal", call.reshape(compared, [...x.type.shape, 1]), known);
   const encoded = call.cast(equal, "float32");
   if (call.int("zeros", 1) === 1) return encoded;
-  const sums = call.builder.knownData(
-    call.reduce("sum", encoded, [x.type.shape.length], false),
-    "whether all categories are known",
-  );
-  if (Array.from(sums.data as Float32Array).includes(0)) throw new Error("it meets a category that it does not know");
+  const sums = call.builder.knownData(call.reduce("sum", encoded, [x.type.shape.length], false), "the sum of the one-hot rows");
+  if (Array.from(sums.data as Float32Array).includes(0))
+    throw new Error("the input contains an unknown category, and zeros is 0");
   return encoded;
 }
 
-/** Columns of the last axis, as the second input numbers them. */
+/** ArrayFeatureExtractor: the columns of the last axis whose indices the second input holds. */
 function arrayFeatureExtractor(call: OperatorCall): Value {
   const x = call.tensor(0);
   const { shape } = x.type;
@@ -111,23 +114,26 @@ function arrayFeatureExtractor(call: OperatorCall): Value {
   return call.add({ kind: "gather", axis: normalizeAxis(-1, rows.type.shape.length) }, rows, columns);
 }
 
+/** FeatureVectorizer: concatenates the features of all inputs. */
 function featureVectorizer(call: OperatorCall): Value {
   const widths = call.ints("inputdimensions");
   const parts = call.tensors().map((x, index) => {
     const part = asMatrix(call, x);
     const width = widths?.[index] ?? part.type.shape[1] ?? 0;
     if (width !== part.type.shape[1])
-      throw new Error(`its input ${index} has ${part.type.shape[1]} features, and it states ${width}`);
+      throw new Error(`input ${index} has ${part.type.shape[1]} features, and inputdimensions says ${width}`);
     return part;
   });
   return parts.length === 1 && parts[0] !== undefined ? parts[0] : call.add({ kind: "concat", axis: 1 }, ...parts);
 }
 
+/** Binarizer: 1 above the threshold, else 0. */
 function binarizer(call: OperatorCall): Value {
   const x = call.tensor(0);
   return call.cast(call.binary("greater", x, call.float("threshold", 0)), x.type.dataType);
 }
 
+/** Rules of linear models and feature preparation. */
 export const linearModels: OperatorFamily = {
   "ai.onnx.ml:LinearRegressor": since(1, regressor),
   "ai.onnx.ml:LinearClassifier": since(1, classifier),

@@ -111,7 +111,7 @@ function leaves(kind: "target" | "class", ids: readonly number[], weights: reado
     [`${kind}_weights`]: weights,
   };
 }
-const mixed = [0.5, -1.5, 2.25, 3, -0.75];
+const leafWeights = [0.5, -1.5, 2.25, 3, -0.75];
 const positive = [0.1, 0.4, 0.2, 0.3, 0.45];
 
 /** Every leaf of the first tree weighs the classes 0 and 1, every one of the second class 2: onnxruntime labels among the classes that were met. */
@@ -166,12 +166,12 @@ const cases: Readonly<Record<string, Made>> = {
     attributes: { imputed_value_floats: [7, 8], replaced_value_float: { float: 2 } },
     inputs: [matrix],
   },
-  "imputer of what is no number": {
+  "imputer of NaN": {
     operator: "Imputer",
     attributes: { imputed_value_floats: [7], replaced_value_float: { float: Number.NaN } },
     inputs: [floats([1, 3], 1, Number.NaN, 3)],
   },
-  "one hot of texts": {
+  "one hot of strings": {
     operator: "OneHotEncoder",
     attributes: { cats_strings: ["a", "b"], zeros: 1 },
     inputs: [texts([3], "b", "x", "a")],
@@ -188,14 +188,14 @@ const cases: Readonly<Record<string, Made>> = {
     inputs: [matrix, floats([4, 1], 9, 8, 7, 6)],
   },
   binarizer: { operator: "Binarizer", attributes: { threshold: { float: 0.5 } }, inputs: [matrix] },
-  "labels of texts": {
+  "labels of strings": {
     operator: "LabelEncoder",
     attributes: { keys_strings: ["a", "b"], values_int64s: { ints: [4, 5] }, default_int64: 9 },
     inputs: [texts([2, 2], "b", "a", "c", "b")],
   },
   "labels of numbers": {
     operator: "LabelEncoder",
-    version: 4, // onnxruntime finds what is no number from this version on
+    version: 4, // onnxruntime matches NaN from this version on
     attributes: { keys_floats: [1, Number.NaN, 2], values_strings: ["one", "none", "two"], default_string: "?" },
     inputs: [floats([4], 2, Number.NaN, 3, 1)],
   },
@@ -212,7 +212,7 @@ const cases: Readonly<Record<string, Made>> = {
   },
   "tree regression": {
     operator: "TreeEnsembleRegressor",
-    attributes: { ...trees, ...leaves("target", [0, 0, 0, 1, 1], mixed), n_targets: 2, base_values: [0.25, -0.5] },
+    attributes: { ...trees, ...leaves("target", [0, 0, 0, 1, 1], leafWeights), n_targets: 2, base_values: [0.25, -0.5] },
     inputs: [matrix],
   },
   ...Object.fromEntries(
@@ -222,7 +222,7 @@ const cases: Readonly<Record<string, Made>> = {
         operator: "TreeEnsembleRegressor",
         attributes: {
           ...trees,
-          ...leaves("target", [0, 0, 0, 0, 0], mixed),
+          ...leaves("target", [0, 0, 0, 0, 0], leafWeights),
           n_targets: 1,
           aggregate_function: name,
         },
@@ -252,7 +252,7 @@ const cases: Readonly<Record<string, Made>> = {
     inputs: [matrix],
     outputs: 2,
   },
-  "tree classification, softmax of what is not zero": {
+  "tree classification, SOFTMAX_ZERO": {
     operator: "TreeEnsembleClassifier",
     attributes: {
       ...trees,
@@ -273,7 +273,7 @@ const cases: Readonly<Record<string, Made>> = {
     operator: "TreeEnsembleClassifier",
     attributes: {
       ...trees,
-      ...leaves("class", [0, 0, 0, 0, 0], mixed),
+      ...leaves("class", [0, 0, 0, 0, 0], leafWeights),
       classlabels_int64s: { ints: [0, 1] },
       post_transform: "LOGISTIC",
     },

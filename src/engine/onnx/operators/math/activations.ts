@@ -1,30 +1,36 @@
-/** Activation functions. */
+/**
+ * Activation functions of ai.onnx. Operators without a comment are one operation of the graph; the definitions are those of
+ * https://onnx.ai/onnx/operators/.
+ */
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since, versions } from "../operator-rule.ts";
 import { computeWidened, widened } from "../precision.ts";
 
-/** `then` above zero, `otherwise` from there down. */
+/** `then` where x > 0, else `otherwise`. */
 function byPositive(call: OperatorCall, x: Value, then: Value, otherwise: Value | number): Value {
   return call.select(call.binary("greater", x, 0), then, otherwise);
 }
 
-function leakyRelu(call: OperatorCall, x: Value): Value {
+/** ONNX LeakyRelu: alpha * x below zero. */
+export function leakyRelu(call: OperatorCall, x: Value): Value {
   return call.select(call.binary("less", x, 0), call.binary("mul", x, call.float("alpha", 0.01)), x);
 }
 
+/** ONNX Elu: alpha * (exp(x) - 1) below zero (Clevert et al., https://arxiv.org/abs/1511.07289). */
 function elu(call: OperatorCall, x: Value): Value {
   const below = call.binary("mul", call.binary("sub", call.unary("exp", x), 1), call.float("alpha", 1));
   return byPositive(call, x, x, below);
 }
 
+/** ONNX Celu, opset 12: Barron, https://arxiv.org/abs/1704.07483. */
 function celu(call: OperatorCall, x: Value): Value {
   const alpha = call.float("alpha", 1);
   const grown = call.binary("sub", call.unary("exp", call.binary("div", x, alpha)), 1);
   return call.binary("add", call.binary("max", x, 0), call.binary("min", call.binary("mul", grown, alpha), 0));
 }
 
-/** Klambauer and others, https://arxiv.org/abs/1706.02515. */
+/** ONNX Selu: Klambauer et al., https://arxiv.org/abs/1706.02515. */
 function selu(call: OperatorCall, x: Value): Value {
   const alpha = call.float("alpha", 1.67326319217681884765625);
   const gamma = call.float("gamma", 1.05070102214813232421875);
@@ -32,40 +38,45 @@ function selu(call: OperatorCall, x: Value): Value {
   return call.binary("mul", byPositive(call, x, x, below), gamma);
 }
 
+/** ONNX HardSigmoid. */
 function hardSigmoid(call: OperatorCall, x: Value): Value {
-  return bentLine(call, x, call.float("alpha", 0.2), call.float("beta", 0.5));
+  return clampedLine(call, x, call.float("alpha", 0.2), call.float("beta", 0.5));
 }
 
-/** alpha x + beta, kept between 0 and 1. */
-function bentLine(call: OperatorCall, x: Value, alpha: number, beta: number): Value {
+/** alpha * x + beta, clamped to 0..1. */
+function clampedLine(call: OperatorCall, x: Value, alpha: number, beta: number): Value {
   const line = call.binary("add", call.binary("mul", x, alpha), beta);
   return call.binary("min", call.binary("max", line, 0), 1);
 }
 
+/** ONNX Gelu, opset 20: Hendrycks and Gimpel, https://arxiv.org/abs/1606.08415. */
 function gelu(call: OperatorCall, x: Value): Value {
   const approximate = call.string("approximate", "none");
-  if (approximate !== "none" && approximate !== "tanh") throw new Error(`its approximation "${approximate}" is unknown`);
+  if (approximate !== "none" && approximate !== "tanh") throw new Error(`approximate "${approximate}" is neither none nor tanh`);
   return call.add({ kind: "gelu", approximate }, x);
 }
 
+/** ONNX PRelu from version 7 on: the slope broadcasts. */
 function prelu(call: OperatorCall, x: Value): Value {
   return call.select(call.binary("less", x, 0), call.binary("mul", x, widened(call, call.tensor(1))), x);
 }
 
-/** Up to version 6 the slope is one number, or one for each channel. */
-function oldPrelu(call: OperatorCall): Value {
+/** ONNX PRelu up to version 6: the slope is one number, or one for each channel. */
+function channelPrelu(call: OperatorCall): Value {
   const x = call.tensor(0);
   const slope = call.tensor(1);
-  const behind = slope.type.shape[0] === 1 ? 0 : x.type.shape.length - 2;
-  const fitted = call.reshape(slope, [...slope.type.shape, ...Array.from({ length: behind }, () => 1)]);
-  return call.select(call.binary("less", x, 0), call.binary("mul", x, fitted), x);
+  const trailing = slope.type.shape[0] === 1 ? 0 : x.type.shape.length - 2;
+  const aligned = call.reshape(slope, [...slope.type.shape, ...Array.from({ length: trailing }, () => 1)]);
+  return call.select(call.binary("less", x, 0), call.binary("mul", x, aligned), x);
 }
 
+/** ONNX ThresholdedRelu, opset 10: x above alpha, else 0. */
 function thresholdedRelu(call: OperatorCall): Value {
   const x = call.tensor(0);
   return call.select(call.binary("greater", x, call.float("alpha", 1)), x, 0);
 }
 
+/** ONNX Shrink, opset 9: x moved by bias towards zero outside of -lambd..lambd, else 0. */
 function shrink(call: OperatorCall, x: Value): Value {
   const bias = call.float("bias", 0);
   const bound = call.float("lambd", 0.5);
@@ -73,26 +84,27 @@ function shrink(call: OperatorCall, x: Value): Value {
   return call.select(call.binary("greater", x, bound), call.binary("sub", x, bias), lower);
 }
 
-/** x sigmoid(alpha x). */
+/** ONNX Swish, opset 24: x * sigmoid(alpha * x) (Ramachandran et al., https://arxiv.org/abs/1710.05941). */
 function swish(call: OperatorCall, x: Value): Value {
   const alpha = call.float("alpha", 1);
   return call.binary("mul", x, call.unary("sigmoid", alpha === 1 ? x : call.binary("mul", x, alpha)));
 }
 
-/** a sigmoid(alpha a) b: Shazeer, https://arxiv.org/abs/2002.05202. */
+/** ONNX SwiGLU, opset 28: swish(a) * b (Shazeer, https://arxiv.org/abs/2002.05202). */
 function swiglu(call: OperatorCall, x: Value): Value {
   return call.binary("mul", swish(call, x), widened(call, call.tensor(1)));
 }
 
-/** Misra, https://arxiv.org/abs/1908.08681. */
+/** ONNX Mish, opset 18: x * tanh(softplus(x)) (Misra, https://arxiv.org/abs/1908.08681). */
 function mish(call: OperatorCall, x: Value): Value {
   return call.binary("mul", x, call.unary("tanh", call.unary("softplus", x)));
 }
 
+/** Rules of activation functions. */
 export const activations: OperatorFamily = {
   Relu: since(1, (call) => call.binary("max", call.tensor(0), 0)),
   LeakyRelu: since(1, computeWidened(leakyRelu)),
-  PRelu: versions([1, oldPrelu], [7, computeWidened(prelu)]),
+  PRelu: versions([1, channelPrelu], [7, computeWidened(prelu)]),
   Elu: since(1, computeWidened(elu)),
   Celu: since(12, computeWidened(celu)),
   Selu: since(1, computeWidened(selu)),
@@ -101,7 +113,7 @@ export const activations: OperatorFamily = {
   HardSigmoid: since(1, computeWidened(hardSigmoid)),
   HardSwish: since(
     14,
-    computeWidened((call, x) => call.binary("mul", x, bentLine(call, x, 1 / 6, 0.5))),
+    computeWidened((call, x) => call.binary("mul", x, clampedLine(call, x, 1 / 6, 0.5))),
   ),
   Swish: since(24, computeWidened(swish)),
   SwiGLU: since(28, computeWidened(swiglu)),

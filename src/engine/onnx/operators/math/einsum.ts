@@ -1,10 +1,11 @@
-/** Einstein's sums: https://onnx.ai/onnx/operators/onnx__Einsum.html. Lowered to transposes, sums and batched matrix products. */
+/** ONNX Einsum, opset 12, https://onnx.ai/onnx/operators/onnx__Einsum.html: translated to transposes, sums and batched matrix products. */
+import { at } from "../../../../checked.ts";
 import { elementCount } from "../../../../tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 
-/** A tensor whose axes have names; none twice. */
+/** A tensor with a label for each axis; no label twice. */
 interface Term {
   readonly value: Value;
   readonly labels: readonly string[];
@@ -14,7 +15,7 @@ function einsum(call: OperatorCall): Value {
   const { terms, output } = parse(call);
   const types = call.tensors().map(({ type }) => type.dataType);
   const [dataType] = types;
-  if (dataType === undefined) throw new Error("it takes nothing");
+  if (dataType === undefined) throw new Error("there are no operands");
   const small = dataType === "int8" || dataType === "uint8" || dataType === "int16" || dataType === "uint16";
   const operands = terms.map((labels, index) => {
     const value = call.tensor(index);
@@ -22,9 +23,9 @@ function einsum(call: OperatorCall): Value {
   });
   const sizes = new Map<string, number>();
   for (const { value, labels } of operands) {
-    for (const [axis, label] of labels.entries()) sizes.set(label, Math.max(sizes.get(label) ?? 0, value.type.shape[axis] ?? 0));
+    for (const [axis, label] of labels.entries()) sizes.set(label, Math.max(sizes.get(label) ?? 0, at(value.type.shape, axis)));
   }
-  // An axis of 1 that is longer elsewhere broadcasts: it falls away here.
+  // An axis of size 1 that is longer in another operand broadcasts: it is dropped here.
   const fitting = operands.map(({ value, labels }) => {
     const kept = labels.filter((label, axis) => value.type.shape[axis] === sizes.get(label) || value.type.shape[axis] !== 1);
     return {
@@ -36,7 +37,7 @@ function einsum(call: OperatorCall): Value {
     };
   });
   const [first, ...others] = fitting;
-  if (first === undefined) throw new Error("it takes nothing");
+  if (first === undefined) throw new Error("there are no operands");
   const neededAfter = (index: number): ReadonlySet<string> =>
     new Set([...output, ...others.slice(index).flatMap(({ labels }) => labels)]);
   const product = others.reduce<Term>(
@@ -62,16 +63,16 @@ function einsum(call: OperatorCall): Value {
   );
 }
 
-/** Labels of every operand and of the output; the axes that "..." stands for are named by their place from the end. */
+/** The labels of every operand and of the output. Axes of an ellipsis are labelled ".1", ".2", ... from the last one. */
 function parse(call: OperatorCall): { readonly terms: readonly (readonly string[])[]; readonly output: readonly string[] } {
   const equation = call.string("equation", "").replaceAll(/\s/g, "");
   const [left = "", right, ...rest] = equation.split("->");
   const texts = left.split(",");
   if (rest.length > 0 || texts.length !== call.inputCount)
-    throw new Error(`"${equation}" does not fit ${call.inputCount} operands`);
+    throw new Error(`the equation "${equation}" is not for ${call.inputCount} operands`);
   let longest = 0;
   const labelsOf = (text: string, hidden: number): readonly string[] => {
-    if (!/^[A-Za-z]*(\.\.\.[A-Za-z]*)?$/.test(text)) throw new Error(`"${text}" in its equation is not understood`);
+    if (!/^[A-Za-z]*(\.\.\.[A-Za-z]*)?$/.test(text)) throw new Error(`the term "${text}" of the equation is malformed`);
     const [before = "", after] = text.split("...");
     if (after === undefined) return Array.from(before);
     return Array.from(before).concat(
@@ -82,18 +83,19 @@ function parse(call: OperatorCall): { readonly terms: readonly (readonly string[
   const terms = texts.map((text, index) => {
     const rank = call.tensor(index).type.shape.length;
     const hidden = rank - text.replace("...", "").length;
-    if (hidden < 0 || (hidden > 0 && !text.includes("..."))) throw new Error(`"${text}" does not fit ${rank} axes`);
+    if (hidden < 0 || (hidden > 0 && !text.includes("...")))
+      throw new Error(`the term "${text}" does not fit an operand of rank ${rank}`);
     if (text.includes("...")) longest = Math.max(longest, hidden);
     return labelsOf(text, hidden);
   });
   if (right !== undefined) {
     const output = labelsOf(right, longest);
     if (output.some((label) => !terms.some((labels) => labels.includes(label))))
-      throw new Error(`"${right}" names an axis that no operand has`);
-    if (new Set(output).size !== output.length) throw new Error(`"${right}" names an axis twice`);
+      throw new Error(`the output "${right}" has a label that no operand has`);
+    if (new Set(output).size !== output.length) throw new Error(`the output "${right}" has a label twice`);
     return { terms, output };
   }
-  // As numpy has it: what is named once, in the order of the alphabet, behind the hidden axes.
+  // As numpy.einsum: labels that occur once, in alphabetical order, after the axes of the ellipsis.
   const counts = new Map<string, number>();
   for (const label of terms.flat()) counts.set(label, (counts.get(label) ?? 0) + 1);
   const once = [...counts]
@@ -103,16 +105,16 @@ function parse(call: OperatorCall): { readonly terms: readonly (readonly string[
   return { terms, output: [...labelsOf("...", longest), ...once] };
 }
 
-/** Of axes with one name only the diagonal counts: the two are laid together, and every (n + 1)th element is taken. */
+/** Replaces axes with the same label by their diagonal: they are merged, and every (n + 1)-th element is taken. */
 function withoutRepeats(call: OperatorCall, { value, labels }: Term): Term {
   const second = labels.findIndex((label, axis) => labels.indexOf(label) < axis);
   if (second < 0) return { value, labels };
   const first = labels.indexOf(labels[second] ?? "");
   const rest = [...labels.keys()].filter((axis) => axis !== first && axis !== second);
   const turned = call.transpose(value, [...rest, first, second]);
-  const shape = rest.map((axis) => value.type.shape[axis] ?? 0);
-  const size = value.type.shape[first] ?? 0;
-  if (value.type.shape[second] !== size) throw new Error(`the axes "${labels[first]}" are of different lengths`);
+  const shape = rest.map((axis) => at(value.type.shape, axis));
+  const size = at(value.type.shape, first);
+  if (value.type.shape[second] !== size) throw new Error(`axes labelled "${labels[first]}" have different sizes`);
   const flat = call.reshape(turned, [...shape, size * size]);
   const diagonal = call.add(
     { kind: "slice", starts: [...shape.map(() => 0), 0], steps: [...shape.map(() => 1), size + 1], sizes: [...shape, size] },
@@ -121,14 +123,14 @@ function withoutRepeats(call: OperatorCall, { value, labels }: Term): Term {
   return withoutRepeats(call, { value: diagonal, labels: [...rest.map((axis) => labels[axis] ?? ""), labels[first] ?? ""] });
 }
 
-/** Without the axes that nobody needs any more. */
+/** The sum over the axes whose labels are not needed any more. */
 function summed(call: OperatorCall, { value, labels }: Term, needed: ReadonlySet<string>): Term {
   const axes = [...labels.keys()].filter((axis) => !needed.has(labels[axis] ?? ""));
   if (axes.length === 0) return { value, labels };
   return { value: call.reduce("sum", value, axes, false), labels: labels.filter((label) => needed.has(label)) };
 }
 
-/** The product of two: axes of both that are needed go along, those that are not are summed over by the matrix product. */
+/** The product of two terms: common labels that are still needed are batch axes of the matrix product, others are summed over. */
 function multiplied(call: OperatorCall, one: Term, given: Term, needed: ReadonlySet<string>): Term {
   const other = summed(call, given, new Set([...needed, ...one.labels]));
   const shared = one.labels.filter((label) => other.labels.includes(label));
@@ -154,6 +156,7 @@ function multiplied(call: OperatorCall, one: Term, given: Term, needed: Readonly
   return { value: call.reshape(product, [...sizes(one, [...batch, ...rows]), ...sizes(other, columns)]), labels };
 }
 
+/** The rule of Einsum. */
 export const einsums: OperatorFamily = {
   Einsum: since(12, einsum),
 };

@@ -1,4 +1,7 @@
-/** Operators on elements: arithmetic, comparisons, logic. Activation functions have their own file. */
+/**
+ * Elementwise operators of ai.onnx: arithmetic, comparisons, logic and bits. Operators without a comment are one operation of the graph; the
+ * definitions are those of https://onnx.ai/onnx/operators/.
+ */
 import { isFloat } from "../../../ir/element-types.ts";
 import { sameShape, type Value } from "../../../ir/graph.ts";
 import type { BinaryFunction, UnaryFunction } from "../../../ir/operations.ts";
@@ -13,31 +16,32 @@ function binary(name: BinaryFunction): Translate {
   return (call) => call.binary(name, call.tensor(0), call.tensor(1));
 }
 
-/** Up to version 6 shapes broadcast only where the node says so, and `axis` names where the second shape begins in the first. */
-function aligned(call: OperatorCall): readonly [Value, Value] {
+/** Operands up to version 6: they broadcast only if `broadcast` is set, and `axis` says where the second shape begins in the first. */
+function alignedOperands(call: OperatorCall): readonly [Value, Value] {
   const [a, b] = [call.tensor(0), call.tensor(1)];
   const axis = call.intIfGiven("axis");
   if (call.int("broadcast", 0) !== 1) {
-    if (!sameShape(a.type.shape, b.type.shape)) throw new Error("its shapes differ, and it does not say that they broadcast");
+    if (!sameShape(a.type.shape, b.type.shape)) throw new Error("the shapes differ, and the attribute broadcast is not set");
     return [a, b];
   }
   if (axis === undefined) return [a, b];
-  const behind = a.type.shape.length - normalizeAxis(axis, a.type.shape.length) - b.type.shape.length;
-  if (behind < 0) throw new Error(`[${b.type.shape.join(", ")}] does not fit behind the axis ${axis}`);
-  return [a, call.reshape(b, [...b.type.shape, ...Array.from({ length: behind }, () => 1)])];
+  const trailing = a.type.shape.length - normalizeAxis(axis, a.type.shape.length) - b.type.shape.length;
+  if (trailing < 0)
+    throw new Error(`shape [${b.type.shape.join(", ")}] does not fit from axis ${axis} of [${a.type.shape.join(", ")}] on`);
+  return [a, call.reshape(b, [...b.type.shape, ...Array.from({ length: trailing }, () => 1)])];
 }
 
-/** As it was before version 7, and as it is. */
+/** Rules of a binary operator: before version 7 with explicit broadcasting, from 7 on with that of NumPy. */
 function arithmetic(name: BinaryFunction): readonly OperatorRule[] {
-  return versions([1, (call) => call.binary(name, ...aligned(call))], [7, binary(name)]);
+  return versions([1, (call) => call.binary(name, ...alignedOperands(call))], [7, binary(name)]);
 }
 
-/** Of any number of tensors, from the first to the last. */
-function folded(name: BinaryFunction): Translate {
+/** A binary function of any number of inputs, applied from the first to the last. */
+function variadic(name: BinaryFunction): Translate {
   return (call) => [call.tensor(0), ...call.tensors(1)].reduce((sum, next) => call.binary(name, sum, next));
 }
 
-/** The exponent may be of another type; the result has that of the base. */
+/** ONNX Pow from version 7 on. The exponent may have another type; the result has that of the base. */
 function power(call: OperatorCall): Value {
   const base = call.tensor(0);
   const exponent = call.tensor(1);
@@ -46,23 +50,26 @@ function power(call: OperatorCall): Value {
   return call.cast(call.binary("pow", call.cast(base, "float64"), call.cast(exponent, "float64")), dataType);
 }
 
+/** ONNX Mod: with the sign of the divisor, or with `fmod` that of the dividend. */
 function mod(call: OperatorCall): Value {
   return call.binary(call.int("fmod", 0) === 1 ? "remainder" : "mod", call.tensor(0), call.tensor(1));
 }
 
+/** ONNX BitShift. */
 function bitShift(call: OperatorCall): Value {
   const direction = call.string("direction", "");
-  if (direction !== "LEFT" && direction !== "RIGHT") throw new Error(`its direction "${direction}" is neither LEFT nor RIGHT`);
+  if (direction !== "LEFT" && direction !== "RIGHT") throw new Error(`direction "${direction}" is neither LEFT nor RIGHT`);
   return call.binary(direction === "LEFT" ? "shift-left" : "shift-right", call.tensor(0), call.tensor(1));
 }
 
+/** ONNX Mean of any number of inputs. */
 function mean(call: OperatorCall): Value {
   const tensors = [call.tensor(0), ...call.tensors(1)];
   const sum = tensors.reduce((all, next) => call.binary("add", all, next));
   return call.binary("div", sum, tensors.length);
 }
 
-/** Bounds are attributes up to version 6 and inputs from 11 on; either may be left out. */
+/** ONNX Clip. The bounds are attributes before version 11 and inputs from then on; both are optional. */
 function clip(call: OperatorCall): Value {
   const x = call.tensor(0);
   const byAttribute = call.version < 11;
@@ -72,27 +79,29 @@ function clip(call: OperatorCall): Value {
   return high === undefined ? raised : call.binary("min", raised, high);
 }
 
+/** ONNX IsInf. */
 function isInfinite(call: OperatorCall): Value {
   const x = call.tensor(0);
   const negative = call.int("detect_negative", 1) === 1;
   const positive = call.int("detect_positive", 1) === 1;
-  const endless = call.unary("is-infinite", x);
-  if (negative && positive) return endless;
+  const infinite = call.unary("is-infinite", x);
+  if (negative && positive) return infinite;
   const sides = [negative ? call.binary("less", x, 0) : undefined, positive ? call.binary("greater", x, 0) : undefined];
-  const side = sides.find((each) => each !== undefined) ?? call.binary("less", x, x);
-  return call.binary("and", endless, side);
+  const side = sides.find((each) => each !== undefined) ?? call.binary("less", x, x); // neither: always false
+  return call.binary("and", infinite, side);
 }
 
+/** Rules of elementwise operators. */
 export const elementwise: OperatorFamily = {
   Add: arithmetic("add"),
   Sub: arithmetic("sub"),
   Mul: arithmetic("mul"),
   Div: arithmetic("div"),
-  Pow: versions([1, (call) => call.binary("pow", ...aligned(call))], [7, power]),
+  Pow: versions([1, (call) => call.binary("pow", ...alignedOperands(call))], [7, power]),
   Mod: since(10, mod),
-  Max: since(1, folded("max")),
-  Min: since(1, folded("min")),
-  Sum: since(1, folded("add")),
+  Max: since(1, variadic("max")),
+  Min: since(1, variadic("min")),
+  Sum: since(1, variadic("add")),
   Mean: since(1, mean),
   Clip: since(1, clip),
   Abs: since(1, unary("abs")),

@@ -1,22 +1,26 @@
-/** Steps of optimisers (ai.onnx.preview.training). Inputs: rate, how many steps were made, then all tensors, all their gradients, all their states. */
+/**
+ * Optimizer steps of ai.onnx.preview.training. Inputs: learning rate, update count, then all tensors, all their gradients and all their states.
+ * Outputs: all new tensors, then all new states.
+ */
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type Translate, type OperatorFamily, since } from "../operator-rule.ts";
 
 interface Step {
   readonly rate: Value;
-  /** How many steps were made, in the type of the tensor. */
+  /** Number of updates so far, in the type of the tensor. */
   readonly count: Value;
   readonly x: Value;
   readonly gradient: Value;
   readonly states: readonly Value[];
 }
 
-/** Gives the new tensors, then each of their new states. */
+/** The translation of an optimizer with `stateCount` states per tensor. `update` returns the new tensor and its new states. */
 function optimizer(stateCount: number, update: (call: OperatorCall, step: Step) => readonly Value[]): Translate {
   return (call) => {
     const tensors = (call.inputCount - 2) / (2 + stateCount);
-    if (!Number.isInteger(tensors) || tensors < 1) throw new Error(`it has ${call.inputCount} inputs`);
+    if (!Number.isInteger(tensors) || tensors < 1)
+      throw new Error(`${call.inputCount} inputs do not make up tensors, gradients and states`);
     const updated = Array.from({ length: tensors }, (_, index) => {
       const x = call.tensor(2 + index);
       const { dataType } = x.type;
@@ -37,18 +41,18 @@ function optimizer(stateCount: number, update: (call: OperatorCall, step: Step) 
   };
 }
 
-/** Duchi and others, https://jmlr.org/papers/v12/duchi11a.html. */
+/** Adagrad: Duchi et al., https://jmlr.org/papers/v12/duchi11a.html. */
 function adagrad(call: OperatorCall, { rate, count, x, gradient, states: [squares] }: Step): readonly Value[] {
-  if (squares === undefined) throw new Error("it lacks its state");
+  if (squares === undefined) throw new Error("the state is missing");
   const decayed = call.binary("div", rate, call.binary("add", call.binary("mul", count, call.float("decay_factor", 0)), 1));
   const summed = call.binary("add", squares, call.binary("mul", gradient, gradient));
   const root = call.binary("add", call.unary("sqrt", summed), call.float("epsilon", 1e-6));
   return [call.binary("sub", x, call.binary("div", call.binary("mul", decayed, gradient), root)), summed];
 }
 
-/** Kingma and Ba, https://arxiv.org/abs/1412.6980. The first step is not corrected for its bias. */
+/** Adam: Kingma and Ba, https://arxiv.org/abs/1412.6980. As ONNX specifies, the first step has no bias correction. */
 function adam(call: OperatorCall, { rate, count, x, gradient, states: [mean, squares] }: Step): readonly Value[] {
-  if (mean === undefined || squares === undefined) throw new Error("it lacks a state");
+  if (mean === undefined || squares === undefined) throw new Error("a state is missing");
   const [alpha, beta] = [call.float("alpha", 0.9), call.float("beta", 0.999)];
   const newMean = blend(call, mean, gradient, alpha);
   const newSquares = blend(call, squares, call.binary("mul", gradient, gradient), beta);
@@ -60,15 +64,16 @@ function adam(call: OperatorCall, { rate, count, x, gradient, states: [mean, squ
   return [call.binary("mul", moved, 1 - call.float("norm_coefficient_post", 0)), newMean, newSquares];
 }
 
-function blend(call: OperatorCall, old: Value, fresh: Value, part: number): Value {
-  return call.binary("add", call.binary("mul", old, part), call.binary("mul", fresh, 1 - part));
+/** Exponential moving average: old * part + new * (1 - part). */
+function blend(call: OperatorCall, old: Value, current: Value, part: number): Value {
+  return call.binary("add", call.binary("mul", old, part), call.binary("mul", current, 1 - part));
 }
 
-/** With momentum, or as Nesterov has it: the gradient looks a step ahead. */
+/** Momentum: standard, or Nesterov's accelerated gradient. */
 function momentum(call: OperatorCall, { rate, count, x, gradient, states: [velocity] }: Step): readonly Value[] {
-  if (velocity === undefined) throw new Error("it lacks its state");
+  if (velocity === undefined) throw new Error("the state is missing");
   const mode = call.string("mode", "standard");
-  if (mode !== "standard" && mode !== "nesterov") throw new Error(`its mode "${mode}" is unknown`);
+  if (mode !== "standard" && mode !== "nesterov") throw new Error(`mode "${mode}" is unknown`);
   const alpha = call.float("alpha", 0.9);
   const part = call.select(call.binary("greater", count, 0), call.scalar(call.float("beta", 1), x.type.dataType), 1);
   const moved = call.binary("add", call.binary("mul", velocity, alpha), call.binary("mul", part, gradient));
@@ -76,6 +81,7 @@ function momentum(call: OperatorCall, { rate, count, x, gradient, states: [veloc
   return [call.binary("sub", x, call.binary("mul", rate, direction)), moved];
 }
 
+/** Rules of optimizer steps. */
 export const optimizers: OperatorFamily = {
   "ai.onnx.preview.training:Adagrad": since(1, optimizer(1, adagrad)),
   "ai.onnx.preview.training:Adam": since(1, optimizer(2, adam)),

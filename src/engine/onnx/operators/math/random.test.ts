@@ -17,7 +17,7 @@ function bytes(operator: string, seed?: number, inputs: readonly string[] = []):
 
 function traced(file: Uint8Array, build: Builder, inputs: Readonly<Record<string, Value>> = {}): Value {
   const [result] = traceModel(readOnnxModel(file, "made up").model, new Map(Object.entries(inputs)), build).values();
-  if (result === undefined || !isTensor(result)) throw new Error("it gives no tensor");
+  if (result === undefined || !isTensor(result)) throw new Error("the output is not a tensor");
   return result;
 }
 
@@ -32,18 +32,18 @@ function spread(values: ArrayLike<number>): { mean: number; deviation: number } 
 }
 
 describe("random numbers", () => {
-  it("are the same for the same seed, and others for another", () => {
+  it("depend on the seed alone", () => {
     for (const operator of ["RandomUniform", "RandomNormal"]) {
       expect(drawn(bytes(operator, 3))).toEqual(drawn(bytes(operator, 3)));
       expect(drawn(bytes(operator, 3))).not.toEqual(drawn(bytes(operator, 4)));
     }
   });
 
-  it("are others each time without a seed", () => {
+  it("differ each time without a seed", () => {
     expect(drawn(bytes("RandomUniform"))).not.toEqual(drawn(bytes("RandomUniform")));
   });
 
-  it("have the distribution that they are named for", () => {
+  it("have the mean and deviation of their distribution", () => {
     const uniform = drawn(bytes("RandomUniform", 5));
     expect(spread(uniform).mean).toBeCloseTo(0.5, 1);
     expect(spread(uniform).deviation).toBeCloseTo(Math.sqrt(1 / 12), 1);
@@ -54,7 +54,7 @@ describe("random numbers", () => {
     expect(normal.deviation).toBeCloseTo(1, 1);
   });
 
-  it("follow the chances: Bernoulli and Multinomial", () => {
+  it("follow the given probabilities: Bernoulli and Multinomial", () => {
     const build = new Builder();
     const chances = build.constant({ dataType: "float32", shape: [20_000], data: new Float32Array(20_000).fill(0.3) });
     expect(spread(drawn(bytes("Bernoulli", 1, ["x"]), { x: chances })).mean).toBeCloseTo(0.3, 1);
@@ -65,7 +65,7 @@ describe("random numbers", () => {
     expect(Array.from(drawn(bytes("Multinomial", undefined, ["x"]), { x: classes }))).toEqual([1]);
   });
 
-  it("are never frozen into a program: each run draws its own", () => {
+  it("without a seed are not folded into the graph: each run draws its own", () => {
     const build = new Builder();
     const value = traced(bytes("RandomNormal"), build);
     expect(value.constant).toBeUndefined();

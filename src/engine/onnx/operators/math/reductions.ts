@@ -1,7 +1,10 @@
-/** Operators along axes: sums and norms, places of extremes, running sums, sorting, softmax. */
+/** Operators along axes: reductions, argmax, prefix sums, top-k and softmax. Definitions: https://onnx.ai/onnx/operators/. */
+import { at } from "../../../../checked.ts";
+import { elementCount } from "../../../../tensor.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { ReduceFunction } from "../../../ir/operations.ts";
+import { iota } from "../attention/scaled-dot-product.ts";
 import { normalizeAxes, normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type Translate, type OperatorFamily, since, versions } from "../operator-rule.ts";
 import { computeWidened, widened } from "../precision.ts";
@@ -11,7 +14,10 @@ interface Reduced {
   readonly keep: boolean;
 }
 
-/** Axes are an attribute up to the version before `inputSince`, then an input; none means all, or nothing at all where the operator says so. */
+/**
+ * The reduced axes: an attribute before version `inputSince`, an input from then on. Without axes all are reduced, or none (undefined) if
+ * `noop_with_empty_axes` is set.
+ */
 function reduced(call: OperatorCall, inputSince: number): Reduced | undefined {
   const rank = call.tensor(0).type.shape.length;
   const written = call.version < inputSince ? call.ints("axes") : call.knownIntegersIfGiven(1);
@@ -21,10 +27,10 @@ function reduced(call: OperatorCall, inputSince: number): Reduced | undefined {
   return nothing ? undefined : { axes: Array.from({ length: rank }, (_, axis) => axis), keep };
 }
 
-/** Whole numbers that are reduced in int32. */
+/** Types that are reduced in int32; the result wraps around when it is cast back. */
 const small: ReadonlySet<ElementType> = new Set(["bool", "int8", "uint8", "int16", "uint16"]);
 
-/** `before` is applied to each element, `after` to each result; with either, all is rounded once. */
+/** A reduction. `before` is applied to every element and `after` to every result, in the compute type, so that the result is rounded once. */
 function reduce(
   name: ReduceFunction,
   inputSince: number,
@@ -34,8 +40,8 @@ function reduce(
   return (call) => {
     const given = call.tensor(0);
     const isSmall = name !== "mean" && small.has(given.type.dataType);
-    const own = isSmall ? call.cast(given, "int32") : given; // what is more than the type holds wraps around at last
-    const wide = before === undefined && after === undefined ? own : widened(call, own);
+    const exact = isSmall ? call.cast(given, "int32") : given;
+    const wide = before === undefined && after === undefined ? exact : widened(call, exact);
     const x = before?.(call, wide) ?? wide;
     const over = reduced(call, inputSince);
     const result = over === undefined ? x : call.reduce(name, x, over.axes, over.keep);
@@ -59,24 +65,18 @@ function logarithm(call: OperatorCall, x: Value): Value {
   return call.unary("log", x);
 }
 
-/** max + log(sum(exp(x - max))), which overflows nowhere. */
+/** ONNX ReduceLogSumExp: max + log(sum(exp(x - max))), which does not overflow. */
 const logSumExp = computeWidened((call, x) => {
   const over = reduced(call, 18);
   if (over === undefined) return x;
   const largest = call.reduce("max", x, over.axes, true);
-  const endless = call.unary("is-infinite", largest);
-  const shift = call.select(endless, 0, largest);
+  const shift = call.select(call.unary("is-infinite", largest), 0, largest); // infinity minus infinity would be NaN
   const sum = call.reduce("sum", call.unary("exp", call.binary("sub", x, shift)), over.axes, over.keep);
   const squeezed = call.reshape(shift, sum.type.shape);
   return call.binary("add", call.unary("log", sum), squeezed);
 });
 
-/** Of bool: whether all, or any, are true. */
-function extreme(name: "min" | "max"): Translate {
-  const inner = reduce(name, 18);
-  return (call) => inner(call);
-}
-
+/** ONNX ArgMax and ArgMin. */
 function arg(name: "min" | "max"): Translate {
   return (call) => {
     const x = call.tensor(0);
@@ -84,11 +84,12 @@ function arg(name: "min" | "max"): Translate {
     const axis = normalizeAxis(call.int("axis", 0), shape.length);
     const last = call.int("select_last_index", 0) === 1;
     const keep = call.int("keepdims", 1) === 1;
-    const place = call.add({ kind: "arg", function: name, axis, last }, x);
-    return keep ? place : call.reshape(place, shape.toSpliced(axis, 1));
+    const index = call.add({ kind: "arg", function: name, axis, last }, x);
+    return keep ? index : call.reshape(index, shape.toSpliced(axis, 1));
   };
 }
 
+/** ONNX CumSum and CumProd. */
 function cumulative(name: "sum" | "product"): Translate {
   return (call) => {
     const x = call.tensor(0);
@@ -99,7 +100,7 @@ function cumulative(name: "sum" | "product"): Translate {
   };
 }
 
-/** Sorted results are asked for, or any order will do: sorted is one. */
+/** ONNX TopK. `k` is an attribute before version 10. The result is always sorted, which `sorted` = 0 permits. */
 function topK(call: OperatorCall): readonly Value[] {
   const x = call.tensor(0);
   const axis = normalizeAxis(call.int("axis", -1), x.type.shape.length);
@@ -108,17 +109,15 @@ function topK(call: OperatorCall): readonly Value[] {
   return call.builder.addAll({ kind: "top-k", axis, count, largest: call.int("largest", 1) === 1 }, x);
 }
 
-/** Up to version 12 the tensor is seen as a matrix whose columns begin at the axis; from 13 on it is one axis. */
-function softmax(logarithm: boolean): readonly [old: Translate, current: Translate] {
+/**
+ * ONNX Softmax and LogSoftmax: up to version 12 of the tensor flattened to a matrix at the axis, from 13 on along one axis. Returns the translations
+ * of both.
+ */
+function softmax(logarithm: boolean): readonly [flattened: Translate, current: Translate] {
   return [
     (call) => {
       const x = call.tensor(0);
-      const { shape } = x.type;
-      const axis = normalizeAxis(call.int("axis", 1), shape.length);
-      const rows = shape.slice(0, axis).reduce((product, size) => product * size, 1);
-      const columns = shape.slice(axis).reduce((product, size) => product * size, 1);
-      const matrix = call.reshape(x, [rows, columns]);
-      return call.reshape(call.add({ kind: "softmax", axis: 1, logarithm }, matrix), shape);
+      return softmaxOfMatrix(call, x, normalizeAxis(call.int("axis", 1), x.type.shape.length), logarithm);
     },
     (call) => {
       const x = call.tensor(0);
@@ -127,38 +126,35 @@ function softmax(logarithm: boolean): readonly [old: Translate, current: Transla
   ];
 }
 
-/** 1 at the largest element of the axis, else 0. */
+/** Softmax of a tensor that is flattened to a matrix whose columns begin at `axis`: ONNX Softmax up to version 12. */
+export function softmaxOfMatrix(call: OperatorCall, x: Value, axis: number, logarithm: boolean): Value {
+  const { shape } = x.type;
+  const matrix = call.reshape(x, [elementCount(shape.slice(0, axis)), elementCount(shape.slice(axis))]);
+  return call.reshape(call.add({ kind: "softmax", axis: 1, logarithm }, matrix), shape);
+}
+
+/** ONNX Hardmax: 1 at the first maximum along the axis, else 0; flattened to a matrix up to version 12, like Softmax. */
 function hardmax(call: OperatorCall): Value {
   const x = call.tensor(0);
   const { shape, dataType } = x.type;
   const axis = normalizeAxis(call.int("axis", call.version < 13 ? 1 : -1), shape.length);
-  const matrix = call.version < 13 ? [product(shape.slice(0, axis)), product(shape.slice(axis))] : shape;
-  const at = call.version < 13 ? 1 : axis;
-  const seen = call.reshape(x, matrix);
-  const place = call.add({ kind: "arg", function: "max", axis: at, last: false }, seen);
-  const size = matrix[at] ?? 0;
-  call.builder.reserve({ dataType: "int64", shape: [size] });
-  const places = call.builder.constant({
-    dataType: "int64",
-    shape: matrix.map((_, each) => (each === at ? size : 1)),
-    data: BigInt64Array.from({ length: size }, (_, index) => BigInt(index)),
-  });
-  return call.reshape(call.cast(call.binary("equal", places, place), dataType), shape);
+  const matrix = call.version < 13 ? [elementCount(shape.slice(0, axis)), elementCount(shape.slice(axis))] : shape;
+  const classAxis = call.version < 13 ? 1 : axis;
+  const largest = call.add({ kind: "arg", function: "max", axis: classAxis, last: false }, call.reshape(x, matrix));
+  const classes = iota(call, at(matrix, classAxis), classAxis, matrix.length);
+  return call.reshape(call.cast(call.binary("equal", classes, largest), dataType), shape);
 }
 
-function product(sizes: readonly number[]): number {
-  return sizes.reduce((all, size) => all * size, 1);
-}
+const [flattenedSoftmax, currentSoftmax] = softmax(false);
+const [flattenedLogSoftmax, currentLogSoftmax] = softmax(true);
 
-const [oldSoftmax, newSoftmax] = softmax(false);
-const [oldLogSoftmax, newLogSoftmax] = softmax(true);
-
+/** Rules of reductions and other operators along axes. */
 export const reductions: OperatorFamily = {
   ReduceSum: since(1, reduce("sum", 13)),
   ReduceMean: since(1, reduce("mean", 18)),
   ReduceProd: since(1, reduce("product", 18)),
-  ReduceMax: since(1, extreme("max")),
-  ReduceMin: since(1, extreme("min")),
+  ReduceMax: since(1, reduce("max", 18)),
+  ReduceMin: since(1, reduce("min", 18)),
   ReduceL1: since(1, reduce("sum", 18, absolute)),
   ReduceL2: since(1, reduce("sum", 18, square, root)),
   ReduceSumSquare: since(1, reduce("sum", 18, square)),
@@ -169,7 +165,7 @@ export const reductions: OperatorFamily = {
   CumSum: since(11, cumulative("sum")),
   CumProd: since(26, cumulative("product")),
   TopK: since(1, topK),
-  Softmax: versions([1, oldSoftmax], [13, newSoftmax]),
-  LogSoftmax: versions([1, oldLogSoftmax], [13, newLogSoftmax]),
+  Softmax: versions([1, flattenedSoftmax], [13, currentSoftmax]),
+  LogSoftmax: versions([1, flattenedLogSoftmax], [13, currentLogSoftmax]),
   Hardmax: since(1, hardmax),
 };

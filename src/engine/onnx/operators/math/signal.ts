@@ -1,28 +1,29 @@
-/** Fourier transforms, as products with the matrices of their definition, and the windows and filter banks that go with them. */
+/** Discrete Fourier transforms, computed as products with DFT matrices, and the windows and filter banks that go with them. */
+import { at } from "../../../../checked.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf, numbersOf } from "../../../ir/literal.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type Translate, type OperatorFamily, since } from "../operator-rule.ts";
 
-/** Complex numbers [..., n] in two tensors; a real signal has no imaginary part. */
+/** A complex signal [..., n] as two tensors; a real signal has no imaginary part. */
 interface Complex {
   readonly real: Value;
   readonly imaginary?: Value;
 }
 
-/** [..., n, 1 or 2] taken apart. */
+/** The real and imaginary parts of a tensor [..., n, 1 or 2]. */
 function complexOf(call: OperatorCall, x: Value): Complex {
   const { shape } = x.type;
   const parts = shape.at(-1);
   const part = (index: number): Value => call.reshape(call.slice(x, shape.length - 1, index, 1), shape.slice(0, -1));
   if (parts === 1) return { real: part(0) };
   if (parts === 2) return { real: part(0), imaginary: part(1) };
-  throw new Error(`its last axis has ${parts} elements: 1 for real numbers and 2 for complex ones are taken`);
+  throw new Error(`the last axis has ${parts} elements, and must have 1 (real) or 2 (complex)`);
 }
 
-/** `factor` cos(2 pi k n / length), or the sine, for rows n and columns k. */
-function waves(
+/** The matrix factor(n) * wave(2 pi k n / length) for rows n and columns k, where `wave` is a cosine or sine. */
+function waveMatrix(
   call: OperatorCall,
   type: ElementType,
   [rows, columns]: readonly [number, number],
@@ -33,21 +34,21 @@ function waves(
   call.builder.reserve({ dataType: "float64", shape: [rows, columns] });
   const values = new Float64Array(rows * columns);
   for (let row = 0; row < rows; row += 1) {
-    // The angle is brought into one turn first, so that no digits are lost.
+    // the angle is reduced to one turn before it is rounded
     for (let column = 0; column < columns; column += 1)
       values[row * columns + column] = factor(row) * wave((2 * Math.PI * ((row * column) % length)) / length);
   }
   return call.builder.constant(literalOf(type, [rows, columns], values));
 }
 
-/** Y[k] = sum of x[n] e^(-2 pi i k n / N) for the first `bins` k, over the last axis; the inverse turns the other way and divides by N. */
+/** Y[k] = sum of x[n] e^(-2 pi i k n / N) over the last axis, for k < `bins`; the inverse has the opposite sign and divides by N. */
 function transform(call: OperatorCall, { real, imaginary }: Complex, bins: number, inverse: boolean): readonly [Value, Value] {
   const { dataType, shape } = real.type;
   const length = shape.at(-1) ?? 0;
   const factor = (): number => (inverse ? 1 / length : 1);
   const size = [length, bins] as const;
-  const cosines = waves(call, dataType, size, length, Math.cos, factor);
-  const sines = waves(call, dataType, size, length, inverse ? Math.sin : (angle) => -Math.sin(angle), factor);
+  const cosines = waveMatrix(call, dataType, size, length, Math.cos, factor);
+  const sines = waveMatrix(call, dataType, size, length, inverse ? Math.sin : (angle) => -Math.sin(angle), factor);
   const times = (x: Value, by: Value): Value => call.add({ kind: "matmul" }, x, by);
   if (imaginary === undefined) return [times(real, cosines), times(real, sines)];
   return [
@@ -56,64 +57,68 @@ function transform(call: OperatorCall, { real, imaginary }: Complex, bins: numbe
   ];
 }
 
-/** The real signal of `length` that has the spectrum whose first half is given. */
+/** The real signal of `length` elements whose spectrum is given for non-negative frequencies. */
 function realInverse(call: OperatorCall, { real, imaginary }: Complex, length: number): Value {
   const { dataType, shape } = real.type;
   const bins = shape.at(-1) ?? 0;
-  // Every bin stands for its mirror image as well, but the first, and of an even length the middle one.
+  // Every bin counts twice, for its conjugate, except frequency 0 and, for an even length, the highest.
   const factor = (bin: number): number => (bin === 0 || 2 * bin === length ? 1 : 2) / length;
   const size = [bins, length] as const;
-  const even = call.add({ kind: "matmul" }, real, waves(call, dataType, size, length, Math.cos, factor));
+  const even = call.add({ kind: "matmul" }, real, waveMatrix(call, dataType, size, length, Math.cos, factor));
   if (imaginary === undefined) return even;
-  return call.binary("sub", even, call.add({ kind: "matmul" }, imaginary, waves(call, dataType, size, length, Math.sin, factor)));
+  return call.binary(
+    "sub",
+    even,
+    call.add({ kind: "matmul" }, imaginary, waveMatrix(call, dataType, size, length, Math.sin, factor)),
+  );
 }
 
-/** The first `size` elements of the last axis, with zeros where it is shorter. */
-function fitted(call: OperatorCall, x: Value, size: number): Value {
+/** The last axis cut or zero-padded to `size` elements. */
+function cutOrPadded(call: OperatorCall, x: Value, size: number): Value {
   const axis = x.type.shape.length - 1;
-  const length = x.type.shape[axis] ?? 0;
+  const length = at(x.type.shape, axis);
   if (length >= size) return length === size ? x : call.slice(x, axis, 0, size);
   const none = x.type.shape.map(() => 0);
   const pad = { kind: "pad", mode: "constant", before: none, after: none.with(axis, size - length) } as const;
   return call.add(pad, x, call.scalar(0, x.type.dataType));
 }
 
-/** Real and imaginary parts become a new last axis. */
+/** Real and imaginary parts as a new last axis. */
 function joined(call: OperatorCall, parts: readonly Value[]): Value {
   const rank = parts[0]?.type.shape.length ?? 0;
   const grown = parts.map((part) => call.reshape(part, [...part.type.shape, 1]));
   return grown.length === 1 && grown[0] !== undefined ? grown[0] : call.add({ kind: "concat", axis: rank }, ...grown);
 }
 
-/** The axis is an attribute in version 17 and an input from 20 on. */
+/** ONNX DFT. The axis is an attribute in version 17 and an input from 20 on. */
 function dft(call: OperatorCall): Value {
   const x = call.tensor(0);
   const rank = x.type.shape.length;
   const axis = normalizeAxis(call.version < 20 ? call.int("axis", 1) : (call.knownIntegersIfGiven(2)?.[0] ?? -2), rank);
-  if (axis === rank - 1) throw new Error("its axis is the one of real and imaginary parts");
+  if (axis === rank - 1) throw new Error(`axis ${axis} holds real and imaginary parts, and cannot be transformed`);
   const inverse = call.int("inverse", 0) === 1;
   const oneSided = call.int("onesided", 0) === 1;
   const stated = call.knownIntegersIfGiven(1)?.[0];
-  const size = x.type.shape[axis] ?? 0;
+  const size = at(x.type.shape, axis);
   const length = stated ?? (inverse && oneSided ? 2 * (size - 1) : size);
-  if (!(length > 0)) throw new Error(`it transforms ${length} elements`);
+  if (!(length > 0)) throw new Error(`dft_length is ${length}, and must be positive`);
   const order = [...Array.from({ length: rank - 1 }, (_, each) => each).filter((each) => each !== axis), axis];
   const { real, imaginary } = complexOf(call, x);
   const half = Math.floor(length / 2) + 1;
-  const prepared = (part: Value): Value => fitted(call, call.transpose(part, order), inverse && oneSided ? half : length);
+  const prepared = (part: Value): Value => cutOrPadded(call, call.transpose(part, order), inverse && oneSided ? half : length);
   const signal = { real: prepared(real), ...(imaginary === undefined ? {} : { imaginary: prepared(imaginary) }) };
-  const back = order.map((_, place) => order.indexOf(place));
+  const back = order.map((_, axis) => order.indexOf(axis));
   const give = (...parts: readonly Value[]): Value =>
     joined(
       call,
       parts.map((part) => call.transpose(part, back)),
     );
   if (inverse && oneSided) return give(realInverse(call, signal, length));
-  if (oneSided && imaginary !== undefined) throw new Error("a one-sided transform takes real numbers");
+  if (oneSided && imaginary !== undefined) throw new Error("onesided is only defined for real input");
   return give(...transform(call, signal, oneSided ? half : length, inverse));
 }
 
-/** Transforms of overlapping frames. Inputs: signal [batch, length, 1 or 2], step, [window], [frame length]; gives [batch, frames, bins, 2]. */
+/** ONNX STFT: transforms of overlapping frames. Inputs: signal [batch, length, 1 or 2], step, optional window and frame length. Returns [batch, frames, bins, 2]. */
 function stft(call: OperatorCall): Value {
   const signal = call.tensor(0);
   const step = call.knownIntegers(1)[0] ?? 0;
@@ -121,23 +126,23 @@ function stft(call: OperatorCall): Value {
   const size = call.knownIntegersIfGiven(3)?.[0] ?? window?.type.shape[0];
   const [, length = 0] = signal.type.shape;
   if (size === undefined || !(size > 0) || !(step > 0) || size > length || signal.type.shape.length !== 3)
-    throw new Error(`frames of ${size} every ${step} do not fit [${signal.type.shape.join(", ")}]`);
+    throw new Error(`frame length ${size} and step ${step} do not fit a signal of shape [${signal.type.shape.join(", ")}]`);
   const oneSided = call.int("onesided", 1) === 1;
   const frames = Math.floor((length - size) / step) + 1;
   call.builder.reserve({ dataType: "int64", shape: [frames, size] });
-  const places = Array.from({ length: frames * size }, (_, index) => Math.floor(index / size) * step + (index % size));
-  const indices = call.builder.constant(int64Literal(places, [frames, size]));
+  const positions = Array.from({ length: frames * size }, (_, index) => Math.floor(index / size) * step + (index % size));
+  const indices = call.builder.constant(int64Literal(positions, [frames, size]));
   const framed = (part: Value): Value => {
     const cut = call.add({ kind: "gather", axis: 1 }, part, indices);
     return window === undefined ? cut : call.binary("mul", cut, window);
   };
   const { real, imaginary } = complexOf(call, signal);
-  if (oneSided && imaginary !== undefined) throw new Error("a one-sided transform takes real numbers");
+  if (oneSided && imaginary !== undefined) throw new Error("onesided is only defined for real input");
   const parts = { real: framed(real), ...(imaginary === undefined ? {} : { imaginary: framed(imaginary) }) };
   return joined(call, transform(call, parts, oneSided ? Math.floor(size / 2) + 1 : size, false));
 }
 
-/** a0 - a1 cos(t) + a2 cos(2 t) over one turn; a periodic window leaves its last point to the next. */
+/** The window a0 - a1 cos(t) + a2 cos(2t) over one turn. A periodic window is one element longer, without the last. */
 function window(a0: number, a1: number, a2: number): Translate {
   return (call) => {
     const size = call.knownIntegers(0)[0] ?? 0;
@@ -152,7 +157,7 @@ function window(a0: number, a1: number, a2: number): Translate {
   };
 }
 
-/** Triangles that overlap by half and are equally wide in mel, over the bins of a transform of `length`: [bins, bands]. */
+/** ONNX MelWeightMatrix: overlapping triangular filters, equally wide in mel, over the bins of a transform: [bins, bands]. */
 function melWeights(call: OperatorCall): Value {
   const [bands = 0, length = 0, rate = 1] = [0, 1, 2].map((index) => call.knownIntegers(index)[0]);
   const [lowest = 0, highest = 0] = [3, 4].map((index) => numbersOf(call.known(index))[0]);
@@ -166,7 +171,8 @@ function melWeights(call: OperatorCall): Value {
     const hertz = 700 * (10 ** ((mel(lowest) + index * step) / 2595) - 1);
     return Math.floor(((length + 1) * hertz) / rate);
   });
-  if (edges.some((edge) => !(edge >= 0 && edge < bins))) throw new Error(`its bands reach beyond its ${bins} bins`);
+  if (edges.some((edge) => !(edge >= 0 && edge < bins)))
+    throw new Error(`the mel bands exceed the ${bins} bins of the transform`);
   const weights = new Float64Array(bins * bands);
   for (let band = 0; band < bands; band += 1) {
     const [lower = 0, centre = 0, upper = 0] = edges.slice(band, band + 3);
@@ -177,6 +183,7 @@ function melWeights(call: OperatorCall): Value {
   return call.builder.constant(literalOf(type, [bins, bands], weights));
 }
 
+/** Rules of signal processing. */
 export const signal: OperatorFamily = {
   DFT: since(17, dft),
   STFT: since(17, stft),

@@ -1,4 +1,5 @@
-/** Normalisations: by stored or own means and variances, along channels, groups, axes or neighbouring channels. */
+/** Normalization layers. Moments of types smaller than float32 are computed in float32. */
+import { at } from "../../../../checked.ts";
 import { elementCount } from "../../../../tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { normalizeAxes, normalizeAxis, type OperatorCall } from "../operator-call.ts";
@@ -6,7 +7,7 @@ import { type OperatorFamily, since } from "../operator-rule.ts";
 import { computeWidened, widened } from "../precision.ts";
 import { alignToChannels } from "./window-attributes.ts";
 
-/** All axes from `first` on. */
+/** All axes from `first` to `rank` - 1. */
 function axesFrom(first: number, rank: number): readonly number[] {
   return Array.from({ length: rank - first }, (_, index) => first + index);
 }
@@ -14,22 +15,26 @@ function axesFrom(first: number, rank: number): readonly number[] {
 interface Moments {
   readonly mean: Value;
   readonly centred: Value;
-  /** Of the whole population. */
+  /** Population variance: divided by the number of elements. */
   readonly variance: Value;
 }
 
+/** Mean and variance over some axes, which keep size 1. */
 function momentsOf(call: OperatorCall, x: Value, axes: readonly number[]): Moments {
   const mean = call.reduce("mean", x, axes, true);
   const centred = call.binary("sub", x, mean);
   return { mean, centred, variance: call.reduce("mean", call.binary("mul", centred, centred), axes, true) };
 }
 
-/** 1 / sqrt(variance + epsilon). */
+/** 1 / sqrt(variance + epsilon), element by element. */
 export function inverseStandardDeviation(call: OperatorCall, variance: Value, epsilon: number): Value {
   return call.unary("reciprocal", call.unary("sqrt", call.binary("add", variance, epsilon)));
 }
 
-/** Ioffe and Szegedy, https://arxiv.org/abs/1502.03167. While training: by the batch's own moments, and the running ones are moved towards them. */
+/**
+ * ONNX BatchNormalization (Ioffe and Szegedy, https://arxiv.org/abs/1502.03167). In training mode (version 14 on) it normalizes by the moments of the
+ * batch, and also returns updated running moments.
+ */
 function batchNorm(call: OperatorCall): readonly Value[] {
   const x = widened(call, call.tensor(0));
   const rank = x.type.shape.length;
@@ -38,14 +43,15 @@ function batchNorm(call: OperatorCall): readonly Value[] {
   const spatial = call.version >= 9 || call.int("spatial", 1) === 1;
   call.ignore("consumed_inputs");
   const trains = call.version < 7 ? call.int("is_test", 0) === 0 : call.int("training_mode", 0) === 1;
-  if (call.version < 14 && (trains || call.usesOutput(1))) throw new Error(`training in version ${call.version} is not built`);
+  if (call.version < 14 && (trains || call.usesOutput(1)))
+    throw new Error(`training mode is not supported in version ${call.version}`);
   const [scale, shift, mean, variance] = [1, 2, 3, 4].map((input) => {
     const each = widened(call, call.tensor(input));
     if (!spatial) return call.cast(each, x.type.dataType);
     return call.cast(rank > 1 ? alignToChannels(call, each, rank) : each, x.type.dataType);
   });
   if (scale === undefined || shift === undefined || mean === undefined || variance === undefined)
-    throw new Error("it lacks an input");
+    throw new Error("an input is missing");
   const axes = Array.from({ length: rank }, (_, axis) => axis).filter((axis) => axis !== 1);
   const own = trains ? momentsOf(call, x, axes) : undefined;
   const used = own?.variance === undefined ? variance : call.reshape(own.variance, variance.type.shape);
@@ -61,7 +67,7 @@ function batchNorm(call: OperatorCall): readonly Value[] {
   return [y, moved(mean, call.reshape(own.mean, mean.type.shape), 3), moved(variance, used, 4)];
 }
 
-/** Each channel of each image by its own moments. */
+/** ONNX InstanceNormalization: each channel of each batch entry by its own moments. */
 const instanceNorm = computeWidened((call, x) => {
   call.ignore("consumed_inputs");
   const rank = x.type.shape.length;
@@ -70,33 +76,36 @@ const instanceNorm = computeWidened((call, x) => {
   return scaledByChannel(call, normalized, rank);
 });
 
+/** Multiplied by the scale and moved by the shift of its channel, inputs 1 and 2. */
 function scaledByChannel(call: OperatorCall, normalized: Value, rank: number): Value {
-  const [scale, shift] = [1, 2].map((input) => alignToChannels(call, widened(call, call.tensor(input)), rank));
-  return call.binary("add", call.binary("mul", normalized, scale ?? 1), shift ?? 0);
+  const scale = alignToChannels(call, widened(call, call.tensor(1)), rank);
+  const shift = alignToChannels(call, widened(call, call.tensor(2)), rank);
+  return call.binary("add", call.binary("mul", normalized, scale), shift);
 }
 
-/** Wu and He, https://arxiv.org/abs/1803.08494. Scale and shift are of groups up to version 20, of channels from 21 on. */
+/** ONNX GroupNormalization (Wu and He, https://arxiv.org/abs/1803.08494). Scale and shift are per group up to version 20, per channel from 21 on. */
 const groupNorm = computeWidened((call, x) => {
   const { shape } = x.type;
   const groups = call.int("num_groups", 0);
-  const channels = shape[1] ?? 0;
-  if (groups < 1 || channels % groups !== 0) throw new Error(`${channels} channels are not ${groups} groups`);
+  const channels = at(shape, 1);
+  if (groups < 1 || channels % groups !== 0) throw new Error(`${channels} channels cannot be divided into num_groups ${groups}`);
   checkStashType(call);
-  const apart = call.reshape(x, [shape[0] ?? 0, groups, elementCount(shape.slice(1)) / groups]);
-  const { centred, variance } = momentsOf(call, apart, [2]);
+  const grouped = call.reshape(x, [at(shape, 0), groups, elementCount(shape.slice(1)) / groups]);
+  const { centred, variance } = momentsOf(call, grouped, [2]);
   const normalized = call.binary("mul", centred, inverseStandardDeviation(call, variance, call.float("epsilon", 1e-5)));
   if (call.version >= 21) return scaledByChannel(call, call.reshape(normalized, shape), shape.length);
-  const [scale, shift] = [1, 2].map((input) => call.reshape(widened(call, call.tensor(input)), [groups, 1]));
-  return call.reshape(call.binary("add", call.binary("mul", normalized, scale ?? 1), shift ?? 0), shape);
+  const scale = call.reshape(widened(call, call.tensor(1)), [groups, 1]);
+  const shift = call.reshape(widened(call, call.tensor(2)), [groups, 1]);
+  return call.reshape(call.binary("add", call.binary("mul", normalized, scale), shift), shape);
 });
 
-/** x / sqrt(mean(x²) + epsilon), and what x was multiplied by: Zhang and Sennrich, https://arxiv.org/abs/1910.07467. */
+/** RMSNorm without scale (Zhang and Sennrich, https://arxiv.org/abs/1910.07467): x / sqrt(mean(x²) + epsilon), and the factor that x was multiplied by. */
 export function rmsNormalize(call: OperatorCall, x: Value, axes: readonly number[], epsilon: number): readonly [Value, Value] {
   const factor = inverseStandardDeviation(call, call.reduce("mean", call.binary("mul", x, x), axes, true), epsilon);
   return [call.binary("mul", x, factor), factor];
 }
 
-/** Also SimplifiedLayerNormalization, which gives the inverse deviation as its second output. */
+/** ONNX RMSNormalization, opset 23, and SimplifiedLayerNormalization of onnxruntime. Outputs: the normalized tensor, and the inverse RMS. */
 function rmsNorm(call: OperatorCall): readonly Value[] {
   const x = widened(call, call.tensor(0));
   const rank = x.type.shape.length;
@@ -107,24 +116,24 @@ function rmsNorm(call: OperatorCall): readonly Value[] {
   return [call.cast(call.binary("mul", normalized, scale), call.tensor(1).type.dataType), factor];
 }
 
-/** Where the norm is 0, so are all elements, and they stay so. */
+/** ONNX LpNormalization: x / norm. If the norm is 0, the elements are 0 and stay 0. */
 const lpNorm = computeWidened((call, x) => {
   const axis = normalizeAxis(call.int("axis", -1), x.type.shape.length);
   const p = call.int("p", 2);
-  if (p !== 1 && p !== 2) throw new Error(`its p is ${p}, and may be 1 or 2`);
+  if (p !== 1 && p !== 2) throw new Error(`p is ${p}, and must be 1 or 2`);
   const sum = call.reduce("sum", p === 1 ? call.unary("abs", x) : call.binary("mul", x, x), [axis], true);
   const norm = p === 1 ? sum : call.unary("sqrt", sum);
   return call.binary("div", x, call.select(call.binary("equal", norm, 0), 1, norm));
 });
 
-/** Krizhevsky and others, 2012. The squares of the neighbouring channels are summed by a convolution with ones. */
+/** ONNX LRN, local response normalization (Krizhevsky et al. 2012). A convolution with ones sums the squares of neighbouring channels. */
 const localResponseNorm = computeWidened((call, x) => {
   const [batch = 0, channels = 0, ...sizes] = x.type.shape;
   const size = call.int("size", 0);
-  if (size < 1) throw new Error("it states no size");
+  if (size < 1) throw new Error('the attribute "size" must be at least 1');
   const [alpha, beta, bias] = [call.float("alpha", 1e-4), call.float("beta", 0.75), call.float("bias", 1)];
   const squares = call.reshape(call.binary("mul", x, x), [batch, 1, channels, elementCount(sizes)]);
-  // No further than there are channels.
+  // The neighbourhood reaches at most over all channels.
   const [before = 0, after = 0] = [Math.floor((size - 1) / 2), Math.ceil((size - 1) / 2)].map((reach) =>
     Math.min(reach, channels),
   );
@@ -136,7 +145,7 @@ const localResponseNorm = computeWidened((call, x) => {
   return call.binary("div", x, call.binary("pow", base, beta));
 });
 
-/** The deviation is not below 1e-9: the specification's function adds that. */
+/** ONNX MeanVarianceNormalization: adds 1e-9 to the standard deviation, as the function body of its specification does. */
 const meanVarianceNorm = computeWidened((call, x) => {
   const axes = normalizeAxes(call.ints("axes") ?? [0, 2, 3], x.type.shape.length);
   const { centred, variance } = momentsOf(call, x, axes);

@@ -1,7 +1,9 @@
-/** Pooling: the largest, the mean or the p-norm of windows or of whole channels, and the way back from the largest. */
+/** Pooling: maximum, mean or p-norm of windows or whole channels, MaxUnpool and MaxRoiPool. */
+import { at } from "../../../../checked.ts";
 import { elementCount } from "../../../../tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { Window } from "../../../ir/operations.ts";
+import { transposedWindowSizes, windowTravel } from "../../../ir/window-arithmetic.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { computeWidened } from "../precision.ts";
@@ -13,53 +15,67 @@ interface Pooling {
   readonly ceil: boolean;
 }
 
+/** The window of a pooling operator, from its attributes. */
 function poolingOf(call: OperatorCall, x: Value): Pooling {
-  const kernel = call.ints("kernel_shape");
-  if (kernel === undefined) throw new Error("it states no kernel_shape");
+  const kernel = kernelShape(call);
   const sizes = x.type.shape.slice(2);
   return { kernel, window: windowOf(call, sizes, kernel), ceil: call.int("ceil_mode", 0) === 1 };
 }
 
+/** The attribute `kernel_shape`, which pooling requires. */
+export function kernelShape(call: OperatorCall): readonly number[] {
+  const kernel = call.ints("kernel_shape");
+  if (kernel === undefined) throw new Error("the attribute kernel_shape is missing");
+  return kernel;
+}
+
+/** ONNX MaxPool. Outputs: maxima, and on request their indices in the flattened input. */
 function maxPool(call: OperatorCall): readonly Value[] {
   const x = call.tensor(0);
   const { kernel, window, ceil } = poolingOf(call, x);
   return call.builder.addAll({ kind: "max-pool", kernel, ceil, columnMajor: call.int("storage_order", 0) === 1, ...window }, x);
 }
 
+/** ONNX AveragePool. */
 const averagePool = computeWidened((call, x) => {
   const { kernel, window, ceil } = poolingOf(call, x);
   const countPadding = call.int("count_include_pad", 0) === 1;
   return call.add({ kind: "average-pool", kernel, ceil, countPadding, ...window }, x);
 });
 
-/** The sums over windows are a convolution with ones, channel by channel; windows that end outside pad further. */
+/** ONNX LpPool: (sum |x|^p)^(1/p) over windows. The sums are a convolution with ones, channel by channel. */
 const lpPool = computeWidened((call, x) => {
   const { kernel, window, ceil } = poolingOf(call, x);
   const [batch = 0, channels = 0, ...sizes] = x.type.shape;
   const powered = power(call, call.unary("abs", x), exponentOf(call));
   const single = call.reshape(powered, [batch * channels, 1, ...sizes]);
   const ones = call.add({ kind: "expand", shape: [1, 1, ...kernel] }, call.scalar(1, x.type.dataType));
-  const pads = ceil ? grownPads(sizes, kernel, window) : window.pads;
+  const pads = ceil ? extendedPads(sizes, kernel, window) : window.pads;
   const sums = call.add({ kind: "convolution", groups: 1, ...window, pads }, single, ones);
   return root(call, call.reshape(sums, [batch, channels, ...sums.type.shape.slice(2)]), exponentOf(call));
 });
 
-/** Pads that let the last window, which begins inside, end inside as well. */
-function grownPads(sizes: readonly number[], kernel: readonly number[], { strides, dilations, pads }: Window): readonly number[] {
+/** Padding for `ceil_mode`: extended at the end so that the last window that starts inside also ends inside. */
+function extendedPads(
+  sizes: readonly number[],
+  kernel: readonly number[],
+  { strides, dilations, pads }: Window,
+): readonly number[] {
   const rank = sizes.length;
+  const travel = windowTravel(sizes, kernel, { strides, dilations, pads });
   return pads.map((pad, index) => {
     if (index < rank) return pad;
     const axis = index - rank;
-    const [stride = 1, size = 0, begin = 0] = [strides[axis], sizes[axis], pads[axis]];
-    const span = size + begin + pad - (((kernel[axis] ?? 1) - 1) * (dilations[axis] ?? 1) + 1);
-    const last = Math.ceil(span / stride) * stride;
-    return last > span && last < size + begin ? pad + last - span : pad;
+    const reach = at(travel, axis);
+    const last = Math.ceil(reach / at(strides, axis)) * at(strides, axis);
+    return last > reach && last < at(sizes, axis) + at(pads, axis) ? pad + last - reach : pad;
   });
 }
 
+/** The exponent p: a float attribute in version 1, an integer from 2 on. */
 function exponentOf(call: OperatorCall): number {
   const p = call.version < 2 ? call.float("p", 2) : call.int("p", 2);
-  if (!(p > 0)) throw new Error(`its p is ${p}`);
+  if (!(p > 0)) throw new Error(`p is ${p}, and must be positive`);
   return p;
 }
 
@@ -75,40 +91,37 @@ function spatialAxes(x: Value): readonly number[] {
   return Array.from({ length: x.type.shape.length - 2 }, (_, axis) => axis + 2);
 }
 
+/** ONNX GlobalLpPool. */
 const globalLpPool = computeWidened((call, x) => {
   const p = exponentOf(call);
   return root(call, call.reduce("sum", power(call, call.unary("abs", x), p), spatialAxes(x), true), p);
 });
 
-/** The places in I are those in the output that the windows imply; a larger output_shape adds zeros at the ends. */
+/** ONNX MaxUnpool: writes the elements of X at the indices I of the output that the windows imply; a larger output_shape adds zeros at the end. */
 function maxUnpool(call: OperatorCall): Value {
   const x = call.tensor(0);
   const sizes = x.type.shape.slice(2);
-  const kernel = call.ints("kernel_shape");
-  if (kernel === undefined) throw new Error("it states no kernel_shape");
+  const kernel = kernelShape(call);
   const strides = call.ints("strides") ?? sizes.map(() => 1);
   const pads = call.ints("pads") ?? sizes.flatMap(() => [0, 0]);
   checkWindow({ strides, dilations: sizes.map(() => 1), pads }, sizes.length);
-  const spatial = sizes.map((size, axis) => {
-    const cut = (pads[axis] ?? 0) + (pads[axis + sizes.length] ?? 0);
-    return (size - 1) * (strides[axis] ?? 1) + (kernel[axis] ?? 1) - cut;
-  });
+  const spatial = transposedWindowSizes(sizes, kernel, { strides, dilations: sizes.map(() => 1), pads });
   const implied = [...x.type.shape.slice(0, 2), ...spatial];
-  if (implied.some((size) => size < 0)) throw new Error("its pads cut more away than there is");
+  if (implied.some((size) => size < 0)) throw new Error(`pads [${pads.join(", ")}] exceed the output [${spatial.join(", ")}]`);
   const zeros = call.zeros(x.type.dataType, [elementCount(implied)]);
-  const places = call.reshape(call.tensor(1), [elementCount(x.type.shape)]);
+  const indices = call.reshape(call.tensor(1), [elementCount(x.type.shape)]);
   const flat = call.add(
     { kind: "scatter-elements", axis: 0, reduction: "none" },
     zeros,
-    places,
-    call.reshape(x, places.type.shape),
+    indices,
+    call.reshape(x, indices.type.shape),
   );
   const result = call.reshape(flat, implied);
   const wanted = call.knownIntegersIfGiven(2);
   if (wanted === undefined || wanted.join() === implied.join()) return result;
   const after = implied.map((size, axis) => (wanted[axis] ?? 0) - size);
   if (wanted.length !== implied.length || after.some((count) => count < 0))
-    throw new Error(`its windows give [${implied.join(", ")}], and [${wanted.join(", ")}] is wanted`);
+    throw new Error(`output_shape [${wanted.join(", ")}] is smaller than the windows, [${implied.join(", ")}]`);
   return call.add(
     { kind: "pad", mode: "constant", before: implied.map(() => 0), after },
     result,
@@ -116,18 +129,18 @@ function maxUnpool(call: OperatorCall): Value {
   );
 }
 
-/** Rois are [batch index, x1, y1, x2, y2]: the box is cut into as many parts as the output has elements, each with its largest element. */
+/** ONNX MaxRoiPool: each region [batch index, x1, y1, x2, y2] is divided into as many parts as the output has elements, and the maximum of each taken. */
 function maxRoiPool(call: OperatorCall): Value {
   const x = call.tensor(0);
   const [, channels = 0, height = 0, width = 0] = x.type.shape;
   const [rows = 0, columns = 0] = call.ints("pooled_shape") ?? [];
   const scale = call.float("spatial_scale", 1);
   const rois = call.knownData(1);
-  call.builder.checkSize({ dataType: x.type.dataType, shape: [rois.shape[0] ?? 0, channels, rows, columns] });
-  call.builder.reserve({ dataType: "float64", shape: [rois.shape[0] ?? 0, rows, columns] });
+  call.builder.checkSize({ dataType: x.type.dataType, shape: [at(rois.shape, 0), channels, rows, columns] });
+  call.builder.reserve({ dataType: "float64", shape: [at(rois.shape, 0), rows, columns] });
   const numbers = Array.from(rois.data as Float32Array, Number);
-  if (rois.dataType !== "float32") throw new Error(`its boxes are ${rois.dataType}, and float32 is built`);
-  const boxes = Array.from({ length: rois.shape[0] ?? 0 }, (_, box) => {
+  if (rois.dataType !== "float32") throw new Error(`the boxes are ${rois.dataType}, and only float32 is supported`);
+  const boxes = Array.from({ length: at(rois.shape, 0) }, (_, box) => {
     const [batch = 0, ...corners] = numbers.slice(box * 5, box * 5 + 5);
     const [left = 0, top = 0, right = 0, bottom = 0] = corners.map((corner) => Math.round(corner * scale));
     const parts = Array.from({ length: rows * columns }, (_, part) => {
@@ -144,12 +157,14 @@ function maxRoiPool(call: OperatorCall): Value {
   return call.add({ kind: "concat", axis: 0 }, ...boxes);
 }
 
+/** The range of pixels [first, last) of one of the parts along an axis. */
 function partOf(part: number, parts: number, from: number, to: number, size: number): readonly [number, number] {
   const step = Math.max(to - from + 1, 1) / parts;
-  const inside = (at: number): number => Math.min(Math.max(at + from, 0), size);
+  const inside = (offset: number): number => Math.min(Math.max(offset + from, 0), size);
   return [inside(Math.floor(part * step)), inside(Math.ceil((part + 1) * step))];
 }
 
+/** Rules of pooling. */
 export const pooling: OperatorFamily = {
   MaxPool: since(1, maxPool),
   AveragePool: since(1, averagePool),

@@ -1,17 +1,18 @@
-/** Activation functions that recurrent networks name, with their parameters. */
+/** Activation functions that recurrent operators name in their attributes. */
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 
+/** Applies an activation function to a tensor, element by element. */
 export type ActivationFunction = (call: OperatorCall, x: Value) => Value;
 
 interface Named {
-  /** Default of alpha; null where it must be stated, left out where there is none. */
+  /** Default of alpha; null if it must be given, absent if the function has none. */
   readonly alpha?: number | null;
   readonly beta?: number | null;
   readonly compute: (call: OperatorCall, x: Value, alpha: number, beta: number) => Value;
 }
 
-/** By their names in lower case. */
+/** By name in lower case. */
 const named: Readonly<Record<string, Named>> = {
   relu: { compute: (call, x) => call.binary("max", x, 0) },
   tanh: { compute: (call, x) => call.unary("tanh", x) },
@@ -45,7 +46,10 @@ function line(call: OperatorCall, x: Value, alpha: number, beta: number): Value 
   return call.binary("add", call.binary("mul", x, alpha), beta);
 }
 
-/** For each direction its functions. Their parameters are listed in the order of the functions that have any. */
+/**
+ * The activation functions of each direction. The attributes `activation_alpha` and `activation_beta` list the parameters of those functions that have
+ * any, in order. `defaults`: names for one direction if the node names none.
+ */
 export function activationsOf(
   call: OperatorCall,
   defaults: readonly string[],
@@ -55,23 +59,23 @@ export function activationsOf(
   const alphas = [...(call.floats("activation_alpha") ?? [])];
   const betas = [...(call.floats("activation_beta") ?? [])];
   if (names.length !== defaults.length * directions)
-    throw new Error(`it names ${names.length} activations, and ${defaults.length * directions} are wanted`);
+    throw new Error(`${names.length} activations are given, and ${defaults.length * directions} are needed`);
   const all = names.map((name) => withParameters(name, alphas, betas));
   return Array.from({ length: directions }, (_, direction) =>
     all.slice(direction * defaults.length, (direction + 1) * defaults.length),
   );
 }
 
-/** One function with its parameters: alpha, then beta. */
+/** The activation function of a name, with the parameters alpha and beta. Throws if the name is unknown. */
 export function activationOf(name: string, parameters: readonly number[]): ActivationFunction {
   return withParameters(name, parameters.slice(0, 1), parameters.slice(1, 2));
 }
 
-/** Takes what it needs from the begin of each list. */
+/** Removes the parameters that the function takes from the start of the lists. */
 function withParameters(name: string, alphas: number[], betas: number[]): ActivationFunction {
   const key = name.toLowerCase();
   const found = Object.hasOwn(named, key) ? named[key] : undefined;
-  if (found === undefined) throw new Error(`its activation "${name}" is unknown`);
+  if (found === undefined) throw new Error(`activation "${name}" is unknown`);
   const alpha = parameter(found.alpha, alphas, name);
   const beta = parameter(found.beta, betas, name);
   return (call, x) => found.compute(call, x, alpha, beta);
@@ -80,6 +84,6 @@ function withParameters(name: string, alphas: number[], betas: number[]): Activa
 function parameter(otherwise: number | null | undefined, stated: number[], name: string): number {
   if (otherwise === undefined) return 0;
   const value = stated.shift() ?? otherwise;
-  if (value === null) throw new Error(`its activation "${name}" lacks a parameter`);
+  if (value === null) throw new Error(`the activation "${name}" needs a parameter that is not given`);
   return value;
 }

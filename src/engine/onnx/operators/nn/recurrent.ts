@@ -1,25 +1,26 @@
-/** Recurrent networks, unrolled over the length of the sequence. Directions are computed one after the other and stacked. */
+/** RNN, GRU and LSTM, unrolled over the sequence. Directions are computed one after the other and stacked. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { widened, widenedIfGiven } from "../precision.ts";
 import { type ActivationFunction, activationsOf } from "./recurrent-activations.ts";
 
-/** What one step sees: x W' and its bias [N, gates * H], and the states before it [N, H]. */
+/** Inputs of one step: x W' plus bias [N, gates * H], and the states of the previous step [N, H]. */
 interface Step {
   readonly input: Value;
   readonly hidden: Value;
-  /** Of LSTM only, else the same as `hidden`. */
+  /** The cell state of LSTM; for others the same as `hidden`. */
   readonly cell: Value;
 }
 
-/** Weights of one direction, and how a step of it is computed. */
+/** Weights and functions of one direction. */
 interface Direction {
-  /** Multiplies with R', [H, gates * H]. */
+  /** Multiplies rows by R' [H, gates * H]. */
   readonly recurrence: MultiplyRows;
-  /** The recurrence's bias [gates * H], where the step must keep it apart. */
+  /** Bias of R [gates * H], if the step must add it separately. */
   readonly bias: Value | undefined;
-  /** [3 * H]: what the cell adds to the gates i, o and f. */
+  /** Peephole weights of the gates i, o and f, [3 * H]. */
   readonly peepholes: Value | undefined;
   readonly activations: readonly ActivationFunction[];
   readonly hidden: number;
@@ -31,27 +32,28 @@ type StepRule = (call: OperatorCall, direction: Direction, step: Step) => readon
 interface RecurrentCell {
   readonly gates: number;
   readonly activations: readonly string[];
-  /** Whether W's and R's biases may be added up beforehand. */
+  /** Whether the biases of W and R can be added up in advance. */
   readonly joinsBiases: (call: OperatorCall) => boolean;
   readonly step: StepRule;
 }
 
-/** The part of [N, gates * H] that belongs to one gate. */
+/** The columns of one gate of [N, gates * H]. */
 function gate(call: OperatorCall, x: Value, index: number, hidden: number): Value {
   return call.slice(x, x.type.shape.length - 1, index * hidden, hidden);
 }
 
-/** A product of rows with the weights of a direction, or with so many of their columns from one on. */
+/** Multiplies rows by the weights of a direction, or by `columns` columns of them, starting at `from`. */
 export type MultiplyRows = (rows: Value, from?: number, columns?: number) => Value;
 
-/** W, input 1, or R, input 2, of one direction. */
+/** Access to the weight matrices W (input 1) and R (input 2) of an operator. */
 export interface RecurrentWeights {
+  /** The product with W' or R' of one direction. */
   readonly multiplier: (call: OperatorCall, input: 1 | 2, direction: number) => MultiplyRows;
-  /** Directions, rows and columns of W' or R'. */
+  /** [directions, rows, columns] of W' or R'. */
   readonly shape: (call: OperatorCall, input: 1 | 2) => readonly number[];
 }
 
-/** [directions, gates * H, width of x or H]. */
+/** Weights as ONNX stores them: [directions, gates * H, input size or H]. */
 const plainWeights: RecurrentWeights = {
   multiplier: (call, input, direction) => {
     const whole = widened(call, call.tensor(input));
@@ -66,27 +68,27 @@ const plainWeights: RecurrentWeights = {
   },
 };
 
-/** Elman's: H = f(x W' + H R' + b). */
+/** Elman's network: H = f(x W' + H R' + b). */
 const rnnCell: RecurrentCell = {
   gates: 1,
   activations: ["Tanh"],
   joinsBiases: () => true,
   step: (call, { recurrence, activations, clip }, { input, hidden }) => {
     const [f] = activations;
-    if (f === undefined) throw new Error("it lacks an activation");
+    if (f === undefined) throw new Error("an activation is missing");
     const next = f(call, clip(call.binary("add", input, recurrence(hidden))));
     return [next, next];
   },
 };
 
-/** Hochreiter and Schmidhuber, 1997. Gates stand in the order i, o, f, c; peepholes in the order i, o, f. */
+/** LSTM (Hochreiter and Schmidhuber 1997). Order of gates: i, o, f, c; of peepholes: i, o, f. */
 export const lstmCell: RecurrentCell = {
   gates: 4,
   activations: ["Sigmoid", "Tanh", "Tanh"],
   joinsBiases: () => true,
   step: (call, { recurrence, peepholes, activations, hidden: size, clip }, { input, hidden, cell }) => {
     const [f, g, h] = activations;
-    if (f === undefined || g === undefined || h === undefined) throw new Error("it lacks an activation");
+    if (f === undefined || g === undefined || h === undefined) throw new Error("an activation is missing");
     const sums = call.binary("add", input, recurrence(hidden));
     const peeped = (index: number, state: Value): Value => {
       const sum = gate(call, sums, index, size);
@@ -102,20 +104,20 @@ export const lstmCell: RecurrentCell = {
   },
 };
 
-/** Cho and others, https://arxiv.org/abs/1406.1078. Gates stand in the order z, r, h. */
+/** GRU (Cho et al., https://arxiv.org/abs/1406.1078). Order of gates: z, r, h. */
 const gruCell: RecurrentCell = {
   gates: 3,
   activations: ["Sigmoid", "Tanh"],
   joinsBiases: (call) => call.int("linear_before_reset", 0) === 0,
   step: (call, { recurrence, bias, activations, hidden: size, clip }, { input, hidden }) => {
     const [f, g] = activations;
-    if (f === undefined || g === undefined) throw new Error("it lacks an activation");
+    if (f === undefined || g === undefined) throw new Error("an activation is missing");
     const linear = recurrence(hidden, 0, 2 * size);
     const recurrent = bias === undefined ? linear : call.binary("add", linear, call.slice(bias, 0, 0, 2 * size));
     const [z, r] = [0, 1].map((index) =>
       f(call, clip(call.binary("add", gate(call, input, index, size), gate(call, recurrent, index, size)))),
     );
-    if (z === undefined || r === undefined) throw new Error("it lacks a gate");
+    if (z === undefined || r === undefined) throw new Error("a gate is missing");
     let reset: Value;
     if (call.int("linear_before_reset", 0) === 0) reset = recurrence(call.binary("mul", r, hidden), 2 * size, size);
     else {
@@ -128,27 +130,31 @@ const gruCell: RecurrentCell = {
   },
 };
 
-/** Inputs: X, W, R, B, lengths, initial hidden state, and of LSTM initial cell and peepholes. Outputs: Y, Y_h, Y_c. */
+/**
+ * The translation of a recurrent operator, https://onnx.ai/onnx/operators/onnx__LSTM.html. Inputs: X, W, R, B, sequence lengths, initial hidden state,
+ * and for LSTM initial cell state and peepholes. Outputs: Y, Y_h, and for LSTM Y_c.
+ */
 export function recurrent(
   kind: RecurrentCell,
   weights: RecurrentWeights = plainWeights,
 ): (call: OperatorCall) => readonly Value[] {
   return (call) => {
     const batchFirst = call.int("layout", 0) === 1;
-    call.ignore("output_sequence"); // of version 1: whether Y is wanted
+    call.ignore("output_sequence"); // of version 1: whether Y is used
     const name = call.string("direction", "forward");
-    if (name !== "forward" && name !== "reverse" && name !== "bidirectional")
-      throw new Error(`its direction "${name}" is unknown`);
+    if (name !== "forward" && name !== "reverse" && name !== "bidirectional") throw new Error(`direction "${name}" is unknown`);
     const given = widened(call, call.tensor(0));
     const x = batchFirst ? call.transpose(given, [1, 0, 2]) : given;
     const [, batch = 0] = x.type.shape;
     const directions = name === "bidirectional" ? 2 : 1;
     const [, size = 0, columns = 0] = weights.shape(call, 2);
-    const wanted = [directions, x.type.shape[2] ?? 0, kind.gates * size].join();
+    const wanted = [directions, at(x.type.shape, 2), kind.gates * size].join();
     if (call.int("hidden_size", size) !== size || weights.shape(call, 1).join() !== wanted || columns !== kind.gates * size)
-      throw new Error(`its weights are not those of ${directions} directions and ${size} hidden units`);
+      throw new Error(
+        `the shapes of W [${weights.shape(call, 1).join(", ")}] and R [${weights.shape(call, 2).join(", ")}] do not fit ${directions} directions and hidden_size ${size}`,
+      );
     const activations = activationsOf(call, kind.activations, directions);
-    const valid = validSteps(call, x.type.shape[0] ?? 0, batch);
+    const valid = validSteps(call, at(x.type.shape, 0), batch);
     const results = Array.from({ length: directions }, (_, direction) => {
       const initial = (input: number): Value => {
         const state = widenedIfGiven(call, input);
@@ -211,7 +217,7 @@ function directionOf(
   };
 }
 
-/** x W' with the bias of W, and that of R where it may be added beforehand: one product for all steps, [T, N, gates * H]. */
+/** x W' plus the bias of W, and that of R if the cell allows it: one product for all steps, [T, N, gates * H]. */
 function projected(
   call: OperatorCall,
   x: Value,
@@ -232,7 +238,7 @@ function projected(
   return kind.joinsBiases(call) ? call.binary("add", sum, recurrence ?? 0) : sum;
 }
 
-/** For each step which sequences still last, [N, 1] of bool; undefined where all are as long as the input. */
+/** For each step, which sequences have not ended, bool [N, 1]; undefined if all are as long as the input. */
 function validSteps(call: OperatorCall, length: number, batch: number): readonly Value[] | undefined {
   const lengths = call.tensorIfGiven(4);
   if (lengths === undefined) return undefined;
@@ -240,7 +246,7 @@ function validSteps(call: OperatorCall, length: number, batch: number): readonly
   return Array.from({ length }, (_, step) => call.binary("greater", column, step));
 }
 
-/** Behind the end of a sequence its state stays, and its output is zero. */
+/** All steps of one direction. After the end of a sequence its states stay, and its output is zero. */
 function unrolled(
   call: OperatorCall,
   kind: RecurrentCell,
@@ -266,6 +272,7 @@ function unrolled(
   return { all: outputs.length === 0 ? none() : call.add({ kind: "concat", axis: 0 }, ...outputs), hidden, cell };
 }
 
+/** Rules of RNN, GRU and LSTM. */
 export const recurrentNetworks: OperatorFamily = {
   RNN: since(1, recurrent(rnnCell)),
   GRU: since(3, recurrent(gruCell)),

@@ -1,4 +1,5 @@
-/** Quantising, and products of quantised tensors. */
+/** Quantization, dequantization and matrix products of quantized tensors: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html. */
+import { at } from "../../../../checked.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import { isFloat } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
@@ -8,7 +9,7 @@ import { widened } from "../precision.ts";
 import { matmul } from "../math/matrix-products.ts";
 import { withoutZeroPoint, quantizeScaled, requantize, alignQuantization } from "./quantized-values.ts";
 
-/** The axis along which scales go; of tensors without axes there is none. */
+/** The axis of per-axis scales; undefined if the tensor has no such axis. */
 function scaleAxis(call: OperatorCall, x: Value): number | undefined {
   const axis = call.int("axis", 1);
   const rank = x.type.shape.length;
@@ -16,7 +17,7 @@ function scaleAxis(call: OperatorCall, x: Value): number | undefined {
   return stated >= 0 && stated < rank ? normalizeAxis(axis, rank) : undefined;
 }
 
-/** Inputs: x, scales, zero points. The division is done in the scales' type, or in the one that "precision" names. */
+/** ONNX QuantizeLinear. Inputs: x, scale, optional zero point. The division is in the type of the scale, or in `precision`. */
 export function quantize(call: OperatorCall): Value {
   const x = call.tensor(0);
   const scale = call.tensor(1);
@@ -25,7 +26,7 @@ export function quantize(call: OperatorCall): Value {
   const axis = scaleAxis(call, x);
   const stated = call.elementType("output_dtype");
   const to: ElementType = zero?.type.dataType ?? stated ?? "uint8";
-  if (stated !== undefined && stated !== to) throw new Error(`it is to give ${stated}, and its zero point is ${to}`);
+  if (stated !== undefined && stated !== to) throw new Error(`output_dtype is ${stated}, and the zero point is ${to}`);
   const precision = call.elementType("precision") ?? scale.type.dataType;
   const within = isFloat(precision) ? precision : scale.type.dataType;
   const saturate = call.int("saturate", 1) === 1;
@@ -35,7 +36,7 @@ export function quantize(call: OperatorCall): Value {
   return quantizeScaled(call, scaled, zeros, to, saturate);
 }
 
-/** (x - zero point) * scale, in float32, rounded once. */
+/** ONNX DequantizeLinear: (x - zero point) * scale, in float32, rounded once. */
 export function dequantize(call: OperatorCall): Value {
   const x = call.tensor(0);
   const scale = call.tensor(1);
@@ -52,7 +53,7 @@ export function dequantize(call: OperatorCall): Value {
   return call.cast(call.binary("mul", moved, scales), stated ?? scale.type.dataType);
 }
 
-/** Scale and zero point in uint8 of the data's own range, which is made to hold 0. */
+/** ONNX DynamicQuantizeLinear: x in uint8, with a scale and zero point computed from its range, extended to contain 0. */
 export function dynamicQuantize(call: OperatorCall, x: Value): readonly [y: Value, scale: Value, zeroPoint: Value] {
   const axes = Array.from(x.type.shape, (_, axis) => axis);
   const highest = call.binary("max", call.reduce("max", x, axes, false), 0);
@@ -65,18 +66,18 @@ export function dynamicQuantize(call: OperatorCall, x: Value): readonly [y: Valu
   return [y, scale, zeroPoint];
 }
 
-/** A zero point or scale per row of the first operand stands in a column. */
+/** Scales or zero points of the first operand of a product, shaped to broadcast: a vector is one per row, a single entry a scalar. */
 export function perRow(call: OperatorCall, values: Value): Value {
   const { shape } = values.type;
-  return shape.length === 1 && shape[0] !== 1 ? call.reshape(values, [shape[0] ?? 0, 1]) : perColumn(call, values);
+  return shape.length === 1 && shape[0] !== 1 ? call.reshape(values, [at(shape, 0), 1]) : perColumn(call, values);
 }
 
-/** One entry counts for all; a vector has one per column. */
+/** Scales or zero points of the second operand of a product, shaped to broadcast: a vector is one per column, a single entry a scalar. */
 export function perColumn(call: OperatorCall, values: Value): Value {
   return values.type.shape.length === 1 && values.type.shape[0] === 1 ? call.reshape(values, []) : values;
 }
 
-/** The product of two operands without their zero points, in int32. */
+/** The matrix product in int32 of two operands with their zero points subtracted. `inputs`: numbers of the inputs that hold them. */
 export function integerMatmul(call: OperatorCall, inputs: readonly [a: number, aZero: number, b: number, bZero: number]): Value {
   const [aInput, aZero, bInput, bZero] = inputs;
   const zeroA = call.tensorIfGiven(aZero);
@@ -85,16 +86,17 @@ export function integerMatmul(call: OperatorCall, inputs: readonly [a: number, a
   return matmul(call, left, withoutZeroPoint(call, bInput, bZero));
 }
 
-/** a, its scale and zero point, b, its, the output's. */
+/** ONNX QLinearMatMul. Inputs: a, scale, zero point; b, scale, zero point; scale and zero point of the output. */
 function qlinearMatmul(call: OperatorCall): Value {
-  if (isFloat(call.tensor(0).type.dataType)) throw new Error("products of float8 are not built");
+  if (isFloat(call.tensor(0).type.dataType)) throw new Error("float8 is not supported");
   const sums = integerMatmul(call, [0, 2, 3, 5]);
   const [a, b, y] = [call.tensor(1), call.tensor(4), call.tensor(6)].map((scale) => widened(call, scale));
-  if (a === undefined || b === undefined || y === undefined) throw new Error("it lacks a scale");
+  if (a === undefined || b === undefined || y === undefined) throw new Error("a scale is missing");
   const product = call.binary("mul", perRow(call, a), perColumn(call, b));
   return requantize(call, sums, call.binary("div", product, perRow(call, y)), perRow(call, call.tensor(7)));
 }
 
+/** Rules of quantization and quantized matrix products. */
 export const quantization: OperatorFamily = {
   QuantizeLinear: since(10, quantize),
   DequantizeLinear: since(10, dequantize),

@@ -1,55 +1,60 @@
-/** Lists of tensors, and values that may be missing. They exist only while a model is traced: no program holds them. */
+/** Sequences and optionals. They exist only while a model is traced; the graph contains tensors only. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf, integersOf } from "../../../ir/literal.ts";
 import { isOptional, isSequence, isTensor, type TracedValue } from "../../../build/traced-value.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 
+/** The items of a sequence input. */
 function itemsOf(call: OperatorCall, index: number): readonly TracedValue[] {
   const input = call.input(index);
-  if (!isSequence(input)) throw new Error(`its input ${index} is no sequence`);
+  if (!isSequence(input)) throw new Error(`input ${index} is not a sequence`);
   return input.items;
 }
 
-/** A position in a list, counted from the end where it is negative; `length` itself is the place behind the last item. */
+/** A constant position in a sequence; a negative one counts from the end. Up to `length`, the position behind the last item. */
 function positionOf(call: OperatorCall, index: number, length: number): number {
-  const [written] = call.knownIntegers(index);
-  const position = (written ?? 0) < 0 ? (written ?? 0) + length : (written ?? 0);
-  if (!(position >= 0 && position <= length)) throw new Error(`there is no place ${written} in a sequence of ${length}`);
+  const stated = at(call.knownIntegers(index), 0);
+  const position = stated < 0 ? stated + length : stated;
+  if (!(position >= 0 && position <= length)) throw new Error(`position ${stated} is out of range for a sequence of ${length}`);
   return position;
 }
 
-function at(call: OperatorCall): readonly TracedValue[] {
+/** ONNX SequenceAt. */
+function itemAt(call: OperatorCall): readonly TracedValue[] {
   const items = itemsOf(call, 0);
   const item = items[positionOf(call, 1, items.length)];
-  if (item === undefined) throw new Error(`a sequence of ${items.length} ends before that place`);
+  if (item === undefined) throw new Error(`the position is out of range for a sequence of ${items.length}`);
   return [item];
 }
 
+/** ONNX SequenceInsert: by default at the end. */
 function insert(call: OperatorCall): readonly TracedValue[] {
   const items = itemsOf(call, 0);
   const position = call.inputIfGiven(2) === undefined ? items.length : positionOf(call, 2, items.length);
   return [{ items: items.toSpliced(position, 0, call.input(1)) }];
 }
 
+/** ONNX SequenceErase: by default the last item. */
 function erase(call: OperatorCall): readonly TracedValue[] {
   const items = itemsOf(call, 0);
   const position = call.inputIfGiven(1) === undefined ? items.length - 1 : positionOf(call, 1, items.length);
-  if (position < 0 || position >= items.length) throw new Error(`a sequence of ${items.length} ends before that place`);
+  if (position < 0 || position >= items.length) throw new Error(`the position is out of range for a sequence of ${items.length}`);
   return [{ items: items.toSpliced(position, 1) }];
 }
 
-/** The body is traced for each item; of other sequences it sees the item at the same place, other tensors whole. */
+/** ONNX SequenceMap: inlines the body for each item. Other sequence inputs give the item at the same position, tensor inputs are passed whole. */
 function map(call: OperatorCall): readonly TracedValue[] {
   const body = call.graph("body");
   const length = itemsOf(call, 0).length;
   const inputs = Array.from({ length: call.inputCount }, (_, index) => call.input(index));
   const lists: TracedValue[][] = call.node.outputs.map(() => []);
-  for (let place = 0; place < length; place += 1) {
+  for (let position = 0; position < length; position += 1) {
     call.builder.count();
     const given = inputs.map((input) => {
-      const item = isSequence(input) ? input.items[place] : input;
-      if (item === undefined) throw new Error(`one of its sequences ends before the place ${place}`);
+      const item = isSequence(input) ? input.items[position] : input;
+      if (item === undefined) throw new Error(`an input sequence has no item ${position}`);
       return item;
     });
     for (const [index, value] of call.subgraphs.trace(body, given).entries()) lists[index]?.push(value);
@@ -57,11 +62,11 @@ function map(call: OperatorCall): readonly TracedValue[] {
   return lists.map((items) => ({ items }));
 }
 
-/** Parts of one axis: of stated sizes, of one size (the last may be shorter), or without a size each index by itself. */
+/** ONNX SplitToSequence: parts of given sizes, of one size (the last may be smaller), or without sizes one part per index. */
 function split(call: OperatorCall): readonly TracedValue[] {
   const x = call.tensor(0);
   const axis = normalizeAxis(call.int("axis", 0), x.type.shape.length);
-  const length = x.type.shape[axis] ?? 0;
+  const length = at(x.type.shape, axis);
   const keep = call.int("keepdims", 1) === 1;
   if (call.inputIfGiven(1) === undefined) {
     call.builder.reserve({ dataType: "int64", shape: [length] });
@@ -78,62 +83,66 @@ function split(call: OperatorCall): readonly TracedValue[] {
   return [{ items }];
 }
 
+/** The sizes of the parts, from the second input. */
 function partSizes(call: OperatorCall, length: number): readonly number[] {
   const literal = call.known(1);
   const stated = integersOf(literal);
   if (literal.shape.length === 0) {
     const [size = 0] = stated;
-    if (size <= 0) throw new Error(`it splits into parts of ${size}`);
+    if (size <= 0) throw new Error(`parts of ${size} elements are invalid`);
     call.builder.reserve({ dataType: "int64", shape: [Math.ceil(length / size)] });
     return Array.from({ length: Math.ceil(length / size) }, (_, part) => Math.min(size, length - part * size));
   }
   if (stated.some((size) => size < 0) || stated.reduce((sum, size) => sum + size, 0) !== length) {
-    throw new Error(`it splits ${length} into [${stated.join(", ")}]`);
+    throw new Error(`split [${stated.join(", ")}] does not add up to ${length}`);
   }
   return stated;
 }
 
-/** Joined along an axis there is, or along a new one. */
+/** ONNX ConcatFromSequence: joined along an existing axis or stacked along a new one. */
 function concat(call: OperatorCall): Value {
   const items = itemsOf(call, 0).map((item) => {
-    if (!isTensor(item)) throw new Error("it joins what is no tensor");
+    if (!isTensor(item)) throw new Error("the sequence contains a value that is not a tensor");
     return item;
   });
   const [first] = items;
-  if (first === undefined) throw new Error("it joins an empty sequence");
+  if (first === undefined) throw new Error("the sequence is empty");
   const stacked = call.int("new_axis", 0) === 1;
   const axis = normalizeAxis(call.int("axis", 0), first.type.shape.length + (stacked ? 1 : 0));
   const parts = stacked ? items.map((item) => call.reshape(item, item.type.shape.toSpliced(axis, 0, 1))) : items;
   return parts.length === 1 ? (parts[0] ?? first) : call.add({ kind: "concat", axis }, ...parts);
 }
 
+/** ONNX Optional: of a value, or empty. */
 function optional(call: OperatorCall): readonly TracedValue[] {
   call.ignore("type");
   const content = call.inputIfGiven(0);
   return [{ optional: true, ...(content === undefined ? {} : { content }) }];
 }
 
-/** What is no optional is there. */
+/** ONNX OptionalHasElement; true for a value that is not an optional. */
 function hasElement(call: OperatorCall): Value {
   const input = call.inputIfGiven(0);
   const there = input !== undefined && (!isOptional(input) || input.content !== undefined);
   return call.builder.constant(literalOf("bool", [], [Number(there)]));
 }
 
+/** ONNX OptionalGetElement; a value that is not an optional is returned as it is. */
 function getElement(call: OperatorCall): readonly TracedValue[] {
   const input = call.input(0);
   if (!isOptional(input)) return [input];
-  if (input.content === undefined) throw new Error("its optional holds nothing");
+  if (input.content === undefined) throw new Error("the optional is empty");
   return [input.content];
 }
 
+/** Rules of sequences and optionals. */
 export const sequences: OperatorFamily = {
   SequenceConstruct: since(11, (call) => [{ items: Array.from({ length: call.inputCount }, (_, index) => call.input(index)) }]),
   SequenceEmpty: since(11, (call) => {
     call.ignore("dtype");
     return [{ items: [] }];
   }),
-  SequenceAt: since(11, at),
+  SequenceAt: since(11, itemAt),
   SequenceInsert: since(11, insert),
   SequenceErase: since(11, erase),
   SequenceLength: since(11, (call) => call.builder.constant(int64Literal([itemsOf(call, 0).length], []))),

@@ -1,17 +1,17 @@
-/** Operators on texts. Programs do not compute them: the interpreter does, or they are computed while the model is traced. */
+/** Operators on strings. The interpreter computes them, or they are computed while the model is traced. */
 import { broadcastShape } from "../../../ir/broadcast.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, type Literal, stringsOf } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 
-/** Inputs: [C] or [1, C]. What is left when the stop words are gone is not known before, and where nothing is left, it is one empty text. */
+/** ONNX StringNormalizer of [C] or [1, C]: removes stop words and changes case. The input must be constant; an empty result becomes one empty string. */
 function normalize(call: OperatorCall): Value {
   const { shape, ...texts } = call.knownData(0);
   if (shape.length > 2 || (shape.length === 2 && shape[0] !== 1))
-    throw new Error(`[${shape.join(", ")}] is neither [C] nor [1, C]`);
+    throw new Error(`the input shape [${shape.join(", ")}] is neither [C] nor [1, C]`);
   const action = call.string("case_change_action", "NONE");
-  if (action !== "NONE" && action !== "LOWER" && action !== "UPPER") throw new Error(`its action "${action}" is unknown`);
+  if (action !== "NONE" && action !== "LOWER" && action !== "UPPER") throw new Error(`case_change_action "${action}" is unknown`);
   const [locale] = call.string("locale", "").replace("_", "-").split(".");
   const tag = locale === "" || locale === "C" ? undefined : locale;
   const lower = (text: string): string => (tag === undefined ? text.toLowerCase() : text.toLocaleLowerCase(tag));
@@ -25,12 +25,14 @@ function normalize(call: OperatorCall): Value {
   return call.builder.constant({ dataType: "string", shape: shape.length === 2 ? [1, data.length] : [data.length], data });
 }
 
+/** ONNX StringConcat, opset 20. */
 function concat(call: OperatorCall): Value {
   const shape = broadcastShape(call.tensor(0).type.shape, call.tensor(1).type.shape);
   const types = [{ dataType: "string", shape }] as const;
   return call.add({ kind: "call", function: "concatenate-strings", attributes: {}, types }, call.tensor(0), call.tensor(1));
 }
 
+/** ONNX RegexFullMatch, opset 20, with RE2 syntax. */
 function fullMatch(call: OperatorCall): Value {
   const texts = call.tensor(0);
   const attributes = { pattern: call.string("pattern", "") };
@@ -38,24 +40,24 @@ function fullMatch(call: OperatorCall): Value {
   return call.add({ kind: "call", function: "regex-full-match", attributes, types }, texts);
 }
 
-/** What Python's str.split() takes for white space. */
-const whiteSpace = /[\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/; // oxlint-disable-line no-control-regex -- as Unicode has it
+/** Whitespace as of Python's str.split(). */
+const whiteSpace = /[\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/; // oxlint-disable-line no-control-regex -- Unicode whitespace includes control characters
 
-/** Splits as Python's str.split(delimiter, most) does; without a delimiter at runs of white space. */
-export function splitText(text: string, delimiter: string, most: number): readonly string[] {
+/** Splits as Python's str.split(delimiter, maxSplit); an empty delimiter means runs of whitespace. */
+function splitText(text: string, delimiter: string, maxSplit: number): readonly string[] {
   const parts: string[] = [];
   let rest = text;
   if (delimiter === "") {
     for (;;) {
       rest = rest.slice(firstOf(rest, false));
       if (rest === "") return parts;
-      if (parts.length === most) return [...parts, rest];
+      if (parts.length === maxSplit) return [...parts, rest];
       const end = firstOf(rest, true);
       parts.push(rest.slice(0, end));
       rest = rest.slice(end);
     }
   }
-  while (parts.length !== most) {
+  while (parts.length !== maxSplit) {
     const at = rest.indexOf(delimiter);
     if (at < 0) break;
     parts.push(rest.slice(0, at));
@@ -64,19 +66,19 @@ export function splitText(text: string, delimiter: string, most: number): readon
   return [...parts, rest];
 }
 
-/** The place of the first character that is white space, or is not; the length where there is none. */
+/** Index of the first character that is whitespace, or that is not; the length if there is none. */
 function firstOf(text: string, white: boolean): number {
   let at = 0;
   while (at < text.length && whiteSpace.test(text[at] ?? "") !== white) at += 1;
   return at;
 }
 
-/** Outputs: the parts, in a new last axis filled up with empty texts, and how many each text has. */
+/** ONNX StringSplit, opset 20. Outputs: the parts along a new last axis, padded with empty strings, and their number for each string. */
 function split(call: OperatorCall): readonly Value[] {
   const { shape, ...texts }: Literal = call.knownData(0);
   const delimiter = call.string("delimiter", "");
-  const most = call.int("maxsplit", -1);
-  const parts = stringsOf({ ...texts, shape }).map((text) => splitText(text, delimiter, most));
+  const maxSplit = call.int("maxsplit", -1);
+  const parts = stringsOf({ ...texts, shape }).map((text) => splitText(text, delimiter, maxSplit));
   const width = parts.reduce((widest, { length }) => Math.max(widest, length), 0);
   call.builder.reserve({ dataType: "string", shape: [...shape, width] });
   const data = parts.flatMap((own) => [...own, ...Array.from({ length: width - own.length }, () => "")]);
@@ -91,15 +93,15 @@ function split(call: OperatorCall): readonly Value[] {
   ];
 }
 
-/** Counts n-grams: of one row [C], or of several [N, C]. */
+/** ONNX TfIdfVectorizer of [C] or [N, C]: weighted counts of the n-grams of a pool. */
 function tfIdf(call: OperatorCall): Value {
   const tokens = call.tensor(0);
   const { shape } = tokens.type;
   const mode = call.string("mode", "TF");
-  if (mode !== "TF" && mode !== "IDF" && mode !== "TFIDF") throw new Error(`its mode "${mode}" is unknown`);
+  if (mode !== "TF" && mode !== "IDF" && mode !== "TFIDF") throw new Error(`mode "${mode}" is unknown`);
   const indexes = call.ints("ngram_indexes") ?? [];
   if (indexes.length === 0 || indexes.some((index) => !(index >= 0 && index < 2 ** 28)))
-    throw new Error("its ngram_indexes do not name columns");
+    throw new Error("ngram_indexes is empty or out of range");
   const attributes = {
     mode,
     indexes,
@@ -112,13 +114,16 @@ function tfIdf(call: OperatorCall): Value {
   };
   const { minGramLength, maxGramLength, maxSkipCount } = attributes;
   if (!(minGramLength >= 1 && maxGramLength >= minGramLength && maxSkipCount >= 0))
-    throw new Error(`it counts grams of ${minGramLength} to ${maxGramLength} that skip ${maxSkipCount}`);
-  if (shape.length === 0 || shape.length > 2) throw new Error(`[${shape.join(", ")}] is neither [C] nor [N, C]`);
+    throw new Error(
+      `min_gram_length ${minGramLength}, max_gram_length ${maxGramLength} and max_skip_count ${maxSkipCount} are inconsistent`,
+    );
+  if (shape.length === 0 || shape.length > 2) throw new Error(`the input shape [${shape.join(", ")}] is neither [C] nor [N, C]`);
   const columns = indexes.reduce((largest, index) => Math.max(largest, index), 0) + 1;
   const types = [{ dataType: "float32", shape: [...shape.slice(0, -1), columns] }] as const;
   return call.add({ kind: "call", function: "tf-idf", attributes, types }, tokens);
 }
 
+/** Rules of string operators. */
 export const text: OperatorFamily = {
   StringNormalizer: since(10, normalize),
   StringConcat: since(20, concat),

@@ -1,7 +1,7 @@
 /**
- * Convolution of [batch, channels, height, width] in float32 or int32, with bias and activation: a product of the weights, 4 output channels at a
- * time, with 8 neighbouring places of an output row at a time. A convolution of 1 x 1 without stride has no rows: its places run on. A window may be deep: then it sees several of the planes that a
- * channel has.
+ * Convolution of [batch, channels, height, width] in float32 or int32, with bias, activation and residual, as a matrix product: 4 output channels times 8
+ * neighbouring positions of an output row. A 1 x 1 convolution with stride 1 treats the whole plane as one row. With `depth` the window also spans
+ * several planes of each channel (3-D convolution).
  */
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -22,16 +22,16 @@ export interface Conv2dRequest {
   readonly batch: number;
   readonly inChannels: number;
   readonly outChannels: number;
-  /** Divides both; 1 where absent. Channels of a group see only that group's. */
+  /** Divides the channels; each group of outputs reads its own group of inputs. Default: 1. */
   readonly groups?: number;
   readonly window: Window;
-  /** Of a third axis before height and width, in x, weights and y. */
+  /** The depth axis of a 3-D convolution, before height and width. Default: 2-D. */
   readonly depth?: DepthWindow;
-  /** Sums of int32 wrap around, and take no activation and no residual. float32 where absent. */
+  /** int32 sums wrap around and take no activation or residual. Default: float32. */
   readonly type?: ConvolutionType;
   readonly bias?: boolean;
   readonly activation?: Activation;
-  /** Adds a tensor shaped like the output (which may be the output only where the activation is none or relu). */
+  /** Adds a tensor of the output's shape. It may be the output itself only when the activation is none or relu. */
   readonly residual?: Epilogue["residual"];
 }
 
@@ -45,8 +45,8 @@ const int32Arithmetic: TileArithmetic = {
 };
 
 /**
- * Parameters: x, weights [outChannels, inChannels / groups, height, width] as they are, then bias and residual where asked for, y, and
- * scratch where `scratchBytes` is not 0. Pieces: 8 places of one image and group, or planes where each channel is its own group.
+ * Creates the kernel. Parameters: x, weights [outChannels, inChannels / groups, height, width], bias and residual if requested, y, and scratch when
+ * `scratchBytes` is not 0. Pieces: 8 positions of one image and group, or planes when every channel is a group of its own.
  */
 export function conv2d(request: Conv2dRequest): Kernel {
   const { batch, inChannels, outChannels, groups = 1, bias = false, activation = "none", residual = "none" } = request;
@@ -112,7 +112,7 @@ interface Layer {
   readonly isPointwise: boolean;
   readonly deep: DepthWindow | undefined;
   readonly type: ConvolutionType;
-  /** Of one group. */
+  /** Input channels of one group. */
   readonly channels: number;
   readonly outputs: number;
   readonly tail: Epilogue;
@@ -125,18 +125,18 @@ interface PanelAddresses {
   readonly bias: I32 | undefined;
   readonly residual: I32 | undefined;
   readonly scratch: I32;
-  /** The plane of a channel. */
+  /** Index of the output plane along the depth axis. */
   readonly level: I32;
   readonly row: I32;
   readonly column: I32;
 }
 
-/** Products that make one sum. */
+/** Number of products per output element. */
 function depthOf({ channels, window, deep }: Layer): number {
   return channels * (deep?.size ?? 1) * window.size[0] * window.size[1];
 }
 
-/** A window of 1 x 1 without stride or pads sees one long row. */
+/** The window of a 1 x 1 convolution without stride and pads, with the plane as a single row. */
 function flattenPointwise(window: ResolvedWindow): ResolvedWindow {
   const { size, strides, pads, input } = window;
   if (![...size, ...strides].every((value) => value === 1) || pads.some((pad) => pad > 0)) return window;

@@ -1,4 +1,4 @@
-/** Convolution in which every channel is its own group: each plane by its own window, four neighbouring places at a time. */
+/** Depthwise convolution, in which every channel is a group of its own: each plane with its own window, four neighbouring positions at a time. */
 import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
@@ -16,11 +16,11 @@ export interface DepthwiseRequest extends Epilogue {
   readonly channels: number;
   readonly window: ResolvedWindow;
   readonly bias: boolean;
-  /** Sums of int32 take no activation and no residual. */
+  /** int32 takes no activation and no residual. */
   readonly type: "float32" | "int32";
 }
 
-/** Pieces: planes. */
+/** Creates the kernel. Pieces: planes. */
 export function depthwise(request: DepthwiseRequest): Kernel {
   const { batch, channels, window, bias, activation, residual, type } = request;
   const { size, output } = window;

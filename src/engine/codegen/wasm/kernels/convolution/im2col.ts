@@ -1,6 +1,6 @@
 /**
- * Copies what a convolution's window sees from up to 8 neighbouring places of an output row into scratch memory: a panel as the tile's loop
- * reads it, [channels * window height * window width][8] ("im2col", a panel at a time).
+ * Copies the inputs of a convolution's window at up to 8 neighbouring output positions to scratch memory as [channels * window height * window width][8],
+ * the order in which the micro-kernel reads them (im2col, one panel at a time).
  */
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -13,12 +13,12 @@ import { type DepthWindow, type ResolvedWindow, isUnrolled } from "./window.ts";
 export interface Patch {
   readonly window: ResolvedWindow;
   readonly channels: number;
-  /** The first channel's plane. */
+  /** Address of the first channel's plane. */
   readonly image: I32;
-  /** Row and first column of the output. */
+  /** Output row of the panel. */
   readonly row: I32;
   readonly column: I32;
-  /** Places: 1 to 8. */
+  /** Number of positions: 1 to 8. */
   readonly columns: number;
   readonly to: I32;
 }
@@ -30,7 +30,7 @@ export function copyPatch(f: FunctionBuilder, patch: Patch): void {
   const left = f.value(i32.sub(i32.mul(column, i32.const(strides[1])), i32.const(pads[1])));
   const mostTop = input[0] - 1 - (size[0] - 1) * dilations[0];
   const mostLeft = input[1] - 1 - (size[1] - 1) * dilations[1] - (columns - 1) * strides[1];
-  const within = (place: I32, most: number): I32 => i32.leU(place, i32.const(most)); // unsigned: a negative place is large
+  const within = (place: I32, most: number): I32 => i32.leU(place, i32.const(most)); // unsigned: negative coordinates are large
   if (!isUnrolled(window)) {
     copyBorder(f, patch, top, left);
     return;
@@ -44,7 +44,7 @@ export function copyPatch(f: FunctionBuilder, patch: Patch): void {
   f.when(i32.and(within(top, mostTop), within(left, mostLeft)), () => copyInterior(f, patch, top, left), border);
 }
 
-/** As `copyPatch`, of windows that see several planes of each channel: [channels * planes * height * width][8]. `level` is the output's plane. */
+/** As `copyPatch`, for windows that span several planes per channel: [channels * planes * height * width][8]. `level` is the output plane. */
 export function copyVolumePatch(f: FunctionBuilder, patch: Patch, deep: DepthWindow, level: I32): void {
   const { window, columns } = patch;
   const planeBytes = window.input[0] * window.input[1] * floatBytes;
@@ -73,7 +73,7 @@ export function copyVolumePatch(f: FunctionBuilder, patch: Patch, deep: DepthWin
   });
 }
 
-/** No place of the window is outside: vectors where the stride is 1. */
+/** Copies a patch that is completely inside of the input; with stride 1, whole vectors. */
 function copyInterior(f: FunctionBuilder, { window, channels, image, columns, to }: Patch, top: I32, left: I32): void {
   const { input, size, strides, dilations } = window;
   const source = f.value(offsetBy(offsetBy(image, top, input[1] * floatBytes), left, floatBytes));
@@ -94,7 +94,7 @@ function copyInterior(f: FunctionBuilder, { window, channels, image, columns, to
   });
 }
 
-/** `lanes` numbers that lie `stride` apart. */
+/** Loads `lanes` float32 elements that are `stride` elements apart. */
 export function loadStrided(address: I32, offset: number, stride: number, lanes: number): V128 {
   if (stride === 1) return v128.load(address, offset);
   return indices(lanes).reduce<V128>(
@@ -104,8 +104,8 @@ export function loadStrided(address: I32, offset: number, stride: number, lanes:
 }
 
 /**
- * Where the window steps by 1: four places are loaded from as near as the input has four, then moved to their lanes; what moves in from
- * outside is 0, because `swizzle` gives 0 for a byte that is none of the sixteen.
+ * Copies a patch at the border, with stride 1: four elements are loaded from the nearest position inside of the row and shifted to their lanes. Lanes
+ * outside become 0, because `swizzle` gives 0 for byte indices above 15.
  */
 function copyShifted(f: FunctionBuilder, patch: Patch, top: I32, left: I32): void {
   const { window, channels, image, columns, to } = patch;
@@ -144,7 +144,7 @@ function clampIndex(value: I32, least: number, most: number): I32 {
   return select(i32.gtS(low, i32.const(most)), i32.const(most), low);
 }
 
-/** Number by number, 0 outside of the input: for what the two above cannot do. */
+/** Copies a patch element by element, with zeros outside of the input: the general case. */
 function copyBorder(f: FunctionBuilder, patch: Patch, top: I32, left: I32): void {
   const { window, channels, image, columns, to } = patch;
   const { input, size, strides, dilations } = window;

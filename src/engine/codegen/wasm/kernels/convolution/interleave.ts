@@ -1,6 +1,6 @@
 /**
- * Puts the phases of a transposed convolution between each other. Of every axis the output's elements take turns: with a stride of s the one at u
- * is element u / s of phase u mod s, and each phase was computed by itself.
+ * Interleaves the phases of a decomposed transposed convolution: with stride s, the output element at position u is element floor(u / s) of phase
+ * u mod s.
  */
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -12,10 +12,10 @@ import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
 import { transposed } from "../matmul/panel-copy.ts";
 
 export interface InterleavedAxis {
-  /** The stride, and how many elements each phase has. */
+  /** Number of phases: the stride. */
   readonly phases: number;
   readonly phaseLength: number;
-  /** Elements that are left out at the beginning, and how many are kept behind them. */
+  /** Leading elements that are cropped. */
   readonly skip: number;
   readonly length: number;
 }
@@ -26,7 +26,7 @@ export interface InterleaveRequest {
   readonly axes: readonly InterleavedAxis[];
 }
 
-/** Parameters: x [planes, phases of each axis, places of each axis], y [planes, kept of each axis], both float32. Pieces: rows of y. */
+/** Creates the kernel. Parameters: x [planes, phases of each axis, phase length of each axis], y [planes, output length of each axis], float32. Pieces: rows of y. */
 export function interleave({ planes, axes }: InterleaveRequest): Kernel {
   const outer = axes.slice(0, -1);
   const { phases, phaseLength, skip, length } = axes.at(-1) ?? { phases: 1, phaseLength: 1, skip: 0, length: 1 };
@@ -42,7 +42,7 @@ export function interleave({ planes, axes }: InterleaveRequest): Kernel {
     pieces: planes * product(outer.map((axis) => axis.length)),
     pieceNanoseconds: length * 0.4 + 20,
     emit(f, { x, y }, from, to, counts) {
-      // Bytes of one phase of a plane, which is a plane of `outerPlaces` rows.
+      // A phase of one plane consists of `outerPlaces` rows.
       const phaseBytes = f.value(i32.mul(counts.rowBytes, i32.const(outerPlaces)));
       const planeBytes = f.value(i32.mul(phaseBytes, i32.const(product(axes.map((axis) => axis.phases)))));
       f.range(from, to, 1, (row) => {
@@ -95,7 +95,7 @@ interface Cursor {
   readonly phaseBytes: I32;
 }
 
-/** Four places of every phase. */
+/** Interleaves four elements of every phase. */
 function emitBlock(f: FunctionBuilder, phases: number, { source, target, phaseBytes }: Cursor): void {
   if (phases === 2) {
     const even = f.value(v128.load(source));

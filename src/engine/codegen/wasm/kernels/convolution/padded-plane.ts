@@ -1,4 +1,4 @@
-/** A plane with its pads, copied into scratch memory, so that windows at the border are like all others. */
+/** Copies a plane with its pads to scratch memory, so that windows at the border need no special case. */
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { copyMemory, f32, i32 } from "../../assembler/scalar.ts";
@@ -9,17 +9,17 @@ import type { ResolvedWindow } from "./window.ts";
 
 const vectorBytes = 16;
 
-/** Bytes of the copy, in whole vectors, and one vector more, because windows of the last row read on. */
+/** Bytes of the padded plane in whole vectors, plus one vector that windows of the last row may read. */
 export function paddedPlaneBytes({ padded }: ResolvedWindow): number {
   return (Math.ceil((padded[0] * padded[1] * floatBytes) / vectorBytes) + 1) * vectorBytes;
 }
 
-/** Without pads there is nothing to copy. */
+/** Whether the window has no pads; then no copy is needed. */
 export function isUnpadded({ pads }: ResolvedWindow): boolean {
   return pads.every((pad) => pad === 0);
 }
 
-/** Fills the margins with `margin`; those stay from plane to plane, so once for each call will do. */
+/** Fills the pads with `margin`. They stay unchanged from plane to plane, so this is done once per call. */
 export function fillMargins(f: FunctionBuilder, window: ResolvedWindow, scratch: I32, margin: number): void {
   const value = f.value(f32x4.splat(f32.const(margin)));
   f.range(i32.const(0), i32.const(paddedPlaneBytes(window)), vectorBytes, (offset) =>

@@ -1,4 +1,4 @@
-/** Maximum and average pooling of [planes, height, width] in float32. */
+/** Max and average pooling of [planes, height, width] in float32. */
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -17,13 +17,13 @@ export interface Pool2dRequest {
   readonly kind: "max" | "average";
   readonly window: Window;
   /**
-   * For averages: how many rows and columns of each pad count as zeros; the rest is as if it were not there. All 0 where absent (ONNX's
-   * count_include_pad = 0). What ceil_mode adds at the bottom and right belongs into `window.pads` and never counts.
+   * For averages: rows and columns of each pad that count as zeros; other padding is excluded from the average. Default: all 0, which is ONNX's
+   * count_include_pad = 0. Padding that ceil_mode adds at the bottom and right belongs in `window.pads` and never counts.
    */
   readonly countedPads?: readonly [top: number, left: number, bottom: number, right: number];
 }
 
-/** Parameters: x, y, and scratch where `scratchBytes` is not 0. Pieces: planes. */
+/** Creates the kernel. Parameters: x, y, and scratch when `scratchBytes` is not 0. Pieces: planes. */
 export function pool2d(request: Pool2dRequest): Kernel {
   const { planes, kind, countedPads = [0, 0, 0, 0] } = request;
   const window = resolveWindow(request.window);
@@ -58,7 +58,7 @@ export function pool2d(request: Pool2dRequest): Kernel {
   });
 }
 
-/** How many of the window's places count, for each lane. */
+/** Number of window taps that count, per lane. */
 function countTaps(
   f: FunctionBuilder,
   { size, strides, dilations, pads, input }: ResolvedWindow,

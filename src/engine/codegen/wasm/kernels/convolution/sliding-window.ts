@@ -1,4 +1,4 @@
-/** Goes over all places of a window on one plane that needs no pads any more, four neighbouring ones at a time. */
+/** Slides a window over one padded plane, four neighbouring output positions at a time. */
 import type { I32, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -7,18 +7,18 @@ import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
 import { loadStrided } from "./im2col.ts";
 import { type ResolvedWindow, isUnrolled } from "./window.ts";
 
-/** Four (or at a row's end fewer) neighbouring places of the output. */
+/** Four neighbouring output positions, or fewer at the end of a row. */
 export interface WindowPosition {
   readonly row: I32;
   readonly column: I32;
   readonly lanes: number;
-  /** Bytes from the output plane's start. */
+  /** Bytes from the start of the output plane. */
   readonly offset: I32;
-  /** What the window sees at each of its own places, row by row; `tapBytes` is the place's number times the size of a float. */
+  /** Generates code for every tap of the window, row by row. `value` is the input at the tap; `tapBytes` is the tap's index times 4. */
   forTaps(see: (value: V128, tapBytes: I32) => void): void;
 }
 
-/** `plane` is [window.padded]. */
+/** Generates the loops. `plane` is the address of a plane of size `window.padded`. */
 export function forWindowPositions(
   f: FunctionBuilder,
   window: ResolvedWindow,

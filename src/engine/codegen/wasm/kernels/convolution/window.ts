@@ -1,18 +1,18 @@
-/** A window that slides over planes of [height, width]: what convolutions and pools have in common. */
+/** Sliding windows over planes of [height, width], for convolution and pooling. */
 
 export interface Window {
-  /** Height and width of the input. */
+  /** Size of the input. */
   readonly input: readonly [height: number, width: number];
-  /** Of the window; a convolution's kernel. */
+  /** Size of the window in taps; a convolution's kernel size. */
   readonly size: readonly [height: number, width: number];
-  /** 1, 1 where absent. */
+  /** Steps of the window. Default: 1, 1. */
   readonly strides?: readonly [down: number, right: number];
   readonly dilations?: readonly [down: number, right: number];
-  /** Rows and columns added around the input; 0 where absent. */
+  /** Rows and columns added around the input. Default: 0. */
   readonly pads?: readonly [top: number, left: number, bottom: number, right: number];
 }
 
-/** A third axis, which comes before height and width. */
+/** The depth axis of a 3-D window, before height and width. All members count planes. */
 export interface DepthWindow {
   readonly input: number;
   readonly size: number;
@@ -23,10 +23,10 @@ export interface DepthWindow {
   readonly output: number;
 }
 
-/** A window with nothing left out, and the size of what it gives. */
+/** A window with all defaults filled in, and the size of its output. */
 export interface ResolvedWindow extends Required<Window> {
   readonly output: readonly [height: number, width: number];
-  /** Height and width of the input with its pads. */
+  /** Size of the input including pads. */
   readonly padded: readonly [height: number, width: number];
 }
 
@@ -37,10 +37,10 @@ export function resolveWindow(window: Window): ResolvedWindow {
   return { input, size, strides, dilations, pads, padded, output: [places(0), places(1)] };
 }
 
-/** Larger windows are gone through in loops, so that the code of hostile ones stays small. */
+/** Windows with more taps use loops instead of unrolled code, which bounds the code size for adversarial models. */
 const maxUnrolledTaps = 64;
 
-/** Whether a window's code is written out place by place. */
+/** Whether the code for a window's taps is unrolled. */
 export function isUnrolled({ size }: ResolvedWindow): boolean {
   return size[0] * size[1] <= maxUnrolledTaps;
 }

@@ -1,6 +1,6 @@
 /**
- * One loop over a whole chain of elementwise operations: operands are loaded four elements at a time, every intermediate stays in a
- * register, the result is stored once. This is what fusion of elementwise chains ends in.
+ * One loop over a fused chain of elementwise operations: operands are loaded four elements at a time, intermediate results stay in registers, and the
+ * result is stored once.
  */
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -12,10 +12,10 @@ import { type RegisterValue, elementAddress, loadElements, storeElements } from 
 import { type ElementwiseRequest, elementBytes } from "./request.ts";
 import { emitStep } from "./steps.ts";
 
-/** Elements of a piece where all operands are walked as one axis. */
+/** Elements per piece when all operands collapse to one axis. */
 const blockElements = 1024;
 
-/** Parameters: input0, input1, ..., output. Pieces: rows of the collapsed shape, or blocks of 1,024 elements where that is one row. */
+/** Creates the kernel. Parameters: input0, input1, ..., output. Pieces: rows of the collapsed shape, or blocks of 1,024 elements when that is a single row. Throws CONTRACT_VIOLATION during code generation for requests that `supportsElementwise` rejects. */
 export function elementwise(request: ElementwiseRequest): Kernel {
   const { shape, inputs, steps, output } = request;
   const dense = contiguousStrides(shape);
@@ -66,14 +66,14 @@ export function elementwise(request: ElementwiseRequest): Kernel {
   });
 }
 
-/** The elements `from` to `end` of a row; `end` is a multiple of four, or `size`, the row's end. */
+/** The elements `from` to `end` (exclusive) of a row. `end` is a multiple of four or the end of the row. */
 interface RowRange {
   readonly from: I32;
   readonly end: I32;
   readonly size: I32;
 }
 
-/** Of the axis's size the code knows no more than how many elements are left over behind whole vectors. */
+/** Generates the loop over part of a row. Of the row's size the code only depends on the remainder modulo four. */
 function emitRow(f: FunctionBuilder, request: ElementwiseRequest, axis: Axis, starts: readonly I32[], part: RowRange): void {
   const { from, end, size } = part;
   const rest = axis.size % 4;

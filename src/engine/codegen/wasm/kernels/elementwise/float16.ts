@@ -1,6 +1,6 @@
 /**
- * float16 (IEEE 754 binary16) in memory, float32 in registers. Widening is exact; narrowing rounds to the nearest, halves to even, and what is
- * too large becomes an infinity.
+ * Conversion between float16 (IEEE 754 binary16) in memory and float32 in registers. Widening is exact; narrowing rounds to nearest, half to even, and
+ * overflows to infinity.
  */
 import type { V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -16,7 +16,7 @@ const firstTooLarge = 0x477ff000;
 /** The bits of 2^-14 as float32, the smallest normal half. */
 const smallestNormal = 0x38800000;
 
-/** Halves as 32-bit lanes become float32. */
+/** Converts float16 bit patterns in 32-bit lanes to float32. */
 export function float16ToFloat32(f: FunctionBuilder, lanes: V128): V128 {
   const bits = f.value(lanes);
   const size = f.value(v128.and(bits, i32x4.const(0x7fff)));
@@ -29,7 +29,7 @@ export function float16ToFloat32(f: FunctionBuilder, lanes: V128): V128 {
   return v128.or(magnitude, sign);
 }
 
-/** float32 become halves, in the low half of each lane. */
+/** Converts float32 to float16 bit patterns in the low half of each lane. */
 export function float32ToFloat16(f: FunctionBuilder, value: V128): V128 {
   const bits = f.value(value);
   const size = f.value(v128.and(bits, i32x4.const(0x7fffffff)));

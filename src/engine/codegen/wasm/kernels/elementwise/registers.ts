@@ -1,4 +1,4 @@
-/** Four elements in registers: how each type is held there, loaded and stored. */
+/** Four elements in registers: how each type is represented, loaded and stored. */
 import { InferyardError } from "../../../../../errors.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -9,10 +9,10 @@ import { storeLanes } from "../loops/lanes.ts";
 import { float32ToFloat16, float16ToFloat32 } from "./float16.ts";
 import { type ElementwiseType, elementBytes } from "./request.ts";
 
-/** Whole numbers of 8 and 16 bits are held as int32, float16 as float32; bool as a mask, all bits of a lane set or clear. */
+/** Types in registers. 8- and 16-bit integers are held as int32, float16 as float32, and bool as a mask with all bits of a lane set or clear. */
 export type RegisterType = "float32" | "float64" | "int32" | "uint32" | "int64" | "bool";
 
-/** Four elements: one vector, or two of two lanes for int64 and float64. */
+/** Four elements: one vector, or two vectors of two lanes for int64 and float64. */
 export interface RegisterValue {
   readonly type: RegisterType;
   readonly parts: readonly Local<"v128">[];
@@ -28,7 +28,7 @@ export function needsTwoVectors(type: RegisterType): type is "int64" | "float64"
   return type === "int64" || type === "float64";
 }
 
-/** Loads `lanes` elements (1 to 4) that lie `stride` elements apart. What the other lanes hold does not matter. */
+/** Loads `lanes` elements (1 to 4) that are `stride` elements apart. The other lanes are undefined. */
 export function loadElements(
   f: FunctionBuilder,
   type: ElementwiseType,
@@ -70,7 +70,7 @@ function loadTwoByteLanes(f: FunctionBuilder, address: I32, stride: number, lane
   return indices(lanes).reduce<V128>((all, lane) => v128.load16Lane(at, all, lane, lane * stride * 2), v128.zero);
 }
 
-/** Bytes in the low lanes become 32-bit lanes. */
+/** Widens bytes in the low lanes to 32-bit lanes. */
 function widenTo32(type: ElementwiseType, loaded: V128): V128 {
   if (type === "int8") return i32x4.extendLowI16x8S(i16x8.extendLowI8x16S(loaded));
   if (type !== "uint8" && type !== "bool") return loaded;
@@ -78,7 +78,7 @@ function widenTo32(type: ElementwiseType, loaded: V128): V128 {
   return type === "bool" ? i32x4.ne(wide, v128.zero) : wide;
 }
 
-/** Stores the first `lanes` elements one after the other. */
+/** Stores the first `lanes` elements contiguously. Throws CONTRACT_VIOLATION when the value has another register type. */
 export function storeElements(
   f: FunctionBuilder,
   type: ElementwiseType,
@@ -115,7 +115,7 @@ export function storeElements(
   else for (const lane of indices(lanes)) f.run(v128.store8Lane(address, packed, lane, lane));
 }
 
-/** The element address of a lane's first byte: base + place * stride elements. */
+/** Address of the element at index `place`: base + place * stride elements. */
 export function elementAddress(base: I32, place: I32, stride: number, type: ElementwiseType): I32 {
   const bytes = stride * elementBytes[type];
   if (bytes === 0) return base;

@@ -1,6 +1,6 @@
-/** What the elementwise generator compiles: a short program on one element, run for every element of a shape. */
+/** The input of the elementwise generator: a program on one element, executed for every element of a shape. */
 
-/** Types in memory. bool is a byte, 0 or 1 (any other byte is true as well); float16 is computed with as float32. */
+/** Element types in memory. bool is one byte, where any nonzero value is true; float16 is computed as float32. */
 export type ElementwiseType =
   | "float32"
   | "float16"
@@ -67,13 +67,13 @@ export type Arithmetic =
 export type Comparison = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
 
 /**
- * One step. Values are numbered: the inputs first, then each step's result; `of` names earlier ones. Both operands of a binary step and
- * both choices of `select` have one type.
+ * One step. Values are numbered: inputs first, then the result of each step; `of` refers to earlier values. Both operands of a binary step and both
+ * choices of `select` have the same type.
  *
- * `round` is to the nearest, halves to even. Integer division truncates, and by zero gives 0, as its rest does; `mod` has the divisor's sign, `remainder` the
- * dividend's. float32 min and max give NaN where either is. `and`, `or`, `xor` and `not` are bitwise on whole numbers and logical on bool;
- * shifts fill with zeros, and give 0 from as many places on as there are bits.
- * Casts: float to integer truncates and saturates (NaN gives 0), int32 to fewer bits keeps the low ones, anything to bool asks "not zero".
+ * `round` rounds half to even. Integer division truncates; division by zero and its remainder give 0. `mod` has the sign of the divisor, `remainder` that
+ * of the dividend. float32 min and max propagate NaN. `and`, `or`, `xor` and `not` are bitwise on integers and logical on bool. Shifts are logical and
+ * give 0 when the count is at least the number of bits. Casts from float to integer truncate and saturate, with NaN becoming 0; casts from int32 to
+ * narrower integers keep the low bits; casts to bool test for nonzero.
  */
 export type Step =
   | {
@@ -83,22 +83,22 @@ export type Step =
     }
   | { readonly op: Unary; readonly of: readonly [number] }
   | { readonly op: Arithmetic | Comparison; readonly of: readonly [number, number] }
-  /** Condition, value where true, value where false. */
+  /** Operands: condition, value if true, value if false. */
   | { readonly op: "select"; readonly of: readonly [number, number, number] }
   | { readonly op: "cast"; readonly of: readonly [number]; readonly to: ElementwiseType };
 
 export interface ElementwiseInput {
   readonly type: ElementwiseType;
-  /** Elements from one place to the next along each axis of the shape, 0 where it repeats; dense and row-major where absent. */
+  /** Strides in elements; 0 on broadcast axes. Default: contiguous, row-major. */
   readonly strides?: readonly number[];
 }
 
 export interface ElementwiseRequest {
-  /** The output's shape; it is dense and row-major. */
+  /** Shape of the output, which is contiguous and row-major. */
   readonly shape: readonly number[];
   readonly inputs: readonly ElementwiseInput[];
   readonly steps: readonly Step[];
-  /** The type the last value is stored as: float32 also as float16, rounded; int64 and bool as they are; int32 also as what has fewer bits (its low ones). */
+  /** Type in which the last value is stored. float32 can be stored as float16, rounded; int32 as a narrower integer, truncated to its low bits. */
   readonly output: ElementwiseType;
 }
 

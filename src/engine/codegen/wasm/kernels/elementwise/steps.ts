@@ -1,4 +1,4 @@
-/** A step on four lanes of any type. */
+/** Generates one elementwise step for four lanes of any type. */
 import { InferyardError } from "../../../../../errors.ts";
 import type { Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -20,7 +20,7 @@ import { needsTwoVectors, type RegisterValue, type RegisterType, registerType } 
 import type { Arithmetic, Comparison, ElementwiseType, Step, Unary } from "./request.ts";
 import { isComparison } from "./support.ts";
 
-/** Computes the step. `constants` has the value of every constant step. */
+/** Generates a step and returns its result. `constants` holds the values of constant steps by number. Throws CONTRACT_VIOLATION for an unsupported step. */
 export function emitStep(
   f: FunctionBuilder,
   step: Step,
@@ -68,7 +68,7 @@ function unsupportedStep(step: Step, operands: readonly RegisterValue[]): Infery
   return new InferyardError("CONTRACT_VIOLATION", `there is no elementwise ${step.op} of ${types}`);
 }
 
-/** Part by part: once, or twice where four elements take two vectors. */
+/** Computes each vector of a value: one, or two when four elements take two vectors. */
 function computeParts(
   step: Step,
   operands: readonly RegisterValue[],

@@ -1,11 +1,12 @@
-/** Integer arithmetic on places in tensors. */
+/** Address arithmetic in generated code. */
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32, select } from "../../assembler/scalar.ts";
 
-/** A number that the code holds, or one that it is told when it runs. */
+/** A size: a constant of the code, or an expression that is evaluated at run time. */
 export type Size = number | I32;
 
+/** The size as an expression. */
 export function sizeValue(size: Size): I32 {
   return typeof size === "number" ? i32.const(size) : size;
 }
@@ -15,10 +16,12 @@ export function scaleSize(size: Size, factor: number): Size {
   return typeof size === "number" ? size * factor : i32.mul(size, i32.const(factor));
 }
 
+/** The smaller of two signed integers. */
 export function minimum(a: I32, b: I32): I32 {
   return select(i32.ltS(a, b), a, b);
 }
 
+/** The larger of two signed integers. */
 export function maximum(a: I32, b: I32): I32 {
   return select(i32.gtS(a, b), a, b);
 }
@@ -29,7 +32,7 @@ export function offsetBy(base: I32, index: I32, bytes: Size): I32 {
   return i32.add(base, bytes === 1 ? index : i32.mul(index, sizeValue(bytes)));
 }
 
-/** The coordinates of a row-major place in a shape. */
+/** The coordinates of a row-major index in a shape. */
 export function unravel(f: FunctionBuilder, place: I32, shape: readonly Size[]): Local<"i32">[] {
   const coordinates: Local<"i32">[] = [];
   let rest = f.value(place);
@@ -46,6 +49,7 @@ export function addressAt(base: I32, coordinates: readonly I32[], strides: reado
   return coordinates.reduce<I32>((sum, coordinate, axis) => offsetBy(sum, coordinate, strides[axis] ?? 0), base);
 }
 
+/** The product of the sizes; 1 for none. */
 export function product(sizes: readonly number[]): number {
   return sizes.reduce((all, size) => all * size, 1);
 }

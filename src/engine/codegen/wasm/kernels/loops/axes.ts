@@ -1,12 +1,12 @@
-/** Neighbouring axes become one where every operand allows it: most broadcasts end as one or two axes. */
+/** Merges neighbouring axes that all operands traverse alike: most broadcasts end with one or two axes. */
 
-/** An axis of the loop: its size, and for every operand the elements from one place to the next. */
+/** A loop axis: its size, and the stride of every operand in elements. */
 export interface Axis {
   readonly size: number;
   readonly strides: readonly number[];
 }
 
-/** `strides[operand][axis]`. Axes of size 1 vanish; there is always one axis left. */
+/** Merges the axes of a shape; `strides[operand][axis]` in elements. Axes of size 1 are dropped, but at least one axis remains. */
 export function collapseAxes(shape: readonly number[], strides: readonly (readonly number[])[]): Axis[] {
   const axes: Axis[] = [];
   shape.forEach((size, axis) => {
@@ -20,6 +20,7 @@ export function collapseAxes(shape: readonly number[], strides: readonly (readon
   return axes.length > 0 ? axes : [{ size: 1, strides: strides.map(() => 1) }];
 }
 
+/** The strides of a contiguous, row-major tensor, in elements. */
 export function contiguousStrides(shape: readonly number[]): number[] {
   return shape.map((_, axis) => shape.slice(axis + 1).reduce((all, size) => all * size, 1));
 }

@@ -1,14 +1,15 @@
-/** Splits a range into equal blocks, of which the last may be shorter, and emits code for each block length that occurs. */
+/** Divides a range into equal blocks, the last of which may be shorter, and generates code for each block length that occurs. */
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { type Size, sizeValue } from "./addressing.ts";
 
+/** A range that is divided into blocks. */
 export interface BlockRange {
-  /** Index of the current block, and the number of blocks. */
+  /** Index of the current block. */
   readonly block: I32;
   readonly blocks: Size;
-  /** Length of the whole range, and of every block but the last, in elements (or bytes, as the kernel counts). */
+  /** Length of the whole range, in elements or bytes. */
   readonly size: number;
   readonly width: number;
 }

@@ -1,12 +1,13 @@
-/** Copies a run of bytes whose length is known, and writes not one byte more. */
+/** Copies runs of bytes of known length, without writing past their end. */
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { copyMemory, i32, i64 } from "../../assembler/scalar.ts";
 import { v128 } from "../../assembler/vector.ts";
 
-/** Up to so many bytes, loads and stores in a row beat a call of the engine's own copy (about 20 ns). */
+/** Up to this many bytes, unrolled loads and stores are faster than memory.copy, whose call takes about 20 ns. */
 const inlineBytes = 192;
 
+/** Copies `bytes` bytes from `source` to `target`. */
 export function copyBytes(f: FunctionBuilder, target: I32, source: I32, bytes: number): void {
   if (bytes > inlineBytes) {
     f.run(copyMemory(target, source, i32.const(bytes)));
@@ -19,9 +20,10 @@ export function copyBytes(f: FunctionBuilder, target: I32, source: I32, bytes: n
   for (const size of [8, 4, 2, 1] as const) for (; done + size <= bytes; done += size) copyElement(f, to, from, size, done, done);
 }
 
+/** Sizes of elements that can be copied. */
 export type ElementBytes = 1 | 2 | 4 | 8;
 
-/** Copies one element; the constants are bytes added to each address. */
+/** Copies one element. The offsets are constant bytes added to each address. */
 export function copyElement(
   f: FunctionBuilder,
   target: Local<"i32">,

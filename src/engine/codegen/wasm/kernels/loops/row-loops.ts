@@ -1,4 +1,4 @@
-/** Walking along a row of float32 (or int32) four elements at a time. */
+/** Loops over rows of float32 or int32, four elements at a time. */
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -9,12 +9,12 @@ import { indices } from "../matmul/micro-kernel.ts";
 
 const vectorBytes = 16;
 
-/** Elements of a row: a number, or as many whole vectors as the code is told and a rest that it holds. */
+/** Length of a row in elements: a constant, or a number of whole vectors known at run time and a constant remainder. */
 export type RowLength = number | { readonly vectors: I32; readonly rest: number };
 
 /**
- * The body for every vector of a row; `lanes` is 4 but for the last, which may be shorter. `offset` is in bytes from the row's start.
- * The loop's body is written `ways` times, `way` counting from 0, so that chains of dependent sums can run side by side.
+ * Generates `body` for every vector of a row. `lanes` is 4 except for the last vector, which may be shorter; `offset` is in bytes from the start of the
+ * row. The loop is unrolled `ways` times, `way` counting from 0, so that dependent operations can overlap.
  */
 export function forVectors(
   f: FunctionBuilder,
@@ -41,7 +41,7 @@ export function forVectors(
     body(i32.const(first * 4), Math.min(4, length - first), way);
 }
 
-/** What does not fill a round of all ways is left to the first. */
+/** As `forVectors`, for lengths known at run time. Vectors that do not fill an unrolled iteration use way 0. */
 function forDynamicVectors(
   f: FunctionBuilder,
   { vectors, rest }: Exclude<RowLength, number>,
@@ -63,15 +63,15 @@ function forDynamicVectors(
   if (rest > 0) body(offset, rest, 0);
 }
 
-/** How a reduction combines: on four lanes, starting from `identity`, which lanes behind the row's end are replaced by. */
+/** A reduction: how two vectors are combined, and the identity, which replaces lanes past the end of the row. */
 export interface Reducer {
   readonly combine: Binary<"v128">;
   readonly identity: V128;
 }
 
 /**
- * Combines what `element` makes of each vector of a row; the result is in every lane. Cheap elements are combined in four sums at a time,
- * costly ones keep the machine busy with one.
+ * Reduces what `element` computes for each vector of a row; the result is in every lane. Cheap elements are reduced into four accumulators, costly ones
+ * into one.
  */
 export function reduceRow(
   f: FunctionBuilder,
@@ -91,6 +91,7 @@ export function reduceRow(
   return f.value(acrossLanes(sum, combine));
 }
 
+/** Loads four elements at base + offset bytes. */
 export function loadVector(base: I32, offset: I32): V128 {
   return v128.load(i32.add(base, offset));
 }

@@ -1,9 +1,9 @@
 /**
- * C[i] = alpha * A[i] B[i] for every i of a batch, both computed at run time and laid out by strides: attention's scores (B is K
- * transposed, heads interleaved) and context.
+ * Batched matrix product C[i] = alpha * A[i] B[i] of two computed operands given by strides, such as attention scores (B is the transposed keys, heads
+ * interleaved) and context.
  *
- * A piece is one panel of 8 columns of one product. Where B's columns do not lie side by side, or enough rows use them, the panel is first
- * copied into scratch memory in the order in which the tiles read it.
+ * A piece is one panel of 8 columns of one product. Where the columns of B are not contiguous, or enough rows use them, the panel is first copied to
+ * scratch memory in the order in which the micro-kernel reads it.
  */
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -17,7 +17,7 @@ import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes, indices, laneCount, emitMicroKernel, type TileArithmetic, tileColumns, tileRows } from "./micro-kernel.ts";
 import { type Panel, copyPanel } from "./panel-copy.ts";
 
-/** Where a batch of matrices lies: elements between neighbouring rows, columns, and steps along each axis of the batch. */
+/** Strides of a batch of matrices, in elements: between rows, between columns, and along each batch axis. */
 export interface MatrixStrides {
   readonly row: number;
   readonly column: number;
@@ -28,15 +28,15 @@ export interface BatchedMatmulRequest {
   readonly m: number;
   readonly n: number;
   readonly k: number;
-  /** Sizes of the axes that the products are counted by: [batch, heads], say. May be empty. */
+  /** Sizes of the batch axes, such as [batch, heads]. May be empty. */
   readonly batch: readonly number[];
   readonly a: MatrixStrides;
   readonly b: MatrixStrides;
-  /** Columns of C lie side by side: `column` is 1. */
+  /** Strides of C; `column` must be 1. */
   readonly c: MatrixStrides;
-  /** Multiplies the product; 1 where absent. */
+  /** Factor of the product. Default: 1. */
   readonly alpha?: number;
-  /** Sums of int32 wrap around; alpha is 1. float32 where absent. */
+  /** int32 sums wrap around and need alpha 1. Default: float32. */
   readonly type?: "float32" | "int32";
 }
 
@@ -45,15 +45,15 @@ const int32Arithmetic: TileArithmetic = {
   accumulate: (_f, factor, columns, sum) => i32x4.add(sum, i32x4.mul(factor, columns)),
 };
 
-/** From so many rows on, copying a panel of B costs less than reading it from where its rows lie apart. */
+/** From this many rows on, copying a panel of B costs less than reading it with a stride. */
 const minRowsToCopy = 16;
-/** Up to so many rows, columns whose elements lie side by side are multiplied where they are. */
+/** Up to this many rows, contiguous columns are multiplied as dot products, without a copy. */
 const maxDotRows = 3;
-/** Panels at once that V8's registers hold, of one row and of two. */
+/** Panels that fit V8's registers together, for one row and for two. */
 const panelsForFewRows: readonly number[] = [4, 2];
 const floatsPerNanosecond = 22;
 
-/** Parameters: a, b, c, and scratch where `scratchBytes` is not 0. */
+/** Creates the kernel. Parameters: a, b, c, and scratch when `scratchBytes` is not 0. */
 export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
   const { m, n, k, batch, a, b, alpha = 1, type = "float32" } = request;
   const isDots = type === "float32" && m <= maxDotRows && b.row === 1 && a.column === 1 && b.column > 1;
@@ -94,15 +94,15 @@ export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
   });
 }
 
-/** Columns of a panel. Few rows read several panels where they lie: more sums in flight, and more of each row of B at once. */
+/** Columns of a panel. With few rows several panels are read at once, which gives more independent sums and longer reads of B. */
 function panelWidth({ m, b }: BatchedMatmulRequest, copies: boolean): number {
   const panels = b.column === 1 && !copies ? (panelsForFewRows[m - 1] ?? 1) : 1;
   return panels * tileColumns;
 }
 
-/** Lengths of texts, and what follows from them: the same code serves them all. */
+/** The sizes that may be passed as arguments, so that one code serves all sequence lengths. */
 interface ProductSizes {
-  /** Of 4 rows each. */
+  /** Blocks of 4 rows. */
   readonly rowBlocks: Size;
   readonly panels: Size;
   readonly depth: Size;
@@ -133,7 +133,7 @@ function productSizes(
   };
 }
 
-/** What the code depends on where it is told its sizes. */
+/** What the code depends on when its sizes are arguments. */
 function specialization({ m, n, batch, a, b, alpha = 1 }: BatchedMatmulRequest, width: number): object {
   return {
     rows: m < tileRows ? { m } : { rest: m % tileRows },

@@ -1,6 +1,6 @@
 /**
- * Products of a few rows with columns whose elements lie side by side, as one query's scores: sums of products run along k in vectors, four
- * columns at a time, and end in one vector. Copying the columns for a tile would cost more than the product.
+ * Dot products of few rows with contiguous columns, such as the scores of a single query. Sums run along k in vectors, four columns at a time. Copying
+ * the columns for the micro-kernel would cost more than the product.
  */
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -21,10 +21,10 @@ export interface DotPanel {
   readonly columnStride: number;
 }
 
-/** The products of one row with up to four columns, one in each lane; lanes of no column hold anything. */
+/** The dot products of one row with up to four columns, one per lane; the other lanes are undefined. */
 export function dotPanel(f: FunctionBuilder, { depth, columns, a: row, b: column, columnStride }: DotPanel): Local<"v128"> {
   const sums = f.locals("v128", laneCount);
-  for (const sum of sums) f.set(sum, v128.zero); // the local may hold the last panel's sum
+  for (const sum of sums) f.set(sum, v128.zero); // locals keep the sums of the previous panel
   const a = f.value(row);
   const b = f.value(column);
   const add = (lanes: number): void => {

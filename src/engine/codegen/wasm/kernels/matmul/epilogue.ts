@@ -1,4 +1,4 @@
-/** What happens to the sums of a product on their way to memory: scale, residual, activation. */
+/** The epilogue of a matrix product: scale, bias, activation and residual, applied to the sums before they are stored. */
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
@@ -6,25 +6,27 @@ import { type Activation, activate } from "../../math/activation.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { indices, laneCount } from "./micro-kernel.ts";
 
+/** What follows a matrix product. */
 export interface Epilogue {
   readonly activation: Activation;
-  /** Where the residual is added, if there is one. */
+  /** Where the residual is added. */
   readonly residual: "none" | "before-activation" | "after-activation";
 }
 
+/** A tile of sums, and where it is stored. */
 export interface TileStore {
   readonly sums: readonly (readonly Local<"v128">[])[];
-  /** Columns of the tile that exist. */
+  /** Number of columns of the tile that exist. */
   readonly columns: number;
   readonly c: I32;
   readonly cRowBytes: number;
   readonly residual: I32 | undefined;
   readonly residualRowBytes: number;
-  /** Applied to the sums first: a scale or a bias that could not be the first sum. */
+  /** Applied to the sums first: scales, and a bias that could not be the initial sum. */
   readonly finish: (sum: V128, row: number, vector: number) => V128;
 }
 
-/** Ends a tile. Costly activations run in a loop over the rows, so that their code is there once per vector and not once per sum. */
+/** Stores a tile. Expensive activations run in a loop over the rows, which generates their code once per vector instead of once per sum. */
 export function storeTile(f: FunctionBuilder, tail: Epilogue, tile: TileStore): void {
   const { sums, columns, c, cRowBytes } = tile;
   const lanes = (vector: number): number => Math.min(laneCount, columns - vector * laneCount);

@@ -1,7 +1,7 @@
 /**
- * One row times packed weights. Memory is what it waits for: every weight is used once. So two panels are read side by side, one from each half of
- * the matrix: two streams that far apart are fetched faster than one (by 6 to 27 % for matrices of 768 x 2304 to 3072 x 768), and faster than two
- * neighbours. Neighbouring k have sums of their own that need not wait for each other.
+ * Matrix-vector product: one row times packed weights. It is bound by memory, because every weight is used once. Two panels are read at a time, one from
+ * each half of the matrix: two distant streams are prefetched faster than one (by 6 to 27 % for matrices of 768 x 2304 to 3072 x 768) and faster than
+ * two neighbouring ones. Neighbouring k have independent sums, which shortens the chain of dependent additions.
  */
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -10,31 +10,33 @@ import { f32x4, v128 } from "../../assembler/vector.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount, tileColumns } from "./micro-kernel.ts";
 
-/** Sums, columns and a factor stay within the 15 registers that V8 has for vectors. */
+/** Independent accumulators per panel: sums, columns and a factor must fit the 15 vector registers that V8 uses. */
 const accumulatorsFor = (panels: number): number => (panels === 1 ? 3 : 2);
 
-/** A panel of the row's product: its first sums, and what becomes of the last. */
+/** One panel of the product: its initial sums, and what becomes of the final ones. */
 export interface GemvPanel {
-  /** Of four columns: 1 or 2. */
+  /** Vectors of four columns: 1 or 2. */
   readonly vectors: number;
   start(vector: number): V128;
   store(sums: readonly (readonly Local<"v128">[])[]): void;
 }
 
+/** A matrix-vector product. */
 export interface Gemv {
   readonly n: number;
   readonly depth: number;
   readonly a: I32;
-  /** [depth, n] packed by `packMatmulWeights`. */
+  /** Weights [depth, n], packed by `packMatmulWeights`. */
   readonly b: I32;
   readonly pieces: { readonly from: I32; readonly to: I32 };
 }
 
-/** A piece is a pair of panels, as far apart as there are pieces. */
+/** Number of pieces. A piece is a pair of panels, as far apart as there are pieces. */
 export function gemvPieces(n: number): number {
   return Math.ceil(Math.ceil(n / tileColumns) / 2);
 }
 
+/** Generates the loop over the pieces. `panelAt` describes each panel. */
 export function emitGemv(f: FunctionBuilder, row: Gemv, panelAt: (panel: I32, columns: number) => GemvPanel): void {
   const { n, depth, b, pieces } = row;
   const panels = Math.ceil(n / tileColumns);
@@ -54,7 +56,7 @@ export function emitGemv(f: FunctionBuilder, row: Gemv, panelAt: (panel: I32, co
     } else if (panels % 2 === 0) pair();
     else orAlone();
 
-    /** Of an odd number of panels the middle one has no other. */
+    /** With an odd number of panels the middle one has no partner. */
     function orAlone(): void {
       f.when(i32.eq(piece, i32.const(apart - 1)), () => emit(tileColumns), pair);
     }
@@ -64,7 +66,7 @@ export function emitGemv(f: FunctionBuilder, row: Gemv, panelAt: (panel: I32, co
 interface GemvOperands {
   readonly depth: number;
   readonly a: I32;
-  /** The first panel's first byte, and bytes from there to the next panel's. */
+  /** Address of the first panel, and the distance in bytes to the second. */
   readonly b: I32;
   readonly apartBytes: number;
 }

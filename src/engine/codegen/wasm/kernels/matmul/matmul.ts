@@ -1,4 +1,4 @@
-/** C = activation(alpha * A B + bias) + residual with packed, constant B: the linear layers. */
+/** Linear layers: C = activation(alpha * A B + bias) + residual with constant, packed B. */
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -11,26 +11,27 @@ import { emitTiles, tilingFor, rowSpecialization, type TilePosition } from "./ti
 import { emitGemv, gemvPieces, type GemvPanel } from "./gemv.ts";
 import { type Epilogue, storeTile } from "./epilogue.ts";
 
+/** What the kernel computes. */
 export interface MatmulRequest {
-  /** C is [m, n], A is [m, k], both row-major; B is [k, n] packed by `packMatmulWeights`. */
+  /** Rows of A and C. A is [m, k] and C is [m, n], both row-major; B is [k, n] packed by `packMatmulWeights`. */
   readonly m: number;
   readonly n: number;
   readonly k: number;
-  /** Elements from one row to the next; k and n where absent. The residual has the stride of C. */
+  /** Elements from one row of A to the next. Default: k. */
   readonly aStride?: number;
   readonly cStride?: number;
-  /** Multiplies the product, not the bias; 1 where absent. */
+  /** Factor of the product, but not of the bias. Default: 1. */
   readonly alpha?: number;
-  /** Adds a vector of n. */
+  /** Whether a vector of n elements is added. */
   readonly bias?: boolean;
   readonly activation?: Activation;
-  /** Adds a matrix shaped like C, which may be C itself unless it is added after an activation other than none and relu. */
+  /** Adds a matrix shaped like C. It may be C itself unless it is added after an activation other than none and relu. */
   readonly residual?: Epilogue["residual"];
 }
 
 const multiplyAddsPerNanosecond = 25;
 
-/** Parameters: a, b, then bias and residual where asked for, then c. Pieces: panels of 8 columns (pairs of them for one row), or blocks of 4 rows where m is large. */
+/** Creates the kernel. Parameters: a, b, then bias and residual if requested, then c. Pieces: panels of 8 columns (pairs of panels for one row), or blocks of 4 rows where m is large. */
 export function matmul(request: MatmulRequest): Kernel {
   const { m, n, k, aStride = k, cStride = n, alpha = 1, bias = false, activation = "none", residual = "none" } = request;
   const isRow = m === 1;
@@ -47,7 +48,7 @@ export function matmul(request: MatmulRequest): Kernel {
     pieces,
     pieceNanoseconds: (m * n * k) / pieces / multiplyAddsPerNanosecond + 1,
     emit(f, { a, b, c, bias: biasAt, residual: residualAt }, from, to, { rowBlocks }) {
-      /** What a tile starts from, and where its sums go. */
+      /** The initial sums of a tile, and where it is stored. */
       const tileAt = ({ rowBlock, panel, columns }: Omit<TilePosition, "rows">): GemvPanel => {
         const onC = (base: I32): Local<"i32"> =>
           f.value(offsetBy(offsetBy(base, panel, tileColumns * floatBytes), rowBlock, tileRows * cRowBytes));
@@ -103,6 +104,6 @@ function loadVectors(f: FunctionBuilder, address: I32, vectors: number): Local<"
 }
 
 function scaleAndAddBias(f: FunctionBuilder, sum: V128, alpha: number, bias: V128 | undefined): V128 {
-  if (alpha === 1) return sum; // the bias was the first sum
+  if (alpha === 1) return sum; // the sums started from the bias
   return bias === undefined ? f32x4.mul(sum, f32x4.const(alpha)) : f.madd(sum, f32x4.const(alpha), bias);
 }

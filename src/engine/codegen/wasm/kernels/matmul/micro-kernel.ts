@@ -1,8 +1,8 @@
 /**
- * The inner loop of every product: a tile of C, at most 4 rows by 8 columns, kept in registers while k runs.
+ * The micro-kernel of all matrix products: a tile of C of at most 4 rows by 8 columns, kept in registers while k runs.
  *
- * V8 has 15 vector registers and loads all of a block's operands before it computes, so rows * vectors + vectors + rows must not exceed 15:
- * that, and not unrolling k by hand, is what makes the loop reach 94 % of the machine's multiply-add peak.
+ * V8 uses 15 vector registers and loads all operands of a basic block before it computes, so rows * vectors + vectors + rows must not exceed 15. Within
+ * that limit the loop reaches 94 % of the machine's multiply-add peak without manual unrolling of k.
  */
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -10,17 +10,20 @@ import { i32 } from "../../assembler/scalar.ts";
 import { v128 } from "../../assembler/vector.ts";
 import { type Size, sizeValue, scaleSize } from "../loops/addressing.ts";
 
+/** Rows of a tile. */
 export const tileRows = 4;
-/** Columns of a tile, and of a panel of packed weights. */
+/** Columns of a tile and of a panel of packed weights. */
 export const tileColumns = 8;
+/** 32-bit lanes of a vector. */
 export const laneCount = 4;
+/** Bytes of a float32. */
 export const floatBytes = 4;
 
-/** How a tile multiplies: float32, or pairs of 16-bit integers. */
+/** How a tile multiplies: float32, int32, or pairs of 16-bit integers. */
 export interface TileArithmetic {
-  /** Four columns of B. */
+  /** Loads four columns of B. */
   loadColumns(b: I32, offset: number): V128;
-  /** sum + factor * columns */
+  /** Returns sum + factor * columns. */
   accumulate(f: FunctionBuilder, factor: V128, columns: V128, sum: V128): V128;
 }
 
@@ -29,29 +32,30 @@ const floatArithmetic: TileArithmetic = {
   accumulate: (f, factor, columns, sum) => f.madd(factor, columns, sum),
 };
 
+/** One tile of a matrix product. */
 export interface Tile {
   readonly rows: number;
-  /** Vectors of four columns. */
+  /** Number of vectors of four columns. */
   readonly vectors: number;
-  /** Above 0 where it is told. */
+  /** Number of k. Must be above 0 when it is an argument. */
   readonly depth: Size;
-  /** Where A's first row and B's first k begin. */
+  /** Address of the tile's first row of A. */
   readonly a: I32;
   readonly b: I32;
-  /** Bytes from one row of A to the next, and from one k to the next. */
+  /** Bytes from one row of A to the next. */
   readonly aRowBytes: Size;
   readonly aDepthBytes: number;
-  /** Above 0. */
+  /** Bytes of B from one k to the next. Must be above 0. */
   readonly bDepthBytes: number;
-  /** Bytes from B's first column at some k to those of each vector; one after the other where absent. */
+  /** Byte offset of each vector of columns within B at one k. Default: contiguous. */
   readonly bVectorBytes?: (vector: number) => number;
-  /** float32 where absent. */
+  /** Default: float32. */
   readonly arithmetic?: TileArithmetic;
-  /** The first sums. */
+  /** The initial sum of a row and vector. */
   start(row: number, vector: number): V128;
 }
 
-/** Writes the loop; the sums are at [row][vector] of what it gives back. */
+/** Generates the loop over k. Returns the locals with the sums, as [row][vector]. */
 export function emitMicroKernel(f: FunctionBuilder, tile: Tile): Local<"v128">[][] {
   const {
     rows,
@@ -64,9 +68,9 @@ export function emitMicroKernel(f: FunctionBuilder, tile: Tile): Local<"v128">[]
   if (depth === 0) return sums;
   const b = f.value(tile.b);
   const a = f.value(tile.a);
-  const end = f.value(i32.add(b, sizeValue(scaleSize(depth, tile.bDepthBytes)))); // not a's: its step may be 0
+  const end = f.value(i32.add(b, sizeValue(scaleSize(depth, tile.bDepthBytes)))); // b ends the loop, because the step of a may be 0
   const factorOf = rowFactors(f, a, tile);
-  const columns = rows === 1 ? [] : f.locals("v128", vectors); // one row uses them once
+  const columns = rows === 1 ? [] : f.locals("v128", vectors); // with one row they are used once
   const factor = f.local("v128");
   f.doWhile(
     () => {
@@ -84,13 +88,14 @@ export function emitMicroKernel(f: FunctionBuilder, tile: Tile): Local<"v128">[]
   return sums;
 }
 
-/** How a row's factor is loaded: rows that lie apart by a number are reached by the instruction itself. */
+/** How the factor of each row is loaded. With a constant row stride the instruction's own offset is used. */
 function rowFactors(f: FunctionBuilder, a: Local<"i32">, { rows, aRowBytes }: Tile): (row: number) => V128 {
   if (typeof aRowBytes === "number") return (row) => v128.load32Splat(a, row * aRowBytes);
   const offsets = indices(rows).map((row) => f.value(i32.mul(aRowBytes, i32.const(row))));
   return (row) => v128.load32Splat(row === 0 ? a : i32.add(a, offsets[row] ?? a));
 }
 
+/** The integers from 0 to `count` - 1. */
 export function indices(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index);
 }

@@ -1,4 +1,4 @@
-/** Copies a panel of at most 8 columns of a matrix with any strides into consecutive rows: what the tile's loop reads fastest. */
+/** Copies a panel of at most 8 columns of a strided matrix into contiguous rows, the order in which the micro-kernel reads it. */
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -6,18 +6,20 @@ import { shuffle32, v128 } from "../../assembler/vector.ts";
 import type { Size } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount } from "./micro-kernel.ts";
 
+/** The panel to copy. */
 export interface Panel {
-  /** Above 0 where it is told. */
+  /** Number of k. Must be above 0 when it is an argument. */
   readonly depth: Size;
   readonly columns: number;
   readonly from: I32;
-  /** Takes `depth`, rounded up to a multiple of four, rows of whole vectors. */
+  /** Target address, with room for `depth` rows of whole vectors, rounded up to a multiple of four. */
   readonly to: I32;
-  /** Elements from one k to the next, and from one column to the next. */
+  /** Elements from one k to the next. */
   readonly rowStride: number;
   readonly columnStride: number;
 }
 
+/** Generates the copy: row by row, by transposition, or element by element, depending on the strides. */
 export function copyPanel(f: FunctionBuilder, panel: Panel): void {
   if (panel.depth === 0) return;
   if (panel.columnStride === 1) copyRows(f, panel);
@@ -39,7 +41,7 @@ function copyRows(f: FunctionBuilder, panel: Panel): void {
   });
 }
 
-/** Four k of four columns at a time: four loads, eight shuffles, four stores. */
+/** Transposes blocks of 4 x 4: four loads, eight shuffles, four stores. */
 function transpose(f: FunctionBuilder, panel: Panel): void {
   const source = f.value(panel.from);
   const target = f.value(panel.to);
@@ -49,7 +51,7 @@ function transpose(f: FunctionBuilder, panel: Panel): void {
   f.repeat(fours, () => {
     for (const vector of indices(vectorsOf(panel))) {
       const columns = indices(laneCount).map((lane) => {
-        const column = Math.min(vector * laneCount + lane, panel.columns - 1); // beyond the last: any value will do
+        const column = Math.min(vector * laneCount + lane, panel.columns - 1); // lanes beyond the last column are never used
         return f.value(v128.load(source, column * panel.columnStride * floatBytes));
       });
       transposed(f, columns).forEach((row, k) => f.run(v128.store(target, row, k * rowBytes + vector * vectorBytes)));
@@ -59,7 +61,7 @@ function transpose(f: FunctionBuilder, panel: Panel): void {
   });
 }
 
-/** The columns of the 4x4 matrix with these rows. */
+/** The columns of the 4 x 4 matrix with these rows. */
 export function transposed(f: FunctionBuilder, rows: readonly Local<"v128">[]): Local<"v128">[] {
   const [a, b, c, d] = rows;
   if (a === undefined || b === undefined || c === undefined || d === undefined) return [];

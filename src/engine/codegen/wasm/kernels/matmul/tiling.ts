@@ -1,9 +1,8 @@
 /**
  * The loops around the tiles of a product with packed weights.
  *
- * Panels of 8 columns are the outer loop, tiles of 4 rows the inner: a panel stays in the first cache, the rows in the second. Few rows take
- * several panels at once, so that as many sums are in flight as the multiply-add units need. So many rows that they would not fit the second
- * cache are gone through block by block.
+ * The outer loop runs over panels of 8 columns, the inner one over tiles of 4 rows, so that a panel stays in the L1 cache and the rows in the L2 cache.
+ * With few rows a tile takes several panels, for enough independent sums. When the rows exceed the L2 cache they are processed in blocks.
  */
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -11,26 +10,27 @@ import { i32 } from "../../assembler/scalar.ts";
 import { minimum } from "../loops/addressing.ts";
 import { tileColumns, tileRows } from "./micro-kernel.ts";
 
+/** How a product is divided into pieces and tiles. */
 export interface Tiling {
   readonly m: number;
   readonly n: number;
-  /** Pieces are panels of columns, or else blocks of 4 rows. */
+  /** Whether pieces are panels of columns; otherwise they are blocks of 4 rows. */
   readonly splitsColumns: boolean;
   readonly pieces: number;
-  /** Rows of a block, a multiple of 4. */
+  /** Rows of a cache block, a multiple of 4. */
   readonly blockRows: number;
-  /** Panels that a tile takes side by side. */
+  /** Neighbouring panels that one tile takes. */
   readonly panelsPerTile: number;
-  /** How many whole blocks of 4 rows there are, where the code is to serve any number of them; see `rowsOfCode`. */
+  /** Number of whole blocks of 4 rows, as an argument, when the code serves any number of them; see `rowSpecialization`. */
   readonly rowBlocks?: I32;
 }
 
-/** What code that is told the number of its row blocks depends on, of the rows: part of the request of its kernel. */
+/** What the code depends on when the number of row blocks is an argument; part of the kernel's key. */
 export function rowSpecialization({ m, splitsColumns }: Tiling): object {
   return m < tileRows ? { m, byColumns: splitsColumns } : { rest: m % tileRows, byColumns: splitsColumns };
 }
 
-/** A tile: rows from `rowBlock` * 4 on, columns from `panel` * 8 on; more than 8 columns are panels side by side. */
+/** A tile: rows from `rowBlock` * 4, columns from `panel` * 8. More than 8 columns are neighbouring panels. */
 export interface TilePosition {
   readonly rowBlock: I32;
   readonly rows: number;
@@ -38,12 +38,12 @@ export interface TilePosition {
   readonly columns: number;
 }
 
-/** About half of a second cache of 1 MB. */
+/** Bytes of rows per cache block: about half of an L2 cache of 1 MB. */
 const blockBytes = 512 * 1024;
-/** A product is split by columns where there are this many panels, else by rows. */
+/** From this many panels on a product is divided by columns, else by rows. */
 const minPanelsToSplit = 4;
 
-/** `panelsAtOnce`: panels that a tile takes side by side; left out, several where there are few rows. */
+/** The tiling of a product of [m, k] and [k, n]. `panelsPerTile`: default by the number of rows. */
 export function tilingFor(m: number, n: number, aRowBytes: number, panelsPerTile: number = defaultPanelsPerTile(m)): Tiling {
   const panels = Math.ceil(n / tileColumns);
   const rowBlocks = Math.ceil(m / tileRows);
@@ -57,7 +57,7 @@ interface Range {
   readonly to: I32;
 }
 
-/** Writes the loops over a range of pieces; `tile` is called for each kind of tile, and writes one. */
+/** Generates the loops over a range of pieces. `tile` is called for each shape of tile, and generates one. */
 export function emitTiles(f: FunctionBuilder, loops: Tiling, pieces: Range, tile: (place: TilePosition) => void): void {
   if (loops.splitsColumns) {
     emitPanels(f, loops, pieces, { from: i32.const(0), to: allRowBlocks(f, loops) }, tile);
@@ -90,7 +90,7 @@ function emitPanels(f: FunctionBuilder, loops: Tiling, panels: Range, blocks: Ra
   if (rest > 0) f.when(i32.gtS(panels.to, i32.const(whole)), () => rows(i32.const(whole), rest));
 }
 
-/** Registers of a tile of few rows: sums, columns and one factor for each row stay within V8's 15. */
+/** Panels per tile for few rows: sums, columns and one factor per row must fit the 15 registers that V8 uses. */
 function defaultPanelsPerTile(m: number): number {
   if (m === 1) return 3;
   return m === 2 ? 2 : 1;
@@ -117,7 +117,7 @@ function wholeRowBlocks({ m, rowBlocks }: Tiling): I32 {
   return rowBlocks ?? i32.const(Math.floor(m / tileRows));
 }
 
-/** The last one, of fewer rows, counted. */
+/** Number of row blocks, including a last one of fewer rows. */
 function allRowBlocks(f: FunctionBuilder, loops: Tiling): I32 {
   const whole = wholeRowBlocks(loops);
   return loops.m % tileRows === 0 ? whole : f.value(i32.add(whole, i32.const(1)));

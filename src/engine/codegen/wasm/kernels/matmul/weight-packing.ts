@@ -1,15 +1,15 @@
 /**
- * Weights as the kernel `matmul` reads them: panels of 8 columns, one after the other; in a panel the 8 columns of k = 0, then of k = 1 and
- * so on. The last panel is filled with zeros. Packed once, at load.
+ * The layout of weights for `matmul`: panels of 8 columns, one after the other, each row-major ([k, 8]). The last panel is padded with zeros. Weights are
+ * packed once, when a model is loaded.
  */
 import { tileColumns } from "./micro-kernel.ts";
 
-/** Float32 elements of [k, n] packed. */
+/** Number of float32 elements of packed weights [k, n]. */
 export function packedMatmulLength(k: number, n: number): number {
   return Math.ceil(n / tileColumns) * tileColumns * k;
 }
 
-/** Packs B, given as [k, n] row-major, or as [n, k] where `transposed`. `packed` has `packedMatmulLength(k, n)` elements. */
+/** Packs weights, given as [k, n] row-major, or as [n, k] when `transposed`. `packed` must have `packedMatmulLength(k, n)` elements. */
 export function packMatmulWeights(
   packed: Float32Array,
   weights: ArrayLike<number>,
@@ -24,7 +24,7 @@ export function packMatmulWeights(
         packed[place] = column < n ? (weights[row * rowStep + column * columnStep] ?? 0) : 0;
 }
 
-/** What was packed: [k, n] row-major. */
+/** Restores packed weights as [k, n] row-major. */
 export function unpackMatmulWeights(packed: Float32Array, { k, n }: { readonly k: number; readonly n: number }): Float32Array {
   const weights = new Float32Array(k * n);
   for (let row = 0; row < k; row += 1)

@@ -1,4 +1,4 @@
-/** ONNX's GatherElements and ScatterElements: each index names an element with its own coordinates in all axes but one. */
+/** GatherElements and ScatterElements of ONNX: each index replaces one coordinate of its own position. */
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -10,12 +10,12 @@ import { type IndexType, indexOutOfRange, loadIndex } from "./load-index.ts";
 import { type ScatterReduction, type ScatterType, elementBytesOf, storeReduced } from "./scatter-reduction.ts";
 
 interface IndexedElements {
-  /** Shape of the indices; that of the data is no smaller in any axis but `axis`. */
+  /** Shape of the indices. The data is at least as large on every axis but `axis`. */
   readonly shape: readonly number[];
-  /** Elements from one place of the data to the next along each axis. */
+  /** Strides of the data in elements. */
   readonly strides: readonly number[];
   readonly axis: number;
-  /** The data's size along it: an index counts from 0, a negative one from the end. */
+  /** Size of the data along `axis`. Negative indices count from the end. */
   readonly size: number;
   readonly indexType: IndexType;
 }
@@ -29,10 +29,10 @@ export interface ScatterElementsRequest extends IndexedElements {
   readonly reduction: ScatterReduction;
 }
 
-/** Elements of a piece where a row is long. */
+/** Elements per piece of a single long row. */
 const blockElements = 1024;
 
-/** Parameters: x, index, y. Returns 0, or `indexOutOfRange`. Pieces: rows of the indices, or blocks of 1,024 where they are one row. */
+/** Creates the kernel. Parameters: x, index, y. Returns 0 or `indexOutOfRange`. Pieces: rows of the indices, or blocks of 1,024 when they are one row. */
 export function gatherElements({ shape, strides, axis, size, elementBytes, indexType }: GatherElementsRequest): Kernel {
   const axes = collapseAxes(shape, [contiguousStrides(shape), strides.with(axis, 0)]);
   const outer = axes.slice(0, -1);
@@ -78,12 +78,12 @@ export function gatherElements({ shape, strides, axis, size, elementBytes, index
   });
 }
 
-/** Columns that one piece of a scattering takes. */
+/** Columns per piece of a scatter. */
 const blockColumns = 256;
 
 /**
- * Parameters: index, updates, y, which holds the data already. Returns 0, or `indexOutOfRange`. Elements meet along the axis alone: pieces are
- * places of all other axes, the last of them in blocks of 256. Within a piece updates come in their order.
+ * Creates the kernel. Parameters: index, updates, y, which already holds the data. Returns 0 or `indexOutOfRange`. Updates can only collide along the
+ * axis, so pieces are positions of all other axes, the last of them in blocks of 256. Within a piece updates are applied in order.
  */
 export function scatterElements({ shape, strides, axis, size, type, reduction, indexType }: ScatterElementsRequest): Kernel {
   const dense = contiguousStrides(shape);

@@ -1,4 +1,4 @@
-/** ONNX's GatherND and ScatterND: each row of indices names a block of the data by the first of its coordinates. */
+/** GatherND and ScatterND of ONNX: each row of indices holds the leading coordinates of a block of the data. */
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -9,18 +9,18 @@ import { type IndexType, indexOutOfRange, loadIndex } from "./load-index.ts";
 import { type ScatterReduction, type ScatterType, elementBytesOf, storeReduced } from "./scatter-reduction.ts";
 
 interface IndexedBlocks {
-  /** Rows of indices; each has one for every axis of `sizes`, of which an index counts from 0, a negative one from the end. */
+  /** Number of rows of indices; each has one index per axis of `sizes`. Negative indices count from the end. */
   readonly rows: number;
   readonly sizes: readonly number[];
-  /** Elements from one place to the next along those axes. */
+  /** Strides of the indexed axes, in elements. */
   readonly strides: readonly number[];
-  /** Elements of a block, which lie side by side. */
+  /** Elements of a block, which are contiguous. */
   readonly length: number;
   readonly indexType: IndexType;
 }
 
 export interface GatherBlocksRequest extends IndexedBlocks {
-  /** Rows of indices that belong to one batch, and the elements of its data. */
+  /** Rows of indices per batch. */
   readonly batchRows: number;
   readonly batchLength: number;
   readonly elementBytes: ElementBytes;
@@ -31,7 +31,7 @@ export interface ScatterBlocksRequest extends IndexedBlocks {
   readonly reduction: ScatterReduction;
 }
 
-/** Parameters: x, index, y. Returns 0, or `indexOutOfRange`. Pieces: rows of indices. */
+/** Creates the kernel. Parameters: x, index, y. Returns 0 or `indexOutOfRange`. Pieces: rows of indices. */
 export function gatherBlocks(request: GatherBlocksRequest): Kernel {
   const { rows, sizes, strides, length, indexType, batchRows, batchLength, elementBytes } = request;
   const isOneBatch = batchRows >= rows;
@@ -59,12 +59,12 @@ export function gatherBlocks(request: GatherBlocksRequest): Kernel {
   });
 }
 
-/** Elements of a block that one piece takes. */
+/** Elements of a block per piece. */
 const pieceElements = 256;
 
 /**
- * Parameters: index, updates, y, which holds the data already. Returns 0, or `indexOutOfRange`. Pieces: parts of 256 elements of all blocks, so that
- * two updates of one element are never apart; they come in their order.
+ * Creates the kernel. Parameters: index, updates, y, which already holds the data. Returns 0 or `indexOutOfRange`. A piece is a part of 256 elements of
+ * all blocks, so updates of the same element are in one piece and are applied in order.
  */
 export function scatterBlocks(request: ScatterBlocksRequest): Kernel {
   const { rows, sizes, strides, length, indexType, type, reduction } = request;

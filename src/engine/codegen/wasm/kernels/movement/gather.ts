@@ -7,16 +7,16 @@ import { indexOutOfRange, type IndexType, loadIndex } from "./load-index.ts";
 
 export interface GatherRequest {
   readonly outer: number;
-  /** The axis's size. An index counts from 0, a negative one from the end. */
+  /** Size of the axis. Negative indices count from the end. */
   readonly n: number;
   readonly inner: number;
-  /** How many indices there are. */
+  /** Number of indices. */
   readonly count: number;
   readonly elementBytes: ElementBytes;
   readonly indexType: IndexType;
 }
 
-/** Parameters: x, index, y. Returns 0, or `indexOutOfRange`. Pieces: outer * count rows. */
+/** Creates the kernel. Parameters: x, index, y. Returns 0 or `indexOutOfRange`. Pieces: outer * count rows. */
 export function gather(request: GatherRequest): Kernel {
   const { outer, n, inner, count, elementBytes, indexType } = request;
   const rowBytes = inner * elementBytes;

@@ -1,4 +1,4 @@
-/** Indices that a run tells, brought into their axis. */
+/** Loads indices that are known at run time and normalizes negative ones. */
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32, i64 } from "../../assembler/scalar.ts";
@@ -6,10 +6,10 @@ import { offsetBy } from "../loops/addressing.ts";
 
 export type IndexType = "int32" | "int64";
 
-/** The status of a call that met an index outside of its axis; what it names was left as it was. */
+/** Status of a call that found an index outside of its axis. The output of that index is left unchanged. */
 export const indexOutOfRange = 1;
 
-/** The index at a place, as an unsigned number: from 0 to below `size` where it is one, negative ones counted from the end; all others are `size` or more. */
+/** The index at a position, as an unsigned number: negative indices count from the end; any result of `size` or more is out of range. */
 export function loadIndex(f: FunctionBuilder, index: I32, place: I32, size: I32, type: IndexType): Local<"i32"> {
   const row = f.local("i32");
   if (type === "int32") {

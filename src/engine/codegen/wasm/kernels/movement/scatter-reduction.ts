@@ -1,4 +1,4 @@
-/** What an update does to the element it meets. */
+/** How scatter operations combine an update with the element at its target. */
 import type { Expression, Local, ValueType } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import type { Binary } from "../../assembler/instruction-tables.ts";
@@ -7,7 +7,7 @@ import { type ElementBytes, copyElement } from "../loops/copy-bytes.ts";
 
 export type ScatterReduction = "none" | "add" | "mul" | "min" | "max";
 
-/** Elements that are computed with, or so many bytes that are only put elsewhere. */
+/** Element types that are combined, or element sizes in bytes for updates that only replace. */
 export type ScatterType = "float32" | "int32" | "int64" | ElementBytes;
 
 export const elementBytesOf: Readonly<Record<ScatterType, ElementBytes>> = {
@@ -20,7 +20,7 @@ export const elementBytesOf: Readonly<Record<ScatterType, ElementBytes>> = {
   8: 8,
 };
 
-/** Addresses of both. */
+/** Combines the element at address `target` with the one at `update` and stores the result to `target`. */
 export function storeReduced(
   f: FunctionBuilder,
   type: ScatterType,

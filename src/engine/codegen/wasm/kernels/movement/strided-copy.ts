@@ -1,6 +1,6 @@
 /**
- * Copies between two layouts by strides: transpose, slice, concatenation (into a part of the target), expansion (stride 0), reversal
- * (negative strides; the offset then names the element that is first). Axes are merged first, so that most copies become runs or a transpose.
+ * Copies between strided layouts: transpose, slice, concatenation, broadcast (stride 0) and reversal (negative strides, with the offset of the element
+ * that comes first). Axes are merged first, so that most copies become contiguous runs or a transpose.
  */
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -16,16 +16,16 @@ import { transposed } from "../matmul/panel-copy.ts";
 
 export interface StridedCopyRequest {
   readonly shape: readonly number[];
-  /** Elements from one place to the next along each axis, in the source and in the target. No two places of the target may coincide. */
+  /** Strides in elements of the source. No two elements of the target may have the same address. */
   readonly from: readonly number[];
   readonly to: readonly number[];
   readonly elementBytes: ElementBytes;
 }
 
-/** Bytes of a piece where the whole copy is one run. */
+/** Bytes per piece of a contiguous copy. */
 const blockBytes = 16_384;
 
-/** Parameters: x, y; each need only be a multiple of the element's size. Pieces: rows, groups of four rows of a transpose, or blocks of 16 KB. */
+/** Creates the kernel. Parameters: x, y, each aligned to the element size. Pieces: rows, groups of four rows of a transpose, or blocks of 16 KiB. */
 export function stridedCopy(request: StridedCopyRequest): Kernel {
   const { shape, from: source, to: target, elementBytes } = request;
   const axes = collapseAxes(shape, [source, target]);
@@ -60,7 +60,7 @@ function planCopy(axes: readonly Axis[], bytes: ElementBytes): CopyStrategy {
   return elementwiseCopy(axes, bytes);
 }
 
-/** Everything lies in one run: pieces are blocks of it. */
+/** The whole copy is contiguous. Pieces are blocks of it. */
 function contiguous(length: number): CopyStrategy {
   const blocks = Math.ceil(length / blockBytes);
   return {
@@ -88,7 +88,7 @@ function contiguousRows(axes: readonly Axis[], length: number, bytes: ElementByt
   };
 }
 
-/** One element fills each row. */
+/** Fills each row with one element. */
 function fillRows(axes: readonly Axis[], bytes: ElementBytes): CopyStrategy {
   const outer = axes.slice(0, -1);
   const length = (axes.at(-1)?.size ?? 1) * bytes;
@@ -128,7 +128,7 @@ function fillRows(axes: readonly Axis[], bytes: ElementBytes): CopyStrategy {
   };
 }
 
-/** Element by element along the last axis. */
+/** Copies element by element along the last axis. */
 function elementwiseCopy(axes: readonly Axis[], bytes: ElementBytes): CopyStrategy {
   const outer = axes.slice(0, -1);
   const { size, strides } = axes.at(-1) ?? { size: 1, strides: [] };
@@ -147,7 +147,7 @@ function elementwiseCopy(axes: readonly Axis[], bytes: ElementBytes): CopyStrate
   };
 }
 
-/** The axis `crossing` is dense in the source, the last one in the target: tiles of 4 x 4 of 32 bits. A piece has four places of `crossing`. */
+/** A transpose in tiles of 4 x 4 elements of 32 bits: the axis `crossing` is contiguous in the source, the last axis in the target. A piece has four positions of `crossing`. */
 function tiledTranspose(axes: readonly Axis[], crossing: number): CopyStrategy {
   const outer = axes.slice(0, -1).filter((_, axis) => axis !== crossing);
   const across = axes[crossing] ?? { size: 1, strides: [] };

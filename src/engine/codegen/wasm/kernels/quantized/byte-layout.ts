@@ -1,11 +1,10 @@
 /**
- * How `byteMatmul` reads its operands, and why its sums are exact.
+ * The operand layout of `byteMatmul`, and why its sums are exact.
  *
- * The relaxed instruction for bytes adds two products in 16 bits. Sums of 24 products stay in 16 bits as well, modulo 2^16, which costs one
- * addition for each instruction where 32 bits would cost two more: that is where the speed comes from. Such a sum is right as long as it lies
- * within 16 bits, and by Cauchy and Schwarz it does where the norm of the activations times the norm of the weights is at most 32,767. Each row
- * of activations and each panel of weights says the largest norm of its runs; where the product is larger, the tile widens after every
- * instruction, which is always right for weights that `fitsBytes`, and slower.
+ * The relaxed dot product of bytes adds two products in 16 bits. Sums of 24 products are kept in 16 bits as well, modulo 2^16, which takes one addition
+ * per instruction instead of the three that widening to 32 bits takes. By the Cauchy-Schwarz inequality such a sum fits 16 bits when the norm of the
+ * activations times the norm of the weights is at most 32,767. Each row of activations and each panel of weights stores the largest norm of its runs.
+ * Where the product of norms is larger, the tile widens after every instruction, which is slower and exact for all weights that satisfy `fitsBytes`.
  */
 
 /** Neighbouring k that one instruction multiplies for one column: four, in two sums. */

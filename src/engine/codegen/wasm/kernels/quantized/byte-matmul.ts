@@ -1,6 +1,6 @@
 /**
- * Products of bytes with exact 32-bit sums, by the relaxed instruction for bytes, and what usually follows: scales, bias, activation. See
- * `byte-layout.ts` for how the sums stay exact.
+ * Matrix products of bytes with exact 32-bit sums, using the relaxed SIMD dot product of bytes, followed by scales, bias and activation. See
+ * `byte-layout.ts` for why the sums are exact.
  */
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -27,7 +27,7 @@ import {
 } from "./byte-layout.ts";
 
 export interface ByteMatmulRequest {
-  /** A is [m, k] as `quantizeRows` makes it; B [k, n] packed by `packBytes`; C [m, n] row-major. */
+  /** Rows. A is [m, k] as `quantizeRows` writes it; B is [k, n] packed by `packBytes`; C is [m, n] row-major. */
   readonly m: number;
   readonly n: number;
   readonly k: number;
@@ -36,7 +36,7 @@ export interface ByteMatmulRequest {
 
 const multiplyAddsPerNanosecond = 60;
 
-/** Parameters: a, b, then aScale, bScale, bias, residual where the output has them, then c. Pieces as of `matmul`. */
+/** Creates the kernel. Parameters: a, b, then aScale, bScale, bias, residual as the output form takes them, then c. Pieces as of `matmul`. */
 export function byteMatmul({ m, n, k, output }: ByteMatmulRequest): Kernel {
   const loops = tilingFor(m, n, rowBytes(k), 1);
   return defineKernel({

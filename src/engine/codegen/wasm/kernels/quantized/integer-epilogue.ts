@@ -1,4 +1,4 @@
-/** How exact integer sums leave a tile: as they are, or as float32 with scales, bias, activation and residual. */
+/** The epilogue of integer products: exact sums are stored as int32, or as float32 after scales, bias, activation and residual. */
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
@@ -9,7 +9,7 @@ import { floatBytes, indices, laneCount, tileColumns, tileRows } from "../matmul
 import type { TilePosition } from "../matmul/tiling.ts";
 import { type Epilogue, storeTile } from "../matmul/epilogue.ts";
 
-/** activation(sum * aScale * bScale + bias) + residual */
+/** float32 results: activation(sum * aScale * bScale + bias), with an optional residual. */
 export interface FloatOutput {
   readonly aScale: "tensor" | "row";
   readonly bScale: "tensor" | "column";
@@ -18,12 +18,12 @@ export interface FloatOutput {
   readonly residual?: Epilogue["residual"];
 }
 
-/** The sums as int32, or turned into float32. */
+/** The form of the results. */
 export type IntegerOutput = "int32" | FloatOutput;
 
 type Operand = "aScale" | "bScale" | "bias" | "residual";
 
-/** Which operands the output takes. */
+/** The optional operands that the output form takes. */
 export function optionalOperands(output: IntegerOutput): Readonly<Record<Operand, boolean>> {
   const float = output === "int32" ? undefined : output;
   return {

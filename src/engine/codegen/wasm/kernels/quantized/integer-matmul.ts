@@ -1,9 +1,8 @@
 /**
- * Products of 8-bit integers with exact 32-bit sums, and what usually follows: scales, bias, activation.
+ * Matrix products of 8-bit integers with exact 32-bit sums, followed by scales, bias and activation.
  *
- * Activations are centred int16 (`quantize`, `centre`), weights are packed once, both without their zero points: two neighbouring k at a
- * time are multiplied and added by one instruction (i32x4.dot_i16x8_s). For any weights; `byteMatmul` is faster where the machine and the weights
- * allow it.
+ * Activations are int16 without their zero point (`quantize`, `centre`); weights are packed without theirs. One instruction (i32x4.dot_i16x8_s)
+ * multiplies and adds two neighbouring k. It takes any weights; `byteMatmul` is faster where the machine and the weights allow it.
  */
 import { i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
@@ -15,18 +14,18 @@ import { emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
 import { centredStride } from "./quantize.ts";
 
 export interface IntegerMatmulRequest {
-  /** A is [m, k] centred int16 with rows of `centredStride(k)`; B [k, n] packed by `packIntegerWeights`; C [m, n] row-major. */
+  /** Rows. A is [m, k] int16 with rows of `centredStride(k)` elements; B is [k, n] packed by `packIntegerWeights`; C is [m, n] row-major. */
   readonly m: number;
   readonly n: number;
   readonly k: number;
-  /** As `packIntegerWeights` said. */
+  /** Bytes of a packed weight, from `integerWeightBytes`. */
   readonly weightBytes: WeightBytes;
   readonly output: IntegerOutput;
 }
 
 const multiplyAddsPerNanosecond = 40;
 
-/** Parameters: a, b, then aScale, bScale, bias, residual where the output has them, then c. Pieces as of `matmul`. */
+/** Creates the kernel. Parameters: a, b, then aScale, bScale, bias, residual as the output form takes them, then c. Pieces as of `matmul`. */
 export function integerMatmul(request: IntegerMatmulRequest): Kernel {
   const { m, n, k, weightBytes, output } = request;
   const pairs = centredStride(k) / 2;

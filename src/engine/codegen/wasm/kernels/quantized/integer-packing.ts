@@ -1,35 +1,35 @@
 /**
- * 8-bit weights as `integerMatmul` reads them: panels of 8 columns; in a panel, for each pair of neighbouring k, the two numbers of column 0,
- * of column 1, and so on. k is filled with a 0 to an even number, the last panel with zeros.
+ * The layout of 8-bit weights for `integerMatmul`: panels of 8 columns; within a panel, for each pair of neighbouring k, the two weights of column 0, of
+ * column 1, and so on. k is padded with zeros to an even number, the last panel to 8 columns.
  */
 import { tileColumns } from "../matmul/micro-kernel.ts";
 
-/** Bytes of a packed number: one where all zero points are 0 (or 128 of uint8, which is the same shifted), else two. */
+/** Bytes per packed weight: 1 when all zero points are 0 (or 128 of uint8, which is equivalent), else 2. */
 export type WeightBytes = 1 | 2;
 
 export interface IntegerWeights {
-  /** [k, n] row-major, or [n, k] where `transposed`. */
+  /** Weights [k, n] row-major, or [n, k] when `transposed`. */
   readonly values: Uint8Array | Int8Array;
   readonly k: number;
   readonly n: number;
   readonly transposed?: boolean;
-  /** One for all, or one for each column; 0 where absent. */
+  /** One zero point, or one per column. Default: 0. */
   readonly zeroPoints?: ArrayLike<number>;
 }
 
-/** In how many bytes each weight fits once its zero point is taken off. */
+/** Bytes that each weight needs once its zero point is subtracted. */
 export function integerWeightBytes({ values, zeroPoints = [0] }: IntegerWeights): WeightBytes {
   const harmless = values instanceof Uint8Array ? 128 : 0;
   return Array.from(zeroPoints).every((zero) => zero === harmless) ? 1 : 2;
 }
 
-/** Bytes of the packed weights. */
+/** Size of the packed weights in bytes. */
 export function packedIntegerLength(weights: IntegerWeights): number {
   const { k, n } = weights;
   return Math.ceil(n / tileColumns) * tileColumns * Math.ceil(k / 2) * 2 * integerWeightBytes(weights);
 }
 
-/** Packs into `packed`, whose length is `packedIntegerLength` and whose start is a multiple of two. */
+/** Packs weights. `packed` must have `packedIntegerLength` bytes and start at a multiple of two. */
 export function packIntegerWeights(packed: Uint8Array, weights: IntegerWeights): void {
   const { values, k, n, transposed = false, zeroPoints = [0] } = weights;
   const { buffer, byteOffset, byteLength } = packed;

@@ -1,4 +1,4 @@
-/** Weights of 8 bits as `byteMatmul` reads them: panels of 8 columns, as `byte-layout.ts` says. */
+/** Packs 8-bit weights for `byteMatmul`: panels of 8 columns; see `byte-layout.ts`. */
 import { tileColumns } from "../matmul/micro-kernel.ts";
 import {
   columnSumsOffset,
@@ -12,7 +12,7 @@ import {
 } from "./byte-layout.ts";
 
 export interface ByteWeights {
-  /** [k, n] row-major, without their zero point. */
+  /** Weights [k, n] row-major, without their zero point. */
   readonly values: ArrayLike<number>;
   readonly k: number;
   readonly n: number;
@@ -21,7 +21,7 @@ export interface ByteWeights {
 /** Two products of a weight and a byte are added with saturation at 32,767, and 255 * 128 is the last multiple of 255 below it. */
 const maxPairSum = 128;
 
-/** Whether all weights are bytes, and no two neighbours along k overflow with any activation. */
+/** Whether all weights fit a byte, and the sum of products of two neighbouring k cannot overflow int16 for any activations. */
 export function fitsBytes({ values, k, n }: ByteWeights): boolean {
   for (let row = 0; row < k; row += 2)
     for (let column = 0; column < n; column += 1) {
@@ -33,11 +33,12 @@ export function fitsBytes({ values, k, n }: ByteWeights): boolean {
   return true;
 }
 
+/** Size of the packed weights in bytes. */
 export function packedBytesLength({ k, n }: Pick<ByteWeights, "k" | "n">): number {
   return Math.ceil(n / tileColumns) * panelBytes(k);
 }
 
-/** Packs into `packed`, whose length is `packedBytesLength` and whose start is a multiple of four. */
+/** Packs weights. `packed` must have `packedBytesLength` bytes and start at a multiple of four. */
 export function packBytes(packed: Uint8Array, { values, k, n }: ByteWeights): void {
   const { buffer, byteOffset, byteLength } = packed;
   const bytes = new Int8Array(buffer, byteOffset, byteLength);

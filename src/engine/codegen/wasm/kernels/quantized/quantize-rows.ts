@@ -1,4 +1,4 @@
-/** Activations of float32 as the rows of bytes that `byteMatmul` takes: `quantize`, and what its sums need to know of each row. */
+/** Quantizes float32 activations to rows of bytes for `byteMatmul`, with the norm and offset that its sums need for each row. */
 import type { I32, V128 } from "../../assembler/expression.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, i16x8, i32x4, i8x16, shuffle32, v128 } from "../../assembler/vector.ts";
@@ -17,7 +17,7 @@ export interface QuantizeRowsRequest {
 const groupSize = 8;
 const runSize = runSteps * stepDepth;
 
-/** Parameters: x, scale (float32), zeroPoint (uint8), one for all rows, and y, rows of `rowBytes`. Pieces: rows. */
+/** Creates the kernel. Parameters: x, scale (float32) and zeroPoint (uint8), one for all rows, and y, rows of `rowBytes` bytes. Pieces: rows. */
 export function quantizeRows({ rows, columns }: QuantizeRowsRequest): Kernel {
   return defineKernel({
     family: "quantize-rows",

@@ -1,6 +1,6 @@
 /**
- * Dynamic quantisation to uint8, exactly as ONNX's DynamicQuantizeLinear computes it
- * (https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html), of a whole tensor (one row) or of each row.
+ * Dynamic quantization to uint8 as defined by ONNX's DynamicQuantizeLinear (https://onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html), for a whole
+ * tensor (one row) or for each row.
  */
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -20,7 +20,7 @@ export interface QuantizationRangeRequest {
   readonly columns: number;
 }
 
-/** Parameters: x; scale (float32) and zeroPoint (uint8), one for each row. Pieces: rows. A row of zeros gets scale 1, one with a NaN gets NaN. */
+/** Creates the kernel. Parameters: x; scale (float32) and zeroPoint (uint8), one per row. Pieces: rows. A row of zeros gets scale 1, a row with a NaN scale NaN. */
 export function quantizationRange({ rows, columns }: QuantizationRangeRequest): Kernel {
   const rest = columns % laneCount;
   return defineKernel({
@@ -60,18 +60,18 @@ export function quantizationRange({ rows, columns }: QuantizationRangeRequest): 
 export interface QuantizeRequest {
   readonly rows: number;
   readonly columns: number;
-  /** One scale and zero point for each row, or the same for all. */
+  /** Whether there is one scale and zero point per row, or one for the whole tensor. */
   readonly per: "row" | "tensor";
-  /** `uint8` as ONNX has it; `centred` as `integerMatmul` takes it: int16, the zero point taken off, rows filled with 0 to a multiple of two. */
+  /** `uint8` is ONNX's result. `centred` is int16 without the zero point, rows padded with 0 to an even length, as `integerMatmul` takes it. */
   readonly output: "uint8" | "centred";
 }
 
-/** Elements of a row of centred integers. */
+/** Elements of a padded row of centred integers. */
 export function centredStride(columns: number): number {
   return Math.ceil(columns / 2) * 2;
 }
 
-/** Parameters: x, scale, zeroPoint, y. Pieces: rows. round(x / scale) + zero point, halves to even, between 0 and 255. */
+/** Creates the kernel. Parameters: x, scale, zeroPoint, y. Pieces: rows. Computes round(x / scale) + zero point, half to even, clamped to 0 to 255. */
 export function quantize({ rows, columns, per, output }: QuantizeRequest): Kernel {
   return defineKernel({
     family: "quantize",
@@ -102,11 +102,11 @@ export interface CentreRequest {
   readonly rows: number;
   readonly columns: number;
   readonly type: "uint8" | "int8";
-  /** A zero point for all (of the same type), or none. */
+  /** Whether there is a zero point, of the same type and for all elements. */
   readonly zeroPoint: boolean;
 }
 
-/** Integers that came from elsewhere, as `integerMatmul` takes them. Parameters: x, zeroPoint where there is one, y. Pieces: rows. */
+/** Subtracts the zero point from quantized activations for `integerMatmul`. Parameters: x, zeroPoint if there is one, y. Pieces: rows. */
 export function centre({ rows, columns, type, zeroPoint }: CentreRequest): Kernel {
   const isSigned = type === "int8";
   return defineKernel({
@@ -134,7 +134,7 @@ export function centre({ rows, columns, type, zeroPoint }: CentreRequest): Kerne
   });
 }
 
-/** round(x / divisor) + shift, between 0 and 255, as int32. */
+/** round(x / divisor) + shift, clamped to 0 to 255, as int32 lanes. */
 export function quantizedLanes(x: V128, divisor: V128, shift: V128): V128 {
   return lowBitsOf(clampQuantum(f32x4.add(f32x4.nearest(f32x4.div(x, divisor)), shift)));
 }

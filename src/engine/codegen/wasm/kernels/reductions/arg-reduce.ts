@@ -1,4 +1,4 @@
-/** Where along one axis of [outer, n, inner] the greatest or least element lies. */
+/** Index of the largest or smallest element along one axis of [outer, n, inner]. */
 import { f32, i32, i64 } from "../../assembler/scalar.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
@@ -9,13 +9,13 @@ export interface ArgReduceRequest {
   readonly n: number;
   readonly inner: number;
   readonly kind: "max" | "min";
-  /** Of equal elements the last one instead of the first. */
+  /** Whether the last of equal elements is chosen. Default: the first. */
   readonly last?: boolean;
-  /** int64 where absent, as ONNX has it. */
+  /** Type of the index. Default: int64. */
   readonly output?: "int32" | "int64";
 }
 
-/** Parameters: x (float32), y. NaN is never chosen before a number, unless it comes first. Pieces: outer * inner. */
+/** Creates the kernel. Parameters: x (float32), y. A NaN is chosen only when it comes first. Pieces: outer * inner. */
 export function argReduce(request: ArgReduceRequest): Kernel {
   const { outer, n, inner, kind, last = false, output = "int64" } = request;
   return defineKernel({

@@ -1,4 +1,4 @@
-/** Running sums and products along one axis of [outer, n, inner]. float32 is summed in float64 and rounded where it is stored. */
+/** Cumulative sums and products along one axis of [outer, n, inner]. float32 is accumulated in float64 and rounded when stored. */
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32, f64, i32, i64 } from "../../assembler/scalar.ts";
@@ -17,17 +17,17 @@ export interface CumulativeRequest {
   readonly inner: number;
   readonly function: "sum" | "product";
   readonly type: CumulativeType;
-  /** Each place has what came before it alone. */
+  /** Whether an element is left out of its own result. */
   readonly exclusive: boolean;
-  /** From the end to the beginning. */
+  /** Whether it runs from the end to the beginning. */
   readonly reverse: boolean;
 }
 
 const elementBytes: Readonly<Record<CumulativeType, number>> = { float32: 4, int32: 4, int64: 8 };
-/** Columns that one piece takes where elements of the axis do not lie side by side: a line of the cache. */
+/** Columns per piece when the axis is not the last: one cache line. */
 const blockColumns = 16;
 
-/** Parameters: x, y (may be x). Pieces: rows, or blocks of 16 columns where inner is not 1. */
+/** Creates the kernel. Parameters: x, y (may be x). Pieces: rows, or blocks of 16 columns when inner is not 1. */
 export function cumulative(request: CumulativeRequest): Kernel {
   const { outer, n, inner, function: name, type, exclusive, reverse } = request;
   const bytes = elementBytes[type];
@@ -67,7 +67,7 @@ export function cumulative(request: CumulativeRequest): Kernel {
   });
 }
 
-/** Gives what computes one element after the other. */
+/** Returns the code generator for one element of a row. */
 function scanScalar(
   f: FunctionBuilder,
   { function: name, type, exclusive }: CumulativeRequest,
@@ -85,7 +85,7 @@ function scanScalar(
     const total = f.value(i64.const(BigInt(start)));
     const next = f.local("i64");
     return () => {
-      f.set(next, i64.load(source)); // before it is written over
+      f.set(next, i64.load(source)); // loaded first, because y may be x
       around(
         () => f.run(i64.store(target, total)),
         () => f.set(total, i64[combine](total, next)),
@@ -114,7 +114,7 @@ function scanScalar(
   };
 }
 
-/** The totals of four columns: one vector, or two of two lanes. */
+/** Accumulators of four columns: one vector, or two vectors of two lanes. */
 type Totals = readonly Local<"v128">[];
 
 function scanColumns(

@@ -1,4 +1,4 @@
-/** Layer norm and RMS norm over the last axis, with the addition that comes before them in transformers. */
+/** Layer normalization and RMS normalization over the last axis, with the residual addition that precedes them in transformers. */
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
@@ -12,26 +12,26 @@ export interface NormRequest {
   readonly rows: number;
   readonly columns: number;
   /**
-   * `layer`: (x - mean) / sqrt(variance + epsilon), the variance of all the row's elements (Ba et al. 2016). `rms`: x / sqrt(mean of the
-   * squares + epsilon) (Zhang and Sennrich 2019).
+   * `layer`: (x - mean) / sqrt(variance + epsilon), with the population variance (Ba et al. 2016). `rms`: x / sqrt(mean of squares + epsilon) (Zhang and
+   * Sennrich 2019).
    */
   readonly kind: "layer" | "rms";
   readonly epsilon: number;
-  /** Multiplies by gamma[columns]. */
+  /** Multiplies the result by gamma [columns]. */
   readonly gamma?: boolean;
-  /** Adds beta[columns]. */
+  /** Adds beta [columns] to the result. */
   readonly beta?: boolean;
-  /** Adds a residual shaped like x before anything else. */
+  /** Adds a residual of x's shape before normalization. */
   readonly residual?: boolean;
-  /** Adds inputBias[columns] before anything else. */
+  /** Adds inputBias [columns] before normalization. */
   readonly inputBias?: boolean;
-  /** Also writes what was normalised, x plus what was added to it, to `sum`. */
+  /** Also stores the sum that was normalized to `sum`. */
   readonly keepSum?: boolean;
 }
 
 const sumReducer = { combine: f32x4.add, identity: v128.zero };
 
-/** Parameters: x, then gamma, beta, residual, inputBias, sum where asked for, then y. y and sum may be x or the residual. Pieces: rows. */
+/** Creates the kernel. Parameters: x, then gamma, beta, residual, inputBias, sum if requested, then y. y and sum may be x or the residual. Pieces: rows. */
 export function norm(request: NormRequest): Kernel {
   const {
     rows,
@@ -87,7 +87,7 @@ function addTerms(f: FunctionBuilder, columns: number, x: I32, added: AddedTerms
   return to;
 }
 
-/** In two passes over the row, which lies in the first cache: one pass would lose digits where the mean is large. */
+/** Mean and inverse deviation in two passes over the row, which is in the L1 cache. One pass would lose precision for a large mean. */
 function statistics(
   f: FunctionBuilder,
   { columns, kind, epsilon }: NormRequest,

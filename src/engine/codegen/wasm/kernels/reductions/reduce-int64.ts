@@ -1,11 +1,11 @@
-/** Reductions of int64 over one axis of [outer, n, inner]: masks and lengths, which are short. Sums wrap around. */
+/** Reductions of int64 over one axis of [outer, n, inner], for short tensors such as lengths. Sums wrap around. */
 import { i32, i64, select } from "../../assembler/scalar.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
 
 export interface ReduceInt64Request {
   readonly outer: number;
-  /** At least 1. */
+  /** Size of the reduced axis; at least 1. */
   readonly n: number;
   readonly inner: number;
   readonly kind: "sum" | "max" | "min" | "prod";
@@ -13,7 +13,7 @@ export interface ReduceInt64Request {
 
 const int64Bytes = 8;
 
-/** Parameters: x, y. Pieces: outer * inner. */
+/** Creates the kernel. Parameters: x, y. Pieces: outer * inner. */
 export function reduceInt64({ outer, n, inner, kind }: ReduceInt64Request): Kernel {
   return defineKernel({
     family: "reduce-wide",

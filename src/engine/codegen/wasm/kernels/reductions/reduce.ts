@@ -10,24 +10,24 @@ import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes, indices } from "../matmul/micro-kernel.ts";
 import { type Reducer, loadVector, reduceRow } from "../loops/row-loops.ts";
 
-/** `sum-square` is the sum of the squares, `l1` of the magnitudes, `l2` the root of the sum of the squares. */
+/** `sum-square`: sum of squares. `l1`: sum of magnitudes. `l2`: square root of the sum of squares. */
 export type Reduction = "sum" | "mean" | "max" | "min" | "prod" | "sum-square" | "l1" | "l2";
 
 export interface ReduceRequest {
   readonly outer: number;
-  /** At least 1: what an empty axis gives is the planner's to fill in. */
+  /** Size of the reduced axis; at least 1. */
   readonly n: number;
   readonly inner: number;
   readonly kind: Reduction;
-  /** int32 knows sum, max, min, prod, sum-square and l1; sums wrap around. */
+  /** int32 supports sum, max, min, prod, sum-square and l1; sums wrap around. Default: float32. */
   readonly type?: "float32" | "int32";
 }
 
-/** Columns that one piece of a reduction over a middle axis takes at once. */
+/** Vectors per piece when the axis is not the last. */
 const blockVectors = 4;
 const blockColumns = blockVectors * 4;
 
-/** Parameters: x, y. NaN in, NaN out. Pieces: rows, or blocks of 16 columns where inner is not 1. */
+/** Creates the kernel. Parameters: x, y. A NaN in the input gives NaN. Pieces: rows, or blocks of 16 columns when inner is not 1. */
 export function reduce(request: ReduceRequest): Kernel {
   const { outer, n, inner, kind, type = "float32" } = request;
   const blocks = inner === 1 ? 1 : Math.ceil(inner / blockColumns);

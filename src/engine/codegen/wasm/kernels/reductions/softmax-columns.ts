@@ -1,4 +1,4 @@
-/** Softmax and log-softmax over a middle axis of [outer, n, inner]: neighbouring columns side by side. */
+/** Softmax and log-softmax over a middle axis of [outer, n, inner], for 16 neighbouring columns at a time. */
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -18,10 +18,10 @@ export interface SoftmaxColumnsRequest {
   readonly logarithm: boolean;
 }
 
-/** Columns that one piece takes: a line of the cache. */
+/** Columns per piece: one cache line. */
 const blockColumns = 16;
 
-/** Parameters: x, y (may be x), float32. Pieces: blocks of 16 columns. The error is that of `softmax`. */
+/** Creates the kernel. Parameters: x, y (may be x), float32. Pieces: blocks of 16 columns. The error is that of `softmax`. */
 export function softmaxColumns({ outer, n, inner, logarithm }: SoftmaxColumnsRequest): Kernel {
   const blocks = Math.ceil(inner / blockColumns);
   return defineKernel({

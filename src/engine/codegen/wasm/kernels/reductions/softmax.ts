@@ -1,4 +1,4 @@
-/** Softmax and log-softmax over the last axis, with attention's scale and mask. */
+/** Softmax and log-softmax over the last axis, with the scale and mask of attention. */
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -12,16 +12,16 @@ import { floatBytes, laneCount } from "../matmul/micro-kernel.ts";
 import { type RowLength, forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
 export interface SoftmaxRequest {
-  /** The last axis is the one that sums to 1. */
+  /** Shape of x. The last axis is normalized. */
   readonly shape: readonly number[];
   readonly logarithm?: boolean;
-  /** Multiplies the input; 1 where absent. */
+  /** Factor of x. Default: 1. */
   readonly scale?: number;
-  /** Adds a mask after the scale: its steps in elements along every axis of `shape`, 0 where it repeats; the last is 0 or 1. */
+  /** Strides in elements of a mask that is added after scaling, one per axis of `shape`; 0 on broadcast axes. The last one is 0 or 1. Default: no mask. */
   readonly maskStrides?: readonly number[];
 }
 
-/** Parameters: x, mask where there is one, y (may be x). Pieces: rows. Error below 4e-7 of each probability, 1.6e-38 where it vanishes. */
+/** Creates the kernel. Parameters: x, mask if there is one, y (may be x). Pieces: rows. Relative error below 4e-7; absolute below 1.6e-38 near 0. */
 export function softmax(request: SoftmaxRequest): Kernel {
   const { shape, logarithm = false, scale = 1, maskStrides } = request;
   const columns = shape.at(-1) ?? 1;
@@ -53,7 +53,7 @@ export function softmax(request: SoftmaxRequest): Kernel {
   });
 }
 
-/** An axis that rows are counted by, and how far the mask moves along it. */
+/** One axis of the rows: its size, and the stride of the mask along it. */
 interface MaskAxis {
   readonly size: Size;
   readonly stride: Size;
@@ -92,7 +92,7 @@ export interface SoftmaxRow {
   readonly logarithm: boolean;
 }
 
-/** One row; y may be x. */
+/** Generates the computation of one row. y may be x. */
 export function softmaxRow(f: FunctionBuilder, columns: RowLength, row: SoftmaxRow): void {
   const { rowX, rowY, scale, mask, logarithm } = row;
   if (mask === undefined && scale > 0) {
@@ -110,7 +110,7 @@ function rowMaximum(f: FunctionBuilder, columns: RowLength, row: I32): Local<"v1
   return reduceRow(f, columns, maxReducer, (offset) => loadVector(row, offset));
 }
 
-/** Writes the scaled and masked row to y, and gives its greatest element. */
+/** Stores the scaled and masked row to y and returns its maximum. */
 function scaleAndMask(f: FunctionBuilder, columns: RowLength, given: SoftmaxRow): Local<"v128"> {
   return reduceRow(f, columns, maxReducer, (offset, lanes) => {
     const x = loadVector(given.rowX, offset);
@@ -126,12 +126,12 @@ interface NormalizedRow {
   readonly from: I32;
   readonly to: I32;
   readonly most: Local<"v128">;
-  /** Above 0: so the greatest element is the greatest after scaling as well. */
+  /** Above 0, so that the maximum stays the maximum after scaling. */
   readonly scale: number;
   readonly logarithm: boolean;
 }
 
-/** exp(d) / sum exp(d), or its logarithm d - log(sum exp(d)), where d = scale * (x - most). */
+/** exp(d) / sum exp(d), or its logarithm d - log(sum exp(d)), with d = scale * (x - maximum). */
 function normalize(f: FunctionBuilder, columns: RowLength, { from, to, most, scale, logarithm }: NormalizedRow): void {
   const below = (offset: I32): V128 => {
     const difference = f32x4.sub(loadVector(from, offset), most);

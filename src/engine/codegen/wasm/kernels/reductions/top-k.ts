@@ -1,8 +1,8 @@
 /**
- * The `count` largest or smallest of one axis of [outer, n, inner], in order, of equals the one that comes first. A heap holds the best so far; most
- * of a long row is passed over four at a time because none of it is better than the least of them.
+ * The `count` largest or smallest elements along one axis of [outer, n, inner], in order; of equal elements the first one wins. A binary heap holds the
+ * best so far. In long rows four elements at a time are skipped when none is better than the worst of the heap.
  *
- * Elements are compared by keys: whole numbers that stand in the same order as the elements, NaN above all, as the interpreter has it.
+ * Elements are compared by integer keys with the same order, in which NaN is the largest, as in the interpreter.
  */
 import type { Expression, I32, I64, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -19,13 +19,13 @@ export interface TopKRequest {
   readonly outer: number;
   readonly n: number;
   readonly inner: number;
-  /** 1 to n. */
+  /** Number of elements; 1 to n. */
   readonly count: number;
   readonly largest: boolean;
   readonly type: TopKType;
 }
 
-/** A key and the bits of the place, turned around so that the earlier of equals is the greater. */
+/** A key, and the bitwise complement of the position, so that the earlier of equal elements is the greater entry. */
 interface HeapEntry {
   readonly key: I64;
   readonly place: I32;
@@ -33,7 +33,7 @@ interface HeapEntry {
 
 const entryBytes = 16;
 
-/** Parameters: x, values, places (int64). Pieces: outer * inner. */
+/** Creates the kernel. Parameters: x, values, places (int64 positions). Pieces: outer * inner. */
 export function topK(request: TopKRequest): Kernel {
   const { outer, n, inner, count, largest, type } = request;
   const bytes = type === "int64" ? 8 : 4;
@@ -97,7 +97,7 @@ export function topK(request: TopKRequest): Kernel {
   });
 }
 
-/** Where the element of the heap's root lies. */
+/** Address of the element at the root of the heap. */
 function rootElement(f: FunctionBuilder, source: I32, heap: I32, stepBytes: I32): I32 {
   return f.value(i32.add(source, i32.mul(i32.xor(i32.load(heap, 8), i32.const(-1)), stepBytes)));
 }
@@ -117,7 +117,7 @@ function isLess(one: HeapEntry, other: HeapEntry): I32 {
   return i32.or(i64.ltS(one.key, other.key), i32.and(i64.eq(one.key, other.key), i32.ltS(one.place, other.place)));
 }
 
-/** Puts an entry behind `size` others, and lets it rise: the least is at the top. */
+/** Appends an entry to a heap of `size` entries and sifts it up; the smallest entry is at the root. */
 function siftUp(f: FunctionBuilder, heap: I32, size: I32, entry: HeapEntry): void {
   const hole = f.value(size);
   const rises = f.value(i32.gtS(hole, i32.const(0)));
@@ -137,7 +137,7 @@ function siftUp(f: FunctionBuilder, heap: I32, size: I32, entry: HeapEntry): voi
   store(f, offsetBy(heap, hole, entryBytes), entry);
 }
 
-/** Puts an entry in the place of the top one, and lets it sink. */
+/** Replaces the root by an entry and sifts it down. */
 function siftDown(f: FunctionBuilder, heap: I32, size: I32, entry: HeapEntry): void {
   const hole = f.value(i32.const(0));
   const child = f.value(i32.const(1));
@@ -167,7 +167,7 @@ function siftDown(f: FunctionBuilder, heap: I32, size: I32, entry: HeapEntry): v
   store(f, offsetBy(heap, hole, entryBytes), entry);
 }
 
-/** The greater the key, the better the element. */
+/** The sort key of an element: the better the element, the larger the key. */
 function sortKey(f: FunctionBuilder, type: TopKType, largest: boolean, at: I32): Expression<"i64"> {
   if (type === "int64") return largest ? i64.load(at) : i64.xor(i64.load(at), i64.const(-1n));
   const bits = f.value(i32.load(at));

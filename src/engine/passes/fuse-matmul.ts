@@ -1,9 +1,14 @@
-/** Products of two computed matrices read their operands in any order of axes, scaled: transposes and factors sink into them. */
+/** Fuses matrix products of two computed operands with the transposes and scalar factors around them, as in attention. */
+import { at } from "../../checked.ts";
 import type { Graph, GraphNode, Value } from "../ir/graph.ts";
 import { eitherOrder, operandsOf, scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
-export function fuseProducts(graph: Graph): Graph {
+/**
+ * Turns float32 matmul into "fused-matmul", which reads its operands through axis permutations and multiplies by a factor, and merges transposes and
+ * scalar multiplications of the operands and of the result into it.
+ */
+export function fuseMatmul(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     const value = fused(node, rewriter);
     return value === undefined ? undefined : [value];
@@ -35,13 +40,15 @@ function fused({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): V
   return undefined;
 }
 
+/** An operand without its transposes and factors: it equals `factor` times `value` with permuted axes. */
 interface StrippedOperand {
   readonly value: Value;
+  /** Axis i of the operand is axis `permutation[i]` of `value`. */
   readonly permutation: readonly number[];
   readonly factor: number;
 }
 
-/** What an operand is a transposed, scaled view of. */
+/** Strips transposes and scalar multiplications or divisions from an operand. */
 function strippedOperand(rewriter: Rewriter, operand: Value): StrippedOperand {
   let value = operand;
   let permutation: readonly number[] = Array.from(operand.type.shape, (_, axis) => axis);
@@ -51,7 +58,7 @@ function strippedOperand(rewriter: Rewriter, operand: Value): StrippedOperand {
     const [source] = transposed?.inputs ?? [];
     if (transposed !== undefined && source !== undefined) {
       const inner = transposed.operation.permutation;
-      permutation = permutation.map((axis) => inner[axis] ?? 0);
+      permutation = permutation.map((axis) => at(inner, axis));
       value = source;
       continue;
     }
@@ -68,11 +75,11 @@ function strippedOperand(rewriter: Rewriter, operand: Value): StrippedOperand {
   return { value, permutation, factor };
 }
 
-/** The kernel writes rows whose elements lie side by side, so the last axis must stay the last. */
+/** Merges a transpose of the result. The kernel writes contiguous rows, so the last axis must stay last. */
 function reordered(rewriter: Rewriter, value: Value, permutation: readonly number[]): Value | undefined {
   const node = rewriter.producerOfKind(value, "fused-matmul");
   if (node === undefined || !rewriter.hasOneUse(value) || permutation.at(-1) !== permutation.length - 1) return undefined;
-  const result = permutation.map((axis) => node.operation.result[axis] ?? 0);
+  const result = permutation.map((axis) => at(node.operation.result, axis));
   return rewriter.add({ ...node.operation, result }, ...node.inputs);
 }
 

@@ -1,0 +1,23 @@
+/** Definition of the task `question-answering`. */
+import type { AnswerOptions, Answers } from "./answer.ts";
+import type { QuestionPair } from "./question-windows.ts";
+import { architecturesOf } from "../../models/huggingface/model-card.ts";
+import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
+
+/** Answers to questions in contexts. */
+export const questionAnsweringTask: Task<readonly QuestionPair[], AnswerOptions, Answers> = defineTask(
+  {
+    task: "question-answering",
+    verb: "answer",
+    command: "answer",
+    takes: "questions and contexts",
+    gives: "pieces of the contexts with scores and places",
+    models: architecturesOf("question-answering"),
+    files: tokenizerFiles,
+    pipeline: true,
+  },
+  async () => {
+    const { answer, answerOptionNames } = await import("./answer.ts");
+    return { optionNames: answerOptionNames, run: answer };
+  },
+);
