@@ -42,7 +42,7 @@ describe("runtime.chunk", () => {
     const model = await runtime.load("builtin");
     expect((await runtime.chunk("one two", { model })).results[0]?.chunks).toHaveLength(1);
     await model.dispose();
-    await expect(runtime.chunk("x", { target: "onnx:cuda" })).rejects.toThrow('"target" means nothing with the strategy fixed');
+    await expect(runtime.chunk("x", { target: "onnx:cuda" })).rejects.toThrow('"target" has no effect with the strategy fixed');
     await expect(runtime.chunk("x", { targetToken: 5 } as object)).rejects.toThrow('chunk has no option "targetToken"');
   });
 
@@ -91,7 +91,7 @@ describe("inferyard chunk", () => {
     for (const [args, message] of [
       [["nothing.md"], "nothing.md cannot be read"],
       [["bad"], "bad is not UTF-8"],
-      [["a text", "--target", "onnx:cuda"], "--target means nothing with the strategy fixed"],
+      [["a text", "--target", "onnx:cuda"], "--target has no effect with the strategy fixed"],
       [["a text", "--structure", "markdown"], "structure has no effect with the strategy fixed"],
     ] as const) {
       const { code, stderr } = await run(args);

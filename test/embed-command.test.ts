@@ -48,11 +48,11 @@ describe("embed", () => {
   it("flags of sparse and of dense vectors do not go together", async () => {
     expect(await run("a", "--top-k", "3")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--top-k means nothing without --sparse"),
+      stderr: expect.stringContaining("--top-k has no effect without --sparse"),
     });
     for (const flags of [["--npy", "x.npy"], ["--no-normalize"], ["--precision", "int8"], ["--jsonl"], ["--dimensions", "3"]])
       expect((await run("a", "--sparse", ...flags)).stderr).toContain(
-        `${flags[0]!.replace("no-", "")} means nothing with --sparse`,
+        `${flags[0]!.replace("no-", "")} has no effect with --sparse`,
       );
   });
 });

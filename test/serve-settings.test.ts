@@ -176,7 +176,7 @@ describe("serve", () => {
     socket.on("error", () => {});
     server.stop();
     await cut;
-    expect(await server.ended).toMatchObject({ code: 0, stderr: expect.stringContaining("cut off") });
+    expect(await server.ended).toMatchObject({ code: 0, stderr: expect.stringContaining("interrupted after drainTimeout") });
   }, 25_000); // where it is not heard, the default of 30 s passes
 
   it("a variable wins over the file, and a flag over both", async () => {

@@ -71,7 +71,7 @@ describe("serve with the built-in model", () => {
     await fetch(`${server.url}/health/live`);
     server.child.kill("SIGTERM");
     const { code, stderr } = await server.ended;
-    expect([code, stderr.includes("cut off")]).toEqual([0, true]);
+    expect([code, stderr.includes("interrupted after drainTimeout")]).toEqual([0, true]);
   });
 
   it("ends at once by a second signal", async () => {

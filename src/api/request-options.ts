@@ -32,7 +32,7 @@ export function refusePlacementOptions(
 ): void {
   const [name] = Object.keys(asked);
   if (name === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `"${name}" means nothing with the strategy ${strategy}, which loads no model`, {
+  throw new InferyardError("INPUT_INVALID", `"${name}" has no effect with the strategy ${strategy}, which loads no model`, {
     remedy: `leave "${name}" out, or choose a strategy that does: semantic, late or token-classification`,
   });
 }
