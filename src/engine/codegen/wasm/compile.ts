@@ -9,6 +9,7 @@ import type { Kernel, KernelCall, KernelFunction } from "./kernel.ts";
 /** Compiled kernel functions by kernel key. */
 export type KernelFunctions = ReadonlyMap<string, KernelFunction>;
 
+/** A compiled WebAssembly module and its exported functions, instantiated over one memory. */
 export interface CompiledKernels {
   /** The compiled module. Can be posted to workers that hold the same memory, which call `instantiateKernels`. */
   readonly module: WasmModule;

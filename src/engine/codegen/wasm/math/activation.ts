@@ -12,6 +12,7 @@ import { tanh } from "./hyperbolic.ts";
  */
 export type Activation = "none" | "relu" | "gelu" | "gelu-tanh" | "quick-gelu" | "tanh" | "sigmoid" | "silu";
 
+/** Generates code that applies the activation to four float32 lanes. NaN gives NaN. */
 export function activate(f: FunctionBuilder, activation: Activation, x: V128): V128 {
   switch (activation) {
     case "none":

@@ -10,6 +10,7 @@ const roundingBase = 12_582_912;
 const bias = 127;
 /** ln 2 in two parts: the first has 16 bits, so that n times it is exact. */
 export const ln2High = 0.693145751953125;
+/** The low part of ln 2: ln 2 - `ln2High`, rounded to float32. */
 export const ln2Low = 1.42860682030941e-6;
 /** exp(r) = 1 + r + r^2 P(r), relative error below 2^-28. */
 const coefficients = [

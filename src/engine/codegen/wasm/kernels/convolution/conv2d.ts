@@ -18,6 +18,7 @@ import { depthwise } from "./depthwise.ts";
 import { copyVolumePatch, copyPatch } from "./im2col.ts";
 import { type DepthWindow, type ResolvedWindow, type Window, resolveWindow } from "./window.ts";
 
+/** Shapes and fused operations of one convolution kernel. */
 export interface Conv2dRequest {
   readonly batch: number;
   readonly inChannels: number;
@@ -35,6 +36,7 @@ export interface Conv2dRequest {
   readonly residual?: Epilogue["residual"];
 }
 
+/** Element type of the input, weights, bias and output of a convolution. */
 export type ConvolutionType = "float32" | "int32";
 
 const multiplyAddsPerNanosecond = 20;

@@ -11,6 +11,7 @@ import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-p
 import { forWindowPositions } from "./sliding-window.ts";
 import type { ResolvedWindow } from "./window.ts";
 
+/** Shapes and fused operations of one depthwise convolution kernel, with one output channel per input channel. */
 export interface DepthwiseRequest extends Epilogue {
   readonly batch: number;
   readonly channels: number;

@@ -10,6 +10,9 @@ import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
 import { type DepthWindow, type ResolvedWindow, isUnrolled } from "./window.ts";
 
+/**
+ * The input elements below one panel of up to 8 neighbouring output positions of one output row, and the scratch address that they are copied to.
+ */
 export interface Patch {
   readonly window: ResolvedWindow;
   readonly channels: number;
@@ -23,6 +26,10 @@ export interface Patch {
   readonly to: I32;
 }
 
+/**
+ * Generates code that copies the patch to scratch memory, with 0 for elements in the pads. Uses vector loads for patches inside of the input, and
+ * per-element bounds checks for patches that overlap the pads.
+ */
 export function copyPatch(f: FunctionBuilder, patch: Patch): void {
   const { window, row, column, columns } = patch;
   const { strides, pads, size, dilations, input } = window;

@@ -11,6 +11,7 @@ import { offsetBy, product, unravel } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
 import { transposed } from "../matmul/panel-copy.ts";
 
+/** One spatial axis of a transposed convolution that is decomposed into phases. All lengths are in elements. */
 export interface InterleavedAxis {
   /** Number of phases: the stride. */
   readonly phases: number;
@@ -20,6 +21,7 @@ export interface InterleavedAxis {
   readonly length: number;
 }
 
+/** Shapes of the phases and of the interleaved output. */
 export interface InterleaveRequest {
   /** Batch times channels. */
   readonly planes: number;

@@ -27,6 +27,10 @@ export function fillMargins(f: FunctionBuilder, window: ResolvedWindow, scratch:
   );
 }
 
+/**
+ * Generates code that copies an unpadded plane [height, width] of float32 from address `plane` to its position within the padded plane at address
+ * `scratch`. The pads are not written; see `fillMargins`.
+ */
 export function copyPlane(f: FunctionBuilder, { input, pads, padded }: ResolvedWindow, plane: I32, scratch: I32): void {
   const inside = f.value(i32.add(scratch, i32.const((pads[0] * padded[1] + pads[1]) * floatBytes)));
   f.range(i32.const(0), i32.const(input[0]), 1, (row) => {

@@ -11,6 +11,7 @@ import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-p
 import { type WindowPosition, forWindowPositions } from "./sliding-window.ts";
 import { type ResolvedWindow, type Window, resolveWindow } from "./window.ts";
 
+/** Shapes and kind of one 2-D pooling kernel. */
 export interface Pool2dRequest {
   /** Batch times channels. */
   readonly planes: number;

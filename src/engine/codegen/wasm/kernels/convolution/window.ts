@@ -1,5 +1,6 @@
 /** Sliding windows over planes of [height, width], for convolution and pooling. */
 
+/** A sliding window over a plane: sizes, strides, dilations and pads in elements, with the meaning of the ONNX Conv attributes. */
 export interface Window {
   /** Size of the input. */
   readonly input: readonly [height: number, width: number];
@@ -30,6 +31,10 @@ export interface ResolvedWindow extends Required<Window> {
   readonly padded: readonly [height: number, width: number];
 }
 
+/**
+ * Returns the window with default strides, dilations and pads filled in, and with the sizes of the padded input and of the output. The output size is
+ * floor((padded - dilation * (size - 1) - 1) / stride) + 1 on each axis.
+ */
 export function resolveWindow(window: Window): ResolvedWindow {
   const { input, size, strides = [1, 1], dilations = [1, 1], pads = [0, 0, 0, 0] } = window;
   const padded = [input[0] + pads[0] + pads[2], input[1] + pads[1] + pads[3]] as const;

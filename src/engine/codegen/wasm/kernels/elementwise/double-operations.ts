@@ -54,6 +54,7 @@ export function doubleUnary(f: FunctionBuilder, op: Unary, x: Local<"v128">): V1
   }
 }
 
+/** Applies a binary operation to two float64 lanes of `a` and `b`. Returns undefined if the operation is not supported for float64. */
 export function doubleArithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v128">, b: Local<"v128">): V128 | undefined {
   switch (op) {
     case "add":
@@ -76,6 +77,7 @@ export function doubleArithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v
   }
 }
 
+/** Compares two float64 lanes. Each 64-bit lane of the result has all bits set if the comparison is true, else all bits clear. */
 export function doubleComparison(op: Comparison, a: V128, b: V128): V128 {
   return f64x2[op](a, b);
 }

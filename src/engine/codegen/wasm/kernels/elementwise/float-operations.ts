@@ -14,6 +14,7 @@ import type { Arithmetic, Comparison, FloatUnary } from "./request.ts";
 
 const one = f32x4.const(1);
 
+/** Applies a unary operation to four float32 lanes. */
 export function floatUnary(f: FunctionBuilder, op: FloatUnary, x: Local<"v128">): V128 {
   switch (op) {
     case "abs":
@@ -97,6 +98,7 @@ export function floatArithmetic(
   }
 }
 
+/** Compares four float32 lanes. Each 32-bit lane of the result has all bits set if the comparison is true, else all bits clear. */
 export function floatComparison(op: Comparison, a: V128, b: V128): V128 {
   return f32x4[op](a, b);
 }

@@ -15,6 +15,7 @@ export function int32Unary(op: Unary, x: Local<"v128">): V128 | undefined {
   return i32x4.sub(i32x4.ltS(x, v128.zero), i32x4.gtS(x, v128.zero)); // a mask is -1
 }
 
+/** Applies a unary operation to two int64 lanes. Returns undefined if the operation is not supported for int64. */
 export function int64Unary(op: Unary, x: Local<"v128">): V128 | undefined {
   if (op === "abs" || op === "neg") return i64x2[op](x);
   if (op === "not") return v128.not(x);
@@ -22,6 +23,10 @@ export function int64Unary(op: Unary, x: Local<"v128">): V128 | undefined {
   return i64x2.sub(i64x2.ltS(x, v128.zero), i64x2.gtS(x, v128.zero));
 }
 
+/**
+ * Applies a binary operation to four int32 lanes; results wrap around. Division by 0, and the remainder of it, give 0. Returns undefined if the
+ * operation is not supported for int32.
+ */
 export function int32Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v128">, b: Local<"v128">): V128 | undefined {
   switch (op) {
     case "add":
@@ -64,6 +69,7 @@ export function uint32Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v
   return int32Arithmetic(f, op, a, b);
 }
 
+/** Compares four lanes as unsigned 32-bit integers. Each lane of the result has all bits set if the comparison is true, else all bits clear. */
 export function uint32Comparison(op: Comparison, a: V128, b: V128): V128 {
   if (op === "eq" || op === "ne") return i32x4[op](a, b);
   return i32x4[`${op}U`](a, b);
@@ -89,6 +95,10 @@ function perLane32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">, compu
   return result;
 }
 
+/**
+ * Applies a binary operation to two int64 lanes; results wrap around. Division by 0, and the remainder of it, give 0. Returns undefined if the
+ * operation is not supported for int64.
+ */
 export function int64Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v128">, b: Local<"v128">): V128 | undefined {
   switch (op) {
     case "add":
@@ -120,10 +130,12 @@ export function int64Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v1
   }
 }
 
+/** Compares four lanes as signed 32-bit integers. Each lane of the result has all bits set if the comparison is true, else all bits clear. */
 export function int32Comparison(op: Comparison, a: V128, b: V128): V128 {
   return integerComparison(i32x4, op, a, b);
 }
 
+/** Compares two lanes as signed 64-bit integers. Each lane of the result has all bits set if the comparison is true, else all bits clear. */
 export function int64Comparison(op: Comparison, a: V128, b: V128): V128 {
   return integerComparison(i64x2, op, a, b);
 }

@@ -18,6 +18,7 @@ export interface RegisterValue {
   readonly parts: readonly Local<"v128">[];
 }
 
+/** The type in which elements of this memory type are held in registers. */
 export function registerType(type: ElementwiseType): RegisterType {
   if (type === "float16") return "float32";
   return type === "uint8" || type === "int8" || type === "uint16" || type === "int16" ? "int32" : type;

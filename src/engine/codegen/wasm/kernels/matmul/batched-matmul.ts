@@ -24,6 +24,7 @@ export interface MatrixStrides {
   readonly batch: readonly number[];
 }
 
+/** Shapes, strides and scale factor of a batched matrix product. Each A[i] is [m, k], B[i] is [k, n] and C[i] is [m, n]. */
 export interface BatchedMatmulRequest {
   readonly m: number;
   readonly n: number;

@@ -10,6 +10,7 @@ import { keepLanes } from "../loops/lanes.ts";
 import { floatBytes, laneCount } from "./micro-kernel.ts";
 import { transposed } from "./panel-copy.ts";
 
+/** One row of A and up to 4 columns of B, all contiguous along k, whose dot products are computed. */
 export interface DotPanel {
   readonly depth: number;
   /** 1 to 4. */

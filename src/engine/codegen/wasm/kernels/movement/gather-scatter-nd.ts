@@ -19,6 +19,7 @@ interface IndexedBlocks {
   readonly indexType: IndexType;
 }
 
+/** Shapes and types of one GatherND kernel. The output is [rows, length] and contiguous. */
 export interface GatherBlocksRequest extends IndexedBlocks {
   /** Rows of indices per batch. */
   readonly batchRows: number;
@@ -26,6 +27,7 @@ export interface GatherBlocksRequest extends IndexedBlocks {
   readonly elementBytes: ElementBytes;
 }
 
+/** Shapes, type and reduction of one ScatterND kernel. The updates are [rows, length] and contiguous. */
 export interface ScatterBlocksRequest extends IndexedBlocks {
   readonly type: ScatterType;
   readonly reduction: ScatterReduction;

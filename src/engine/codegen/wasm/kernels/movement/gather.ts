@@ -5,6 +5,7 @@ import { type ElementBytes, copyBytes } from "../loops/copy-bytes.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { indexOutOfRange, type IndexType, loadIndex } from "./load-index.ts";
 
+/** Shapes and types of one Gather kernel: x is [outer, n, inner], the output is [outer, count, inner], both contiguous. */
 export interface GatherRequest {
   readonly outer: number;
   /** Size of the axis. Negative indices count from the end. */

@@ -4,6 +4,7 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32, i64 } from "../../assembler/scalar.ts";
 import { offsetBy } from "../loops/addressing.ts";
 
+/** Element type of a tensor of indices. */
 export type IndexType = "int32" | "int64";
 
 /** Status of a call that found an index outside of its axis. The output of that index is left unchanged. */

@@ -14,6 +14,7 @@ import { offsetBy, minimum, addressAt, product, unravel } from "../loops/address
 import { indices } from "../matmul/micro-kernel.ts";
 import { transposed } from "../matmul/panel-copy.ts";
 
+/** Shape and strides of a copy from one tensor layout to another. */
 export interface StridedCopyRequest {
   readonly shape: readonly number[];
   /** Strides in elements of the source. No two elements of the target may have the same address. */

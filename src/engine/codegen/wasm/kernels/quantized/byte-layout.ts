@@ -24,9 +24,14 @@ export const maxInt16 = 32_767;
 
 /** Before a panel's runs: its largest norm (int32), two 1 (int16), then the sum of each column (int32). */
 export const panelHeaderBytes = 48;
+/**
+ * Byte offset, within the header of a panel, of two int16 elements with the value 1. Kernels load them as the operand of the widening dot product.
+ */
 export const onesOffset = 4;
+/** Byte offset, within the header of a panel, of the sums of the weights of its 8 columns: 8 times int32. */
 export const columnSumsOffset = 16;
 
+/** Number of steps of `stepDepth` neighbouring k that cover k; the last step is padded with zeros. */
 export function stepsOf(k: number): number {
   return Math.ceil(k / stepDepth);
 }

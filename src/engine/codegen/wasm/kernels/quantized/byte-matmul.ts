@@ -26,6 +26,7 @@ import {
   vectorBytes,
 } from "./byte-layout.ts";
 
+/** Shapes and output form of one matrix product of uint8 activations and int8 weights. */
 export interface ByteMatmulRequest {
   /** Rows. A is [m, k] as `quantizeRows` writes it; B is [k, n] packed by `packBytes`; C is [m, n] row-major. */
   readonly m: number;

@@ -34,6 +34,7 @@ export function optionalOperands(output: IntegerOutput): Readonly<Record<Operand
   };
 }
 
+/** A tile of exact int32 sums, its position in the output matrix, and the operands of the epilogue. */
 export interface IntegerTile {
   readonly n: number;
   readonly output: IntegerOutput;
@@ -43,6 +44,7 @@ export interface IntegerTile {
   readonly operands: Readonly<Partial<Record<Operand, I32>>>;
 }
 
+/** Generates code that stores a tile: as int32, or as float32 after scales, bias, residual and activation are applied. */
 export function storeIntegers(f: FunctionBuilder, { n, output, place, sums, c, operands }: IntegerTile): void {
   const { rowBlock, rows, panel, columns } = place;
   const cRowBytes = n * floatBytes;

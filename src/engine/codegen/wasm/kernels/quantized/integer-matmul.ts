@@ -13,6 +13,7 @@ import { laneCount, emitMicroKernel, tileColumns, tileRows } from "../matmul/mic
 import { emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
 import { centredStride } from "./quantize.ts";
 
+/** Shapes, weight width and output form of one matrix product of int16 activations and packed 8- or 16-bit weights. */
 export interface IntegerMatmulRequest {
   /** Rows. A is [m, k] int16 with rows of `centredStride(k)` elements; B is [k, n] packed by `packIntegerWeights`; C is [m, n] row-major. */
   readonly m: number;

@@ -7,6 +7,7 @@ import { tileColumns } from "../matmul/micro-kernel.ts";
 /** Bytes per packed weight: 1 when all zero points are 0 (or 128 of uint8, which is equivalent), else 2. */
 export type WeightBytes = 1 | 2;
 
+/** Unpacked 8-bit weights [k, n] with their zero points. */
 export interface IntegerWeights {
   /** Weights [k, n] row-major, or [n, k] when `transposed`. */
   readonly values: Uint8Array | Int8Array;

@@ -11,6 +11,7 @@ import {
   stepsOf,
 } from "./byte-layout.ts";
 
+/** Unpacked weights [k, n] from which the zero point has been subtracted. */
 export interface ByteWeights {
   /** Weights [k, n] row-major, without their zero point. */
   readonly values: ArrayLike<number>;

@@ -8,6 +8,7 @@ import { floatBytes, indices } from "../matmul/micro-kernel.ts";
 import { quantizedLanes } from "./quantize.ts";
 import { normOffset, rowBytes, runSteps, stepDepth } from "./byte-layout.ts";
 
+/** Shape of the activations: [rows, columns] float32, contiguous. */
 export interface QuantizeRowsRequest {
   readonly rows: number;
   readonly columns: number;

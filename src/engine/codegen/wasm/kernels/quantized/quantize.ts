@@ -15,6 +15,7 @@ import { type RowLength, forVectors, loadVector, reduceRow } from "../loops/row-
 
 const maxQuantum = 255;
 
+/** Shape of the activations [rows, columns] whose scales and zero points are computed. Use one row for a scale per tensor. */
 export interface QuantizationRangeRequest {
   readonly rows: number;
   readonly columns: number;
@@ -57,6 +58,7 @@ export function quantizationRange({ rows, columns }: QuantizationRangeRequest): 
   });
 }
 
+/** Shape of the activations [rows, columns], granularity of the scales, and output format. */
 export interface QuantizeRequest {
   readonly rows: number;
   readonly columns: number;
@@ -98,6 +100,7 @@ export function quantize({ rows, columns, per, output }: QuantizeRequest): Kerne
   });
 }
 
+/** Shape and type of the quantized activations [rows, columns] from which the zero point is subtracted. */
 export interface CentreRequest {
   readonly rows: number;
   readonly columns: number;

@@ -4,6 +4,7 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes } from "../matmul/micro-kernel.ts";
 
+/** Shape and kind of one ArgMax or ArgMin kernel: the input is [outer, n, inner], the output is [outer, inner], both contiguous. */
 export interface ArgReduceRequest {
   readonly outer: number;
   readonly n: number;

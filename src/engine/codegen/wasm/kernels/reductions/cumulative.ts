@@ -9,8 +9,10 @@ import { offsetBy } from "../loops/addressing.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { indices, laneCount } from "../matmul/micro-kernel.ts";
 
+/** Element type of the input and output of a cumulative operation. */
 export type CumulativeType = "float32" | "int32" | "int64";
 
+/** Shape and kind of one cumulative operation. Input and output are [outer, n, inner] and contiguous; the operation runs along n. */
 export interface CumulativeRequest {
   readonly outer: number;
   readonly n: number;

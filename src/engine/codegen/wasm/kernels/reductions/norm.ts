@@ -8,6 +8,7 @@ import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes } from "../matmul/micro-kernel.ts";
 import { forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
+/** Shape and fused operations of one normalization kernel. x and y are [rows, columns] float32, contiguous; each row is normalized. */
 export interface NormRequest {
   readonly rows: number;
   readonly columns: number;

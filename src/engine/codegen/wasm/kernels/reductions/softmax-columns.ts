@@ -11,6 +11,7 @@ import { offsetBy } from "../loops/addressing.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
 
+/** Shape of one softmax or log-softmax over the axis n of [outer, n, inner]. `logarithm` selects log-softmax. */
 export interface SoftmaxColumnsRequest {
   readonly outer: number;
   readonly n: number;

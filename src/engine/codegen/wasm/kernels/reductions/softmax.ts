@@ -11,6 +11,7 @@ import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes, laneCount } from "../matmul/micro-kernel.ts";
 import { type RowLength, forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
+/** Shape, scale and mask of one softmax kernel over the last axis. x and y are float32 and contiguous. */
 export interface SoftmaxRequest {
   /** Shape of x. The last axis is normalized. */
   readonly shape: readonly number[];
@@ -83,6 +84,9 @@ function maskRow(f: FunctionBuilder, mask: I32, row: I32, axes: readonly MaskAxi
   );
 }
 
+/**
+ * Addresses and settings of the softmax of one row. `maskStep` is the stride of the mask along the row, 0 or 1; `mask` is undefined without a mask.
+ */
 export interface SoftmaxRow {
   readonly rowX: I32;
   readonly rowY: I32;

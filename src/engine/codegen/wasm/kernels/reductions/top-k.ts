@@ -13,8 +13,10 @@ import { copyElement } from "../loops/copy-bytes.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { laneCount } from "../matmul/micro-kernel.ts";
 
+/** Element type of the input and of the selected values. */
 export type TopKType = "float32" | "int32" | "int64";
 
+/** Shape and order of one top-k kernel: the input is [outer, n, inner], both outputs are [outer, count, inner], all contiguous. */
 export interface TopKRequest {
   readonly outer: number;
   readonly n: number;
