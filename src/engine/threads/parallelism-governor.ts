@@ -15,7 +15,7 @@ const serialFactor = 12;
 const minSerialMs = 16;
 const maxSerialMs = 256;
 
-/** The decision for one pool of threads. */
+/** Decides, for one pool of threads, whether kernel calls run in parallel. */
 export class ParallelismGovernor {
   readonly #now: () => number;
   #creditMs: number = overheadBudgetMs;
@@ -26,12 +26,12 @@ export class ParallelismGovernor {
     this.#now = now;
   }
 
-  /** Whether calls should run on one thread for now. */
+  /** Whether calls should currently run on one thread. */
   get prefersSerial(): boolean {
     return this.#serialUntil > Number.NEGATIVE_INFINITY && this.#now() < this.#serialUntil;
   }
 
-  /** Records a parallel call: how many milliseconds it took, and how many it would have taken on one thread. */
+  /** Records a parallel call. `sharedMs` is its measured duration; `aloneMs` is its estimated duration on one thread. Both are in milliseconds. */
   record(sharedMs: number, aloneMs: number): void {
     this.#creditMs += aloneMs - sharedMs;
     if (this.#creditMs >= maxCreditMs) {

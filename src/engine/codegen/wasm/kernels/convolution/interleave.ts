@@ -13,11 +13,13 @@ import { transposed } from "../matmul/panel-copy.ts";
 
 /** One spatial axis of a transposed convolution that is decomposed into phases. All lengths are in elements. */
 export interface InterleavedAxis {
-  /** Number of phases: the stride. */
+  /** Number of phases, which is the stride of the transposed convolution. */
   readonly phases: number;
+  /** Length of each phase. */
   readonly phaseLength: number;
-  /** Leading elements that are cropped. */
+  /** Number of elements cropped at the beginning. */
   readonly skip: number;
+  /** Length of the output after cropping. */
   readonly length: number;
 }
 
@@ -97,7 +99,7 @@ interface Cursor {
   readonly phaseBytes: I32;
 }
 
-/** Interleaves four elements of every phase. */
+/** Stores 4 * phases consecutive output elements: four neighbouring elements of every phase, interleaved. */
 function emitBlock(f: FunctionBuilder, phases: number, { source, target, phaseBytes }: Cursor): void {
   if (phases === 2) {
     const even = f.value(v128.load(source));

@@ -9,17 +9,17 @@ import type { ResolvedWindow } from "./window.ts";
 
 const vectorBytes = 16;
 
-/** Bytes of the padded plane in whole vectors, plus one vector that windows of the last row may read. */
+/** Scratch bytes of one padded plane: its size rounded up to whole vectors, plus one vector, because vector loads at the last row may read past its end. */
 export function paddedPlaneBytes({ padded }: ResolvedWindow): number {
   return (Math.ceil((padded[0] * padded[1] * floatBytes) / vectorBytes) + 1) * vectorBytes;
 }
 
-/** Whether the window has no pads; then no copy is needed. */
+/** Whether all pads are 0. The input then needs no padded copy. */
 export function isUnpadded({ pads }: ResolvedWindow): boolean {
   return pads.every((pad) => pad === 0);
 }
 
-/** Fills the pads with `margin`. They stay unchanged from plane to plane, so this is done once per call. */
+/** Fills the padded plane at address `scratch` with the pad value `margin`. Runs once per kernel call, because `copyPlane` leaves the pads unchanged. */
 export function fillMargins(f: FunctionBuilder, window: ResolvedWindow, scratch: I32, margin: number): void {
   const value = f.value(f32x4.splat(f32.const(margin)));
   f.range(i32.const(0), i32.const(paddedPlaneBytes(window)), vectorBytes, (offset) =>

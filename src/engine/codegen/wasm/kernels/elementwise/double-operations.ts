@@ -1,4 +1,4 @@
-/** Steps on float64, two lanes at a time. What float32 has by polynomials the host computes. */
+/** Elementwise operations on float64, two lanes at a time. Functions without a vector instruction, such as tan, call the host (JavaScript) per lane. */
 import type { Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import type { HostFunction } from "../../assembler/host-functions.ts";
@@ -6,7 +6,7 @@ import { f64x2, v128 } from "../../assembler/vector.ts";
 import { indices } from "../matmul/micro-kernel.ts";
 import type { Arithmetic, Comparison, Unary } from "./request.ts";
 
-/** Undefined where there is none. */
+/** Applies a unary operation to two float64 lanes. Returns undefined if the operation is not supported for float64. */
 export function doubleUnary(f: FunctionBuilder, op: Unary, x: Local<"v128">): V128 | undefined {
   switch (op) {
     case "abs":
