@@ -11,14 +11,15 @@ import { emitTiles, tilingFor, rowSpecialization, type TilePosition } from "./ti
 import { emitGemv, gemvPieces, type GemvPanel } from "./gemv.ts";
 import { type Epilogue, storeTile } from "./epilogue.ts";
 
-/** What the kernel computes. */
+/** Shapes and fused operations of one matrix product with constant weights. */
 export interface MatmulRequest {
   /** Rows of A and C. A is [m, k] and C is [m, n], both row-major; B is [k, n] packed by `packMatmulWeights`. */
   readonly m: number;
   readonly n: number;
   readonly k: number;
-  /** Elements from one row of A to the next. Default: k. */
+  /** Distance in elements between neighbouring rows of A. Default: k. */
   readonly aStride?: number;
+  /** Distance in elements between neighbouring rows of C. Default: n. */
   readonly cStride?: number;
   /** Factor of the product, but not of the bias. Default: 1. */
   readonly alpha?: number;

@@ -23,6 +23,7 @@ interface IndexedBlocks {
 export interface GatherBlocksRequest extends IndexedBlocks {
   /** Rows of indices per batch. */
   readonly batchRows: number;
+  /** Elements of the data per batch. */
   readonly batchLength: number;
   readonly elementBytes: ElementBytes;
 }
@@ -115,7 +116,7 @@ export function scatterBlocks(request: ScatterBlocksRequest): Kernel {
   });
 }
 
-/** Elements from the data's start to the block that a row names, and whether there is one. */
+/** Returns the offset in elements (`place`) of the block that a row of indices selects, and whether all indices of the row are in range (`isInside`). */
 function blockOffset(
   f: FunctionBuilder,
   { sizes, strides, indexType }: IndexedBlocks,

@@ -9,7 +9,7 @@ import { floatBytes, indices, laneCount, tileColumns, tileRows } from "../matmul
 import type { TilePosition } from "../matmul/tiling.ts";
 import { type Epilogue, storeTile } from "../matmul/epilogue.ts";
 
-/** float32 results: activation(sum * aScale * bScale + bias), with an optional residual. */
+/** float32 results activation(sum * aScale * bScale + bias), with an optional residual. Scales are per tensor, per row of A or per column of B. */
 export interface FloatOutput {
   readonly aScale: "tensor" | "row";
   readonly bScale: "tensor" | "column";
@@ -18,12 +18,12 @@ export interface FloatOutput {
   readonly residual?: Epilogue["residual"];
 }
 
-/** The form of the results. */
+/** The output format: int32 sums, or float32 results. */
 export type IntegerOutput = "int32" | FloatOutput;
 
 type Operand = "aScale" | "bScale" | "bias" | "residual";
 
-/** The optional operands that the output form takes. */
+/** Which optional operands the output format needs. */
 export function optionalOperands(output: IntegerOutput): Readonly<Record<Operand, boolean>> {
   const float = output === "int32" ? undefined : output;
   return {

@@ -10,7 +10,7 @@ export interface ArgReduceRequest {
   readonly n: number;
   readonly inner: number;
   readonly kind: "max" | "min";
-  /** Whether the last of equal elements is chosen. Default: the first. */
+  /** Whether the last of several equal elements is selected. Default: false, the first one. */
   readonly last?: boolean;
   /** Type of the index. Default: int64. */
   readonly output?: "int32" | "int64";

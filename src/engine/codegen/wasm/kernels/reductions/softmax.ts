@@ -96,7 +96,7 @@ export interface SoftmaxRow {
   readonly logarithm: boolean;
 }
 
-/** Generates the computation of one row. y may be x. */
+/** Generates the softmax or log-softmax of one row of `columns` elements. rowY may equal rowX. */
 export function softmaxRow(f: FunctionBuilder, columns: RowLength, row: SoftmaxRow): void {
   const { rowX, rowY, scale, mask, logarithm } = row;
   if (mask === undefined && scale > 0) {
@@ -114,7 +114,7 @@ function rowMaximum(f: FunctionBuilder, columns: RowLength, row: I32): Local<"v1
   return reduceRow(f, columns, maxReducer, (offset) => loadVector(row, offset));
 }
 
-/** Stores the scaled and masked row to y and returns its maximum. */
+/** Stores scale * x + mask of one row to y and returns its maximum in every lane. */
 function scaleAndMask(f: FunctionBuilder, columns: RowLength, given: SoftmaxRow): Local<"v128"> {
   return reduceRow(f, columns, maxReducer, (offset, lanes) => {
     const x = loadVector(given.rowX, offset);
