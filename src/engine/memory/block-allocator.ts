@@ -34,7 +34,10 @@ export class BlockAllocator {
     for (const region of this.#ownRegions) this.#regions.publish(region);
   }
 
-  /** Adds free memory for a block of `bytes` bytes: extends the last region if possible, which avoids fragmentation, else claims a region of `regionBytes` bytes. */
+  /**
+   * Adds free memory for a block of `bytes` bytes: extends the last region if possible, which avoids fragmentation, else claims a region of
+   * `regionBytes` bytes.
+   */
   #grow(bytes: number, regionBytes: number): void {
     const last = this.#ownRegions.at(-1);
     const end = last === undefined ? 0 : last.start + last.bytes;

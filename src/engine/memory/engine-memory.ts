@@ -212,7 +212,10 @@ export class EngineMemory {
     this.#arena = { start: this.#blocks.allocate(wanted, atOnce), bytes: wanted };
   }
 
-  /** Grows the memory to at least `bytes` bytes and refreshes this thread's view of it. Two threads that grow it concurrently may grow it further than needed. */
+  /**
+   * Grows the memory to at least `bytes` bytes and refreshes this thread's view of it. Two threads that grow it concurrently may grow it further than
+   * needed.
+   */
   #grow(bytes: number): void {
     if (this.memory.buffer.byteLength >= bytes) return;
     this.memory.grow(0);

@@ -11,7 +11,10 @@ const maxCreditMs = 10;
 const overheadBudgetMs = 5;
 /** Length of a serial phase as a multiple of the loss that caused it: the loss is then a few percent at most. */
 const serialFactor = 12;
-/** Minimum length of a serial phase in milliseconds. It doubles, up to the maximum, until parallel execution pays again: part of the cost of waking threads cannot be measured. */
+/**
+ * Minimum length of a serial phase in milliseconds. It doubles, up to the maximum, until parallel execution pays again: part of the cost of waking
+ * threads cannot be measured.
+ */
 const minSerialMs = 16;
 const maxSerialMs = 256;
 

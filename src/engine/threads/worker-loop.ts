@@ -19,7 +19,10 @@ export interface ThreadMessage {
 /** Milliseconds that an idle thread spins before it sleeps: calls of one run follow each other faster than that. */
 const spinMs = 0.3;
 
-/** Creates the message handler of a worker thread. Each call of the handler instantiates the kernels of the message, then computes chunks and blocks until another message is pending. */
+/**
+ * Creates the message handler of a worker thread. Each call of the handler instantiates the kernels of the message, then computes chunks and blocks
+ * until another message is pending.
+ */
 export function createWorkerLoop(): (message: ThreadMessage) => void {
   const kernels: KernelFunction[] = [];
   let messagesSeen = 0;

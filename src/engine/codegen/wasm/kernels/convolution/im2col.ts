@@ -29,8 +29,8 @@ export interface Patch {
 }
 
 /**
- * Generates code that copies the patch to scratch memory, with 0 for elements in the pads. Uses vector loads for patches inside of the input, and
- * per-element bounds checks for patches that overlap the pads.
+ * Generates code that copies a patch to scratch memory, with 0 for elements in the pads. Copies whole vectors if the patch lies inside of the input or the
+ * horizontal stride is 1; otherwise, and for windows of more than 64 taps, copies element by element with bounds checks.
  */
 export function copyPatch(f: FunctionBuilder, patch: Patch): void {
   const { window, row, column, columns } = patch;

@@ -30,7 +30,10 @@ export interface InterleaveRequest {
   readonly axes: readonly InterleavedAxis[];
 }
 
-/** Creates the kernel. Parameters: x [planes, phases of each axis, phase length of each axis], y [planes, output length of each axis], float32. Pieces: rows of y. */
+/**
+ * Creates the kernel. Parameters: x [planes, phases of each axis, phase length of each axis], y [planes, output length of each axis], float32.
+ * Pieces: rows of y.
+ */
 export function interleave({ planes, axes }: InterleaveRequest): Kernel {
   const outer = axes.slice(0, -1);
   const { phases, phaseLength, skip, length } = axes.at(-1) ?? { phases: 1, phaseLength: 1, skip: 0, length: 1 };

@@ -15,7 +15,10 @@ import { emitStep } from "./steps.ts";
 /** Elements per piece when all operands collapse to one axis. */
 const blockElements = 1024;
 
-/** Creates the kernel. Parameters: input0, input1, ..., output. Pieces: rows of the collapsed shape, or blocks of 1,024 elements when that is a single row. Throws CONTRACT_VIOLATION during code generation for requests that `supportsElementwise` rejects. */
+/**
+ * Creates the kernel. Parameters: input0, input1, ..., output. Pieces: rows of the collapsed shape, or blocks of 1,024 elements when that is a single
+ * row. Throws CONTRACT_VIOLATION during code generation for requests that `supportsElementwise` rejects.
+ */
 export function elementwise(request: ElementwiseRequest): Kernel {
   const { shape, inputs, steps, output } = request;
   const dense = contiguousStrides(shape);

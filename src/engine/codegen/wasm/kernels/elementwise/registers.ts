@@ -29,7 +29,10 @@ export function needsTwoVectors(type: RegisterType): type is "int64" | "float64"
   return type === "int64" || type === "float64";
 }
 
-/** Loads `lanes` (1 to 4) elements from memory, `stride` elements apart, starting at `address`, and widens them to `registerType(type)`. Other lanes are undefined. */
+/**
+ * Loads `lanes` (1 to 4) elements from memory, `stride` elements apart, starting at `address`, and widens them to `registerType(type)`. Other lanes
+ * are undefined.
+ */
 export function loadElements(
   f: FunctionBuilder,
   type: ElementwiseType,

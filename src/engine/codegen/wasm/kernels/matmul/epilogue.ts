@@ -26,7 +26,10 @@ export interface TileStore {
   readonly finish: (sum: V128, row: number, vector: number) => V128;
 }
 
-/** Generates code that applies the epilogue to a tile and stores it. Expensive activations run in a loop over the rows, which generates their code once per vector instead of once per sum. */
+/**
+ * Generates code that applies the epilogue to a tile and stores it. Expensive activations run in a loop over the rows, which generates their code
+ * once per vector instead of once per sum.
+ */
 export function storeTile(f: FunctionBuilder, tail: Epilogue, tile: TileStore): void {
   const { sums, columns, c, cRowBytes } = tile;
   const lanes = (vector: number): number => Math.min(laneCount, columns - vector * laneCount);

@@ -150,7 +150,10 @@ function elementwiseCopy(axes: readonly Axis[], bytes: ElementBytes): CopyStrate
   };
 }
 
-/** Transposes tiles of 4 x 4 elements of 32 bits. The axis with index `crossing` is contiguous in the source, the last axis in the target. Pieces: groups of four positions along `crossing`. */
+/**
+ * Transposes tiles of 4 x 4 elements of 32 bits. The axis with index `crossing` is contiguous in the source, the last axis in the target. Pieces:
+ * groups of four positions along `crossing`.
+ */
 function tiledTranspose(axes: readonly Axis[], crossing: number): CopyStrategy {
   const outer = axes.slice(0, -1).filter((_, axis) => axis !== crossing);
   const across = axes[crossing] ?? { size: 1, strides: [] };

@@ -42,7 +42,10 @@ export function panelBytes(k: number): number {
   return panelHeaderBytes + Math.ceil(steps / runSteps) * stepBytes + steps * stepBytes;
 }
 
-/** Byte offset, within a row of activations, of the largest norm of its runs (int32). The factor of the sums of weights (int32), which corrects for the zero point, follows it. */
+/**
+ * Byte offset, within a row of activations, of the largest norm of its runs (int32). The factor of the sums of weights (int32), which corrects for
+ * the zero point, follows it.
+ */
 export function normOffset(k: number): number {
   return stepsOf(k) * stepDepth;
 }

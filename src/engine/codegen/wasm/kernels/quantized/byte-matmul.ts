@@ -37,7 +37,10 @@ export interface ByteMatmulRequest {
 
 const multiplyAddsPerNanosecond = 60;
 
-/** Creates the kernel. Parameters: a, b, then aScale, bScale, bias, residual as the output form takes them, then c. Pieces: panels of 8 columns, or blocks of 4 rows where m is large. */
+/**
+ * Creates the kernel. Parameters: a, b, then aScale, bScale, bias, residual as the output form takes them, then c. Pieces: panels of 8 columns, or
+ * blocks of 4 rows where m is large.
+ */
 export function byteMatmul({ m, n, k, output }: ByteMatmulRequest): Kernel {
   const loops = tilingFor(m, n, rowBytes(k), 1);
   return defineKernel({

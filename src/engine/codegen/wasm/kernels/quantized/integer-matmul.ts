@@ -26,7 +26,10 @@ export interface IntegerMatmulRequest {
 
 const multiplyAddsPerNanosecond = 40;
 
-/** Creates the kernel. Parameters: a, b, then aScale, bScale, bias, residual as the output form takes them, then c. Pieces: panels of 8 columns, or blocks of 4 rows where m is large. */
+/**
+ * Creates the kernel. Parameters: a, b, then aScale, bScale, bias, residual as the output form takes them, then c. Pieces: panels of 8 columns, or
+ * blocks of 4 rows where m is large.
+ */
 export function integerMatmul(request: IntegerMatmulRequest): Kernel {
   const { m, n, k, weightBytes, output } = request;
   const pairs = centredStride(k) / 2;

@@ -30,7 +30,10 @@ export function packedIntegerLength(weights: IntegerWeights): number {
   return Math.ceil(n / tileColumns) * tileColumns * Math.ceil(k / 2) * 2 * integerWeightBytes(weights);
 }
 
-/** Subtracts the zero points from the weights and writes them to `packed` in the layout of `integerMatmul`. `packed` must have `packedIntegerLength` bytes and start at a multiple of two. */
+/**
+ * Subtracts the zero points from the weights and writes them to `packed` in the layout of `integerMatmul`. `packed` must have `packedIntegerLength`
+ * bytes and start at a multiple of two.
+ */
 export function packIntegerWeights(packed: Uint8Array, weights: IntegerWeights): void {
   const { values, k, n, transposed = false, zeroPoints = [0] } = weights;
   const { buffer, byteOffset, byteLength } = packed;

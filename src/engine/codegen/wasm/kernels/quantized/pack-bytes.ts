@@ -39,7 +39,10 @@ export function packedBytesLength({ k, n }: Pick<ByteWeights, "k" | "n">): numbe
   return Math.ceil(n / tileColumns) * panelBytes(k);
 }
 
-/** Writes the weights, with the norms and sums of their runs, to `packed` in the layout of `byteMatmul`. `packed` must have `packedBytesLength` bytes and start at a multiple of four. */
+/**
+ * Writes the weights, with the norms and sums of their runs, to `packed` in the layout of `byteMatmul`. `packed` must have `packedBytesLength` bytes
+ * and start at a multiple of four.
+ */
 export function packBytes(packed: Uint8Array, { values, k, n }: ByteWeights): void {
   const { buffer, byteOffset, byteLength } = packed;
   const bytes = new Int8Array(buffer, byteOffset, byteLength);

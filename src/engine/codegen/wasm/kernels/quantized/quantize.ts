@@ -21,7 +21,10 @@ export interface QuantizationRangeRequest {
   readonly columns: number;
 }
 
-/** Creates the kernel. Parameters: x; scale (float32) and zeroPoint (uint8), one per row. Pieces: rows. A row of zeros gets scale 1, a row with a NaN scale NaN. */
+/**
+ * Creates the kernel. Parameters: x; scale (float32) and zeroPoint (uint8), one per row. Pieces: rows. A row of zeros gets scale 1, a row with a NaN
+ * scale NaN.
+ */
 export function quantizationRange({ rows, columns }: QuantizationRangeRequest): Kernel {
   const rest = columns % laneCount;
   return defineKernel({

@@ -88,7 +88,10 @@ function addTerms(f: FunctionBuilder, columns: number, x: I32, added: AddedTerms
   return to;
 }
 
-/** Generates code for the mean and the inverse standard deviation of a row, in two passes. A single pass loses precision if the mean is large. For `rms` the mean is undefined. */
+/**
+ * Generates code for the mean and the inverse standard deviation of a row, in two passes. A single pass loses precision if the mean is large. For
+ * `rms` the mean is undefined.
+ */
 function statistics(
   f: FunctionBuilder,
   { columns, kind, epsilon }: NormRequest,
