@@ -24,19 +24,19 @@ import type { YieldPolicy } from "./yield-policy.ts";
 import { Executable } from "./executable.ts";
 import type { RunLimits } from "./segments/model-run.ts";
 
-/** How a loaded model computes. */
+/** Settings of the engine for one loaded model. */
 export interface EngineSettings {
   /** WebAssembly features of this machine. */
   readonly features: WasmFeatures;
-  /** false: the graph is not optimized, but run as it was traced. */
+  /** Whether graphs are optimized. If false, they run as traced. */
   readonly optimize: boolean;
   /** Number of threads that compute, including the caller. Default: 1. */
   readonly threads?: number;
-  /** Starts one more thread. Default: there is only the calling one. */
+  /** Starts a worker thread. Required if `threads` is above 1. */
   spawnThread?(): ThreadHandle;
-  /** The slot of this model among replicas that share memory. Default: it shares nothing. */
+  /** Identifies this model among replicas that share memory. Default: the model shares no memory. */
   readonly replica?: EngineReplica;
-  /** What a trace and a run may take. Default: `defaultTraceLimits`, and runs as large as the memory. */
+  /** Limits of traces and runs. Default: `defaultTraceLimits`, and no limit on the bytes of a run except the size of the memory. */
   readonly limits?: RunLimits;
 }
 
@@ -58,7 +58,10 @@ export class Compiler {
   readonly #branchPaths = new Set<string>();
   #isFirst = true;
 
-  /** `weights`: the model's own tensors. Throws CONTRACT_VIOLATION when the shared state belongs to a model with other tensors. */
+  /**
+   * Creates the memory and starts the threads. `weights` are the tensors of the model file. Throws CONTRACT_VIOLATION when the shared state belongs
+   * to a model with other tensors.
+   */
   constructor(weights: readonly Literal[], settings: EngineSettings) {
     this.#settings = settings;
     this.#weights = weights;
@@ -85,17 +88,17 @@ export class Compiler {
       this.#addModule({ module, functions: instantiateKernels(module, this.#memory.memory) }, keys);
   }
 
-  /** Whether replicas may share its weights. */
+  /** Whether replicas may share the packed weights of this model. */
   get isSharing(): boolean {
     return this.#settings.replica !== undefined;
   }
 
-  /** Whether it reads weights that another replica packed. */
+  /** Whether this model uses weights that another replica packed. */
   get readsSharedWeights(): boolean {
     return this.#settings.replica?.from !== undefined;
   }
 
-  /** The state that a new replica can start from; undefined before any weights are packed, or when the model was not loaded as a replica. */
+  /** Returns the state from which a new replica can be created. Returns undefined if no weights are packed yet or if the model was not loaded as a replica. */
   exportState(): SharedEngineState | undefined {
     if (!this.isSharing) return undefined;
     const places = [...this.#foldingCache.literalsById].map(
@@ -123,19 +126,22 @@ export class Compiler {
     return this.#foldingCache.fold;
   }
 
-  /** Announces the branch path of the graphs that are traced next. A new path has weights of its own, whose folding results are shared by all executables. */
+  /**
+   * Sets the branch path of the graphs traced next. The first graphs of a new path read further weights; results of folding them are shared by all
+   * executables.
+   */
   openFoldingCache(way: string): void {
     if (this.#branchPaths.has(way) || this.#branchPaths.size >= maxBranchPaths) return;
     this.#branchPaths.add(way);
     this.#foldingCache.reopen();
   }
 
-  /** From now on results of folding belong to the executable they were traced for: see `ConstantFoldingCache`. */
+  /** Ends the sharing of folding results: later results belong to the executable they are traced for. See `ConstantFoldingCache`. */
   closeFoldingCache(): void {
     this.#foldingCache.close();
   }
 
-  /** Runs tracing or compilation. When it fails before the first executable exists, the constants folded so far are dropped. */
+  /** Runs `work`, which traces or compiles, and returns its result. If it fails before the first executable exists, frees all folded constants. */
   attempt<Result>(work: () => Result): Result {
     try {
       return work();
@@ -146,7 +152,10 @@ export class Compiler {
     }
   }
 
-  /** Optimizes, plans and compiles a graph. `states`: names of the inputs in the state block. `budget`: that of the trace, whose time includes compilation. */
+  /**
+   * Optimizes, plans and compiles a graph. `states` are the names of the inputs stored in the state block. `budget` is the budget of the trace; its
+   * time limit includes compilation.
+   */
   compile(
     traced: Graph,
     { states = [], budget }: { readonly states?: readonly string[]; readonly budget: TraceBudget },
@@ -166,7 +175,10 @@ export class Compiler {
     return program;
   }
 
-  /** Runs an executable and returns copies of its outputs. `wanted`: names of outputs, undefined for all. `state`: offset of the state block. */
+  /**
+   * Runs an executable and returns copies of its outputs. `wanted` are the names of the outputs to return; undefined means all. `state` is the byte
+   * offset of the state block.
+   */
   async execute(
     program: Executable,
     inputs: TensorMap,
@@ -182,14 +194,14 @@ export class Compiler {
     return program.readOutputs(wanted);
   }
 
-  /** Ends the threads and releases the memory. */
+  /** Terminates the threads and releases the memory. */
   async dispose(): Promise<void> {
     await this.#threads.end();
     this.#memory.close();
     this.#memory = new EngineMemory({ shared: false });
   }
 
-  /** Compiles those kernels that no earlier executable has compiled. */
+  /** Compiles the kernels that no earlier executable has compiled. */
   #compileKernels(kernels: readonly Kernel[]): void {
     const added = kernels.filter(({ key }) => !this.#kernels.has(key));
     if (added.length === 0) return;

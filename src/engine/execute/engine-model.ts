@@ -18,7 +18,7 @@ import { type RunLimits, ModelRun } from "./segments/model-run.ts";
 import { SegmentTree } from "./segments/segment-tree.ts";
 import { Mutex } from "./mutex.ts";
 
-/** Sizes for which free axes, except the first, are prepared at load. */
+/** Sizes of free axes, except the first one, for which executables are compiled when a model is loaded. */
 const preparedSizes: readonly number[] = [1, 16, 128];
 
 /** Options of one run. */
@@ -51,22 +51,22 @@ export class EngineModel {
     this.#segments = new SegmentTree(source, { compiler: this.#compiler, cache: this.#segmentCache }, true);
   }
 
-  /** Whether replicas may share its weights. */
+  /** Whether replicas may share the packed weights of this model. */
   get isSharing(): boolean {
     return this.#compiler.isSharing;
   }
 
-  /** Whether it reads weights that another replica packed. */
+  /** Whether this model uses weights that another replica packed. */
   get readsSharedWeights(): boolean {
     return this.#compiler.readsSharedWeights;
   }
 
-  /** Size in bytes of the largest arena that one of its executables computes in. */
+  /** Size in bytes of the largest arena of all executables of the model. */
   get arenaBytes(): number {
     return this.#segmentCache.arenaBytes;
   }
 
-  /** The state that a new replica can start from; undefined before any weights are packed, or when the model was not loaded as a replica. */
+  /** Returns the state from which a new replica can be created. Returns undefined if no weights are packed yet or if the model was not loaded as a replica. */
   exportState(): SharedEngineState | undefined {
     return this.#compiler.exportState();
   }
@@ -76,7 +76,7 @@ export class EngineModel {
     if (this.#segmentCache.hasExecutables) this.#compiler.publishWeights(); // without kernels the interpreter would copy them back in each run
   }
 
-  /** Bytes it takes: engine memory, weights that are kept as in the file, and constants of executables. */
+  /** Bytes of memory that the model occupies: engine memory, weights kept in their file format, and constants of executables. */
   get bytes(): number {
     const weights = this.#source.weights.reduce((sum, literal) => sum + residentBytes(literal), 0);
     return this.#compiler.memory.bytes + weights + this.#segmentCache.bytes;
@@ -184,7 +184,7 @@ export class EngineModel {
     );
   }
 
-  /** Waits for pending runs, then releases memory and threads. The model must not be used any more. */
+  /** Waits for pending runs, then releases memory and threads. The model must not be used afterwards. */
   async dispose(): Promise<void> {
     await this.#mutex.runExclusive(async () => {
       this.#segmentCache.clear();
@@ -193,12 +193,12 @@ export class EngineModel {
     });
   }
 
-  /** Counts of the last run: executables, steps, and steps that the interpreter computed. undefined before the first. */
+  /** Counts of the last run: executables that ran, all steps, and steps computed by the interpreter. undefined before the first run. */
   get lastStepCounts(): ModelRun["steps"] | undefined {
     return this.#lastRun?.steps;
   }
 
-  /** One sentence on how the last run was computed, for the evidence of the backend. */
+  /** Returns one sentence that describes how the last run was computed. The backend reports it as evidence. */
   describe(): string {
     const { all = 0, interpreted = 0, programs = 0 } = this.lastStepCounts ?? {};
     if (all === 0) return "no program yet";
@@ -207,7 +207,7 @@ export class EngineModel {
   }
 }
 
-/** Whether the error is due to a limit that larger inputs would exceed as well. */
+/** Whether the error reports a limit that larger inputs would also exceed, so that larger sizes need not be prepared. */
 function isSizeRefusal({ code, data }: InferyardError): boolean {
   return code === "OUT_OF_MEMORY" || code === "LIMIT_EXCEEDED" || data["limit"] !== undefined;
 }
@@ -221,7 +221,7 @@ function asTensorValue(name: string, value: TracedValue): Value {
   throw new InferyardError("MODEL_UNSUPPORTED", `output "${name}" is not a tensor`);
 }
 
-/** An output as a tensor that the caller owns: elements that others also refer to are copied. */
+/** Converts an output to a tensor that the caller owns. Copies the elements unless the run allocated them and nothing else refers to them. */
 function outputTensor(name: string, value: TracedValue, { ownedArrays }: ModelRun): Tensor {
   const literal = asTensorValue(name, value).constant;
   if (literal === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `output "${name}" has no elements`);

@@ -4,7 +4,10 @@ import type { Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
 import { evaluate } from "../interpret/evaluate.ts";
 
-/** The results of an operation. Throws INPUT_INVALID when the values of its inputs are invalid, such as an index outside of its axis. */
+/**
+ * Computes an operation with the interpreter and returns its outputs. Throws INPUT_INVALID when the values of its inputs are invalid, such as an
+ * index outside of its axis.
+ */
 export function evaluateStep(operation: Operation, inputs: readonly Literal[]): readonly Literal[] {
   try {
     return evaluate(operation, inputs);

@@ -17,13 +17,13 @@ import { evaluateStep } from "./evaluate-step.ts";
  */
 export type RunKernel = (kernel: KernelCall, offsets: readonly number[], scratchStride: number) => number;
 
-/** Start offsets of the regions that may move between runs, in bytes. */
+/** Byte offsets of the arena and of the state block, which may differ from run to run. */
 interface Bases {
   readonly arena: number;
   readonly state: number;
 }
 
-/** One step of a run. */
+/** Executes one step of a run. */
 type Action = (bases: Bases) => void;
 
 /**
@@ -60,7 +60,7 @@ export class Executable {
     this.#actions = steps.map((step) => this.#action(step, run));
   }
 
-  /** Size in bytes of the state block that each run is given. */
+  /** Size in bytes of the state block that the caller of a run supplies. */
   get stateBytes(): number {
     return this.#plan.stateBytes;
   }
@@ -75,7 +75,10 @@ export class Executable {
     return this.#plan.constants.reduce((sum, { literal }) => sum + byteSize(literal), 0);
   }
 
-  /** Starts a run: makes room for the arena and writes constants and inputs to it. `state` is the offset of the state block. Throws TypeError for a missing input. */
+  /**
+   * Starts a run: enlarges the arena if necessary and writes constants and inputs to it. `state` is the byte offset of the state block. Throws
+   * TypeError if an input is missing.
+   */
   writeInputs(inputs: TensorMap, state: number = 0): void {
     this.#memory.reserveArena(this.#plan.arenaBytes);
     this.#state = state;
@@ -88,7 +91,10 @@ export class Executable {
     }
   }
 
-  /** Runs steps from `first` on until `deadline`, a time of performance.now(). Returns the next step to run; the run is complete when that is `steps.all`. */
+  /**
+   * Runs steps from index `first` until `deadline`, in milliseconds of performance.now(). Returns the index of the next step; the run is complete
+   * when it is `steps.all`.
+   */
   runSteps(first: number, deadline: number): number {
     const bases = this.#bases();
     let step = first;
@@ -100,7 +106,7 @@ export class Executable {
     return step;
   }
 
-  /** Ends a run and returns copies of its outputs. `names` restricts which; undefined means all. */
+  /** Ends a run and returns copies of the outputs in `names`; undefined means all outputs. */
   readOutputs(names: ReadonlySet<string> | undefined): TensorMap {
     const bases = this.#bases();
     const results: Record<string, Tensor> = {};
@@ -112,7 +118,7 @@ export class Executable {
     return results;
   }
 
-  /** Releases the weights that only this executable uses. It must not run again. */
+  /** Releases the weights that only this executable uses. The executable must not run afterwards. */
   dispose(): void {
     for (const weights of this.#ownWeights) this.#memory.releaseWeights(weights);
     this.#ownWeights.clear();
@@ -135,7 +141,7 @@ export class Executable {
   }
 
   #interpretAction({ operation, inputs, outputs }: Extract<PlanStep, { readonly kind: "interpret" }>): Action {
-    // Elements of lazy storage are read once here, and not in each run.
+    // Reading the elements here loads lazy storage once, instead of in each run.
     const operands = inputs.map((input) => {
       if ("buffer" in input) return input;
       const { dataType, shape, data } = input;
@@ -163,7 +169,7 @@ export class Executable {
     return ref.region === "weights" ? this.#weightsOffset(ref.weights) + ref.byteOffset : bases[ref.region] + ref.offset;
   }
 
-  /** A view of the tensor in memory. It is valid until the memory grows. */
+  /** Returns a view of a tensor in engine memory. The view is valid until the memory grows. */
   #read({ type, buffer }: TensorRef, bases: Bases): Literal {
     if (buffer.region === "strings") return { ...type, data: required(this.#strings[buffer.index], "a string tensor") };
     return { ...type, data: this.#view(type, this.#offset(buffer, bases)) };

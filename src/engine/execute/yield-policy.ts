@@ -1,4 +1,4 @@
-/** When a run yields to the event loop. */
+/** Decides when a run yields to the event loop. */
 import { throwIfAborted } from "../../errors.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 
@@ -21,7 +21,7 @@ export class YieldPolicy {
     return this.#deadline;
   }
 
-  /** Yields to the event loop if that is due. Throws ABORTED when the signal was aborted meanwhile. */
+  /** Yields to the event loop if 20 ms have passed since the last yield. Throws ABORTED if the signal is aborted. */
   async yieldIfDue(): Promise<void> {
     if (performance.now() < this.#deadline) return;
     await yieldToEventLoop();

@@ -13,8 +13,8 @@ export class BlockAllocator {
   }
 
   /**
-   * The offset of a block of `bytes` bytes with undefined content, reserved until it is freed. When no free block fits, a region is extended or a new
-   * one of `regionBytes` bytes is claimed. Throws OUT_OF_MEMORY.
+   * Allocates a block of `bytes` bytes with undefined content and returns its byte offset. If no free block is large enough, extends the last region or
+   * claims a new one of at least `regionBytes` bytes. Throws OUT_OF_MEMORY if the memory cannot grow.
    */
   allocate(bytes: number, regionBytes: number = bytes): number {
     for (;;) {
@@ -24,17 +24,20 @@ export class BlockAllocator {
     }
   }
 
-  /** Returns a block. `bytes` must be the size it was allocated with. */
+  /** Frees the block at offset `start`. `bytes` must be the size it was allocated with. */
   free(start: number, bytes: number): void {
     this.#free.free(start, bytes);
   }
 
-  /** Makes the regions readable by all replicas for good. Free blocks within them remain allocatable by this replica. */
+  /** Makes the regions of this allocator readable by all replicas, permanently. This replica can still allocate the free blocks within them. */
   publish(): void {
     for (const region of this.#ownRegions) this.#regions.publish(region);
   }
 
-  /** Extends the last region where possible, so that a growing block leaves no gap behind it; else claims a new region. */
+  /**
+   * Adds free memory for a block of `bytes` bytes: extends the last region if possible, which avoids fragmentation, else claims a region of
+   * `regionBytes` bytes.
+   */
   #grow(bytes: number, regionBytes: number): void {
     const last = this.#ownRegions.at(-1);
     const end = last === undefined ? 0 : last.start + last.bytes;

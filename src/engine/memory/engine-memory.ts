@@ -11,7 +11,7 @@ import { BlockAllocator } from "./block-allocator.ts";
 import { type ReplicaIds, RegionTable, outOfEngineMemory } from "./region-table.ts";
 
 const alignment = 64;
-/** Pages of 4 GiB. A shared memory must declare its maximum, and takes only what it has grown to. */
+/** Pages of 64 KiB in 4 GiB. A shared WebAssembly memory must declare a maximum size; pages are allocated only when the memory grows. */
 const maxPages = 65_536;
 
 /**
@@ -20,27 +20,27 @@ const maxPages = 65_536;
  */
 const arenaGrowth = 1.5;
 
-/** Where packed weights are stored. */
-/** Name of the layout they are packed in. */
+/** Where packed weights are stored in engine memory. */
 export interface PackedLocation {
-  /** Offset in bytes. */
+  /** Name of the layout that the weights are packed in. */
   readonly layout: string;
-  /** Size in bytes. */
+  /** Offset in bytes from the start of the memory. */
   readonly start: number;
+  /** Size in bytes. */
   readonly bytes: number;
 }
 
-/** A memory that other replicas also compute in, with its region table. Can be posted to their threads. */
-/** The shared WebAssembly memory. */
+/** A memory that several replicas compute in, with its region table. Can be posted to other threads. */
 export interface SharedMemoryHandle {
-  /** The shared table of regions. */
+  /** The shared WebAssembly memory. */
   readonly memory: WasmMemory;
+  /** The shared buffer of the region table. */
   readonly regions: ArrayBufferLike;
 }
-/** How an engine memory is created. */
 
+/** Settings of an engine memory. */
 export interface MemorySettings {
-  /** Whether several threads access it: the memory is then a SharedArrayBuffer. */
+  /** Whether several threads access the memory. If true, the buffer of the memory is a SharedArrayBuffer. */
   readonly shared: boolean;
   /** The ids of all replicas, and the slot of this one. Default: there are no replicas. */
   readonly replica?: { readonly replicaIds: ReplicaIds; readonly index: number };
@@ -50,8 +50,8 @@ export interface MemorySettings {
   readonly findPacked?: (source: Literal, layout: string) => PackedLocation | undefined;
 }
 
+/** One replica's view of the memory: packed weights, arena and blocks. Offsets are bytes from the start of the memory. */
 export class EngineMemory {
-  /** One replica's view of the memory: weights, arena and blocks. Offsets are bytes from the start of the memory. */
   /** The WebAssembly memory that kernels are instantiated with. */
   readonly memory: WasmMemory;
   readonly #regions: RegionTable;
@@ -59,7 +59,7 @@ export class EngineMemory {
   readonly #weights: BlockAllocator;
   readonly #blocks: BlockAllocator;
   readonly #locations = new WeakMap<object, Map<string, PackedLocation>>();
-  /** Number of executables that use weights which are not the model's own, by offset. */
+  /** Reference counts of packed weights that do not belong to the model, by byte offset. */
   readonly #useCounts = new Map<number, number>();
   readonly #findPacked: NonNullable<MemorySettings["findPacked"]>;
   readonly #isFirst: boolean;
@@ -85,15 +85,15 @@ export class EngineMemory {
     return this.#arena.start;
   }
 
-  /** Bytes this replica takes now. Weights shared by all and free memory count for the first replica. */
+  /** Bytes that this replica owns. Shared weights and free memory are attributed to the first replica. */
   get bytes(): number {
     const { all, own, others } = this.#regions.usage;
     return this.#isFirst ? all - others : own;
   }
 
   /**
-   * The offset of packed weights; packs them at the first call. `isModelConstant`: they belong to the model and are kept for good. Others are released
-   * by `releaseWeights`. Throws OUT_OF_MEMORY.
+   * Returns the byte offset of packed weights, and packs them at the first call. If `isModelConstant`, the weights belong to the model and are never
+   * freed; otherwise `releaseWeights` frees them. Throws OUT_OF_MEMORY if the memory cannot grow.
    */
   pack(weights: PackedWeights, isModelConstant: boolean): number {
     const { source, layout, bytes } = weights;
@@ -109,23 +109,23 @@ export class EngineMemory {
     return location.start;
   }
 
-  /** Where these weights are packed so far: one location per layout that was requested. */
+  /** The locations of weights that have been packed: one per layout that was requested. */
   packedLocations(source: Literal): readonly PackedLocation[] {
     return [...(this.#locations.get(storageIdentity(source))?.values() ?? [])];
   }
 
-  /** What other replicas need to use this memory. All weights packed so far become readable by them, even after this replica has ended. */
+  /** Returns the handle with which other replicas use this memory. They may read all weights packed so far, even after this replica is closed. */
   share(): SharedMemoryHandle {
     this.#weights.publish();
     return { memory: this.memory, regions: this.#regions.buffer };
   }
 
-  /** Gives up everything that belongs to this replica alone. It must not compute any more. */
+  /** Releases all regions that only this replica owns. The replica must not use the memory afterwards. */
   close(): void {
     this.#regions.releaseAll();
   }
 
-  /** The offset of a zero-filled block of `bytes` bytes, reserved until it is released. Throws OUT_OF_MEMORY. */
+  /** Allocates a zero-filled block of `bytes` bytes and returns its byte offset. Throws OUT_OF_MEMORY if the memory cannot grow. */
   allocate(bytes: number): number {
     const size = paddedSize(bytes);
     const start = this.#blocks.allocate(size);
@@ -133,7 +133,7 @@ export class EngineMemory {
     return start;
   }
 
-  /** Returns a block to the allocator. The memory does not shrink. `bytes` must be the size it was allocated with. */
+  /** Frees a block. `bytes` must be the size passed to `allocate`. The memory does not shrink. */
   release(start: number, bytes: number): void {
     this.#blocks.free(start, paddedSize(bytes));
   }
@@ -158,7 +158,7 @@ export class EngineMemory {
     return { layout, start, bytes };
   }
 
-  /** Weights stored in a file are read straight into this memory, without an intermediate array. */
+  /** Writes weights in their packed layout to offset `start`. Weights stored in a file are read directly into this memory, without an intermediate array. */
   #writePacked({ source, bytes, pack }: PackedWeights, start: number): void {
     const { dataType, shape, storage } = source;
     const View = elementTypes[dataType].array as Float64ArrayConstructor;
@@ -182,13 +182,13 @@ export class EngineMemory {
     }
   }
 
-  /** Counts one more user of weights that are not the model's, and packs them at the first. */
+  /** Increments the reference count of weights that do not belong to the model, and packs them if the count was 0. */
   retainWeights(weights: PackedWeights): void {
     const start = this.pack(weights, false);
     this.#useCounts.set(start, (this.#useCounts.get(start) ?? 0) + 1);
   }
 
-  /** Counts one user less; the last one frees the packed data. */
+  /** Decrements the reference count of weights passed to `retainWeights`, and frees the packed data when it reaches 0. */
   releaseWeights(weights: PackedWeights): void {
     const layouts = this.#locations.get(storageIdentity(weights.source));
     const start = layouts?.get(weights.layout)?.start;
@@ -201,7 +201,7 @@ export class EngineMemory {
     this.release(start, weights.bytes);
   }
 
-  /** Makes room for an arena of `arenaBytes` bytes. When it must move, the content of the old arena is lost. Throws OUT_OF_MEMORY. */
+  /** Enlarges the arena to at least `arenaBytes` bytes. The arena may move; its content is then lost. Throws OUT_OF_MEMORY if the memory cannot grow. */
   reserveArena(arenaBytes: number): void {
     const wanted = paddedSize(arenaBytes);
     const { start, bytes } = this.#arena;
@@ -212,7 +212,10 @@ export class EngineMemory {
     this.#arena = { start: this.#blocks.allocate(wanted, atOnce), bytes: wanted };
   }
 
-  /** Makes the memory at least so many bytes long, and visible here. Two threads that grow it at the same time may make it longer than needed. */
+  /**
+   * Grows the memory to at least `bytes` bytes and refreshes this thread's view of it. Two threads that grow it concurrently may grow it further than
+   * needed.
+   */
   #grow(bytes: number): void {
     if (this.memory.buffer.byteLength >= bytes) return;
     this.memory.grow(0);
@@ -227,7 +230,7 @@ export class EngineMemory {
   }
 }
 
-/** The size including the padding that kernels may read behind it, rounded up to the alignment. */
+/** `bytes` plus the padding that kernels may read past the end of a buffer, rounded up to the alignment of blocks. */
 function paddedSize(bytes: number): number {
   return Math.ceil((bytes + readPaddingBytes) / alignment) * alignment;
 }

@@ -5,12 +5,12 @@ interface Block {
   readonly bytes: number;
 }
 
-/** Free blocks of one memory. Offsets and sizes are bytes. */
+/** The free blocks of one memory. Offsets and sizes are in bytes. */
 export class FreeList {
   /** Sorted by start; no two blocks touch. */
   #blocks: readonly Block[] = [];
 
-  /** The start of `bytes` bytes, cut off the smallest block that holds them; undefined when there is none. */
+  /** Takes `bytes` bytes from the start of the smallest free block that is large enough. Returns their offset, or undefined if no block is large enough. */
   allocate(bytes: number): number | undefined {
     const [best] = this.#blocks.filter((block) => block.bytes >= bytes).toSorted((one, other) => one.bytes - other.bytes);
     if (best === undefined) return undefined;
@@ -19,12 +19,12 @@ export class FreeList {
     return best.start;
   }
 
-  /** Size in bytes of the free block that ends at `end`; 0 when there is none. */
+  /** Size in bytes of the free block that ends at offset `end`; 0 if there is none. */
   bytesEndingAt(end: number): number {
     return this.#blocks.find((block) => block.start + block.bytes === end)?.bytes ?? 0;
   }
 
-  /** Adds a block, merged with free neighbours. */
+  /** Adds a free block of `bytes` bytes at offset `start` and merges it with adjacent free blocks. */
   free(start: number, bytes: number): void {
     const sorted = [...this.#blocks, { start, bytes }].toSorted((one, other) => one.start - other.start);
     const merged: Block[] = [];

@@ -8,16 +8,18 @@ import { InferyardError } from "../../errors.ts";
 
 /** One 32-bit word per replica slot: the id of the replica whose thread is alive, or 0 when the slot is free. Ids start at 1 and are never reused. */
 export type ReplicaIds = Int32Array;
-/** A part of the shared memory that one replica owns. */
 
-/** Index of its entry in the table, in words. */
+/** A part of the shared memory that one replica owns. */
 export interface Region {
-  /** Start in the memory, in bytes. */
+  /** Index in the table of the region's entry, in 32-bit words. */
   readonly entry: number;
-  /** Size in bytes. */
+  /** Byte offset of the region in the memory. */
   readonly start: number;
+  /** Size in bytes. */
   readonly bytes: number;
 }
+
+/** Bytes of a unit. The table counts units, so that 32 bits suffice for offsets in 4 GiB. */
 
 const unitBytes = 64;
 /** 4 GiB in units. */
@@ -40,27 +42,27 @@ export class RegionTable {
   readonly #ensureBytes: (bytes: number) => void;
 
   /**
-   * `buffer`: the table of another replica; undefined creates one. `owner`: the id of this replica, which must be in `replicaIds`. `ensureBytes` makes
-   * the memory at least so many bytes long, or throws.
+   * `buffer` is the table of another replica; undefined creates a new table. `members` are the ids of all replicas. `owner` is the id of this replica and
+   * must be in `members`. `ensureBytes` grows the memory to at least the given number of bytes, or throws.
    */
   constructor(
     options: { readonly buffer: ArrayBufferLike | undefined; readonly members: ReplicaIds; readonly owner: number },
-    reach: (bytes: number) => void,
+    ensureBytes: (bytes: number) => void,
   ) {
     this.#words = new Int32Array(options.buffer ?? newTable(options.members));
     this.#replicaIds = options.members;
     this.#owner = options.owner;
-    this.#ensureBytes = reach;
+    this.#ensureBytes = ensureBytes;
   }
 
-  /** The table, to be passed to other replicas. */
+  /** The buffer that holds the table. Other replicas pass it to the constructor. */
   get buffer(): ArrayBufferLike {
     return this.#words.buffer;
   }
 
   /**
-   * Claims a region of at least `bytes` bytes with undefined content: one without a living owner, extended where that is possible, else a new one at the
-   * end of the memory. Throws OUT_OF_MEMORY.
+   * Claims a region of at least `bytes` bytes with undefined content for this replica. Reuses the smallest sufficient region without a live owner, or
+   * extends the last region if it has none; otherwise appends a new region at the end of the memory. Throws OUT_OF_MEMORY if the memory cannot grow.
    */
   claim(bytes: number): Region {
     const wanted = Math.ceil(bytes / unitBytes / pageUnits) * pageUnits;
@@ -88,7 +90,7 @@ export class RegionTable {
     }
   }
 
-  /** The region extended by `bytes` bytes, or undefined when another region follows it. Throws OUT_OF_MEMORY. */
+  /** Extends a region of this replica by at least `bytes` bytes and returns it. Returns undefined if another region follows. Throws OUT_OF_MEMORY. */
   extend(region: Region, bytes: number): Region | undefined {
     const [first, units] = [region.start / unitBytes, region.bytes / unitBytes];
     const wanted = units + Math.ceil(bytes / unitBytes / pageUnits) * pageUnits;
@@ -99,17 +101,17 @@ export class RegionTable {
     return { ...region, bytes: wanted * unitBytes };
   }
 
-  /** Makes the region readable by all replicas for good. Nobody may write to it any more. */
+  /** Makes a region readable by all replicas, permanently. No replica may write to it afterwards. */
   publish({ entry }: Region): void {
     Atomics.store(this.#words, entry + entryWords.owner, sharedByAll);
   }
 
-  /** Gives up all regions of this replica, for others to claim. */
+  /** Releases all regions of this replica. Other replicas may claim them. */
   releaseAll(): void {
     for (const { entry } of this.#entries()) this.#compareExchange(entry + entryWords.owner, this.#owner, unowned);
   }
 
-  /** Bytes of the whole memory, of this replica's regions, and of those of other living replicas. The rest is shared by all or free. */
+  /** Bytes of all regions (`all`), of the regions of this replica (`own`), and of the regions of other live replicas (`others`). The rest is shared or free. */
   get usage(): { readonly all: number; readonly own: number; readonly others: number } {
     const living = this.#liveOwners();
     let [own, others] = [0, 0];

@@ -17,7 +17,7 @@ export interface AppendedState {
   readonly appended: Value;
 }
 
-/** The states of these names, in the same order. Throws MODEL_UNSUPPORTED when an input is missing or used in any other way: its rows are not contiguous in memory. */
+/** Returns the states for these input names, in the same order. Throws MODEL_UNSUPPORTED if an input is missing or used otherwise than in one concatenation. */
 export function appendedStates(graph: Graph, names: readonly string[]): readonly AppendedState[] {
   return names.map((name): AppendedState => {
     const past = graph.inputs.find((input) => input.name === name)?.value;

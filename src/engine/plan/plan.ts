@@ -58,7 +58,7 @@ export interface Scratch {
   readonly stride: number;
 }
 
-/** Everything needed to run a graph, except the memory itself. */
+/** All data that running a graph needs, except the memory. */
 export interface Plan {
   /** Executed in this order. */
   readonly steps: readonly PlanStep[];
@@ -82,9 +82,9 @@ export interface Plan {
 
 /** Properties of the model and the machine that a plan depends on. */
 export interface PlanSettings {
-  /** Whether a constant belongs to the model and is therefore shared by all its plans. */
+  /** Whether a constant belongs to the model. Packed constants of the model are shared by all its plans. */
   isModelConstant(literal: Literal): boolean;
-  /** Whether the machine has an 8-bit dot product, so that quantized activations are better stored as bytes. Default: false. */
+  /** Whether the machine has an 8-bit dot product. If true, quantized activations are stored as bytes. Default: false. */
   readonly hasByteDot?: boolean;
   /** Threads that may compute one call in parallel: each gets its own scratch memory. Default: 1. */
   readonly threads?: number;
@@ -277,14 +277,14 @@ class Planner {
     return this.#buffers.length - 1;
   }
 
-  /** Stores the value in this buffer, possibly together with others. */
+  /** Assigns a value to the buffer with this index. Several values may share a buffer. */
   #assign(value: Value, index: number): void {
     this.#bufferOf.set(value, index);
     const buffer = at(this.#buffers, index);
-    buffer.lastUse = Math.max(buffer.lastUse, this.#lastUse.get(value) ?? 0); // a value that nobody uses has no last use
+    buffer.lastUse = Math.max(buffer.lastUse, this.#lastUse.get(value) ?? 0); // an unused value has no last use
   }
 
-  /** The value is needed until this step. Constants of this plan alone get a buffer at their first use. */
+  /** Extends the lifetime of the buffer of `value` to `step`. Allocates a buffer for constants of this plan at their first use. */
   #extendLifetime(value: Value, step: number): void {
     const { constant } = value;
     if (constant?.dataType === "string") return;
@@ -346,7 +346,7 @@ function lastUseOf({ nodes, outputs }: Graph): ReadonlyMap<Value, number> {
   return last;
 }
 
-/** The "packing" that keeps the elements as they are, row-major. */
+/** Describes a constant that is stored unpacked: its elements in row-major order. */
 export function unpacked(source: Literal): PackedWeights {
   const { dataType, shape } = source;
   const View = elementTypes[dataType].array as Float64ArrayConstructor;

@@ -1,7 +1,7 @@
-/** Measured durations of kernels on one thread, which parallel execution has to beat. */
+/** Measured durations of kernels on one thread, the baseline against which parallel execution is compared. */
 import type { KernelCall } from "../codegen/wasm/kernel.ts";
 
-/** Calls before an estimate is used. A call that was preempted takes too long; among this many, one usually was not. */
+/** Number of measured calls before an estimate is used. Preemption by the operating system lengthens a call; among this many, usually one was not preempted. */
 const minCalls = 3;
 /** Factor by which the minimum grows with each slower call, so that the estimate follows a machine that has become slower. */
 const decay = 1.05;
@@ -12,7 +12,7 @@ interface Timing {
   readonly rate: number;
 }
 
-/** Timings of kernels by key; calls of the same code with different sizes share one. */
+/** Timings of kernels by kernel key. Calls of the same compiled function with different sizes share one timing. */
 export class KernelTimings {
   readonly #timings = new Map<string, Timing>();
 
@@ -21,7 +21,7 @@ export class KernelTimings {
     return (this.#timings.get(key)?.calls ?? 0) >= minCalls;
   }
 
-  /** Records the duration of a call that ran on one thread. */
+  /** Records the duration in milliseconds of a call that ran on one thread. */
   record(kernel: KernelCall, milliseconds: number): void {
     if (kernel.pieces === 0) return; // an empty tensor: nothing was computed
     const { calls, rate } = this.#timings.get(kernel.key) ?? { calls: 0, rate: Number.POSITIVE_INFINITY };
@@ -31,7 +31,7 @@ export class KernelTimings {
     });
   }
 
-  /** Expected milliseconds of a call on one thread, of a kernel that is measured. */
+  /** Estimated duration in milliseconds of a kernel call on one thread. The kernel must be measured: see `isMeasured`. */
   milliseconds(kernel: KernelCall): number {
     return (this.#timings.get(kernel.key)?.rate ?? 0) * estimatedNanoseconds(kernel);
   }

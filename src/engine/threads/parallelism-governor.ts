@@ -11,11 +11,14 @@ const maxCreditMs = 10;
 const overheadBudgetMs = 5;
 /** Length of a serial phase as a multiple of the loss that caused it: the loss is then a few percent at most. */
 const serialFactor = 12;
-/** Minimum length of a serial phase in milliseconds. It doubles, up to the maximum, until parallel execution pays again: part of the cost of waking threads cannot be measured. */
+/**
+ * Minimum length of a serial phase in milliseconds. It doubles, up to the maximum, until parallel execution pays again: part of the cost of waking
+ * threads cannot be measured.
+ */
 const minSerialMs = 16;
 const maxSerialMs = 256;
 
-/** The decision for one pool of threads. */
+/** Decides, for one pool of threads, whether kernel calls run in parallel. */
 export class ParallelismGovernor {
   readonly #now: () => number;
   #creditMs: number = overheadBudgetMs;
@@ -26,12 +29,12 @@ export class ParallelismGovernor {
     this.#now = now;
   }
 
-  /** Whether calls should run on one thread for now. */
+  /** Whether calls should currently run on one thread. */
   get prefersSerial(): boolean {
     return this.#serialUntil > Number.NEGATIVE_INFINITY && this.#now() < this.#serialUntil;
   }
 
-  /** Records a parallel call: how many milliseconds it took, and how many it would have taken on one thread. */
+  /** Records a parallel call. `sharedMs` is its measured duration; `aloneMs` is its estimated duration on one thread. Both are in milliseconds. */
   record(sharedMs: number, aloneMs: number): void {
     this.#creditMs += aloneMs - sharedMs;
     if (this.#creditMs >= maxCreditMs) {

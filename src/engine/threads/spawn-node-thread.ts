@@ -10,7 +10,7 @@ export function spawnNodeThread(onFailure: (cause: unknown) => void = () => {}):
   return threadHandle(new Worker(new URL("./node-worker.js", import.meta.url)), onFailure);
 }
 
-/** The handle of any worker thread that runs `createWorkerLoop`. The thread does not keep the process alive. */
+/** Wraps a worker thread that runs `createWorkerLoop` in a handle. The thread does not keep the process alive. `onFailure` receives errors of the thread. */
 export function threadHandle(worker: Worker, onFailure: (cause: unknown) => void): ThreadHandle {
   worker.on("error", onFailure);
   worker.unref();

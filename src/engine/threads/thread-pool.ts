@@ -12,18 +12,18 @@ import { ParallelismGovernor } from "./parallelism-governor.ts";
 import type { ThreadMessage } from "./worker-loop.ts";
 
 /** A running worker thread, as the platform provides it. It must not keep the process alive. */
-/** Sends a message to the thread. */
 export interface ThreadHandle {
-  /** Terminates the thread. */
+  /** Sends a message to the thread. */
   post(message: ThreadMessage): void;
+  /** Terminates the thread. */
   end(): Promise<void>;
 }
-/** How a pool is created. */
 
+/** Settings of a thread pool. */
 export interface ThreadPoolOptions {
-  /** Number of threads that compute, including the caller. 1 starts none. */
+  /** Number of threads that compute, including the calling thread. With 1, no thread is started. */
   readonly threads: number;
-  /** The memory that kernels compute in. With more than one thread it must be shared. */
+  /** The memory that kernels compute in. Must be a shared memory if `threads` is above 1. */
   readonly memory: WasmMemory;
   /** Starts a thread that runs `createWorkerLoop`. */
   spawn(): ThreadHandle;
@@ -35,10 +35,10 @@ export interface ThreadPoolOptions {
 const minChunkNanoseconds = 10_000;
 /** Minimum work in nanoseconds of a call that wakes sleeping threads: waking takes about half as long. */
 const minWakingNanoseconds = 100_000;
-/** Milliseconds that the caller spins before it sleeps and leaves the processor to the threads it waits for. */
+/** Milliseconds that the calling thread spins while it waits for other threads, before it sleeps. */
 const spinMs = 0.1;
 
-/** The threads of one engine, with the kernels they know. */
+/** The threads of one loaded model, and the kernels compiled on them. */
 export class ThreadPool {
   readonly #queue = new WorkQueue();
   readonly #memory: WasmMemory;
@@ -56,7 +56,7 @@ export class ThreadPool {
     this.#threads = Array.from({ length: threads - 1 }, () => spawn());
   }
 
-  /** Makes compiled kernels known to all threads. Until the threads have received them, the caller computes alone. */
+  /** Sends compiled kernels to all threads, which instantiate them. Until the threads have received them, the calling thread computes alone. */
   add({ module, functions }: CompiledKernels): void {
     for (const [key, kernel] of functions) {
       this.#numbers.set(key, this.#kernels.length);
@@ -95,7 +95,7 @@ export class ThreadPool {
     throw trapError(kernel, failure);
   }
 
-  /** Ends the threads. No call may be running. */
+  /** Terminates the threads. Must not be called while a kernel call runs. */
   async end(): Promise<void> {
     await Promise.all(this.#threads.map((peer) => peer.end()));
   }

@@ -2,16 +2,16 @@
  * A work queue in shared memory: one kernel call at a time, divided into chunks of pieces that threads take.
  *
  * One word, the work counter, holds the number of the call and the index of the next free chunk. Incrementing it by compare-and-exchange takes that
- * chunk. So nobody waits for a thread that has not started: on a busy machine the caller computes all chunks itself. A thread reads what it needs for a
- * chunk before it increments the counter; the increment fails if the call has changed since. The words of a call are written only while the counter is
- * closed, which means that its chunk index is the maximum.
+ * chunk. No thread waits for one that has not started: on a busy machine the caller computes all chunks itself. A thread reads the arguments of a call
+ * before it increments the counter; the increment fails if another call has been opened since. The arguments are written only while the counter is
+ * closed, that is, while its chunk index has the maximum value.
  */
 import { at } from "../../checked.ts";
 import type { KernelFunction } from "../codegen/wasm/kernel.ts";
 
 const words = {
   workCounter: 0,
-  /** Number of chunks that are computed. */
+  /** Number of chunks of the call that are complete. */
   done: 1,
   /** Number of threads that sleep until the work counter changes. */
   sleeping: 2,
@@ -23,7 +23,7 @@ const words = {
   pieces: 6,
   chunkPieces: 7,
   chunks: 8,
-  /** Bytes by which the last offset differs between neighbouring threads. */
+  /** Bytes of scratch memory per thread: the last offset of thread t is increased by t times this number. */
   scratchStride: 9,
   offsetCount: 10,
   offsets: 11,
@@ -43,19 +43,19 @@ export const trapped: number = 1 << 30;
 
 /** A kernel call to be computed in parallel. */
 export interface SharedCall {
-  /** Number of the kernel, in the order in which kernels were added to the pool. */
-  /** Arguments of the kernel without the range of pieces: sizes and byte offsets. */
+  /** Index of the kernel, in the order in which kernels were added to the pool. */
   readonly kernel: number;
-  /** Number of pieces of the call. */
+  /** Arguments of the kernel except the range of pieces: dynamic sizes, then byte offsets. */
   readonly offsets: readonly number[];
-  /** Number of chunks that the pieces are divided into. */
+  /** Number of pieces of the call. */
   readonly pieces: number;
+  /** Number of chunks that the pieces are divided into. */
   readonly chunks: number;
-  /** Bytes between the scratch memories of neighbouring threads; 0 for kernels without any. */
+  /** Bytes of scratch memory per thread; 0 for kernels without scratch memory. */
   readonly scratchStride: number;
 }
 
-/** The queue as one thread sees it. */
+/** One thread's view of the work queue. */
 export class WorkQueue {
   /** The shared memory of the queue, to be passed to other threads. */
   readonly buffer: SharedArrayBuffer;
@@ -72,12 +72,12 @@ export class WorkQueue {
     return this.#load("messageCount");
   }
 
-  /** Whether a call with so many arguments fits the queue. */
+  /** Whether the queue can hold a call with these arguments: at most 32. */
   static fits(offsets: readonly number[]): boolean {
     return offsets.length <= maxOffsets;
   }
 
-  /** Starts a call: from now on threads may take its chunks. The previous call must be closed. */
+  /** Starts a call. Threads may take its chunks from now on. The previous call must be closed. */
   open(call: SharedCall): void {
     const { kernel, offsets, pieces, chunks, scratchStride } = call;
     this.#words.set(offsets, words.offsets);
@@ -93,19 +93,19 @@ export class WorkQueue {
     return this.#load("status");
   }
 
-  /** Whether a thread sleeps, so that a call would have to wake it. */
+  /** Whether any thread sleeps, so that `open` would have to wake it. */
   get hasSleepers(): boolean {
     return this.#load("sleeping") > 0;
   }
 
-  /** Blocks until all chunks are computed. Spins for `spinMs` milliseconds, then sleeps. */
+  /** Blocks the caller until all chunks of the call are computed. Spins for `spinMs` milliseconds, then sleeps. */
   waitForOthers(spinMs: number): void {
     const chunks = this.#load("chunks");
     if (spinUntil(() => this.#load("done") === chunks, spinMs)) return;
     for (let done = this.#load("done"); done !== chunks; done = this.#load("done")) Atomics.wait(this.#words, words.done, done);
   }
 
-  /** Takes and computes chunks until none is left. `thread` is the number of this thread; 0 is the caller. */
+  /** Takes and computes chunks of the open call until none is left. `thread` is the index of this thread; 0 is the calling thread. */
   takeChunks(kernels: readonly KernelFunction[], thread: number): void {
     for (let counter = this.#load("workCounter"); ;) {
       const chunk = counter & closed;
@@ -120,7 +120,7 @@ export class WorkQueue {
     }
   }
 
-  /** Blocks until the work counter changes or a message arrives. Spins for `spinMs` milliseconds, then sleeps. */
+  /** Blocks until a call is opened or the message count differs from `messagesSeen`. Spins for `spinMs` milliseconds, then sleeps. */
   waitForWork(spinMs: number, messagesSeen: number): void {
     const counter = this.#load("workCounter");
     if (spinUntil(() => this.#load("workCounter") !== counter || this.messageCount !== messagesSeen, spinMs)) return;
@@ -129,7 +129,7 @@ export class WorkQueue {
     Atomics.sub(this.#words, words.sleeping, 1);
   }
 
-  /** Tells threads in their loop that a message was posted to each of them. */
+  /** Increments the message count and wakes all threads, so that they leave their loop and receive the message posted to each of them. */
   announceMessage(): void {
     Atomics.add(this.#words, words.messageCount, 1);
     this.#publish(closed);
@@ -166,7 +166,7 @@ export class WorkQueue {
   }
 }
 
-/** Polls a condition for so many milliseconds and returns whether it became true. Spinning avoids the latency of sleeping and waking. */
+/** Polls a condition for `milliseconds` and returns whether it became true. Spinning avoids the latency of sleeping and waking. */
 function spinUntil(isTrue: () => boolean, milliseconds: number): boolean {
   const end = performance.now() + milliseconds;
   do {

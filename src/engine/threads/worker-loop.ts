@@ -4,22 +4,25 @@ import { instantiateKernels } from "../codegen/wasm/compile.ts";
 import type { KernelFunction } from "../codegen/wasm/kernel.ts";
 import { WorkQueue } from "./work-queue.ts";
 
-/** Kernels for a thread to compile, and the queue and memory to use them with. */
-/** Shared memory of the work queue. */
+/** The message that adds kernels to a worker thread. */
 export interface ThreadMessage {
-  /** Number of the thread; the caller is 0. */
+  /** Shared memory of the work queue. */
   readonly control: SharedArrayBuffer;
-  /** The shared memory that kernels compute in. */
+  /** Index of the thread; 0 is the calling thread. */
   readonly thread: number;
-  /** The module with the new kernels. */
+  /** The shared memory that kernels compute in. */
   readonly memory: WasmMemory;
+  /** The compiled module with the new kernels. */
   readonly module: WasmModule;
 }
 
 /** Milliseconds that an idle thread spins before it sleeps: calls of one run follow each other faster than that. */
 const spinMs = 0.3;
 
-/** Creates the function that handles messages. Each call blocks, computing chunks, until another message is waiting. */
+/**
+ * Creates the message handler of a worker thread. Each call of the handler instantiates the kernels of the message, then computes chunks and blocks
+ * until another message is pending.
+ */
 export function createWorkerLoop(): (message: ThreadMessage) => void {
   const kernels: KernelFunction[] = [];
   let messagesSeen = 0;
@@ -31,7 +34,7 @@ export function createWorkerLoop(): (message: ThreadMessage) => void {
       try {
         control.takeChunks(kernels, thread);
       } catch {
-        // The caller finds the trap in the status of the call.
+        // The work queue has recorded the trap in the status of the call, which the calling thread reads.
       }
       control.waitForWork(spinMs, messagesSeen);
     }

@@ -9,13 +9,14 @@ import type { Kernel, KernelCall, KernelFunction } from "./kernel.ts";
 /** Compiled kernel functions by kernel key. */
 export type KernelFunctions = ReadonlyMap<string, KernelFunction>;
 
+/** A compiled WebAssembly module and its exported functions, instantiated over one memory. */
 export interface CompiledKernels {
   /** The compiled module. Can be posted to workers that hold the same memory, which call `instantiateKernels`. */
   readonly module: WasmModule;
   readonly functions: KernelFunctions;
 }
 
-/** The binary of a module that exports each distinct kernel under its key. `shared`: whether the module is for shared memory. */
+/** Assembles the binary of a module that exports each distinct kernel under its key. `shared` states whether the module imports a shared memory. */
 export function assembleKernels(
   kernels: readonly Kernel[],
   options: { readonly features: WasmFeatures; readonly shared: boolean },
@@ -26,20 +27,20 @@ export function assembleKernels(
   return builder.build({ shared: options.shared });
 }
 
-/** Compiles kernels synchronously on the calling thread. A few dozen kernels take milliseconds. */
+/** Compiles kernels synchronously on the calling thread and instantiates them over `memory`. A few dozen kernels take milliseconds. */
 export function compileKernels(kernels: readonly Kernel[], memory: WasmMemory, features: WasmFeatures): CompiledKernels {
   const module = new (wasmHost().Module)(assembleKernels(kernels, { features, shared: isShared(memory) }));
   return { module, functions: instantiateKernels(module, memory) };
 }
 
-/** Instantiates a module, compiled here or on another thread, over the memory. */
+/** Instantiates a module over `memory` and returns its kernel functions by key. The module may have been compiled on another thread. */
 export function instantiateKernels(module: WasmModule, memory: WasmMemory): KernelFunctions {
   const [space, name] = importNames.memory;
   const imports = { [space]: { [name]: memory }, [importNames.host]: hostFunctions };
   return new Map(Object.entries(new (wasmHost().Instance)(module, imports).exports));
 }
 
-/** The compiled function of a kernel. Throws CONTRACT_VIOLATION when the kernel was not compiled. */
+/** Looks up the compiled function of a kernel by its key. Throws CONTRACT_VIOLATION if the kernel was not compiled. */
 export function kernelFunction(functions: KernelFunctions, kernel: KernelCall): KernelFunction {
   const found = functions.get(kernel.key);
   if (found !== undefined) return found;

@@ -54,7 +54,7 @@ export function kernelCall({
   return { key, family, dynamicSizes, parameters, pieces, pieceNanoseconds, scratchBytes };
 }
 
-/** A compiled kernel: dynamic sizes, byte offsets, then the range of pieces. */
+/** A compiled kernel. Arguments: the dynamic sizes, the byte offsets named by `parameters`, then the first piece and the end (exclusive) of the range. */
 export type KernelFunction = (...countsOffsetsAndRange: number[]) => KernelStatus;
 
 interface KernelDefinition<Always extends string, Optional extends string, Count extends string> {

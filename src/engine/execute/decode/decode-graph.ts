@@ -12,7 +12,7 @@ import { splitPast } from "./split-past.ts";
 /** Name of the output with the logits. */
 export const logitsName = "logits";
 
-/** Inputs of the model for `fresh` new tokens, which occupy the last positions of a cache of `capacity` tokens. */
+/** Returns the symbolic inputs with which the model is traced for `fresh` new tokens, which occupy the last positions of a cache of `capacity` tokens. */
 export function decodeInputs(
   { ids, mask, positions, branch, past }: DecoderInputs,
   capacity: number,

@@ -25,7 +25,7 @@ const defaultCapacity = 1024;
 
 /** A decoding session. Concurrent calls, also those of other sessions of the model, are serialized. */
 export class DecodeSession {
-  /** Upper bound on the tokens it holds. */
+  /** Maximum number of tokens of the session. */
   readonly capacity: number;
   readonly #decoder: Decoder;
   readonly #mutex: Mutex;
@@ -39,7 +39,7 @@ export class DecodeSession {
     this.#mutex = turns;
   }
 
-  /** An empty session. Compiles and checks the decoder for one token. The caller must hold the model's mutex. */
+  /** Creates an empty session. Compiles and verifies the executable for one token. The caller must hold the model's mutex. */
   static async start(decoder: Decoder, turns: Mutex, settings: DecodeSettings): Promise<DecodeSession> {
     const { capacity = defaultCapacity, signal } = settings;
     if (!Number.isSafeInteger(capacity) || capacity < 1)
@@ -51,7 +51,7 @@ export class DecodeSession {
     return session;
   }
 
-  /** Number of tokens it holds now. */
+  /** Number of tokens in the session. */
   get length(): number {
     return this.#length;
   }
@@ -103,7 +103,7 @@ export class DecodeSession {
     });
   }
 
-  /** Releases the cache. The session must not be used any more. */
+  /** Releases the cache. The session must not be used afterwards. */
   async dispose(): Promise<void> {
     this.#isDisposed = true;
     await this.#mutex.runExclusive(async () => {
@@ -131,7 +131,7 @@ export class DecodeSession {
     return logits;
   }
 
-  /** The cache, replaced by a larger one when the tokens do not fit. */
+  /** Returns a cache with room for `tokens` more tokens; replaces the current cache with a larger one if necessary. */
   async #cacheWithRoom(tokens: number, signal: AbortSignal | undefined): Promise<KvCache> {
     const rows = this.#liveCache();
     const wanted = this.#length + tokens;

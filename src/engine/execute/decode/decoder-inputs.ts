@@ -14,9 +14,9 @@ export interface DecoderInputs {
   readonly ids: TensorInfo;
   /** Attention mask over past and new tokens. */
   readonly mask: TensorInfo;
-  /** undefined when the model derives positions itself. */
+  /** Position ids of the new tokens; undefined if the model computes positions itself. */
   readonly positions: TensorInfo | undefined;
-  /** Selects whether the past is used, which is always the case here. undefined when the model has only one variant. */
+  /** Selects whether the past is used; the decoder always passes true. undefined if the model has only one variant. */
   readonly branch: TensorInfo | undefined;
   /** Keys and values as the model takes them. */
   readonly past: readonly PastInput[];
@@ -26,15 +26,15 @@ export interface DecoderInputs {
 
 /** An input that holds keys or values of the past, or both. */
 export interface PastInput {
-  /** Its declaration. */
+  /** Declared name, data type and shape of the input. */
   readonly info: TensorInfo;
-  /** Axis of the tokens. */
+  /** Index of the axis that counts tokens. */
   readonly axis: number;
   /** Whether keys and values are stacked along the first axis. */
   readonly isJoined: boolean;
 }
 
-/** Classifies the declared inputs. Throws MODEL_UNSUPPORTED when the model is not a decoder, or takes other inputs as well. */
+/** Assigns a role to each declared input. Throws MODEL_UNSUPPORTED when the model is not a decoder, or takes other inputs as well. */
 export function decoderInputs(inputs: readonly TensorInfo[]): DecoderInputs {
   const named = (name: string): TensorInfo | undefined => inputs.find((input) => input.name === name);
   const [ids, mask, positions] = [named("input_ids"), named("attention_mask"), named("position_ids")];

@@ -1,5 +1,5 @@
 /**
- * Decoding with a key-value cache: what the sessions of one model share.
+ * Decoding with a key-value cache: the executables that all decoding sessions of one model share.
  *
  * Each executable has a cache of fixed capacity. New tokens occupy the last positions of keys and values, the attention mask hides unused positions, and
  * after the run the new rows are moved to the end of the past. This is correct because attention is invariant to the order of keys, and each key already
@@ -16,7 +16,7 @@ import { decodeInputs, logitsName, withLastLogits } from "./decode-graph.ts";
 import { type DecoderInputs, decoderInputs } from "./decoder-inputs.ts";
 import { KvCache } from "./kv-cache.ts";
 
-/** What a decoder needs of the engine model it belongs to. It is called only while the model's mutex is held. */
+/** The operations of an engine model that its decoder uses. They are called only while the mutex of the model is held. */
 export interface DecoderEngine {
   /** The model's memory, which holds the caches. */
   readonly memory: EngineMemory;
@@ -24,20 +24,20 @@ export interface DecoderEngine {
   trace(values: ReadonlyMap<string, Value>): Graph;
   /** Compiles a graph. `states`: names of the inputs in the state block. */
   compile(graph: Graph, states: readonly string[]): Executable;
-  /** Runs an executable and returns copies of the outputs asked for. */
+  /** Runs an executable and returns copies of the outputs named in the options. */
   run(executable: Executable, inputs: TensorMap, options: DecodeRun): Promise<TensorMap>;
 }
 
 /** Options of one run of an executable. */
 export interface DecodeRun {
-  /** Offset of the state block. */
+  /** Byte offset of the state block in engine memory. */
   readonly state: number;
   /** Names of the outputs to return. */
   readonly outputs: readonly string[];
   readonly signal?: AbortSignal;
 }
 
-/** One run: new tokens after `length` others. */
+/** One run of the decoder: `tokens` are appended to a cache that holds `length` tokens. */
 export interface DecodeStep {
   /** The cache that is read and appended to. */
   readonly cache: KvCache;
@@ -81,20 +81,23 @@ export class Decoder {
     this.#engine = host;
   }
 
-  /** Releases all executables. Sessions of this decoder must not be used any more. */
+  /** Releases all executables. Sessions of this decoder must not be used afterwards. */
   dispose(): void {
     this.#isDisposed = true;
     for (const { executable } of this.#executables.values()) executable.dispose();
     this.#executables.clear();
   }
 
-  /** An empty cache. The executable for one token is compiled and verified. */
+  /** Creates an empty cache for `capacity` tokens, and compiles and verifies the executable that appends one token to it. */
   async createCache(capacity: number, signal: AbortSignal | undefined): Promise<KvCache> {
     await this.#verify(capacity, 1, signal);
     return new KvCache(this.#engine.memory, this.inputs.states, capacity);
   }
 
-  /** Number of tokens of the next run, given how many remain and how many positions are unused. Its executable is compiled and verified. */
+  /**
+   * Returns the number of token positions of the next run: 1, 16 or 128. `remaining` is the number of tokens that are still to be appended, `room` the
+   * number of unused positions of the cache. Compiles and verifies the executable for that number.
+   */
   async chunkSize(capacity: number, remaining: number, room: number, signal: AbortSignal | undefined): Promise<number> {
     const fitting = chunkSizes.filter((each) => each <= room);
     const size = fitting.find((each) => each <= remaining) ?? (remaining > 1 ? fitting.at(-1) : undefined);
@@ -103,7 +106,7 @@ export class Decoder {
     return this.#isStepwise ? 1 : size;
   }
 
-  /** Appends tokens to the cache and returns the logits after the last. A step that fails leaves the cache unchanged. */
+  /** Appends tokens to the cache and returns the logits [classes] after the last one. If the step fails, the cache is unchanged. */
   async step(step: DecodeStep): Promise<Float32Array> {
     if (this.#isDisposed) throw new InferyardError("DISPOSED", "the model was disposed");
     const { cache, length, tokens, size, signal } = step;
@@ -122,7 +125,7 @@ export class Decoder {
     }
   }
 
-  /** Inputs of a step. Positions beyond the last token repeat it, so that they do not affect others, not even the range of dynamic quantization. */
+  /** The input tensors of a step. Padding positions repeat the last token, so that they do not change the range of dynamic quantization of the others. */
   #stepInputs({ cache: { capacity }, length, tokens, size }: DecodeStep): TensorMap {
     const { ids, mask, positions } = this.inputs;
     const first = capacity - size;
@@ -138,7 +141,7 @@ export class Decoder {
   /** Verifies an executable once, on a temporary cache. Throws MODEL_UNSUPPORTED when logits depend on unused positions. */
   async #verify(capacity: number, size: number, signal: AbortSignal | undefined): Promise<void> {
     const entry = this.#executableFor(capacity, size);
-    if (entry.isChecked || capacity === 1) return; // a cache for one token has no unused position
+    if (entry.isChecked || capacity === 1) return; // a cache with capacity 1 has no unused positions
     const probe = [Math.floor(entry.classes / 3), Math.floor((2 * entry.classes) / 3)];
     this.#reference ??= await this.#referenceLogits(probe, signal);
     const wanted = this.#reference;
@@ -202,7 +205,7 @@ export class Decoder {
     const key = `${capacity} ${size}`;
     const entry = this.#executables.get(key) ?? this.#compileFor(capacity, size);
     this.#executables.delete(key);
-    this.#executables.set(key, entry); // moved to the end: the most recently used
+    this.#executables.set(key, entry); // the last entry of the map is the most recently used one
     const [oldest] = this.#executables;
     if (this.#executables.size > maxExecutables && oldest !== undefined) {
       const [before, { executable }] = oldest;

@@ -6,7 +6,7 @@ import { layOutStates } from "../../plan/state-layout.ts";
 import type { EngineMemory } from "../../memory/engine-memory.ts";
 import { type PastInput, pastType } from "./decoder-inputs.ts";
 
-/** Size in bytes of a cache for `capacity` tokens. */
+/** Size in bytes of a cache for `capacity` tokens of a decoder with the key and value tensors `past`. */
 export function kvCacheBytes(past: readonly PastInput[], capacity: number): number {
   return layOutStates(past.map((each) => pastType(each, capacity))).bytes;
 }
@@ -21,7 +21,7 @@ interface Rows {
 
 /** A key-value cache of fixed capacity. Its memory is zero-filled at first. */
 export class KvCache {
-  /** Number of tokens it has room for. */
+  /** Number of token positions of the cache. */
   readonly capacity: number;
   /** Offset of the block in engine memory, in bytes. */
   readonly start: number;
@@ -52,13 +52,13 @@ export class KvCache {
     );
   }
 
-  /** Zeroes the positions from `first` to `end` (exclusive): masked positions must still hold finite numbers. */
+  /** Sets the rows of the positions `first` to `end` (exclusive) to 0, because masked positions must hold finite numbers. */
   clear(first: number, end: number): void {
     if (first >= end) return;
     this.#each(this.#rows, ({ rowBytes }, at, bytes) => bytes.fill(0, at + first * rowBytes, at + end * rowBytes));
   }
 
-  /** Copies the first `count` tokens of another cache of the same model. */
+  /** Copies the rows of the first `count` tokens from another cache of the same model. */
   copyFrom(other: KvCache, count: number): void {
     const sources = other.#rows;
     for (const [index, target] of this.#rows.entries()) {
@@ -70,12 +70,12 @@ export class KvCache {
     }
   }
 
-  /** Returns the block to the allocator. */
+  /** Frees the block of the cache. */
   release(): void {
     this.#memory.release(this.start, this.#bytes);
   }
 
-  /** Calls `visit` for every head of the tensors with the offset of its first row. */
+  /** Calls `visit` for every head of every tensor. `at` is the byte offset of the first row of the head, `bytes` the whole engine memory. */
   #each(all: readonly Rows[], visit: (rows: Rows, at: number, bytes: Uint8Array) => void): void {
     const bytes = new Uint8Array(this.#memory.memory.buffer);
     for (const rows of all)

@@ -13,7 +13,10 @@ export function halfName(name: string, half: number): string {
   return `${name} ${half}`;
 }
 
-/** The graph with each input of `joined` replaced by its two halves, and each output that stacks two tensors by these. Throws MODEL_UNSUPPORTED when an input is used otherwise. */
+/**
+ * Returns the graph in which each input named in `joined` is replaced with two inputs, one for keys and one for values, and each output that stacks
+ * two tensors with these two. Throws MODEL_UNSUPPORTED if such an input is used in any other way.
+ */
 export function splitPast(graph: Graph, joined: readonly string[]): Graph {
   if (joined.length === 0) return graph;
   const inputs = graph.inputs.flatMap((input): readonly NamedValue[] => {

@@ -11,7 +11,10 @@ export interface RunLimits {
   readonly runBytes?: number;
 }
 
-/** The LIMIT_EXCEEDED error with the bytes a run needs, so that the caller can split its batch. */
+/**
+ * Creates the LIMIT_EXCEEDED error of a run that needs `estimate` bytes where `limit` are allowed. The error carries both, so that the caller can
+ * split the batch.
+ */
 export function runTooLarge(estimate: number, limit: number): InferyardError {
   return new InferyardError("LIMIT_EXCEEDED", `a run of these inputs takes ${estimate} bytes, and maxRunMemory allows ${limit}`, {
     remedy: "give fewer or shorter inputs at once, or set maxRunMemory higher",
@@ -19,7 +22,7 @@ export function runTooLarge(estimate: number, limit: number): InferyardError {
   });
 }
 
-/** Numbers of steps. */
+/** Number of executed steps, in total and by the interpreter. */
 export interface StepCounts {
   /** All steps. */
   readonly all: number;
@@ -27,11 +30,11 @@ export interface StepCounts {
   readonly interpreted: number;
 }
 
-/** The parts of a segment that a run counts. */
+/** The properties of a segment that a run counts. */
 export interface ExecutedSegment {
   /** Whether the segment is compiled. */
   readonly hasExecutable: boolean;
-  /** Steps of one run of it, and how many the interpreter computes. */
+  /** Steps of one run of the segment, and how many of them the interpreter computes. */
   readonly steps: StepCounts;
 }
 
@@ -41,11 +44,11 @@ const maxOperations = 5_000_000;
 /** Fixed overhead of one loop iteration, in steps. */
 const operationsPerIteration = 16;
 
-/** One run of a model. */
+/** One run of a model: its limits, counters and yield policy. */
 export class ModelRun {
-  /** Number of the run, ascending. */
+  /** Sequence number of the run. Later runs have larger numbers. */
   readonly number: number;
-  /** When the run yields to the event loop. */
+  /** Decides when the run yields to the event loop. */
   readonly yieldPolicy: YieldPolicy;
   /** Limits of the run. */
   readonly limits: RunLimits;
@@ -62,13 +65,13 @@ export class ModelRun {
     this.limits = limits;
   }
 
-  /** A new budget for one trace within this run, or for one operation that the interpreter computes. */
+  /** Creates a budget for one trace within this run, or for one operation that the interpreter computes. */
   traceBudget(): TraceBudget {
     const { signal } = this.yieldPolicy;
     return new TraceBudget({ ...this.limits.trace, ...(signal === undefined ? {} : { signal }) });
   }
 
-  /** Charges bytes of rows that a loop gathers; those of all loops of the run count together. Throws OUT_OF_MEMORY beyond the limit. */
+  /** Adds `bytes` to the size of the scan outputs of all loops of the run. Throws OUT_OF_MEMORY, which names `loop`, if the total exceeds the limit. */
   chargeGathered(bytes: number, loop: string): void {
     this.#gatheredBytes += bytes;
     const { tensorBytes = defaultTraceLimits.tensorBytes } = this.limits.trace;

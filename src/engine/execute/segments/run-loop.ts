@@ -10,7 +10,10 @@ import { isTensor, type TracedValue, mapTensors } from "../../build/traced-value
 import type { ModelRun } from "./model-run.ts";
 import type { LoopBody } from "./segment.ts";
 
-/** Runs the loop. `known` binds elements to values. Returns the carried values, then the stacked scan outputs. */
+/**
+ * Runs a loop until its condition is false or its trip count is reached. `known` holds the elements of live values. Returns the final carried values,
+ * then the stacked scan outputs.
+ */
 export async function runLoop(
   loop: InterpretedLoop,
   known: (value: Value) => Value,
@@ -63,7 +66,7 @@ class RowStack {
     this.#rows.push(row);
   }
 
-  /** The rows stacked along a new first axis; undefined when there are none. */
+  /** Returns the rows stacked along a new first axis; undefined if there are none. */
   joined(): Literal | undefined {
     const opened = this.#rows.map((row) => reshaped(row, [1, ...row.shape]));
     return opened.length === 0 ? undefined : evaluate({ kind: "concat", axis: 0 }, opened)[0];

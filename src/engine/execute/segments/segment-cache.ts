@@ -1,4 +1,4 @@
-/** Keeps the segments of a model, those of loop bodies included, for later runs. */
+/** A cache of the segments of a model, including those of loop bodies. */
 import type { Segment } from "./segment.ts";
 
 /** Upper bound on segments; the least recently used is evicted first. */
@@ -7,7 +7,7 @@ const maxSegments = 64;
 /** A cache of segments with least-recently-used eviction. */
 export class SegmentCache {
   readonly #maxTracedBytes: number;
-  /** Where each segment is registered, ordered from the least to the most recently used. */
+  /** The map and the key under which each segment is registered, ordered from the least to the most recently used segment. */
   readonly #entries = new Map<Segment, { readonly among: Map<string, Segment>; readonly key: string }>();
 
   /** `maxTracedBytes`: bytes that the traces of all cached segments may hold together. */
@@ -15,22 +15,25 @@ export class SegmentCache {
     this.#maxTracedBytes = maxTracedBytes;
   }
 
-  /** Bytes of all segments outside of the engine's memory. */
+  /** Bytes that all cached segments hold outside of engine memory. */
   get bytes(): number {
     return [...this.#entries.keys()].reduce((sum, segment) => sum + segment.bytes, 0);
   }
 
-  /** Whether any segment is compiled. */
+  /** Whether any cached segment is compiled. */
   get hasExecutables(): boolean {
     return [...this.#entries.keys()].some(({ hasExecutable }) => hasExecutable);
   }
 
-  /** Size in bytes of the largest arena that a segment needs. */
+  /** Size in bytes of the largest arena that a cached segment needs. */
   get arenaBytes(): number {
     return Math.max(0, ...[...this.#entries.keys()].map(({ arenaBytes }) => arenaBytes));
   }
 
-  /** Registers a segment under `key` in `among`. Evicts others to make room, but none of the current run and none with successors; returns false when that is not enough. */
+  /**
+   * Registers a segment under `key` in `among`. Evicts others to make room, but none of the current run and none with successors; returns false when
+   * that is not enough.
+   */
   insert(segment: Segment, among: Map<string, Segment>, key: string): boolean {
     while (
       this.#entries.size >= maxSegments ||
@@ -45,7 +48,7 @@ export class SegmentCache {
     return true;
   }
 
-  /** Marks a segment as used by a run. */
+  /** Marks a segment as the most recently used one. `run` is the sequence number of the run that uses it. */
   touch(segment: Segment, run: number): void {
     segment.lastRun = run;
     const place = this.#entries.get(segment);

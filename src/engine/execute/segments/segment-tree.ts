@@ -17,15 +17,18 @@ import { elementsOf, type LiveValues, type LoopBody, Segment } from "./segment.t
 import type { ModelRun } from "./model-run.ts";
 import { type SegmentStart, type TracedSegment, traceSegment } from "./trace-segment.ts";
 
-/** What all segments of one model share. */
+/** The services that all segments of one model share. */
 export interface SegmentServices {
-  /** Compiles their graphs. */
+  /** Compiles the graphs of segments. */
   readonly compiler: Compiler;
-  /** Keeps them for later runs. */
+  /** Caches segments for later runs. */
   readonly cache: SegmentCache;
 }
 
-/** Estimated scalar operations from which a segment is compiled: below, interpreting it takes about a millisecond, less than compiling. Bodies of loops with invariant shapes are compiled sooner. */
+/**
+ * Estimated scalar operations from which a segment is compiled: below, interpreting it takes about a millisecond, less than compiling. Bodies of
+ * loops with invariant shapes are compiled sooner.
+ */
 const minWorkToCompile = 2 ** 16;
 const minLoopWorkToCompile = 2 ** 12;
 
@@ -33,7 +36,7 @@ const minLoopWorkToCompile = 2 ** 12;
 export class SegmentTree implements LoopBody {
   readonly #source: GraphSource;
   readonly #services: SegmentServices;
-  /** Whether it is the tree of a model: its first segments are always compiled. */
+  /** Whether the tree belongs to a model and not to a loop body. The first segments of a model are always compiled. */
   readonly #isModel: boolean;
   readonly #first = new Map<string, Segment>();
 
@@ -43,7 +46,7 @@ export class SegmentTree implements LoopBody {
     this.#isModel = isModel;
   }
 
-  /** Whether it has no segment yet. */
+  /** Whether the tree has no segments. */
   get isEmpty(): boolean {
     return this.#first.size === 0;
   }
@@ -53,7 +56,7 @@ export class SegmentTree implements LoopBody {
     return [...this.#first.values()];
   }
 
-  /** Creates the segments that need no run to be determined, and returns the last of them. */
+  /** Creates the segments that follow from the types of the inputs alone, without a run, and returns the last of them. */
   prepare(inputs: ReadonlyMap<string, TracedValue>, run: ModelRun): Segment {
     const live: LiveValues = new Map();
     let segment = this.#firstSegment(inputs, live, run);
@@ -115,7 +118,7 @@ export class SegmentTree implements LoopBody {
     return segment;
   }
 
-  /** The segment after one that ends with a value whose elements the trace depends on. */
+  /** Returns the successor of a segment that ends with a value on whose elements the trace depends. */
   #afterValue(segment: Segment, value: Value, live: LiveValues, run: ModelRun): Segment {
     const { dataType, shape, data } = elementsOf(value, live);
     const literal: Literal = { dataType, shape, data: (data as Uint8Array).slice() }; // the elements may be the caller's, who may change them
@@ -127,7 +130,7 @@ export class SegmentTree implements LoopBody {
     });
   }
 
-  /** The segment after one that ends with an interpreted operation, which is run here. */
+  /** Runs the interpreted operation at the end of a segment and returns the successor of the segment. */
   async #afterInterpretedOp(segment: Segment, work: InterpretedOp, live: LiveValues, run: ModelRun): Promise<Segment> {
     const outputs = await this.#runInterpretedOp(segment, work, live, run);
     const { inputs, log, liveOut, pinned, branchPath } = segment.traced;
@@ -161,14 +164,14 @@ export class SegmentTree implements LoopBody {
     return work.compute(inputs, run.traceBudget().limits);
   }
 
-  /** The segment that follows. When a segment is not cached, its successors are not cached either. */
+  /** Returns the successor of a segment for `key`. If a segment is not cached, its successors are not cached either. */
   #successor(segment: Segment, key: string, run: ModelRun, start: () => SegmentStart): Segment {
     const { compiler, cache } = this.#services;
     if (cache.has(segment)) return this.#cached(segment.successors, key, run, start);
     return compiler.attempt(() => this.#create(start(), false, run));
   }
 
-  /** The segment with this key, created at its first use and cached if there is room. */
+  /** Returns the segment with this key. Creates it at its first use and caches it if there is room. */
   #cached(segments: Map<string, Segment>, key: string, run: ModelRun, start: () => SegmentStart): Segment {
     const { compiler, cache } = this.#services;
     const known = segments.get(key);
@@ -189,14 +192,17 @@ export class SegmentTree implements LoopBody {
     return new Segment(traced, compiler, { minWork: this.#minWorkToCompile(traced, isFirst), loopBody, budget });
   }
 
-  /** Depends on the segment alone and not on how often it ran, so that every run gives the same bits. */
+  /**
+   * Returns the estimated scalar operations from which a segment is compiled. Depends on the segment only and not on the number of its runs, so that
+   * all runs give bit-identical results.
+   */
   #minWorkToCompile(traced: TracedSegment, isFirst: boolean): number {
     if (this.#isModel && isFirst) return 0;
     return !this.#isModel && hasInvariantShapes(traced) ? minLoopWorkToCompile : minWorkToCompile;
   }
 }
 
-/** Whether the values a loop body carries have the same types as those it was given, so that all iterations use the same executable. */
+/** Whether the values that a loop body returns have the types of its inputs. All iterations then use the same executable. */
 function hasInvariantShapes({ inputs, terminator }: TracedSegment): boolean {
   if (terminator.kind !== "end") return false;
   const [, ...carried] = [...terminator.outputs.values()].map(typeKey); // without the condition
@@ -214,7 +220,7 @@ function withElements(value: Value, live: LiveValues): Value {
   return { type: typeOf(literal), constant: literal };
 }
 
-/** The value with types only. */
+/** Returns the value with the types of its tensors, without their elements. */
 function withoutElements(traced: TracedValue): TracedValue {
   return mapTensors(traced, ({ type }) => ({ type }));
 }

@@ -1,4 +1,4 @@
-/** A segment that can run: compiled, or interpreted where compiling would take longer than running. */
+/** A graph segment that can run. It is compiled, or interpreted if compiling would take longer than running. */
 import { required } from "../../../checked.ts";
 import type { Tensor } from "../../../tensor.ts";
 import type { TraceBudget } from "../../build/trace-budget.ts";
@@ -28,20 +28,23 @@ export interface LoopBody {
 
 /** One graph segment of a model, with the segments that can follow it. */
 export class Segment implements ExecutedSegment {
-  /** Its graph, and how it was traced. */
+  /** The graph of the segment and the result of tracing it. */
   readonly traced: TracedSegment;
-  /** The segments that can follow, by the key of what resolved the data dependency. */
+  /** The segments that can follow, by the key of the elements or shapes that resolved the data dependency. */
   readonly successors: Map<string, Segment> = new Map();
   /** The body of the loop at the end of the segment; undefined when it does not end with a loop. */
   readonly loopBody: LoopBody | undefined;
   /** Steps of one run, and how many of them the interpreter computes. */
   readonly steps: StepCounts;
-  /** Number of the last run that used it. */
+  /** Sequence number of the last run that used the segment. */
   lastRun = 0;
   readonly #compiler: Compiler;
   readonly #executable: Executable | undefined;
 
-  /** Segments with fewer estimated scalar operations than `minWork` are interpreted. `budget`: that of the trace, which includes compilation. */
+  /**
+   * Compiles the segment, unless it has fewer estimated scalar operations than `minWork`. `budget` is the budget of the trace; its time limit
+   * includes compilation.
+   */
   constructor(
     traced: TracedSegment,
     compiler: Compiler,
@@ -61,32 +64,35 @@ export class Segment implements ExecutedSegment {
     this.steps = this.#executable?.steps ?? { all, interpreted: all };
   }
 
-  /** Whether it is compiled. */
+  /** Whether the segment is compiled. */
   get hasExecutable(): boolean {
     return this.#executable !== undefined;
   }
 
-  /** Whether no other segment follows it in the cache. */
+  /** Whether no successor of the segment is cached. */
   get isLeaf(): boolean {
     return this.successors.size === 0 && (this.loopBody?.isEmpty ?? true);
   }
 
-  /** Size in bytes of the arena its executable needs; 0 when it is interpreted. */
+  /** Size in bytes of the arena of the executable; 0 if the segment is interpreted. */
   get arenaBytes(): number {
     return this.#executable?.arenaBytes ?? 0;
   }
 
-  /** Bytes its trace holds in JavaScript memory. */
+  /** Bytes that the trace of the segment holds in JavaScript memory. */
   get tracedBytes(): number {
     return this.traced.bytes;
   }
 
-  /** Bytes its executable holds outside of the engine's memory. */
+  /** Bytes that the executable holds outside of engine memory. */
   get bytes(): number {
     return this.#executable?.bytes ?? 0;
   }
 
-  /** Runs it and adds its outputs to `live`; `wanted` restricts which, undefined means all. New arrays that nobody else refers to are added to `owned`. */
+  /**
+   * Runs the segment and adds its outputs to `live`. `wanted` are the outputs to compute; undefined means all. Adds newly allocated arrays with no
+   * other reference to `owned`.
+   */
   async run(
     live: LiveValues,
     wanted: ReadonlySet<Value> | undefined,
@@ -117,7 +123,7 @@ export class Segment implements ExecutedSegment {
   }
 }
 
-/** The elements of a constant or live value. Throws when the value is not live, which is a defect. */
+/** Returns the elements of a constant or live value. Throws if the value is not live, which is an internal error. */
 export function elementsOf(value: Value, live: LiveValues): Literal {
   const literal = value.constant ?? live.get(value);
   if (literal === undefined) throw new Error("a segment reads a value that no earlier segment computed");

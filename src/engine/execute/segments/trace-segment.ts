@@ -20,7 +20,7 @@ export interface SegmentStart {
   readonly liveIn: ReadonlySet<Value>;
   /** Values among `liveIn` that cannot be recomputed and stay live until the run ends. */
   readonly pinned: ReadonlySet<Value>;
-  /** The branch path that leads here: the values of the conditions that the trace depended on. */
+  /** The branch path of the segment: the values of the conditions on which the trace depended so far. */
   readonly branchPath: string;
   /** The outputs of the interpreted operation that precedes the segment, types only. */
   readonly interpretedOutputs?: readonly TracedValue[];
@@ -28,21 +28,21 @@ export interface SegmentStart {
 
 /** A traced segment. */
 export interface TracedSegment extends SegmentStart {
-  /** Its computation. Inputs and outputs are named by their indices in `graphInputs` and `graphOutputs`. */
+  /** The computation of the segment. Inputs and outputs are named by their indices in `graphInputs` and `graphOutputs`. */
   readonly graph: Graph;
   /** Live values that the graph reads. */
   readonly graphInputs: readonly Value[];
   /** Values that the graph computes for later segments. */
   readonly graphOutputs: readonly Value[];
-  /** Values that later segments need, of those available at the end of this one. */
+  /** Values available at the end of the segment that later segments need. */
   readonly liveOut: ReadonlySet<Value>;
-  /** Bytes that its trace holds besides the model's own tensors: folded constants and nodes. */
+  /** Bytes that the trace holds besides the tensors of the model: folded constants and nodes. */
   readonly bytes: number;
-  /** What ends the segment: the end of the model with its outputs, or a data dependency. */
+  /** The end of the segment: the end of the model with its outputs, or a data dependency. */
   readonly terminator: { readonly kind: "end"; readonly outputs: ReadonlyMap<string, TracedValue> } | DataDependency;
 }
 
-/** Traces from the start until the next data dependency, or the end. Throws MODEL_UNSUPPORTED for a dependency that cannot be resolved. */
+/** Traces the model from `start` to the next data dependency or to the end of the model. Throws MODEL_UNSUPPORTED if a data dependency cannot be resolved. */
 export function traceSegment(source: GraphSource, start: SegmentStart, fold: ConstantFolder, budget: TraceBudget): TracedSegment {
   const { log } = start;
   const before = log.bytes;
@@ -58,7 +58,7 @@ export function traceSegment(source: GraphSource, start: SegmentStart, fold: Con
   return { ...start, pinned, graph, graphInputs, graphOutputs, liveOut, terminator, bytes: budget.ownBytes };
 }
 
-/** How the segment ends, and the values that the rest of the model needs. */
+/** Traces to the next data dependency or to the end. Returns the terminator of the segment and the values that the rest of the model needs. */
 function traceUntilDependency(
   source: GraphSource,
   { inputs, log }: SegmentStart,
@@ -90,7 +90,7 @@ function isNondeterministic({ operation }: GraphNode): boolean {
   return operation.kind === "call" && operation.nondeterministic === true;
 }
 
-/** The nodes that compute the wanted values from available ones, in order, and the available values they read. */
+/** Returns the nodes that compute the wanted values from available ones, in execution order, and the available values that these nodes read. */
 function sliceGraph(
   nodes: readonly GraphNode[],
   wanted: ReadonlySet<Value>,

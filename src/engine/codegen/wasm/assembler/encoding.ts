@@ -1,4 +1,4 @@
-/** The binary format's integers, names and vectors (WebAssembly specification, chapter "Binary Format", Values and Conventions). */
+/** Encodes integers, names and vectors of the WebAssembly binary format (WebAssembly specification, chapter "Binary Format", Values and Conventions). */
 
 export type Bytes = readonly number[];
 

@@ -4,7 +4,7 @@
  */
 import { unsigned } from "./encoding.ts";
 
-/** Bytes of instructions, nested; flattened when a function takes them. */
+/** Instruction bytes in nested arrays. `FunctionBuilder` flattens them. */
 export type Code = readonly (number | Code)[];
 
 /** The value types of WebAssembly that kernels use. */
@@ -37,15 +37,15 @@ export type F64 = Expression<"f64">;
 /** A 128-bit vector. Each instruction determines number and type of the lanes. */
 export type V128 = Expression<"v128">;
 
-/** The binary codes of the value types. */
+/** The byte that encodes each value type in the binary format. */
 export const typeCodes: Readonly<Record<ValueType, number>> = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0x7b };
 
-/** An expression of this type, from parts of code. */
+/** Creates an expression of type `type` from the code that computes it. */
 export function expression<Type extends ValueType>(type: Type, ...parts: Code): Expression<Type> {
   return { type, code: parts };
 }
 
-/** The local variable with this index. */
+/** Creates a reference to the parameter or local variable with index `index`. */
 export function localOf<Type extends ValueType>(type: Type, index: number): Local<Type> {
   return { type, index, code: [0x20, ...unsigned(index)] };
 }

@@ -8,7 +8,7 @@ import { wasmHost } from "./webassembly.ts";
 const baseline = { simd: true, relaxedSimd: true, byteDot: "none" } as const;
 
 /**
- * Detects the features. Where relaxed SIMD is missing, calls `switchOn`, if given, and checks again: Node.js 20 has the feature behind a flag that can
+ * Returns the WebAssembly features of this machine. If relaxed SIMD is missing, calls `switchOn`, which enables it, and checks again: Node.js 20 has the feature behind a flag that can
  * be set at run time. Newer versions and browsers have it enabled, and Node.js 22 warns about the flag, which is why the check comes first.
  */
 export function detectWasmFeatures(switchOn?: () => void): WasmFeatures {
@@ -27,7 +27,7 @@ function canValidate(relaxedSimd: boolean): boolean {
   return wasmHost().validate(builder.build({ shared: false }));
 }
 
-/** Runs the instruction on weights and bytes at the limits that kernels rely on, and returns how it interprets bytes above 127. */
+/** Executes the relaxed dot product on boundary values and returns how this machine interprets bytes above 127 in the second operand. */
 function probeByteDot(): WasmFeatures["byteDot"] {
   const builder = new ModuleBuilder(baseline);
   builder.function("dot", "i32", (f) => {

@@ -72,24 +72,24 @@ export class FunctionBuilder {
     this.#write(statement.code);
   }
 
-  /** local += amount */
+  /** Adds `amount` to a local variable. */
   increase(local: Local<"i32">, amount: number | I32): void {
     this.set(local, i32.add(local, typeof amount === "number" ? i32.const(amount) : amount));
   }
 
-  /** Emits the body, repeated while the condition is not 0; it runs at least once. */
+  /** Emits a loop that executes the body, then repeats it while the condition is not 0. */
   doWhile(body: () => void, condition: () => I32): void {
     this.#write([loop, emptyBlockType]);
     body();
     this.#write(condition().code, [branchIf, 0, end]);
   }
 
-  /** Emits the body, repeated while the condition is not 0; the condition is checked first. */
+  /** Emits a loop that executes the body while the condition is not 0. The condition is checked before each iteration. */
   while(condition: () => I32, body: () => void): void {
     this.when(condition(), () => this.doWhile(body, condition));
   }
 
-  /** Emits the body, repeated `times` times. When `times` is an expression, its value must be above 0. */
+  /** Emits a loop that executes the body `times` times. If `times` is an expression, its value must be above 0. */
   repeat(times: number | I32, body: () => void): void {
     if (typeof times === "number" && times <= 0) return;
     if (times === 1) {
@@ -128,7 +128,7 @@ export class FunctionBuilder {
     this.#write(value.code, [0x0f]);
   }
 
-  /** The value of the function; emitted last. */
+  /** Emits the return value of the function. Must be the last call. */
   result(value: Expression<ValueType>): void {
     this.#write(value.code);
   }
@@ -176,7 +176,7 @@ export class FunctionBuilder {
     }
   }
 
-  /** local += step, and its new value. */
+  /** Emits local += step and returns the new value as an expression. */
   #stepped(local: Local<"i32">, step: number): I32 {
     return expression("i32", i32.add(local, i32.const(step)).code, 0x22, unsigned(local.index));
   }

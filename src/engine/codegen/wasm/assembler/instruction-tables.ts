@@ -6,9 +6,9 @@ import { type Expression, type I32, type Statement, type ValueType, expression }
 export type Unary<Of extends ValueType, To extends ValueType = Of> = (value: Expression<Of>) => Expression<To>;
 /** An instruction with two operands. */
 export type Binary<Of extends ValueType, To extends ValueType = Of> = (a: Expression<Of>, b: Expression<Of>) => Expression<To>;
-/** Loads from `address` plus `offset` constant bytes, which cost nothing. */
+/** A load from `address` + `offset` bytes. The constant offset is part of the instruction and takes no time. */
 export type Load<To extends ValueType> = (address: I32, offset?: number) => Expression<To>;
-/** Stores `value` at `address` plus `offset` constant bytes. */
+/** A store of `value` to `address` + `offset` bytes. */
 export type Store<Of extends ValueType> = (address: I32, value: Expression<Of>, offset?: number) => Statement;
 
 /** One instruction per entry of a table, under the same name. */

@@ -280,7 +280,7 @@ export function shuffle32(a: V128, b: V128, lanes: readonly [number, number, num
   return expression("v128", a.code, b.code, simd(0x0d), bytes);
 }
 
-/** Combines the four lanes pairwise, 0 with 2 and 1 with 3, then both results. The result is in every lane. */
+/** Reduces four lanes with `combine`: lanes 0 and 2, lanes 1 and 3, then the two results. The result is in every lane. */
 export function acrossLanes(value: V128, combine: Binary<"v128">): V128 {
   const halves = combine(value, shuffle32(value, value, [2, 3, 0, 1]));
   return combine(halves, shuffle32(halves, halves, [1, 0, 3, 2]));

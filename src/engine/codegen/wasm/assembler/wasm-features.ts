@@ -1,8 +1,8 @@
 /** Optional WebAssembly features that generated code may use. */
 export interface WasmFeatures {
-  /** 128-bit vectors. Without them there are no kernels. */
+  /** 128-bit SIMD. Kernels require it. */
   readonly simd: boolean;
-  /** Relaxed vectors: multiply-add in one instruction. */
+  /** Relaxed SIMD, which provides multiply-add in one instruction. */
   readonly relaxedSimd: boolean;
   /**
    * How i16x8.relaxed_dot_i8x16_i7x16_s takes a second operand above 127, which the specification leaves to the machine; "none" where the

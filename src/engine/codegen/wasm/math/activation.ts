@@ -1,4 +1,4 @@
-/** The functions that end a linear layer, on four lanes. */
+/** Activation functions of linear layers and convolutions, on four float32 lanes. */
 import type { V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { f32x4 } from "../assembler/vector.ts";
@@ -12,6 +12,7 @@ import { tanh } from "./hyperbolic.ts";
  */
 export type Activation = "none" | "relu" | "gelu" | "gelu-tanh" | "quick-gelu" | "tanh" | "sigmoid" | "silu";
 
+/** Generates code that applies the activation to four float32 lanes. NaN gives NaN. */
 export function activate(f: FunctionBuilder, activation: Activation, x: V128): V128 {
   switch (activation) {
     case "none":
@@ -39,7 +40,7 @@ export function activate(f: FunctionBuilder, activation: Activation, x: V128): V
   }
 }
 
-/** x * sigmoid(inner(x)) */
+/** x * sigmoid(inner(x)), the form of SiLU and of the fast GELU approximations. */
 function gated(f: FunctionBuilder, x: V128, inner: (value: V128) => V128): V128 {
   const value = f.value(x);
   const growth = f32x4.add(clampedExp(f, f32x4.neg(inner(value))), f32x4.const(1));

@@ -1,10 +1,10 @@
-/** The error function on four lanes, as one rational function. */
+/** The error function on four float32 lanes, approximated by one rational function. */
 import type { Local, V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { f32x4 } from "../assembler/vector.ts";
 import { clamp, polynomial } from "./polynomial.ts";
 
-/** From here on erf is 1 to the last bit of a float. */
+/** erf(x) rounds to 1 in float32 for all x from here on. */
 const saturation = 3.92;
 /** erf(x) = x P(x^2) / Q(x^2), relative error below 2e-8. */
 const numerator = [
@@ -15,7 +15,7 @@ const denominator = [
   1, 0.5020673871040344, 0.11410491913557053, 0.014968298375606537, 0.0011624123435467482, 3.8090762245701626e-5,
 ];
 
-/** Error below 7 units in the last place (4e-7 of the value), below 4 where the machine fuses. */
+/** erf(x) of four float32 lanes. Error below 7 units in the last place (relative 4e-7); below 4 where the machine has fused multiply-add. */
 export function erf(f: FunctionBuilder, x: V128): Local<"v128"> {
   const inside = f.value(clamp(x, -saturation, saturation));
   const square = f.value(f32x4.mul(inside, inside));

@@ -1,16 +1,16 @@
-/** tanh on four lanes. */
+/** The hyperbolic tangent on four float32 lanes. */
 import type { Local, V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { f32x4, v128 } from "../assembler/vector.ts";
 import { clampedExp } from "./exponential.ts";
 import { polynomial, withSign } from "./polynomial.ts";
 
-/** Below this, a polynomial; above, 1 - 2 / (exp(2x) + 1), which would lose digits below. */
+/** For |x| below this limit tanh is a polynomial; above it, 1 - 2 / (exp(2|x|) + 1), which loses precision near 0. */
 const polynomialLimit = 0.625;
 /** tanh(x) = x + x^3 P(x^2), relative error below 2^-27. */
 const coefficients = [-0.3333328068256378, 0.13331443071365356, -0.05373974144458771, 0.02063916064798832, -0.005705059505999088];
 
-/** Error below 2 units in the last place. */
+/** tanh(x) of four float32 lanes. Error below 2 units in the last place. */
 export function tanh(f: FunctionBuilder, x: V128): Local<"v128"> {
   const given = f.value(x);
   const magnitude = f.value(f32x4.abs(given));

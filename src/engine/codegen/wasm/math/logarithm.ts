@@ -14,7 +14,7 @@ const coefficients = [
   0.11888211965560913, -0.11675615608692169, 0.06746489554643631,
 ];
 
-/** Error below 1.5 units in the last place, subnormals included. ln 0 = -infinity, of a negative number NaN. */
+/** ln(x) of four float32 lanes, subnormal numbers included. Error below 1.5 units in the last place. 0 gives -infinity; negative numbers give NaN. */
 export function log(f: FunctionBuilder, x: V128): Local<"v128"> {
   const given = f.value(x);
   const subnormal = f.value(f32x4.lt(given, f32x4.const(minNormal)));

@@ -1,16 +1,16 @@
-/** Polynomials on four lanes, and the bits of a float's sign. The coefficients in this folder are minimax fits made for it. */
+/** Polynomial evaluation, clamping and sign transfer on four float32 lanes. The coefficients in this folder are minimax approximations. */
 import type { Local, V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { f32x4, i32x4, v128 } from "../assembler/vector.ts";
 
-/** c[0] + c[1] x + c[2] x^2 + ... by Horner's rule. */
+/** Evaluates coefficients[0] + coefficients[1] x + coefficients[2] x^2 + ... with Horner's rule. */
 export function polynomial(f: FunctionBuilder, x: V128, coefficients: readonly number[]): V128 {
   return coefficients
     .slice(0, -1)
     .reduceRight((sum, coefficient) => f.madd(sum, x, f32x4.const(coefficient)), f32x4.const(coefficients.at(-1) ?? 0));
 }
 
-/** `x` between two constants; NaN stays NaN. */
+/** Clamps `x` to the range between two constants. NaN gives NaN. */
 export function clamp(x: V128, least: number, most: number): V128 {
   return f32x4.pmax(f32x4.pmin(x, f32x4.const(most)), f32x4.const(least));
 }

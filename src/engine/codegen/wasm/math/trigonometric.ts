@@ -1,4 +1,4 @@
-/** sin and cos on four lanes. The argument is reduced by multiples of pi/2 in float64, two lanes at a time. */
+/** sin and cos on four float32 lanes. The argument is reduced by multiples of pi/2 in float64, two lanes at a time. */
 import type { Local, V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { i32 } from "../assembler/scalar.ts";
@@ -12,17 +12,17 @@ const halfPiLow = 6.077100506506192e-11;
 const sine = [-0.1666666716337204, 0.008333329111337662, -0.0001983930415008217, 2.7180467441212386e-6];
 const cosine = [0.04166664555668831, -0.0013887309469282627, 2.4432411009911448e-5];
 
-/** Error below 1.5 units in the last place for |x| up to 1e6, and 1e-7 up to 1e9. */
+/** sin(x) of four float32 lanes, x in radians. Error below 1.5 units in the last place for |x| up to 1e6, absolute error below 1e-7 up to 1e9. */
 export function sin(f: FunctionBuilder, x: V128): Local<"v128"> {
   return quarterWave(f, x, 0);
 }
 
-/** As `sin`. */
+/** cos(x) of four float32 lanes, x in radians, with the same error as `sin`. */
 export function cos(f: FunctionBuilder, x: V128): Local<"v128"> {
   return quarterWave(f, x, 1);
 }
 
-/** sin(x + ahead * pi/2) */
+/** sin(x + ahead * pi/2): sin for 0, cos for 1. */
 function quarterWave(f: FunctionBuilder, x: V128, ahead: 0 | 1): Local<"v128"> {
   const given = f.value(x);
   const low = reduced(f, given);
@@ -37,7 +37,7 @@ function quarterWave(f: FunctionBuilder, x: V128, ahead: 0 | 1): Local<"v128"> {
   return f.value(v128.xor(v128.bitselect(even, odd, isEven), sign));
 }
 
-/** Of the two low lanes: x minus its nearest multiple of pi/2, and which multiple. */
+/** The range reduction x = n pi/2 + r of the two low lanes: returns r as `rest` and n as `quarter`. */
 function reduced(f: FunctionBuilder, x: V128): { readonly rest: Local<"v128">; readonly quarter: Local<"v128"> } {
   const value = f.value(f64x2.promoteLowF32x4(x));
   const n = f.value(f64x2.nearest(f64x2.mul(value, f64x2.const(2 / Math.PI))));

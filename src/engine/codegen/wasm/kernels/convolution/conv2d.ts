@@ -18,23 +18,27 @@ import { depthwise } from "./depthwise.ts";
 import { copyVolumePatch, copyPatch } from "./im2col.ts";
 import { type DepthWindow, type ResolvedWindow, type Window, resolveWindow } from "./window.ts";
 
+/** Shapes and fused operations of one convolution kernel. */
 export interface Conv2dRequest {
   readonly batch: number;
   readonly inChannels: number;
   readonly outChannels: number;
-  /** Divides the channels; each group of outputs reads its own group of inputs. Default: 1. */
+  /** Number of groups. The output channels of a group read only the input channels of that group. Default: 1. */
   readonly groups?: number;
   readonly window: Window;
   /** The depth axis of a 3-D convolution, before height and width. Default: 2-D. */
   readonly depth?: DepthWindow;
   /** int32 sums wrap around and take no activation or residual. Default: float32. */
   readonly type?: ConvolutionType;
+  /** Whether a bias [outChannels] is added. Default: false. */
   readonly bias?: boolean;
+  /** Activation of the output. Default: none. */
   readonly activation?: Activation;
   /** Adds a tensor of the output's shape. It may be the output itself only when the activation is none or relu. */
   readonly residual?: Epilogue["residual"];
 }
 
+/** Element type of the input, weights, bias and output of a convolution. */
 export type ConvolutionType = "float32" | "int32";
 
 const multiplyAddsPerNanosecond = 20;
@@ -114,6 +118,7 @@ interface Layer {
   readonly type: ConvolutionType;
   /** Input channels of one group. */
   readonly channels: number;
+  /** Output channels of one group. */
   readonly outputs: number;
   readonly tail: Epilogue;
 }
@@ -131,12 +136,12 @@ interface PanelAddresses {
   readonly column: I32;
 }
 
-/** Number of products per output element. */
+/** Number of multiply-adds per output element: input channels of one group times taps of the window. */
 function depthOf({ channels, window, deep }: Layer): number {
   return channels * (deep?.size ?? 1) * window.size[0] * window.size[1];
 }
 
-/** The window of a 1 x 1 convolution without stride and pads, with the plane as a single row. */
+/** For a 1 x 1 window without stride and pads, returns the window over the plane as a single row of height * width; else the window unchanged. */
 function flattenPointwise(window: ResolvedWindow): ResolvedWindow {
   const { size, strides, pads, input } = window;
   if (![...size, ...strides].every((value) => value === 1) || pads.some((pad) => pad > 0)) return window;

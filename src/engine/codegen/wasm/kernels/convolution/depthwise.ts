@@ -1,4 +1,4 @@
-/** Depthwise convolution, in which every channel is a group of its own: each plane with its own window, four neighbouring positions at a time. */
+/** Depthwise convolution: each output channel is the convolution of one input channel with its own window. Computes four neighbouring positions at a time. */
 import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
@@ -11,6 +11,7 @@ import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-p
 import { forWindowPositions } from "./sliding-window.ts";
 import type { ResolvedWindow } from "./window.ts";
 
+/** Shapes and fused operations of one depthwise convolution kernel, with one output channel per input channel. */
 export interface DepthwiseRequest extends Epilogue {
   readonly batch: number;
   readonly channels: number;
@@ -20,7 +21,10 @@ export interface DepthwiseRequest extends Epilogue {
   readonly type: "float32" | "int32";
 }
 
-/** Creates the kernel. Pieces: planes. */
+/**
+ * Creates the kernel. Parameters: x [batch, channels, height, width], weights [channels, 1, height, width], bias and residual if requested, y, and
+ * scratch when `scratchBytes` is not 0. Pieces: planes.
+ */
 export function depthwise(request: DepthwiseRequest): Kernel {
   const { batch, channels, window, bias, activation, residual, type } = request;
   const { size, output } = window;

@@ -10,6 +10,9 @@ import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
 import { type DepthWindow, type ResolvedWindow, isUnrolled } from "./window.ts";
 
+/**
+ * The input elements below one panel of up to 8 neighbouring output positions of one output row, and the scratch address that they are copied to.
+ */
 export interface Patch {
   readonly window: ResolvedWindow;
   readonly channels: number;
@@ -17,12 +20,18 @@ export interface Patch {
   readonly image: I32;
   /** Output row of the panel. */
   readonly row: I32;
+  /** First output column of the panel. */
   readonly column: I32;
-  /** Number of positions: 1 to 8. */
+  /** Number of output positions: 1 to 8. */
   readonly columns: number;
+  /** Address of the scratch memory. */
   readonly to: I32;
 }
 
+/**
+ * Generates code that copies a patch to scratch memory, with 0 for elements in the pads. Copies whole vectors if the patch lies inside of the input or the
+ * horizontal stride is 1; otherwise, and for windows of more than 64 taps, copies element by element with bounds checks.
+ */
 export function copyPatch(f: FunctionBuilder, patch: Patch): void {
   const { window, row, column, columns } = patch;
   const { strides, pads, size, dilations, input } = window;
@@ -44,7 +53,10 @@ export function copyPatch(f: FunctionBuilder, patch: Patch): void {
   f.when(i32.and(within(top, mostTop), within(left, mostLeft)), () => copyInterior(f, patch, top, left), border);
 }
 
-/** As `copyPatch`, for windows that span several planes per channel: [channels * planes * height * width][8]. `level` is the output plane. */
+/**
+ * Generates code that copies the patch of a 3-D convolution, whose window spans several planes of each channel, to scratch memory as
+ * [channels * window planes * window height * window width][8]. `level` is the index of the output plane along the depth axis.
+ */
 export function copyVolumePatch(f: FunctionBuilder, patch: Patch, deep: DepthWindow, level: I32): void {
   const { window, columns } = patch;
   const planeBytes = window.input[0] * window.input[1] * floatBytes;
@@ -73,7 +85,7 @@ export function copyVolumePatch(f: FunctionBuilder, patch: Patch, deep: DepthWin
   });
 }
 
-/** Copies a patch that is completely inside of the input; with stride 1, whole vectors. */
+/** Copies a patch that lies completely inside of the input. With horizontal stride 1 it copies whole vectors. */
 function copyInterior(f: FunctionBuilder, { window, channels, image, columns, to }: Patch, top: I32, left: I32): void {
   const { input, size, strides, dilations } = window;
   const source = f.value(offsetBy(offsetBy(image, top, input[1] * floatBytes), left, floatBytes));
@@ -94,7 +106,7 @@ function copyInterior(f: FunctionBuilder, { window, channels, image, columns, to
   });
 }
 
-/** Loads `lanes` float32 elements that are `stride` elements apart. */
+/** Loads `lanes` (1 to 4) float32 elements that are `stride` elements apart, from `address` plus `offset` bytes. Other lanes are undefined. */
 export function loadStrided(address: I32, offset: number, stride: number, lanes: number): V128 {
   if (stride === 1) return v128.load(address, offset);
   return indices(lanes).reduce<V128>(
@@ -144,7 +156,7 @@ function clampIndex(value: I32, least: number, most: number): I32 {
   return select(i32.gtS(low, i32.const(most)), i32.const(most), low);
 }
 
-/** Copies a patch element by element, with zeros outside of the input: the general case. */
+/** Copies a patch element by element, with 0 for elements outside of the input. Works for all strides and dilations. */
 function copyBorder(f: FunctionBuilder, patch: Patch, top: I32, left: I32): void {
   const { window, channels, image, columns, to } = patch;
   const { input, size, strides, dilations } = window;

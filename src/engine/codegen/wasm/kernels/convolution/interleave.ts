@@ -11,22 +11,29 @@ import { offsetBy, product, unravel } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
 import { transposed } from "../matmul/panel-copy.ts";
 
+/** One spatial axis of a transposed convolution that is decomposed into phases. All lengths are in elements. */
 export interface InterleavedAxis {
-  /** Number of phases: the stride. */
+  /** Number of phases, which is the stride of the transposed convolution. */
   readonly phases: number;
+  /** Length of each phase. */
   readonly phaseLength: number;
-  /** Leading elements that are cropped. */
+  /** Number of elements cropped at the beginning. */
   readonly skip: number;
+  /** Length of the output after cropping. */
   readonly length: number;
 }
 
+/** Shapes of the phases and of the interleaved output. */
 export interface InterleaveRequest {
   /** Batch times channels. */
   readonly planes: number;
   readonly axes: readonly InterleavedAxis[];
 }
 
-/** Creates the kernel. Parameters: x [planes, phases of each axis, phase length of each axis], y [planes, output length of each axis], float32. Pieces: rows of y. */
+/**
+ * Creates the kernel. Parameters: x [planes, phases of each axis, phase length of each axis], y [planes, output length of each axis], float32.
+ * Pieces: rows of y.
+ */
 export function interleave({ planes, axes }: InterleaveRequest): Kernel {
   const outer = axes.slice(0, -1);
   const { phases, phaseLength, skip, length } = axes.at(-1) ?? { phases: 1, phaseLength: 1, skip: 0, length: 1 };
@@ -95,7 +102,7 @@ interface Cursor {
   readonly phaseBytes: I32;
 }
 
-/** Interleaves four elements of every phase. */
+/** Stores 4 * phases consecutive output elements: four neighbouring elements of every phase, interleaved. */
 function emitBlock(f: FunctionBuilder, phases: number, { source, target, phaseBytes }: Cursor): void {
   if (phases === 2) {
     const even = f.value(v128.load(source));

@@ -9,17 +9,17 @@ import type { ResolvedWindow } from "./window.ts";
 
 const vectorBytes = 16;
 
-/** Bytes of the padded plane in whole vectors, plus one vector that windows of the last row may read. */
+/** Scratch bytes of one padded plane: its size rounded up to whole vectors, plus one vector, because vector loads at the last row may read past its end. */
 export function paddedPlaneBytes({ padded }: ResolvedWindow): number {
   return (Math.ceil((padded[0] * padded[1] * floatBytes) / vectorBytes) + 1) * vectorBytes;
 }
 
-/** Whether the window has no pads; then no copy is needed. */
+/** Whether all pads are 0. The input then needs no padded copy. */
 export function isUnpadded({ pads }: ResolvedWindow): boolean {
   return pads.every((pad) => pad === 0);
 }
 
-/** Fills the pads with `margin`. They stay unchanged from plane to plane, so this is done once per call. */
+/** Fills the padded plane at address `scratch` with the pad value `margin`. Runs once per kernel call, because `copyPlane` leaves the pads unchanged. */
 export function fillMargins(f: FunctionBuilder, window: ResolvedWindow, scratch: I32, margin: number): void {
   const value = f.value(f32x4.splat(f32.const(margin)));
   f.range(i32.const(0), i32.const(paddedPlaneBytes(window)), vectorBytes, (offset) =>
@@ -27,6 +27,10 @@ export function fillMargins(f: FunctionBuilder, window: ResolvedWindow, scratch:
   );
 }
 
+/**
+ * Generates code that copies an unpadded plane [height, width] of float32 from address `plane` to its position within the padded plane at address
+ * `scratch`. The pads are not written; see `fillMargins`.
+ */
 export function copyPlane(f: FunctionBuilder, { input, pads, padded }: ResolvedWindow, plane: I32, scratch: I32): void {
   const inside = f.value(i32.add(scratch, i32.const((pads[0] * padded[1] + pads[1]) * floatBytes)));
   f.range(i32.const(0), i32.const(input[0]), 1, (row) => {

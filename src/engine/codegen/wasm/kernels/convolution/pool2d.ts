@@ -11,6 +11,7 @@ import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-p
 import { type WindowPosition, forWindowPositions } from "./sliding-window.ts";
 import { type ResolvedWindow, type Window, resolveWindow } from "./window.ts";
 
+/** Shapes and kind of one 2-D pooling kernel. */
 export interface Pool2dRequest {
   /** Batch times channels. */
   readonly planes: number;
@@ -23,7 +24,7 @@ export interface Pool2dRequest {
   readonly countedPads?: readonly [top: number, left: number, bottom: number, right: number];
 }
 
-/** Creates the kernel. Parameters: x, y, and scratch when `scratchBytes` is not 0. Pieces: planes. */
+/** Creates the kernel. Parameters: x [planes, height, width], y, and scratch when `scratchBytes` is not 0. Pieces: planes. */
 export function pool2d(request: Pool2dRequest): Kernel {
   const { planes, kind, countedPads = [0, 0, 0, 0] } = request;
   const window = resolveWindow(request.window);
@@ -58,7 +59,7 @@ export function pool2d(request: Pool2dRequest): Kernel {
   });
 }
 
-/** Number of window taps that count, per lane. */
+/** The divisors of the averages of up to four output positions, as float32 lanes: the number of window taps inside of the input or its counted pads. */
 function countTaps(
   f: FunctionBuilder,
   { size, strides, dilations, pads, input }: ResolvedWindow,

@@ -9,16 +9,25 @@ import { type ResolvedWindow, isUnrolled } from "./window.ts";
 
 /** Four neighbouring output positions, or fewer at the end of a row. */
 export interface WindowPosition {
+  /** Output row. */
   readonly row: I32;
+  /** Output column of the first position. */
   readonly column: I32;
+  /** Number of positions: 1 to 4. */
   readonly lanes: number;
   /** Bytes from the start of the output plane. */
   readonly offset: I32;
-  /** Generates code for every tap of the window, row by row. `value` is the input at the tap; `tapBytes` is the tap's index times 4. */
+  /**
+   * Generates code for every tap of the window, in row-major order. `see` is given the inputs of the positions at the tap, one per lane, and the
+   * index of the tap times 4, the byte offset of its weight.
+   */
   forTaps(see: (value: V128, tapBytes: I32) => void): void;
 }
 
-/** Generates the loops. `plane` is the address of a plane of size `window.padded`. */
+/**
+ * Generates loops over all output positions of one plane and calls `visit` to generate the body, once for whole vectors of four positions and once
+ * for the shorter rest of a row. `plane` is the address of a float32 input plane of size `window.padded`.
+ */
 export function forWindowPositions(
   f: FunctionBuilder,
   window: ResolvedWindow,

@@ -1,12 +1,14 @@
 /** Sliding windows over planes of [height, width], for convolution and pooling. */
 
+/** A sliding window over a plane: sizes, strides, dilations and pads in elements, with the meaning of the ONNX Conv attributes. */
 export interface Window {
   /** Size of the input. */
   readonly input: readonly [height: number, width: number];
   /** Size of the window in taps; a convolution's kernel size. */
   readonly size: readonly [height: number, width: number];
-  /** Steps of the window. Default: 1, 1. */
+  /** Distance in elements between neighbouring positions of the window. Default: 1, 1. */
   readonly strides?: readonly [down: number, right: number];
+  /** Distance in elements between neighbouring taps. Default: 1, 1. */
   readonly dilations?: readonly [down: number, right: number];
   /** Rows and columns added around the input. Default: 0. */
   readonly pads?: readonly [top: number, left: number, bottom: number, right: number];
@@ -18,7 +20,7 @@ export interface DepthWindow {
   readonly size: number;
   readonly stride: number;
   readonly dilation: number;
-  /** Planes of zeros before the first. */
+  /** Number of planes of zeros before the first input plane. */
   readonly pad: number;
   readonly output: number;
 }
@@ -30,6 +32,10 @@ export interface ResolvedWindow extends Required<Window> {
   readonly padded: readonly [height: number, width: number];
 }
 
+/**
+ * Returns the window with default strides, dilations and pads filled in, and with the sizes of the padded input and of the output. The output size is
+ * floor((padded - dilation * (size - 1) - 1) / stride) + 1 on each axis.
+ */
 export function resolveWindow(window: Window): ResolvedWindow {
   const { input, size, strides = [1, 1], dilations = [1, 1], pads = [0, 0, 0, 0] } = window;
   const padded = [input[0] + pads[0] + pads[2], input[1] + pads[1] + pads[3]] as const;
@@ -40,7 +46,7 @@ export function resolveWindow(window: Window): ResolvedWindow {
 /** Windows with more taps use loops instead of unrolled code, which bounds the code size for adversarial models. */
 const maxUnrolledTaps = 64;
 
-/** Whether the code for a window's taps is unrolled. */
+/** Whether generated code is unrolled over the taps of this window; otherwise it contains a loop. */
 export function isUnrolled({ size }: ResolvedWindow): boolean {
   return size[0] * size[1] <= maxUnrolledTaps;
 }

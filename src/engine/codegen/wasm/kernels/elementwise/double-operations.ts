@@ -1,4 +1,4 @@
-/** Steps on float64, two lanes at a time. What float32 has by polynomials the host computes. */
+/** Elementwise operations on float64, two lanes at a time. Functions without a vector instruction, such as tan, call the host (JavaScript) per lane. */
 import type { Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import type { HostFunction } from "../../assembler/host-functions.ts";
@@ -6,7 +6,7 @@ import { f64x2, v128 } from "../../assembler/vector.ts";
 import { indices } from "../matmul/micro-kernel.ts";
 import type { Arithmetic, Comparison, Unary } from "./request.ts";
 
-/** Undefined where there is none. */
+/** Applies a unary operation to two float64 lanes. Returns undefined if the operation is not supported for float64. */
 export function doubleUnary(f: FunctionBuilder, op: Unary, x: Local<"v128">): V128 | undefined {
   switch (op) {
     case "abs":
@@ -54,6 +54,7 @@ export function doubleUnary(f: FunctionBuilder, op: Unary, x: Local<"v128">): V1
   }
 }
 
+/** Applies a binary operation to two float64 lanes of `a` and `b`. Returns undefined if the operation is not supported for float64. */
 export function doubleArithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v128">, b: Local<"v128">): V128 | undefined {
   switch (op) {
     case "add":
@@ -76,6 +77,7 @@ export function doubleArithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v
   }
 }
 
+/** Compares two float64 lanes. Each 64-bit lane of the result has all bits set if the comparison is true, else all bits clear. */
 export function doubleComparison(op: Comparison, a: V128, b: V128): V128 {
   return f64x2[op](a, b);
 }

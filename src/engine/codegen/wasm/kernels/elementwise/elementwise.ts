@@ -15,7 +15,10 @@ import { emitStep } from "./steps.ts";
 /** Elements per piece when all operands collapse to one axis. */
 const blockElements = 1024;
 
-/** Creates the kernel. Parameters: input0, input1, ..., output. Pieces: rows of the collapsed shape, or blocks of 1,024 elements when that is a single row. Throws CONTRACT_VIOLATION during code generation for requests that `supportsElementwise` rejects. */
+/**
+ * Creates the kernel. Parameters: input0, input1, ..., output. Pieces: rows of the collapsed shape, or blocks of 1,024 elements when that is a single
+ * row. Throws CONTRACT_VIOLATION during code generation for requests that `supportsElementwise` rejects.
+ */
 export function elementwise(request: ElementwiseRequest): Kernel {
   const { shape, inputs, steps, output } = request;
   const dense = contiguousStrides(shape);
@@ -66,14 +69,17 @@ export function elementwise(request: ElementwiseRequest): Kernel {
   });
 }
 
-/** The elements `from` to `end` (exclusive) of a row. `end` is a multiple of four or the end of the row. */
+/** The elements `from` to `end` (exclusive) of a row of `size` elements. `end` is a multiple of 4 or equal to `size`. */
 interface RowRange {
   readonly from: I32;
   readonly end: I32;
   readonly size: I32;
 }
 
-/** Generates the loop over part of a row. Of the row's size the code only depends on the remainder modulo four. */
+/**
+ * Generates the loop over part of a row. `starts` are the addresses of the row in each input and in the output. The code depends on the size of the
+ * row modulo 4 only.
+ */
 function emitRow(f: FunctionBuilder, request: ElementwiseRequest, axis: Axis, starts: readonly I32[], part: RowRange): void {
   const { from, end, size } = part;
   const rest = axis.size % 4;

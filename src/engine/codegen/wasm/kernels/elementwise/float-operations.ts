@@ -1,4 +1,4 @@
-/** Steps on float32. */
+/** Elementwise operations on float32, four lanes at a time. */
 import type { Expression, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import type { HostFunction } from "../../assembler/host-functions.ts";
@@ -14,6 +14,7 @@ import type { Arithmetic, Comparison, FloatUnary } from "./request.ts";
 
 const one = f32x4.const(1);
 
+/** Applies a unary operation to four float32 lanes. */
 export function floatUnary(f: FunctionBuilder, op: FloatUnary, x: Local<"v128">): V128 {
   switch (op) {
     case "abs":
@@ -62,7 +63,10 @@ export function floatUnary(f: FunctionBuilder, op: FloatUnary, x: Local<"v128">)
   }
 }
 
-/** Undefined where float32 has no such operation. `exponent` is b's value where it is one constant. */
+/**
+ * Applies a binary operation to four float32 lanes of `a` and `b`. `exponent` is the value of `b` if it is a constant, else undefined; it selects
+ * multiplications instead of pow. Returns undefined if the operation is not supported for float32.
+ */
 export function floatArithmetic(
   f: FunctionBuilder,
   op: Arithmetic,
@@ -97,17 +101,18 @@ export function floatArithmetic(
   }
 }
 
+/** Compares four float32 lanes. Each 32-bit lane of the result has all bits set if the comparison is true, else all bits clear. */
 export function floatComparison(op: Comparison, a: V128, b: V128): V128 {
   return f32x4[op](a, b);
 }
 
-/** -1, 0 or 1; of NaN, NaN. */
+/** The sign of each lane: -1, 0 or 1. NaN gives NaN. */
 function sign(x: Local<"v128">): V128 {
   const ones = v128.bitselect(x, one, i32x4.const(-0x80000000));
   return v128.bitselect(x, ones, v128.or(f32x4.eq(x, v128.zero), f32x4.ne(x, x)));
 }
 
-/** Common constant exponents without the host. */
+/** a^b. Uses multiplications or a division for the constant exponents 2, 3, 1 and -1, and the host's Math.pow otherwise. */
 function power(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">, exponent: number | undefined): V128 {
   if (exponent === 2) return f32x4.mul(a, a);
   if (exponent === 3) return f32x4.mul(f32x4.mul(a, a), a);
@@ -116,7 +121,7 @@ function power(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">, exponent:
   return callPerLane(f, "pow", a, b);
 }
 
-/** Lane by lane in float64. */
+/** Calls a host function on float64 for each float32 lane, and rounds the results to float32. */
 function callPerLane(f: FunctionBuilder, name: HostFunction, ...operands: Local<"v128">[]): V128 {
   const result = f.value(v128.zero);
   for (const lane of indices(4)) {

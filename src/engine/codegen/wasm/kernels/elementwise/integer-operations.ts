@@ -1,4 +1,4 @@
-/** Steps on int32 and int64. */
+/** Elementwise operations on int32, uint32 and int64. */
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32, i64, select } from "../../assembler/scalar.ts";
@@ -6,15 +6,16 @@ import { i32x4, i64x2, v128 } from "../../assembler/vector.ts";
 import { indices } from "../matmul/micro-kernel.ts";
 import type { Arithmetic, Comparison, Unary } from "./request.ts";
 
-/** Undefined where integers have no such operation. */
+/** Applies a unary operation to four int32 lanes. Returns undefined if the operation is not supported for int32. */
 export function int32Unary(op: Unary, x: Local<"v128">): V128 | undefined {
   if (op === "abs" || op === "neg") return i32x4[op](x);
   if (op === "not") return v128.not(x);
   if (op === "relu") return i32x4.maxS(x, v128.zero);
   if (op !== "sign") return undefined;
-  return i32x4.sub(i32x4.ltS(x, v128.zero), i32x4.gtS(x, v128.zero)); // a mask is -1
+  return i32x4.sub(i32x4.ltS(x, v128.zero), i32x4.gtS(x, v128.zero)); // a true comparison is -1
 }
 
+/** Applies a unary operation to two int64 lanes. Returns undefined if the operation is not supported for int64. */
 export function int64Unary(op: Unary, x: Local<"v128">): V128 | undefined {
   if (op === "abs" || op === "neg") return i64x2[op](x);
   if (op === "not") return v128.not(x);
@@ -22,6 +23,10 @@ export function int64Unary(op: Unary, x: Local<"v128">): V128 | undefined {
   return i64x2.sub(i64x2.ltS(x, v128.zero), i64x2.gtS(x, v128.zero));
 }
 
+/**
+ * Applies a binary operation to four int32 lanes; results wrap around. Division by 0, and the remainder of it, give 0. Returns undefined if the
+ * operation is not supported for int32.
+ */
 export function int32Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v128">, b: Local<"v128">): V128 | undefined {
   switch (op) {
     case "add":
@@ -54,7 +59,10 @@ export function int32Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v1
   }
 }
 
-/** As int32 where the sign makes no difference. */
+/**
+ * Applies a binary operation to four uint32 lanes. Differs from `int32Arithmetic` in min, max, div, mod and remainder. Returns undefined if the
+ * operation is not supported for uint32.
+ */
 export function uint32Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v128">, b: Local<"v128">): V128 | undefined {
   if (op === "min") return i32x4.minU(a, b);
   if (op === "max") return i32x4.maxU(a, b);
@@ -64,12 +72,13 @@ export function uint32Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v
   return int32Arithmetic(f, op, a, b);
 }
 
+/** Compares four lanes as unsigned 32-bit integers. Each lane of the result has all bits set if the comparison is true, else all bits clear. */
 export function uint32Comparison(op: Comparison, a: V128, b: V128): V128 {
   if (op === "eq" || op === "ne") return i32x4[op](a, b);
   return i32x4[`${op}U`](a, b);
 }
 
-/** By 0 zero. */
+/** a / b of unsigned integers; division by 0 gives 0. */
 function quotientU(a: I32, b: I32): I32 {
   const isZero = i32.eqz(b);
   return i32.mul(i32.divU(a, select(isZero, i32.const(1), b)), i32.eqz(isZero));
@@ -89,6 +98,10 @@ function perLane32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">, compu
   return result;
 }
 
+/**
+ * Applies a binary operation to two int64 lanes; results wrap around. Division by 0, and the remainder of it, give 0. Returns undefined if the
+ * operation is not supported for int64.
+ */
 export function int64Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v128">, b: Local<"v128">): V128 | undefined {
   switch (op) {
     case "add":
@@ -120,10 +133,12 @@ export function int64Arithmetic(f: FunctionBuilder, op: Arithmetic, a: Local<"v1
   }
 }
 
+/** Compares four lanes as signed 32-bit integers. Each lane of the result has all bits set if the comparison is true, else all bits clear. */
 export function int32Comparison(op: Comparison, a: V128, b: V128): V128 {
   return integerComparison(i32x4, op, a, b);
 }
 
+/** Compares two lanes as signed 64-bit integers. Each lane of the result has all bits set if the comparison is true, else all bits clear. */
 export function int64Comparison(op: Comparison, a: V128, b: V128): V128 {
   return integerComparison(i64x2, op, a, b);
 }
@@ -135,7 +150,10 @@ function integerComparison(lanes: ComparisonInstructions, op: Comparison, a: V12
   return lanes[`${op}S`](a, b);
 }
 
-/** Lane by lane, there being no such vector instruction. The two cases that would trap are kept from it: by 0, and the least number by -1. */
+/**
+ * a / b of int32 lanes, truncated. WebAssembly has no vector division, so each lane is divided by itself. The two cases that trap, division by 0 and
+ * -2^31 / -1, are replaced: the first gives 0, the second wraps around.
+ */
 function quotient32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
   const result = f.value(v128.zero);
   for (const lane of indices(4)) {
@@ -143,7 +161,7 @@ function quotient32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V12
     const dividend = f.value(i32x4.extractLane(a, lane));
     const traps = i32.leU(i32.add(divisor, i32.const(1)), i32.const(1));
     const quotient = i32.divS(dividend, select(traps, i32.const(1), divisor));
-    const whenTrapping = i32.mul(dividend, divisor); // by -1 the negative, by 0 zero
+    const whenTrapping = i32.mul(dividend, divisor); // division by -1 negates, division by 0 gives 0
     f.set(result, i32x4.replaceLane(result, lane, select(traps, whenTrapping, quotient)));
   }
   return result;
@@ -161,8 +179,7 @@ function quotient64(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V12
   return result;
 }
 
-/** a - a/b * b; by zero, a. */
-/** 0 where the divisor is 0, as the quotient is: NumPy's answer, which is that of ONNX's reference. */
+/** a - a/b * b of int32 lanes, with the sign of a. A divisor of 0 gives 0, as in NumPy and the ONNX reference implementation. */
 function remainder32(f: FunctionBuilder, a: Local<"v128">, b: Local<"v128">): V128 {
   return v128.and(i32x4.sub(a, i32x4.mul(quotient32(f, a, b), b)), i32x4.ne(b, v128.zero));
 }

@@ -18,17 +18,21 @@ export interface RegisterValue {
   readonly parts: readonly Local<"v128">[];
 }
 
+/** The type in which elements of this memory type are held in registers. */
 export function registerType(type: ElementwiseType): RegisterType {
   if (type === "float16") return "float32";
   return type === "uint8" || type === "int8" || type === "uint16" || type === "int16" ? "int32" : type;
 }
 
-/** Whether four elements take two vectors. */
+/** Whether four elements of this type take two vectors, because an element has 64 bits. */
 export function needsTwoVectors(type: RegisterType): type is "int64" | "float64" {
   return type === "int64" || type === "float64";
 }
 
-/** Loads `lanes` elements (1 to 4) that are `stride` elements apart. The other lanes are undefined. */
+/**
+ * Loads `lanes` (1 to 4) elements from memory, `stride` elements apart, starting at `address`, and widens them to `registerType(type)`. Other lanes
+ * are undefined.
+ */
 export function loadElements(
   f: FunctionBuilder,
   type: ElementwiseType,
@@ -70,7 +74,7 @@ function loadTwoByteLanes(f: FunctionBuilder, address: I32, stride: number, lane
   return indices(lanes).reduce<V128>((all, lane) => v128.load16Lane(at, all, lane, lane * stride * 2), v128.zero);
 }
 
-/** Widens bytes in the low lanes to 32-bit lanes. */
+/** Widens the four low bytes of an 8-bit type to 32-bit lanes; returns 32-bit types unchanged. */
 function widenTo32(type: ElementwiseType, loaded: V128): V128 {
   if (type === "int8") return i32x4.extendLowI16x8S(i16x8.extendLowI8x16S(loaded));
   if (type !== "uint8" && type !== "bool") return loaded;
@@ -78,7 +82,7 @@ function widenTo32(type: ElementwiseType, loaded: V128): V128 {
   return type === "bool" ? i32x4.ne(wide, v128.zero) : wide;
 }
 
-/** Stores the first `lanes` elements contiguously. Throws CONTRACT_VIOLATION when the value has another register type. */
+/** Stores the first `lanes` elements contiguously at `address`, narrowed to `type`. Throws CONTRACT_VIOLATION when the value has another register type. */
 export function storeElements(
   f: FunctionBuilder,
   type: ElementwiseType,

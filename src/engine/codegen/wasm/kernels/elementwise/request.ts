@@ -14,6 +14,10 @@ export type ElementwiseType =
   | "int8"
   | "bool";
 
+/**
+ * Operations with one operand that are defined for float32. `gelu`, `gelu-tanh`, `quick-gelu` and `silu` are defined at `Activation`; `log1p` is ln(1
+ * + x) and `expm1` is e^x - 1.
+ */
 export type FloatUnary =
   | "abs"
   | "neg"
@@ -48,7 +52,9 @@ export type FloatUnary =
   | "log1p"
   | "expm1";
 
+/** Operations with one operand. The result has the type of the operand. */
 export type Unary = FloatUnary | "not";
+/** Operations with two operands of the same type. The result has that type. */
 export type Arithmetic =
   | "add"
   | "sub"
@@ -64,6 +70,7 @@ export type Arithmetic =
   | "xor"
   | "shift-left"
   | "shift-right";
+/** Comparisons of two operands of the same type. The result is a bool. `ne` is true if an operand is NaN; all others are then false. */
 export type Comparison = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
 
 /**
@@ -87,12 +94,14 @@ export type Step =
   | { readonly op: "select"; readonly of: readonly [number, number, number] }
   | { readonly op: "cast"; readonly of: readonly [number]; readonly to: ElementwiseType };
 
+/** Element type and memory layout of one input tensor. */
 export interface ElementwiseInput {
   readonly type: ElementwiseType;
   /** Strides in elements; 0 on broadcast axes. Default: contiguous, row-major. */
   readonly strides?: readonly number[];
 }
 
+/** A fused chain of elementwise operations over one output shape. The result of the last step is stored as the output. */
 export interface ElementwiseRequest {
   /** Shape of the output, which is contiguous and row-major. */
   readonly shape: readonly number[];
@@ -102,6 +111,7 @@ export interface ElementwiseRequest {
   readonly output: ElementwiseType;
 }
 
+/** Size in bytes of one element of each type in memory. */
 export const elementBytes: Readonly<Record<ElementwiseType, number>> = {
   float32: 4,
   float16: 2,

@@ -1,4 +1,4 @@
-/** Generates one elementwise step for four lanes of any type. */
+/** Generates the code of one elementwise step on four elements of any type. */
 import { InferyardError } from "../../../../../errors.ts";
 import type { Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
@@ -20,7 +20,10 @@ import { needsTwoVectors, type RegisterValue, type RegisterType, registerType } 
 import type { Arithmetic, Comparison, ElementwiseType, Step, Unary } from "./request.ts";
 import { isComparison } from "./support.ts";
 
-/** Generates a step and returns its result. `constants` holds the values of constant steps by number. Throws CONTRACT_VIOLATION for an unsupported step. */
+/**
+ * Generates the code of one step and returns its result. `values` holds the inputs and the results of earlier steps; `constants` maps the indices of
+ * those that are constants to their numbers. Throws CONTRACT_VIOLATION if the step is not supported for the types of its operands.
+ */
 export function emitStep(
   f: FunctionBuilder,
   step: Step,
@@ -68,7 +71,7 @@ function unsupportedStep(step: Step, operands: readonly RegisterValue[]): Infery
   return new InferyardError("CONTRACT_VIOLATION", `there is no elementwise ${step.op} of ${types}`);
 }
 
-/** Computes each vector of a value: one, or two when four elements take two vectors. */
+/** Applies `compute` to each vector of the operands: one vector, or two for 64-bit types. Throws CONTRACT_VIOLATION where it returns undefined. */
 function computeParts(
   step: Step,
   operands: readonly RegisterValue[],
@@ -133,7 +136,7 @@ function constantParts(type: RegisterType, value: number): V128[] {
   return [pair, pair];
 }
 
-/** The low words of the lanes of two int64 vectors. */
+/** Truncates two vectors of two 64-bit lanes to one vector of four 32-bit lanes: the low 32 bits of each. */
 function lowWords([low, high]: readonly V128[]): V128 {
   return shuffle32(low ?? v128.zero, high ?? v128.zero, [0, 2, 4, 6]);
 }
@@ -156,7 +159,7 @@ function castParts(f: FunctionBuilder, from: RegisterValue, to: ElementwiseType)
   if (from.type === "bool") return [numbers];
   if (from.type === "float32") {
     const whole = i32x4.truncSatF32x4S(x);
-    // Below 0 the bits are those of the negative number.
+    // A negative number gives the bits of the int32: it wraps around.
     return target === "uint32"
       ? [v128.bitselect(whole, i32x4.truncSatF32x4U(x), f32x4.lt(x, v128.zero))]
       : [truncateTo(whole, to)];
@@ -165,11 +168,11 @@ function castParts(f: FunctionBuilder, from: RegisterValue, to: ElementwiseType)
     if (target === "uint32") return [lowWords(from.parts.map((part) => f.value(doubleToInt64(f, part))))];
     return [truncateTo(shuffle32(i32x4.truncSatF64x2SZero(x), i32x4.truncSatF64x2SZero(y ?? x), [0, 1, 4, 5]), to)];
   }
-  if (from.type === "int32" || from.type === "uint32") return [truncateTo(x, to)]; // the same bits
+  if (from.type === "int32" || from.type === "uint32") return [truncateTo(x, to)]; // a cast between int32 and uint32 keeps the bits
   return [truncateTo(lowWords([x, y ?? x]), to)];
 }
 
-/** The low bits alone, as types of one and two bytes are held. */
+/** Truncates int32 lanes to the low bits of an 8- or 16-bit type, zero- or sign-extended to 32 bits; returns other types unchanged. */
 function truncateTo(x: V128, to: ElementwiseType): V128 {
   if (to === "uint8") return v128.and(x, i32x4.const(0xff));
   if (to === "uint16") return v128.and(x, i32x4.const(0xffff));
@@ -207,7 +210,7 @@ function floatToInt64(f: FunctionBuilder, x: Local<"v128">, first: number): V128
   return i64x2.replaceLane(low, 1, i64.truncSatF32S(f32x4.extractLane(x, first + 1)));
 }
 
-/** bool as 0 and 1. */
+/** Converts to float64: two vectors of two lanes. */
 function toDouble(f: FunctionBuilder, { type, parts }: RegisterValue): V128[] {
   const [x, y] = parts;
   if (x === undefined) return [];

@@ -49,7 +49,7 @@ const arithmeticOf: Readonly<Record<RegisterType, ReadonlySet<Arithmetic>>> = {
 
 const comparisons: ReadonlySet<string> = new Set<Comparison>(["eq", "ne", "lt", "le", "gt", "ge"]);
 
-/** Whether the operation of a step with two operands is a comparison, whose result is a bool. */
+/** Whether a binary operation is a comparison. The result of a comparison is a bool; that of any other operation has the operand type. */
 export function isComparison(op: Arithmetic | Comparison): op is Comparison {
   return comparisons.has(op);
 }

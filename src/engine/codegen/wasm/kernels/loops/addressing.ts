@@ -3,15 +3,15 @@ import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32, select } from "../../assembler/scalar.ts";
 
-/** A size: a constant of the code, or an expression that is evaluated at run time. */
+/** A size in generated code: a number that is compiled into the code, or an expression that is evaluated at run time. */
 export type Size = number | I32;
 
-/** The size as an expression. */
+/** Converts a size to an expression. */
 export function sizeValue(size: Size): I32 {
   return typeof size === "number" ? i32.const(size) : size;
 }
 
-/** size * factor */
+/** Multiplies a size by a constant factor. */
 export function scaleSize(size: Size, factor: number): Size {
   return typeof size === "number" ? size * factor : i32.mul(size, i32.const(factor));
 }
@@ -26,13 +26,13 @@ export function maximum(a: I32, b: I32): I32 {
   return select(i32.gtS(a, b), a, b);
 }
 
-/** base + index * bytes */
+/** The address base + index * bytes. */
 export function offsetBy(base: I32, index: I32, bytes: Size): I32 {
   if (bytes === 0) return base;
   return i32.add(base, bytes === 1 ? index : i32.mul(index, sizeValue(bytes)));
 }
 
-/** The coordinates of a row-major index in a shape. */
+/** Converts the row-major index `place` to coordinates in `shape`, one per axis (NumPy unravel_index). */
 export function unravel(f: FunctionBuilder, place: I32, shape: readonly Size[]): Local<"i32">[] {
   const coordinates: Local<"i32">[] = [];
   let rest = f.value(place);
@@ -44,12 +44,12 @@ export function unravel(f: FunctionBuilder, place: I32, shape: readonly Size[]):
   return shape.length === 0 ? [] : [rest, ...coordinates];
 }
 
-/** base + the coordinates times their strides in bytes */
+/** The address of an element: base plus the sum of coordinate * stride over all axes. Strides are in bytes. */
 export function addressAt(base: I32, coordinates: readonly I32[], strides: readonly Size[]): I32 {
   return coordinates.reduce<I32>((sum, coordinate, axis) => offsetBy(sum, coordinate, strides[axis] ?? 0), base);
 }
 
-/** The product of the sizes; 1 for none. */
+/** The product of the sizes; 1 for an empty list. */
 export function product(sizes: readonly number[]): number {
   return sizes.reduce((all, size) => all * size, 1);
 }

@@ -1,4 +1,4 @@
-/** Merges neighbouring axes that all operands traverse alike: most broadcasts end with one or two axes. */
+/** Merges neighbouring axes that every operand stores contiguously, which leaves one or two axes for most broadcasts. */
 
 /** A loop axis: its size, and the stride of every operand in elements. */
 export interface Axis {
@@ -6,7 +6,10 @@ export interface Axis {
   readonly strides: readonly number[];
 }
 
-/** Merges the axes of a shape; `strides[operand][axis]` in elements. Axes of size 1 are dropped, but at least one axis remains. */
+/**
+ * Merges two neighbouring axes of `shape` wherever, for every operand, the stride of the outer axis is size * stride of the inner axis.
+ * `strides[operand][axis]` is in elements. Removes axes of size 1, but returns at least one axis.
+ */
 export function collapseAxes(shape: readonly number[], strides: readonly (readonly number[])[]): Axis[] {
   const axes: Axis[] = [];
   shape.forEach((size, axis) => {

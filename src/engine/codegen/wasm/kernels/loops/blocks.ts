@@ -8,9 +8,11 @@ import { type Size, sizeValue } from "./addressing.ts";
 export interface BlockRange {
   /** Index of the current block. */
   readonly block: I32;
+  /** Number of blocks. */
   readonly blocks: Size;
   /** Length of the whole range, in elements or bytes. */
   readonly size: number;
+  /** Length of every block except the last one, in the unit of `size`. */
   readonly width: number;
 }
 

@@ -1,4 +1,4 @@
-/** Copies runs of bytes of known length, without writing past their end. */
+/** Generates copies of byte ranges whose length is known when code is generated. No byte after the range is written. */
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { copyMemory, i32, i64 } from "../../assembler/scalar.ts";
@@ -7,7 +7,7 @@ import { v128 } from "../../assembler/vector.ts";
 /** Up to this many bytes, unrolled loads and stores are faster than memory.copy, whose call takes about 20 ns. */
 const inlineBytes = 192;
 
-/** Copies `bytes` bytes from `source` to `target`. */
+/** Generates a copy of `bytes` bytes from address `source` to address `target`. */
 export function copyBytes(f: FunctionBuilder, target: I32, source: I32, bytes: number): void {
   if (bytes > inlineBytes) {
     f.run(copyMemory(target, source, i32.const(bytes)));
@@ -20,10 +20,10 @@ export function copyBytes(f: FunctionBuilder, target: I32, source: I32, bytes: n
   for (const size of [8, 4, 2, 1] as const) for (; done + size <= bytes; done += size) copyElement(f, to, from, size, done, done);
 }
 
-/** Sizes of elements that can be copied. */
+/** Element sizes in bytes that kernels can copy. */
 export type ElementBytes = 1 | 2 | 4 | 8;
 
-/** Copies one element. The offsets are constant bytes added to each address. */
+/** Generates a copy of one element of `bytes` bytes from `source` + `sourceOffset` to `target` + `targetOffset`. Offsets are in bytes. */
 export function copyElement(
   f: FunctionBuilder,
   target: Local<"i32">,

@@ -1,9 +1,9 @@
-/** Partial vectors at the end of rows whose length is not a multiple of four. */
+/** Operations on partial vectors, which occur at the end of rows whose length is not a multiple of 4. */
 import type { I32, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { v128 } from "../../assembler/vector.ts";
 
-/** Stores the first `lanes` (1 to 4) 32-bit lanes and no byte after them. */
+/** Stores the first `lanes` (1 to 4) 32-bit lanes of `value` at `address` plus `offset` bytes. Writes no byte after them. */
 export function storeLanes(f: FunctionBuilder, address: I32, value: V128, lanes: number, offset: number = 0): void {
   if (lanes >= 4) {
     f.run(v128.store(address, value, offset));
@@ -14,7 +14,7 @@ export function storeLanes(f: FunctionBuilder, address: I32, value: V128, lanes:
   if (lanes % 2 === 1) f.run(v128.store32Lane(address, kept, lanes - 1, offset + (lanes - 1) * 4));
 }
 
-/** The first `lanes` lanes of `value`, and the other lanes of `other`. */
+/** A vector with the first `lanes` 32-bit lanes of `value` and the remaining lanes of `other`. */
 export function keepLanes(value: V128, other: V128, lanes: number): V128 {
   if (lanes >= 4) return value;
   const mask = v128.const(Array.from({ length: 16 }, (_, byte) => (byte < lanes * 4 ? 0xff : 0)));

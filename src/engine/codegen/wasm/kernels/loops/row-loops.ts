@@ -41,7 +41,7 @@ export function forVectors(
     body(i32.const(first * 4), Math.min(4, length - first), way);
 }
 
-/** As `forVectors`, for lengths known at run time. Vectors that do not fill an unrolled iteration use way 0. */
+/** Implements `forVectors` for lengths that are known at run time. Vectors that do not fill an unrolled iteration are passed `way` 0. */
 function forDynamicVectors(
   f: FunctionBuilder,
   { vectors, rest }: Exclude<RowLength, number>,
@@ -63,15 +63,15 @@ function forDynamicVectors(
   if (rest > 0) body(offset, rest, 0);
 }
 
-/** A reduction: how two vectors are combined, and the identity, which replaces lanes past the end of the row. */
+/** A reduction: the operation that combines two vectors, and its identity element, which replaces lanes past the end of the row. */
 export interface Reducer {
   readonly combine: Binary<"v128">;
   readonly identity: V128;
 }
 
 /**
- * Reduces what `element` computes for each vector of a row; the result is in every lane. Cheap elements are reduced into four accumulators, costly ones
- * into one.
+ * Reduces the vectors that `element` returns for a row to one value, which is in every lane of the result. `offset` is in bytes from the start of the
+ * row. With cost "cheap" the loop has four independent accumulators, which hides the latency of `combine`; with "costly" it has one.
  */
 export function reduceRow(
   f: FunctionBuilder,
@@ -91,7 +91,7 @@ export function reduceRow(
   return f.value(acrossLanes(sum, combine));
 }
 
-/** Loads four elements at base + offset bytes. */
+/** Loads four 32-bit elements from address `base` + `offset`, both in bytes. */
 export function loadVector(base: I32, offset: I32): V128 {
   return v128.load(i32.add(base, offset));
 }

@@ -24,6 +24,7 @@ export interface MatrixStrides {
   readonly batch: readonly number[];
 }
 
+/** Shapes, strides and scale factor of a batched matrix product. Each A[i] is [m, k], B[i] is [k, n] and C[i] is [m, n]. */
 export interface BatchedMatmulRequest {
   readonly m: number;
   readonly n: number;
@@ -53,7 +54,7 @@ const maxDotRows = 3;
 const panelsForFewRows: readonly number[] = [4, 2];
 const floatsPerNanosecond = 22;
 
-/** Creates the kernel. Parameters: a, b, c, and scratch when `scratchBytes` is not 0. */
+/** Creates the kernel. Parameters: a, b, c, and scratch when `scratchBytes` is not 0. Pieces: panels of columns of one product. */
 export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
   const { m, n, k, batch, a, b, alpha = 1, type = "float32" } = request;
   const isDots = type === "float32" && m <= maxDotRows && b.row === 1 && a.column === 1 && b.column > 1;
@@ -94,15 +95,15 @@ export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
   });
 }
 
-/** Columns of a panel. With few rows several panels are read at once, which gives more independent sums and longer reads of B. */
+/** Columns per piece, a multiple of 8. With one or two rows a piece has several panels, which gives more independent sums and longer reads of B. */
 function panelWidth({ m, b }: BatchedMatmulRequest, copies: boolean): number {
   const panels = b.column === 1 && !copies ? (panelsForFewRows[m - 1] ?? 1) : 1;
   return panels * tileColumns;
 }
 
-/** The sizes that may be passed as arguments, so that one code serves all sequence lengths. */
+/** Sizes that may be passed to the kernel as arguments, so that one compiled function serves all sequence lengths. */
 interface ProductSizes {
-  /** Blocks of 4 rows. */
+  /** Number of whole blocks of 4 rows. */
   readonly rowBlocks: Size;
   readonly panels: Size;
   readonly depth: Size;
@@ -133,7 +134,7 @@ function productSizes(
   };
 }
 
-/** What the code depends on when its sizes are arguments. */
+/** The part of the request that the generated code depends on when sizes are arguments; becomes part of the kernel key. */
 function specialization({ m, n, batch, a, b, alpha = 1 }: BatchedMatmulRequest, width: number): object {
   return {
     rows: m < tileRows ? { m } : { rest: m % tileRows },

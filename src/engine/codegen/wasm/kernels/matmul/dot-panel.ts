@@ -10,18 +10,21 @@ import { keepLanes } from "../loops/lanes.ts";
 import { floatBytes, laneCount } from "./micro-kernel.ts";
 import { transposed } from "./panel-copy.ts";
 
+/** One row of A and up to 4 columns of B, all contiguous along k, whose dot products are computed. */
 export interface DotPanel {
+  /** Number of products per sum: k. */
   readonly depth: number;
-  /** 1 to 4. */
+  /** Number of columns: 1 to 4. */
   readonly columns: number;
-  /** The row's and the first column's first element. */
+  /** Address of the first element of the row. */
   readonly a: I32;
+  /** Address of the first element of the first column. */
   readonly b: I32;
-  /** Elements from one column to the next. */
+  /** Distance in elements between neighbouring columns. */
   readonly columnStride: number;
 }
 
-/** The dot products of one row with up to four columns, one per lane; the other lanes are undefined. */
+/** Generates code for the dot products of one row with up to four columns. Returns one sum per lane; other lanes are undefined. */
 export function dotPanel(f: FunctionBuilder, { depth, columns, a: row, b: column, columnStride }: DotPanel): Local<"v128"> {
   const sums = f.locals("v128", laneCount);
   for (const sum of sums) f.set(sum, v128.zero); // locals keep the sums of the previous panel

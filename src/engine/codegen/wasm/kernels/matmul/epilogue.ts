@@ -6,27 +6,30 @@ import { type Activation, activate } from "../../math/activation.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { indices, laneCount } from "./micro-kernel.ts";
 
-/** What follows a matrix product. */
+/** The operations after a matrix product. */
 export interface Epilogue {
   readonly activation: Activation;
-  /** Where the residual is added. */
+  /** Whether a residual is added, and whether before or after the activation. */
   readonly residual: "none" | "before-activation" | "after-activation";
 }
 
-/** A tile of sums, and where it is stored. */
+/** A tile of sums in registers, and the addresses of its output and residual. */
 export interface TileStore {
   readonly sums: readonly (readonly Local<"v128">[])[];
-  /** Number of columns of the tile that exist. */
+  /** Number of columns to store; the remaining lanes are padding. */
   readonly columns: number;
   readonly c: I32;
   readonly cRowBytes: number;
   readonly residual: I32 | undefined;
   readonly residualRowBytes: number;
-  /** Applied to the sums first: scales, and a bias that could not be the initial sum. */
+  /** Applied to each vector of sums before the epilogue: scales, and a bias that is not the initial sum. */
   readonly finish: (sum: V128, row: number, vector: number) => V128;
 }
 
-/** Stores a tile. Expensive activations run in a loop over the rows, which generates their code once per vector instead of once per sum. */
+/**
+ * Generates code that applies the epilogue to a tile and stores it. Expensive activations run in a loop over the rows, which generates their code
+ * once per vector instead of once per sum.
+ */
 export function storeTile(f: FunctionBuilder, tail: Epilogue, tile: TileStore): void {
   const { sums, columns, c, cRowBytes } = tile;
   const lanes = (vector: number): number => Math.min(laneCount, columns - vector * laneCount);

@@ -10,10 +10,10 @@ import { f32x4, v128 } from "../../assembler/vector.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount, tileColumns } from "./micro-kernel.ts";
 
-/** Independent accumulators per panel: sums, columns and a factor must fit the 15 vector registers that V8 uses. */
+/** Number of independent sums per column, for one or two panels: sums, columns and a factor must fit the 15 vector registers that V8 uses. */
 const accumulatorsFor = (panels: number): number => (panels === 1 ? 3 : 2);
 
-/** One panel of the product: its initial sums, and what becomes of the final ones. */
+/** One panel of columns of the product: code generators for its initial sums and for storing its final sums. */
 export interface GemvPanel {
   /** Vectors of four columns: 1 or 2. */
   readonly vectors: number;
@@ -31,12 +31,12 @@ export interface Gemv {
   readonly pieces: { readonly from: I32; readonly to: I32 };
 }
 
-/** Number of pieces. A piece is a pair of panels, as far apart as there are pieces. */
+/** Number of pieces of a product with `n` columns. Piece i computes the panels i and i + pieces. */
 export function gemvPieces(n: number): number {
   return Math.ceil(Math.ceil(n / tileColumns) / 2);
 }
 
-/** Generates the loop over the pieces. `panelAt` describes each panel. */
+/** Generates the loop over the pieces. `panelAt` returns the code generators of the panel with this index and this number of columns. */
 export function emitGemv(f: FunctionBuilder, row: Gemv, panelAt: (panel: I32, columns: number) => GemvPanel): void {
   const { n, depth, b, pieces } = row;
   const panels = Math.ceil(n / tileColumns);

@@ -11,14 +11,15 @@ import { emitTiles, tilingFor, rowSpecialization, type TilePosition } from "./ti
 import { emitGemv, gemvPieces, type GemvPanel } from "./gemv.ts";
 import { type Epilogue, storeTile } from "./epilogue.ts";
 
-/** What the kernel computes. */
+/** Shapes and fused operations of one matrix product with constant weights. */
 export interface MatmulRequest {
   /** Rows of A and C. A is [m, k] and C is [m, n], both row-major; B is [k, n] packed by `packMatmulWeights`. */
   readonly m: number;
   readonly n: number;
   readonly k: number;
-  /** Elements from one row of A to the next. Default: k. */
+  /** Distance in elements between neighbouring rows of A. Default: k. */
   readonly aStride?: number;
+  /** Distance in elements between neighbouring rows of C. Default: n. */
   readonly cStride?: number;
   /** Factor of the product, but not of the bias. Default: 1. */
   readonly alpha?: number;
@@ -31,7 +32,10 @@ export interface MatmulRequest {
 
 const multiplyAddsPerNanosecond = 25;
 
-/** Creates the kernel. Parameters: a, b, then bias and residual if requested, then c. Pieces: panels of 8 columns (pairs of panels for one row), or blocks of 4 rows where m is large. */
+/**
+ * Creates the kernel. Parameters: a, b, then bias and residual if requested, then c. Pieces: panels of 8 columns (pairs of panels for one row), or
+ * blocks of 4 rows where m is large.
+ */
 export function matmul(request: MatmulRequest): Kernel {
   const { m, n, k, aStride = k, cStride = n, alpha = 1, bias = false, activation = "none", residual = "none" } = request;
   const isRow = m === 1;

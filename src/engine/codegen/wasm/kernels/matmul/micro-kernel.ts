@@ -19,7 +19,7 @@ export const laneCount = 4;
 /** Bytes of a float32. */
 export const floatBytes = 4;
 
-/** How a tile multiplies: float32, int32, or pairs of 16-bit integers. */
+/** The arithmetic of a tile: float32, int32, or pairs of 16-bit integers. */
 export interface TileArithmetic {
   /** Loads four columns of B. */
   loadColumns(b: I32, offset: number): V128;
@@ -37,25 +37,26 @@ export interface Tile {
   readonly rows: number;
   /** Number of vectors of four columns. */
   readonly vectors: number;
-  /** Number of k. Must be above 0 when it is an argument. */
+  /** Number of iterations of the loop over k. Must be above 0 if it is an expression. */
   readonly depth: Size;
   /** Address of the tile's first row of A. */
   readonly a: I32;
   readonly b: I32;
-  /** Bytes from one row of A to the next. */
+  /** Distance in bytes between neighbouring rows of A. */
   readonly aRowBytes: Size;
+  /** Distance in bytes between neighbouring k of A. */
   readonly aDepthBytes: number;
-  /** Bytes of B from one k to the next. Must be above 0. */
+  /** Distance in bytes between neighbouring k of B. Must be above 0. */
   readonly bDepthBytes: number;
   /** Byte offset of each vector of columns within B at one k. Default: contiguous. */
   readonly bVectorBytes?: (vector: number) => number;
   /** Default: float32. */
   readonly arithmetic?: TileArithmetic;
-  /** The initial sum of a row and vector. */
+  /** Returns the initial sum of a row of the tile and a vector of its columns. */
   start(row: number, vector: number): V128;
 }
 
-/** Generates the loop over k. Returns the locals with the sums, as [row][vector]. */
+/** Generates the loop over k of one tile. Returns the local variables that hold the sums, as [row][vector]. */
 export function emitMicroKernel(f: FunctionBuilder, tile: Tile): Local<"v128">[][] {
   const {
     rows,
@@ -88,14 +89,14 @@ export function emitMicroKernel(f: FunctionBuilder, tile: Tile): Local<"v128">[]
   return sums;
 }
 
-/** How the factor of each row is loaded. With a constant row stride the instruction's own offset is used. */
+/** Returns the generator of loads of A: one element of a row, copied to all lanes. A constant row stride becomes the offset immediate of the load. */
 function rowFactors(f: FunctionBuilder, a: Local<"i32">, { rows, aRowBytes }: Tile): (row: number) => V128 {
   if (typeof aRowBytes === "number") return (row) => v128.load32Splat(a, row * aRowBytes);
   const offsets = indices(rows).map((row) => f.value(i32.mul(aRowBytes, i32.const(row))));
   return (row) => v128.load32Splat(row === 0 ? a : i32.add(a, offsets[row] ?? a));
 }
 
-/** The integers from 0 to `count` - 1. */
+/** The array of the integers from 0 to `count` - 1. */
 export function indices(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index);
 }

@@ -6,15 +6,15 @@ import { shuffle32, v128 } from "../../assembler/vector.ts";
 import type { Size } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount } from "./micro-kernel.ts";
 
-/** The panel to copy. */
+/** The panel to copy: `depth` rows of `columns` 32-bit elements. */
 export interface Panel {
-  /** Number of k. Must be above 0 when it is an argument. */
+  /** Number of rows: k. Must be above 0 if it is an expression. */
   readonly depth: Size;
   readonly columns: number;
   readonly from: I32;
   /** Target address, with room for `depth` rows of whole vectors, rounded up to a multiple of four. */
   readonly to: I32;
-  /** Elements from one k to the next. */
+  /** Distance in elements between neighbouring rows of the source. */
   readonly rowStride: number;
   readonly columnStride: number;
 }
@@ -61,7 +61,7 @@ function transpose(f: FunctionBuilder, panel: Panel): void {
   });
 }
 
-/** The columns of the 4 x 4 matrix with these rows. */
+/** Transposes a 4 x 4 matrix of 32-bit elements: takes its four rows and returns its four columns. */
 export function transposed(f: FunctionBuilder, rows: readonly Local<"v128">[]): Local<"v128">[] {
   const [a, b, c, d] = rows;
   if (a === undefined || b === undefined || c === undefined || d === undefined) return [];

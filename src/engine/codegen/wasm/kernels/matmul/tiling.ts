@@ -25,12 +25,12 @@ export interface Tiling {
   readonly rowBlocks?: I32;
 }
 
-/** What the code depends on when the number of row blocks is an argument; part of the kernel's key. */
+/** The part of the tiling that the generated code depends on when the number of row blocks is an argument; becomes part of the kernel key. */
 export function rowSpecialization({ m, splitsColumns }: Tiling): object {
   return m < tileRows ? { m, byColumns: splitsColumns } : { rest: m % tileRows, byColumns: splitsColumns };
 }
 
-/** A tile: rows from `rowBlock` * 4, columns from `panel` * 8. More than 8 columns are neighbouring panels. */
+/** Position of a tile: its first row is `rowBlock` * 4, its first column `panel` * 8. A tile of more than 8 columns spans neighbouring panels. */
 export interface TilePosition {
   readonly rowBlock: I32;
   readonly rows: number;
@@ -43,7 +43,7 @@ const blockBytes = 512 * 1024;
 /** From this many panels on a product is divided by columns, else by rows. */
 const minPanelsToSplit = 4;
 
-/** The tiling of a product of [m, k] and [k, n]. `panelsPerTile`: default by the number of rows. */
+/** Chooses the tiling of a product of A [m, k], whose rows take `aRowBytes` bytes, and B [k, n]. Default of `panelsPerTile`: chosen by m. */
 export function tilingFor(m: number, n: number, aRowBytes: number, panelsPerTile: number = defaultPanelsPerTile(m)): Tiling {
   const panels = Math.ceil(n / tileColumns);
   const rowBlocks = Math.ceil(m / tileRows);
@@ -57,7 +57,7 @@ interface Range {
   readonly to: I32;
 }
 
-/** Generates the loops over a range of pieces. `tile` is called for each shape of tile, and generates one. */
+/** Generates the loops over a range of pieces. Calls `tile` once for each tile size that occurs, to generate the code of one tile. */
 export function emitTiles(f: FunctionBuilder, loops: Tiling, pieces: Range, tile: (place: TilePosition) => void): void {
   if (loops.splitsColumns) {
     emitPanels(f, loops, pieces, { from: i32.const(0), to: allRowBlocks(f, loops) }, tile);

@@ -9,7 +9,7 @@ export function packedMatmulLength(k: number, n: number): number {
   return Math.ceil(n / tileColumns) * tileColumns * k;
 }
 
-/** Packs weights, given as [k, n] row-major, or as [n, k] when `transposed`. `packed` must have `packedMatmulLength(k, n)` elements. */
+/** Packs weights, given as [k, n] row-major, or as [n, k] row-major if `transposed`, into `packed`. `packed` must have `packedMatmulLength(k, n)` elements. */
 export function packMatmulWeights(
   packed: Float32Array,
   weights: ArrayLike<number>,
@@ -24,7 +24,7 @@ export function packMatmulWeights(
         packed[place] = column < n ? (weights[row * rowStep + column * columnStep] ?? 0) : 0;
 }
 
-/** Restores packed weights as [k, n] row-major. */
+/** Unpacks weights packed by `packMatmulWeights` and returns them as [k, n] row-major. */
 export function unpackMatmulWeights(packed: Float32Array, { k, n }: { readonly k: number; readonly n: number }): Float32Array {
   const weights = new Float32Array(k * n);
   for (let row = 0; row < k; row += 1)

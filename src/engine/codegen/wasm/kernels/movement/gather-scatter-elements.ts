@@ -20,10 +20,12 @@ interface IndexedElements {
   readonly indexType: IndexType;
 }
 
+/** Shapes and types of one GatherElements kernel. The output is contiguous and has the shape of the indices. */
 export interface GatherElementsRequest extends IndexedElements {
   readonly elementBytes: ElementBytes;
 }
 
+/** Shapes, types and reduction of one ScatterElements kernel. The updates are contiguous and have the shape of the indices. */
 export interface ScatterElementsRequest extends IndexedElements {
   readonly type: ScatterType;
   readonly reduction: ScatterReduction;

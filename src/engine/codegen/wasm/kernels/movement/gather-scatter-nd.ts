@@ -19,13 +19,16 @@ interface IndexedBlocks {
   readonly indexType: IndexType;
 }
 
+/** Shapes and types of one GatherND kernel. The output is [rows, length] and contiguous. */
 export interface GatherBlocksRequest extends IndexedBlocks {
   /** Rows of indices per batch. */
   readonly batchRows: number;
+  /** Elements of the data per batch. */
   readonly batchLength: number;
   readonly elementBytes: ElementBytes;
 }
 
+/** Shapes, type and reduction of one ScatterND kernel. The updates are [rows, length] and contiguous. */
 export interface ScatterBlocksRequest extends IndexedBlocks {
   readonly type: ScatterType;
   readonly reduction: ScatterReduction;
@@ -113,7 +116,7 @@ export function scatterBlocks(request: ScatterBlocksRequest): Kernel {
   });
 }
 
-/** Elements from the data's start to the block that a row names, and whether there is one. */
+/** Returns the offset in elements (`place`) of the block that a row of indices selects, and whether all indices of the row are in range (`isInside`). */
 function blockOffset(
   f: FunctionBuilder,
   { sizes, strides, indexType }: IndexedBlocks,

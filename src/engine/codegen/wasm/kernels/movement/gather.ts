@@ -1,13 +1,14 @@
-/** Gather along one axis: y[outer, i, inner] = x[outer, index[i], inner]; embedding tables, ONNX Gather. */
+/** Gather along one axis (ONNX Gather, embedding tables): y[outer, i, inner] = x[outer, index[i], inner]. */
 import { i32 } from "../../assembler/scalar.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { type ElementBytes, copyBytes } from "../loops/copy-bytes.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { indexOutOfRange, type IndexType, loadIndex } from "./load-index.ts";
 
+/** Shapes and types of one Gather kernel: x is [outer, n, inner], the output is [outer, count, inner], both contiguous. */
 export interface GatherRequest {
   readonly outer: number;
-  /** Size of the axis. Negative indices count from the end. */
+  /** Size of the indexed axis. Negative indices count from the end. */
   readonly n: number;
   readonly inner: number;
   /** Number of indices. */

@@ -5,11 +5,13 @@ import type { Binary } from "../../assembler/instruction-tables.ts";
 import { f32, i32, i64, select } from "../../assembler/scalar.ts";
 import { type ElementBytes, copyElement } from "../loops/copy-bytes.ts";
 
+/** How an update is combined with the element at its target: `none` replaces the element; the others apply ONNX's `reduction` of that name. */
 export type ScatterReduction = "none" | "add" | "mul" | "min" | "max";
 
-/** Element types that are combined, or element sizes in bytes for updates that only replace. */
+/** The element type of the data, or its element size in bytes, which suffices for the reduction `none`. */
 export type ScatterType = "float32" | "int32" | "int64" | ElementBytes;
 
+/** Size in bytes of one element of each scatter type. */
 export const elementBytesOf: Readonly<Record<ScatterType, ElementBytes>> = {
   float32: 4,
   int32: 4,

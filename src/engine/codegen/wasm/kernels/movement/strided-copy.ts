@@ -14,10 +14,13 @@ import { offsetBy, minimum, addressAt, product, unravel } from "../loops/address
 import { indices } from "../matmul/micro-kernel.ts";
 import { transposed } from "../matmul/panel-copy.ts";
 
+/** Shape and strides of a copy from one tensor layout to another. */
 export interface StridedCopyRequest {
+  /** Shape of both tensors. */
   readonly shape: readonly number[];
-  /** Strides in elements of the source. No two elements of the target may have the same address. */
+  /** Strides of the source in elements, one per axis. */
   readonly from: readonly number[];
+  /** Strides of the target in elements, one per axis. No two elements may have the same address. */
   readonly to: readonly number[];
   readonly elementBytes: ElementBytes;
 }
@@ -60,7 +63,7 @@ function planCopy(axes: readonly Axis[], bytes: ElementBytes): CopyStrategy {
   return elementwiseCopy(axes, bytes);
 }
 
-/** The whole copy is contiguous. Pieces are blocks of it. */
+/** Copies one contiguous range of `length` bytes. Pieces: blocks of 16 KiB. */
 function contiguous(length: number): CopyStrategy {
   const blocks = Math.ceil(length / blockBytes);
   return {
@@ -68,7 +71,7 @@ function contiguous(length: number): CopyStrategy {
     pieceNanoseconds: blockBytes / 10,
     emit(f, x, y, piece) {
       const run = (bytes: number): void => copyBytes(f, offsetBy(y, piece, blockBytes), offsetBy(x, piece, blockBytes), bytes);
-      // What lies in place already, as the data of a scattering may, is left there.
+      // Source and target may be the same buffer, for example the data of a scatter operation. No copy is needed then.
       f.when(i32.ne(x, y), () => {
         emitBlock(f, { block: piece, blocks, size: length, width: blockBytes }, run);
       });
@@ -88,7 +91,7 @@ function contiguousRows(axes: readonly Axis[], length: number, bytes: ElementByt
   };
 }
 
-/** Fills each row with one element. */
+/** Fills each row of the target with one element of the source, whose last axis has stride 0. */
 function fillRows(axes: readonly Axis[], bytes: ElementBytes): CopyStrategy {
   const outer = axes.slice(0, -1);
   const length = (axes.at(-1)?.size ?? 1) * bytes;
@@ -147,7 +150,10 @@ function elementwiseCopy(axes: readonly Axis[], bytes: ElementBytes): CopyStrate
   };
 }
 
-/** A transpose in tiles of 4 x 4 elements of 32 bits: the axis `crossing` is contiguous in the source, the last axis in the target. A piece has four positions of `crossing`. */
+/**
+ * Transposes tiles of 4 x 4 elements of 32 bits. The axis with index `crossing` is contiguous in the source, the last axis in the target. Pieces:
+ * groups of four positions along `crossing`.
+ */
 function tiledTranspose(axes: readonly Axis[], crossing: number): CopyStrategy {
   const outer = axes.slice(0, -1).filter((_, axis) => axis !== crossing);
   const across = axes[crossing] ?? { size: 1, strides: [] };

@@ -7,7 +7,7 @@
  * Where the product of norms is larger, the tile widens after every instruction, which is slower and exact for all weights that satisfy `fitsBytes`.
  */
 
-/** Neighbouring k that one instruction multiplies for one column: four, in two sums. */
+/** Neighbouring k that one dot product instruction multiplies for one column: four products, added to two 16-bit sums. */
 export const stepDepth = 4;
 /**
  * Steps that are summed in 16 bits, two products of each in either lane of a column. Measured: 8 steps are 5 % slower, 16 a few per cent faster
@@ -19,30 +19,38 @@ export const vectorBytes = 16;
 /** Weights of a step: 8 columns. */
 export const stepBytes: number = 2 * vectorBytes;
 
-/** The largest norm that fits with that of the other operand. */
+/** Upper bound on the product of the two norms for sums that fit 16 bits. */
 export const maxInt16 = 32_767;
 
-/** Before a panel's runs: its largest norm (int32), two 1 (int16), then the sum of each column (int32). */
+/** Bytes of the header of a panel: the largest norm of its runs (int32), two int16 of value 1, padding, then the sum of each column (8 times int32). */
 export const panelHeaderBytes = 48;
+/**
+ * Byte offset, within the header of a panel, of two int16 elements with the value 1. Kernels load them as the operand of the widening dot product.
+ */
 export const onesOffset = 4;
+/** Byte offset, within the header of a panel, of the sums of the weights of its 8 columns: 8 times int32. */
 export const columnSumsOffset = 16;
 
+/** Number of steps of `stepDepth` neighbouring k that cover k; the last step is padded with zeros. */
 export function stepsOf(k: number): number {
   return Math.ceil(k / stepDepth);
 }
 
-/** Bytes of a panel of 8 columns. Each run begins with the sums of its weights, 16 times int16. */
+/** Bytes of a packed panel of 8 columns, header included. Each run begins with the sums of its weights, 16 times int16. */
 export function panelBytes(k: number): number {
   const steps = stepsOf(k);
   return panelHeaderBytes + Math.ceil(steps / runSteps) * stepBytes + steps * stepBytes;
 }
 
-/** Where a row's numbers end: behind them its largest norm and then what the weights' sums are to be multiplied by, both int32. */
+/**
+ * Byte offset, within a row of activations, of the largest norm of its runs (int32). The factor of the sums of weights (int32), which corrects for
+ * the zero point, follows it.
+ */
 export function normOffset(k: number): number {
   return stepsOf(k) * stepDepth;
 }
 
-/** Bytes of a row of activations. */
+/** Bytes of a row of k quantized activations: the padded elements, the norm and the zero-point factor. */
 export function rowBytes(k: number): number {
   return normOffset(k) + 8;
 }

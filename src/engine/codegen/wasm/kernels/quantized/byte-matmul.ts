@@ -26,8 +26,9 @@ import {
   vectorBytes,
 } from "./byte-layout.ts";
 
+/** Shapes and output form of one matrix product of uint8 activations and int8 weights. */
 export interface ByteMatmulRequest {
-  /** Rows. A is [m, k] as `quantizeRows` writes it; B is [k, n] packed by `packBytes`; C is [m, n] row-major. */
+  /** Rows of A and C. A is [m, k] as `quantizeRows` writes it; B is [k, n] packed by `packBytes`; C is [m, n] row-major. */
   readonly m: number;
   readonly n: number;
   readonly k: number;
@@ -36,7 +37,10 @@ export interface ByteMatmulRequest {
 
 const multiplyAddsPerNanosecond = 60;
 
-/** Creates the kernel. Parameters: a, b, then aScale, bScale, bias, residual as the output form takes them, then c. Pieces as of `matmul`. */
+/**
+ * Creates the kernel. Parameters: a, b, then aScale, bScale, bias, residual as the output form takes them, then c. Pieces: panels of 8 columns, or
+ * blocks of 4 rows where m is large.
+ */
 export function byteMatmul({ m, n, k, output }: ByteMatmulRequest): Kernel {
   const loops = tilingFor(m, n, rowBytes(k), 1);
   return defineKernel({
@@ -66,13 +70,13 @@ export function byteMatmul({ m, n, k, output }: ByteMatmulRequest): Kernel {
 
 interface ByteTile {
   readonly k: number;
-  /** Set by the product. */
+  /** Local variables that receive the sums, as [row][vector]. */
   readonly sums: readonly (readonly Local<"v128">[])[];
   readonly a: Local<"i32">;
   readonly panel: Local<"i32">;
 }
 
-/** What the loops over a tile's steps share. */
+/** Local variables that the loops over the steps of a tile share: addresses of weights and activations, and a vector of int16 ones. */
 interface StepCursor {
   readonly tile: ByteTile;
   readonly weights: Local<"i32">;
@@ -88,7 +92,7 @@ function multiplyBytes(f: FunctionBuilder, tile: ByteTile): void {
     tile,
     weights: f.value(i32.add(panel, i32.const(panelHeaderBytes))),
     bytes: f.value(a),
-    ones: f.value(v128.load32Splat(panel, onesOffset)), // a constant would be made anew for each use
+    ones: f.value(v128.load32Splat(panel, onesOffset)), // loaded once: V8 would create a constant again at each use
   };
   f.when(
     i32.leS(i32.mul(norm, i32.load(panel)), i32.const(maxInt16)),
@@ -97,7 +101,10 @@ function multiplyBytes(f: FunctionBuilder, tile: ByteTile): void {
   );
 }
 
-/** Runs start from the sums of their weights times what takes the zero point off, so that they hold what the norms speak of. */
+/**
+ * Generates the product of a tile with sums of one run in 16 bits. Each run starts from the sum of its weights times the zero-point factor, so that the
+ * partial sums are those of activations without zero point, for which the norms bound the result.
+ */
 function sumInSixteenBits(f: FunctionBuilder, walk: StepCursor): void {
   const { tile, weights, ones } = walk;
   const { sums, a, k } = tile;
@@ -138,7 +145,7 @@ function sumInThirtyTwoBits(f: FunctionBuilder, walk: StepCursor): void {
 
 type EachStep = (use: (products: V128, row: number, vector: number) => void) => void;
 
-/** `run` is called once, to write what happens in each run; it is handed what writes the loop over the run's steps. */
+/** Generates the loop over the runs of a panel. `run` generates the body of the loop and is given the generator of the inner loop over the steps of a run. */
 function forRuns(f: FunctionBuilder, { tile, weights, bytes }: StepCursor, run: (eachStep: EachStep) => void): void {
   const { sums, k, panel } = tile;
   const steps = stepsOf(k);

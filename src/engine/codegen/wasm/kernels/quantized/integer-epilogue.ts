@@ -9,7 +9,7 @@ import { floatBytes, indices, laneCount, tileColumns, tileRows } from "../matmul
 import type { TilePosition } from "../matmul/tiling.ts";
 import { type Epilogue, storeTile } from "../matmul/epilogue.ts";
 
-/** float32 results: activation(sum * aScale * bScale + bias), with an optional residual. */
+/** float32 results activation(sum * aScale * bScale + bias), with an optional residual. Scales are per tensor, per row of A or per column of B. */
 export interface FloatOutput {
   readonly aScale: "tensor" | "row";
   readonly bScale: "tensor" | "column";
@@ -18,12 +18,12 @@ export interface FloatOutput {
   readonly residual?: Epilogue["residual"];
 }
 
-/** The form of the results. */
+/** The output format: int32 sums, or float32 results. */
 export type IntegerOutput = "int32" | FloatOutput;
 
 type Operand = "aScale" | "bScale" | "bias" | "residual";
 
-/** The optional operands that the output form takes. */
+/** Which optional operands the output format needs. */
 export function optionalOperands(output: IntegerOutput): Readonly<Record<Operand, boolean>> {
   const float = output === "int32" ? undefined : output;
   return {
@@ -34,6 +34,7 @@ export function optionalOperands(output: IntegerOutput): Readonly<Record<Operand
   };
 }
 
+/** A tile of exact int32 sums, its position in the output matrix, and the operands of the epilogue. */
 export interface IntegerTile {
   readonly n: number;
   readonly output: IntegerOutput;
@@ -43,6 +44,7 @@ export interface IntegerTile {
   readonly operands: Readonly<Partial<Record<Operand, I32>>>;
 }
 
+/** Generates code that stores a tile: as int32, or as float32 after scales, bias, residual and activation are applied. */
 export function storeIntegers(f: FunctionBuilder, { n, output, place, sums, c, operands }: IntegerTile): void {
   const { rowBlock, rows, panel, columns } = place;
   const cRowBytes = n * floatBytes;

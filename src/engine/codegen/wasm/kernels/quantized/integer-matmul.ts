@@ -13,8 +13,9 @@ import { laneCount, emitMicroKernel, tileColumns, tileRows } from "../matmul/mic
 import { emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
 import { centredStride } from "./quantize.ts";
 
+/** Shapes, weight width and output form of one matrix product of int16 activations and packed 8- or 16-bit weights. */
 export interface IntegerMatmulRequest {
-  /** Rows. A is [m, k] int16 with rows of `centredStride(k)` elements; B is [k, n] packed by `packIntegerWeights`; C is [m, n] row-major. */
+  /** Rows of A and C. A is [m, k] int16 with rows of `centredStride(k)` elements; B is [k, n] packed by `packIntegerWeights`; C is [m, n] row-major. */
   readonly m: number;
   readonly n: number;
   readonly k: number;
@@ -25,7 +26,10 @@ export interface IntegerMatmulRequest {
 
 const multiplyAddsPerNanosecond = 40;
 
-/** Creates the kernel. Parameters: a, b, then aScale, bScale, bias, residual as the output form takes them, then c. Pieces as of `matmul`. */
+/**
+ * Creates the kernel. Parameters: a, b, then aScale, bScale, bias, residual as the output form takes them, then c. Pieces: panels of 8 columns, or
+ * blocks of 4 rows where m is large.
+ */
 export function integerMatmul(request: IntegerMatmulRequest): Kernel {
   const { m, n, k, weightBytes, output } = request;
   const pairs = centredStride(k) / 2;

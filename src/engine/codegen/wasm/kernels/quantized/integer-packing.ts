@@ -7,6 +7,7 @@ import { tileColumns } from "../matmul/micro-kernel.ts";
 /** Bytes per packed weight: 1 when all zero points are 0 (or 128 of uint8, which is equivalent), else 2. */
 export type WeightBytes = 1 | 2;
 
+/** Unpacked 8-bit weights [k, n] with their zero points. */
 export interface IntegerWeights {
   /** Weights [k, n] row-major, or [n, k] when `transposed`. */
   readonly values: Uint8Array | Int8Array;
@@ -17,7 +18,7 @@ export interface IntegerWeights {
   readonly zeroPoints?: ArrayLike<number>;
 }
 
-/** Bytes that each weight needs once its zero point is subtracted. */
+/** Bytes per packed weight: 1 if every zero point is 0 (int8) or 128 (uint8), else 2, because weight - zero point may exceed int8. */
 export function integerWeightBytes({ values, zeroPoints = [0] }: IntegerWeights): WeightBytes {
   const harmless = values instanceof Uint8Array ? 128 : 0;
   return Array.from(zeroPoints).every((zero) => zero === harmless) ? 1 : 2;
@@ -29,7 +30,10 @@ export function packedIntegerLength(weights: IntegerWeights): number {
   return Math.ceil(n / tileColumns) * tileColumns * Math.ceil(k / 2) * 2 * integerWeightBytes(weights);
 }
 
-/** Packs weights. `packed` must have `packedIntegerLength` bytes and start at a multiple of two. */
+/**
+ * Subtracts the zero points from the weights and writes them to `packed` in the layout of `integerMatmul`. `packed` must have `packedIntegerLength`
+ * bytes and start at a multiple of two.
+ */
 export function packIntegerWeights(packed: Uint8Array, weights: IntegerWeights): void {
   const { values, k, n, transposed = false, zeroPoints = [0] } = weights;
   const { buffer, byteOffset, byteLength } = packed;

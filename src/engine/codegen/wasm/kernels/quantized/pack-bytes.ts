@@ -11,6 +11,7 @@ import {
   stepsOf,
 } from "./byte-layout.ts";
 
+/** Unpacked weights [k, n] from which the zero point has been subtracted. */
 export interface ByteWeights {
   /** Weights [k, n] row-major, without their zero point. */
   readonly values: ArrayLike<number>;
@@ -18,10 +19,10 @@ export interface ByteWeights {
   readonly n: number;
 }
 
-/** Two products of a weight and a byte are added with saturation at 32,767, and 255 * 128 is the last multiple of 255 below it. */
+/** Upper bound on the sum of two neighbouring weights of equal sign: two products are added with saturation at 32,767, and 255 * 128 is below it. */
 const maxPairSum = 128;
 
-/** Whether all weights fit a byte, and the sum of products of two neighbouring k cannot overflow int16 for any activations. */
+/** Whether `byteMatmul` is exact for these weights: all fit int8, and the sum of two neighbouring products cannot overflow int16 for any activations. */
 export function fitsBytes({ values, k, n }: ByteWeights): boolean {
   for (let row = 0; row < k; row += 2)
     for (let column = 0; column < n; column += 1) {
@@ -38,7 +39,10 @@ export function packedBytesLength({ k, n }: Pick<ByteWeights, "k" | "n">): numbe
   return Math.ceil(n / tileColumns) * panelBytes(k);
 }
 
-/** Packs weights. `packed` must have `packedBytesLength` bytes and start at a multiple of four. */
+/**
+ * Writes the weights, with the norms and sums of their runs, to `packed` in the layout of `byteMatmul`. `packed` must have `packedBytesLength` bytes
+ * and start at a multiple of four.
+ */
 export function packBytes(packed: Uint8Array, { values, k, n }: ByteWeights): void {
   const { buffer, byteOffset, byteLength } = packed;
   const bytes = new Int8Array(buffer, byteOffset, byteLength);
@@ -67,14 +71,14 @@ export function packBytes(packed: Uint8Array, { values, k, n }: ByteWeights): vo
   }
 }
 
-/** Steps, and where in memory their weights go. */
+/** A run of steps `start` to `end` (exclusive), and the byte offset of its weights in the packed array. */
 interface Run {
   readonly start: number;
   readonly end: number;
   readonly weightsAt: number;
 }
 
-/** One column of a run. Gives the sums of its two lanes, and the larger sum of their squares. */
+/** Packs one column of a run. Returns the sums of the weights in the even and in the odd 16-bit lane, and the larger of the two sums of squares. */
 function packColumn(
   target: Int8Array,
   { values, k, n }: ByteWeights,

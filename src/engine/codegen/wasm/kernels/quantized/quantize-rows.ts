@@ -8,12 +8,13 @@ import { floatBytes, indices } from "../matmul/micro-kernel.ts";
 import { quantizedLanes } from "./quantize.ts";
 import { normOffset, rowBytes, runSteps, stepDepth } from "./byte-layout.ts";
 
+/** Shape of the activations: [rows, columns] float32, contiguous. */
 export interface QuantizeRowsRequest {
   readonly rows: number;
   readonly columns: number;
 }
 
-/** Elements that are quantised at a time. */
+/** Elements that are quantized at a time. */
 const groupSize = 8;
 const runSize = runSteps * stepDepth;
 
@@ -39,8 +40,8 @@ export function quantizeRows({ rows, columns }: QuantizeRowsRequest): Kernel {
         const low = f.value(quanta(0));
         const narrow = f.value(i16x8.narrowI32x4S(low, count > 4 ? quanta(16) : low));
         const bytes = f.value(i8x16.narrowI16x8U(narrow, narrow));
-        const words = i16x8.extendLowI8x16U(bytes); // what a NaN became is a byte as well: the norms must hold for it
-        f.run(v128.store64Lane(target, isUnsigned ? bytes : i8x16.sub(bytes, i8x16.splat(i32.const(128))), 0)); // ends before the row does
+        const words = i16x8.extendLowI8x16U(bytes); // read back from the bytes, so that the norms also cover the byte that a NaN is converted to
+        f.run(v128.store64Lane(target, isUnsigned ? bytes : i8x16.sub(bytes, i8x16.splat(i32.const(128))), 0)); // 8 bytes never exceed the row, which ends with the norm and factor
         const centred = f.value(keepWords(i16x8.sub(words, zero), count));
         f.set(squares, i32x4.add(squares, i32x4.dotI16x8S(centred, centred)));
       };
@@ -52,7 +53,7 @@ export function quantizeRows({ rows, columns }: QuantizeRowsRequest): Kernel {
             i32.add(target, i32.const(start)),
             Math.min(groupSize, size - start),
           );
-        // Lanes 0 and 2 are one lane of the products, 1 and 3 the other.
+        // The 32-bit lanes 0 and 2 hold squares of one 16-bit lane of the dot product, 1 and 3 those of the other.
         f.set(largest, i32x4.maxS(largest, i32x4.add(squares, shuffle32(squares, squares, [2, 3, 0, 1]))));
       };
       f.range(from, to, 1, (row) => {
@@ -75,7 +76,7 @@ export function quantizeRows({ rows, columns }: QuantizeRowsRequest): Kernel {
   });
 }
 
-/** The first `count` words, 0 for the rest. */
+/** Keeps the first `count` 16-bit lanes and sets the others to 0. */
 function keepWords(words: V128, count: number): V128 {
   if (count >= groupSize) return words;
   return v128.and(words, v128.const(indices(16).map((byte) => (byte < count * 2 ? 0xff : 0))));

@@ -15,12 +15,16 @@ import { type RowLength, forVectors, loadVector, reduceRow } from "../loops/row-
 
 const maxQuantum = 255;
 
+/** Shape of the activations [rows, columns] whose scales and zero points are computed. Use one row for a scale per tensor. */
 export interface QuantizationRangeRequest {
   readonly rows: number;
   readonly columns: number;
 }
 
-/** Creates the kernel. Parameters: x; scale (float32) and zeroPoint (uint8), one per row. Pieces: rows. A row of zeros gets scale 1, a row with a NaN scale NaN. */
+/**
+ * Creates the kernel. Parameters: x; scale (float32) and zeroPoint (uint8), one per row. Pieces: rows. A row of zeros gets scale 1, a row with a NaN
+ * scale NaN.
+ */
 export function quantizationRange({ rows, columns }: QuantizationRangeRequest): Kernel {
   const rest = columns % laneCount;
   return defineKernel({
@@ -39,7 +43,7 @@ export function quantizationRange({ rows, columns }: QuantizationRangeRequest): 
         const extreme = (combine: typeof f32x4.pmin): Local<"v128"> =>
           reduceRow(f, length, { combine, identity: v128.zero }, (offset) => loadVector(start, offset)); // 0 is always in the range
         const least = extreme(f32x4.pmin);
-        // The quick instructions for the extremes pass NaN over.
+        // pmin and pmax ignore NaN, so NaN is detected separately.
         const isNan = (offset: I32): V128 => {
           const value = f.value(loadVector(start, offset));
           return f32x4.ne(value, value);
@@ -57,6 +61,7 @@ export function quantizationRange({ rows, columns }: QuantizationRangeRequest): 
   });
 }
 
+/** Shape of the activations [rows, columns], granularity of the scales, and output format. */
 export interface QuantizeRequest {
   readonly rows: number;
   readonly columns: number;
@@ -66,7 +71,7 @@ export interface QuantizeRequest {
   readonly output: "uint8" | "centred";
 }
 
-/** Elements of a padded row of centred integers. */
+/** Elements per row of centred int16 activations: `columns` rounded up to an even number. */
 export function centredStride(columns: number): number {
   return Math.ceil(columns / 2) * 2;
 }
@@ -98,6 +103,7 @@ export function quantize({ rows, columns, per, output }: QuantizeRequest): Kerne
   });
 }
 
+/** Shape and type of the quantized activations [rows, columns] from which the zero point is subtracted. */
 export interface CentreRequest {
   readonly rows: number;
   readonly columns: number;
@@ -134,7 +140,7 @@ export function centre({ rows, columns, type, zeroPoint }: CentreRequest): Kerne
   });
 }
 
-/** round(x / divisor) + shift, clamped to 0 to 255, as int32 lanes. */
+/** Quantizes four float32 lanes: round(x / divisor) + shift, half to even, clamped to 0 to 255. Returns int32 lanes. */
 export function quantizedLanes(x: V128, divisor: V128, shift: V128): V128 {
   return lowBitsOf(clampQuantum(f32x4.add(f32x4.nearest(f32x4.div(x, divisor)), shift)));
 }
@@ -143,7 +149,7 @@ function clampQuantum(x: V128): V128 {
   return clamp(x, 0, maxQuantum);
 }
 
-/** A small whole number as an integer: added to 2^23 + 2^22 it stands in the low bits, which is cheaper than the instruction that converts. */
+/** Converts float32 lanes that hold small integers to int32: adding 2^23 + 2^22 puts the integer in the low bits. Faster than the conversion instruction. */
 function lowBitsOf(whole: V128): V128 {
   const base = f32x4.const(12_582_912);
   return i32x4.sub(f32x4.add(whole, base), base);
@@ -157,7 +163,7 @@ function storeBytes(f: FunctionBuilder, address: I32, value: V128, lanes: number
   else for (const lane of indices(lanes)) f.run(v128.store8Lane(at, packed, lane, lane));
 }
 
-/** As 16-bit integers; an odd last one is followed by a 0. */
+/** Stores `lanes` int32 lanes as int16. If `lanes` is odd, one 0 follows. */
 function storeCentred(f: FunctionBuilder, address: I32, value: V128, lanes: number): void {
   const kept = lanes % 2 === 0 ? value : i32x4.replaceLane(value, lanes, i32.const(0));
   const words = f.value(i16x8.narrowI32x4S(kept, kept));

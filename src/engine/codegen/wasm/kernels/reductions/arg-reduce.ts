@@ -4,12 +4,13 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes } from "../matmul/micro-kernel.ts";
 
+/** Shape and kind of one ArgMax or ArgMin kernel: the input is [outer, n, inner], the output is [outer, inner], both contiguous. */
 export interface ArgReduceRequest {
   readonly outer: number;
   readonly n: number;
   readonly inner: number;
   readonly kind: "max" | "min";
-  /** Whether the last of equal elements is chosen. Default: the first. */
+  /** Whether the last of several equal elements is selected. Default: false, the first one. */
   readonly last?: boolean;
   /** Type of the index. Default: int64. */
   readonly output?: "int32" | "int64";

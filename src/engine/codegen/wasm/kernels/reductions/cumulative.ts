@@ -9,17 +9,19 @@ import { offsetBy } from "../loops/addressing.ts";
 import { storeLanes } from "../loops/lanes.ts";
 import { indices, laneCount } from "../matmul/micro-kernel.ts";
 
+/** Element type of the input and output of a cumulative operation. */
 export type CumulativeType = "float32" | "int32" | "int64";
 
+/** Shape and kind of one cumulative operation. Input and output are [outer, n, inner] and contiguous; the operation runs along n. */
 export interface CumulativeRequest {
   readonly outer: number;
   readonly n: number;
   readonly inner: number;
   readonly function: "sum" | "product";
   readonly type: CumulativeType;
-  /** Whether an element is left out of its own result. */
+  /** Whether result i excludes element i, as the `exclusive` attribute of ONNX CumSum. */
   readonly exclusive: boolean;
-  /** Whether it runs from the end to the beginning. */
+  /** Whether accumulation runs from the last element to the first. */
   readonly reverse: boolean;
 }
 
@@ -67,7 +69,7 @@ export function cumulative(request: CumulativeRequest): Kernel {
   });
 }
 
-/** Returns the code generator for one element of a row. */
+/** Declares the accumulator of one row and returns the generator of the loop body, which accumulates one element and stores one result. */
 function scanScalar(
   f: FunctionBuilder,
   { function: name, type, exclusive }: CumulativeRequest,

@@ -8,6 +8,7 @@ import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes } from "../matmul/micro-kernel.ts";
 import { forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
+/** Shape and fused operations of one normalization kernel. x and y are [rows, columns] float32, contiguous; each row is normalized. */
 export interface NormRequest {
   readonly rows: number;
   readonly columns: number;
@@ -25,7 +26,7 @@ export interface NormRequest {
   readonly residual?: boolean;
   /** Adds inputBias [columns] before normalization. */
   readonly inputBias?: boolean;
-  /** Also stores the sum that was normalized to `sum`. */
+  /** Also stores x + inputBias + residual, the input of the normalization, to the parameter `sum`. */
   readonly keepSum?: boolean;
 }
 
@@ -87,7 +88,10 @@ function addTerms(f: FunctionBuilder, columns: number, x: I32, added: AddedTerms
   return to;
 }
 
-/** Mean and inverse deviation in two passes over the row, which is in the L1 cache. One pass would lose precision for a large mean. */
+/**
+ * Generates code for the mean and the inverse standard deviation of a row, in two passes. A single pass loses precision if the mean is large. For
+ * `rms` the mean is undefined.
+ */
 function statistics(
   f: FunctionBuilder,
   { columns, kind, epsilon }: NormRequest,

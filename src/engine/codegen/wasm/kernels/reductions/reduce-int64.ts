@@ -3,6 +3,7 @@ import { i32, i64, select } from "../../assembler/scalar.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
 
+/** Shape and kind of one int64 reduction: the input is [outer, n, inner], the output is [outer, inner], both contiguous. */
 export interface ReduceInt64Request {
   readonly outer: number;
   /** Size of the reduced axis; at least 1. */

@@ -13,6 +13,7 @@ import { type Reducer, loadVector, reduceRow } from "../loops/row-loops.ts";
 /** `sum-square`: sum of squares. `l1`: sum of magnitudes. `l2`: square root of the sum of squares. */
 export type Reduction = "sum" | "mean" | "max" | "min" | "prod" | "sum-square" | "l1" | "l2";
 
+/** Shape and kind of one reduction: the input is [outer, n, inner], the output is [outer, inner], both contiguous. */
 export interface ReduceRequest {
   readonly outer: number;
   /** Size of the reduced axis; at least 1. */

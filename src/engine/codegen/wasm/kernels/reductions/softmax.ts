@@ -11,6 +11,7 @@ import { storeLanes } from "../loops/lanes.ts";
 import { floatBytes, laneCount } from "../matmul/micro-kernel.ts";
 import { type RowLength, forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
+/** Shape, scale and mask of one softmax kernel over the last axis. x and y are float32 and contiguous. */
 export interface SoftmaxRequest {
   /** Shape of x. The last axis is normalized. */
   readonly shape: readonly number[];
@@ -83,6 +84,9 @@ function maskRow(f: FunctionBuilder, mask: I32, row: I32, axes: readonly MaskAxi
   );
 }
 
+/**
+ * Addresses and settings of the softmax of one row. `maskStep` is the stride of the mask along the row, 0 or 1; `mask` is undefined without a mask.
+ */
 export interface SoftmaxRow {
   readonly rowX: I32;
   readonly rowY: I32;
@@ -92,7 +96,7 @@ export interface SoftmaxRow {
   readonly logarithm: boolean;
 }
 
-/** Generates the computation of one row. y may be x. */
+/** Generates the softmax or log-softmax of one row of `columns` elements. rowY may equal rowX. */
 export function softmaxRow(f: FunctionBuilder, columns: RowLength, row: SoftmaxRow): void {
   const { rowX, rowY, scale, mask, logarithm } = row;
   if (mask === undefined && scale > 0) {
@@ -110,7 +114,7 @@ function rowMaximum(f: FunctionBuilder, columns: RowLength, row: I32): Local<"v1
   return reduceRow(f, columns, maxReducer, (offset) => loadVector(row, offset));
 }
 
-/** Stores the scaled and masked row to y and returns its maximum. */
+/** Stores scale * x + mask of one row to y and returns its maximum in every lane. */
 function scaleAndMask(f: FunctionBuilder, columns: RowLength, given: SoftmaxRow): Local<"v128"> {
   return reduceRow(f, columns, maxReducer, (offset, lanes) => {
     const x = loadVector(given.rowX, offset);

@@ -13,8 +13,10 @@ import { copyElement } from "../loops/copy-bytes.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { laneCount } from "../matmul/micro-kernel.ts";
 
+/** Element type of the input and of the selected values. */
 export type TopKType = "float32" | "int32" | "int64";
 
+/** Shape and order of one top-k kernel: the input is [outer, n, inner], both outputs are [outer, count, inner], all contiguous. */
 export interface TopKRequest {
   readonly outer: number;
   readonly n: number;
@@ -25,7 +27,7 @@ export interface TopKRequest {
   readonly type: TopKType;
 }
 
-/** A key, and the bitwise complement of the position, so that the earlier of equal elements is the greater entry. */
+/** A heap entry: the sort key of an element, and the bitwise complement of its position, so that the earlier of two equal elements compares greater. */
 interface HeapEntry {
   readonly key: I64;
   readonly place: I32;
@@ -97,7 +99,7 @@ export function topK(request: TopKRequest): Kernel {
   });
 }
 
-/** Address of the element at the root of the heap. */
+/** Returns the address in x of the element at the root of the heap, which is the worst of the selected elements. */
 function rootElement(f: FunctionBuilder, source: I32, heap: I32, stepBytes: I32): I32 {
   return f.value(i32.add(source, i32.mul(i32.xor(i32.load(heap, 8), i32.const(-1)), stepBytes)));
 }
@@ -137,7 +139,7 @@ function siftUp(f: FunctionBuilder, heap: I32, size: I32, entry: HeapEntry): voi
   store(f, offsetBy(heap, hole, entryBytes), entry);
 }
 
-/** Replaces the root by an entry and sifts it down. */
+/** Replaces the root of a heap of `size` entries by an entry and sifts it down. */
 function siftDown(f: FunctionBuilder, heap: I32, size: I32, entry: HeapEntry): void {
   const hole = f.value(i32.const(0));
   const child = f.value(i32.const(1));
@@ -167,7 +169,7 @@ function siftDown(f: FunctionBuilder, heap: I32, size: I32, entry: HeapEntry): v
   store(f, offsetBy(heap, hole, entryBytes), entry);
 }
 
-/** The sort key of an element: the better the element, the larger the key. */
+/** Generates code for the int64 sort key of the element at address `at`. An element that precedes another one in the result has the larger key. */
 function sortKey(f: FunctionBuilder, type: TopKType, largest: boolean, at: I32): Expression<"i64"> {
   if (type === "int64") return largest ? i64.load(at) : i64.xor(i64.load(at), i64.const(-1n));
   const bits = f.value(i32.load(at));
