@@ -50,8 +50,8 @@ export interface MemorySettings {
   readonly findPacked?: (source: Literal, layout: string) => PackedLocation | undefined;
 }
 
+/** One replica's view of the memory: weights, arena and blocks. Offsets are bytes from the start of the memory. */
 export class EngineMemory {
-  /** One replica's view of the memory: weights, arena and blocks. Offsets are bytes from the start of the memory. */
   /** The WebAssembly memory that kernels are instantiated with. */
   readonly memory: WasmMemory;
   readonly #regions: RegionTable;

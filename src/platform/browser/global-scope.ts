@@ -4,6 +4,7 @@
  */
 import { InferyardError } from "../../errors.ts";
 
+/** The members of a page's or worker's global scope that Inferyard uses. */
 export interface BrowserScope {
   /** Left out outside secure contexts (https, localhost). https://developer.mozilla.org/docs/Web/API/CacheStorage */
   readonly caches?: { open(name: string): Promise<BrowserCache> };
@@ -22,6 +23,7 @@ export interface BrowserScope {
   ) => Promise<Response>;
 }
 
+/** The members of `Cache` that Inferyard uses (https://developer.mozilla.org/docs/Web/API/Cache). */
 export interface BrowserCache {
   match(url: string): Promise<Response | undefined>;
   put(url: string, response: Response): Promise<void>;
@@ -34,6 +36,7 @@ export interface MessageEnd {
   addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
 }
 
+/** The members of `Worker` that Inferyard uses (https://developer.mozilla.org/docs/Web/API/Worker). */
 export interface BrowserWorker {
   postMessage(message: unknown): void;
   addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;

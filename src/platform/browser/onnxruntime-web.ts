@@ -11,6 +11,7 @@ import { readBytes } from "./files.ts";
 import { basename, dirname } from "./paths.ts";
 import { browserScope } from "./global-scope.ts";
 
+/** The package that the backend needs, with its supported versions. */
 export const requirement: Requirement = {
   kind: "package",
   name: "onnxruntime-web",

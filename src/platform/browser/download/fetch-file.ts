@@ -5,6 +5,7 @@ import { sha256OfBlob } from "../files.ts";
 import { cacheFile, findCachedFile } from "../model-cache.ts";
 import { browserScope } from "../global-scope.ts";
 
+/** One file of a model to be fetched into the browser's cache. */
 export interface FileRequest {
   /** Relative to the model's folder. */
   readonly file: string;
