@@ -295,8 +295,10 @@ export interface OperatorTable {
   readonly registered: ReadonlySet<string>;
 }
 
+/** Version of onnxruntime-node and onnxruntime-web that the tables were measured with. */
 export const measuredVersion = "${version}";
 
+/** Newest ONNX IR version (`ModelProto.ir_version`) that both libraries load. */
 export const maxIrVersion = ${irVersion};
 
 /** Newest version of an operator set that a model may name. */

@@ -1,4 +1,4 @@
-/** Packages (.aimod) in a browser: refused, since unpacking needs a disk. Stands for src/models/aimod/read-package.ts. */
+/** Packages (.aimod) in a browser: refused, since unpacking needs a disk. Replaces src/models/aimod/read-package.ts. */
 import type { Folder } from "../../models/model-folder.ts";
 import { packageRefusal } from "./reference.ts";
 

@@ -1,6 +1,6 @@
 /**
  * Model references in a browser: `builtin`, the address of a folder or of a file of weights, and `hf:owner/name[@revision][:variant]`.
- * Stands for src/models/reference/resolve-reference.ts. A model's path is the URL its files are kept under.
+ * Replaces src/models/reference/resolve-reference.ts. A model's path is the URL that its files are cached under.
  */
 import { InferyardError } from "../../errors.ts";
 import { isPackage } from "../../models/aimod/package-name.ts";
