@@ -13,7 +13,7 @@ export interface OperatorTable {
 /** Version of onnxruntime-node and onnxruntime-web that the tables were measured with. */
 export const measuredVersion = "1.30.0";
 
-/** Newest ONNX IR version (`ModelProto.ir_version`) that both libraries load. */
+/** Newest ONNX IR version (ModelProto.ir_version) that both libraries load. */
 export const maxIrVersion = 13;
 
 /** Newest version of an operator set that a model may name. */
