@@ -295,8 +295,10 @@ export interface OperatorTable {
   readonly registered: ReadonlySet<string>;
 }
 
+/** Version of onnxruntime-node and onnxruntime-web that the tables were measured with. */
 export const measuredVersion = "${version}";
 
+/** Newest ONNX IR version (ModelProto.ir_version) that both libraries load. */
 export const maxIrVersion = ${irVersion};
 
 /** Newest version of an operator set that a model may name. */
@@ -305,6 +307,7 @@ ${opsets.join("")}]);
 
 const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\\s+/));
 
+/** Supported operators by operator-set domain. The default domain has the name "ai.onnx". */
 export const operatorTables: ReadonlyMap<string, OperatorTable> = new Map([
 ${entries.join("")}]);
 `;

@@ -5,7 +5,7 @@ import type { MagikaConfig } from "./config.ts";
 const blank = (byte: number | undefined): boolean => byte !== undefined && (byte === 32 || (byte >= 9 && byte <= 13));
 
 /**
- * `begin` numbers from the start and `end` from the end, white space around them left out, each byte as its value and places without a
+ * `begin` numbers from the start and `end` from the end, white space around them left out, each byte as its value and positions without a
  * byte as the padding token. undefined where so few bytes are left that the model has nothing to go by.
  */
 export function featuresOf(file: Uint8Array, config: MagikaConfig): Int32Array | undefined {

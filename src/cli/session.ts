@@ -117,7 +117,7 @@ export async function effectiveSettings(
   });
 }
 
-/** A runtime made from the settings, with what a command needs besides. */
+/** A runtime created from the settings, and the resources of one command. */
 export interface Session {
   readonly runtime: Runtime;
   readonly settings: EffectiveSettings["values"];
@@ -131,7 +131,7 @@ export interface Session {
 
 /** Options of the runtime that are not settings. */
 export interface SessionExtras {
-  /** In place of the setting `models`. */
+  /** Replaces the setting `models`. */
   readonly models?: NonNullable<RuntimeSettings["models"]>;
   /** Whether rows of concurrent requests share batches. */
   readonly shareBatches?: boolean;

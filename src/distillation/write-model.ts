@@ -12,7 +12,7 @@ import { encodeFloat16 } from "../formats/floats/float16.ts";
 import { packNibbles } from "./quantize.ts";
 import type { QuantizedRows } from "./quantize.ts";
 
-/** What inferyard.json and config.json state besides what follows from the rows. */
+/** Fields of inferyard.json and config.json that cannot be derived from the embedding matrix. */
 export interface ModelDescription {
   readonly name: string;
   /** Names of Hugging Face tasks. */

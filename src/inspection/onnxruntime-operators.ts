@@ -10,8 +10,10 @@ export interface OperatorTable {
   readonly registered: ReadonlySet<string>;
 }
 
+/** Version of onnxruntime-node and onnxruntime-web that the tables were measured with. */
 export const measuredVersion = "1.30.0";
 
+/** Newest ONNX IR version (ModelProto.ir_version) that both libraries load. */
 export const maxIrVersion = 13;
 
 /** Newest version of an operator set that a model may name. */
@@ -27,6 +29,7 @@ export const maxOpsets: ReadonlyMap<string, number> = new Map([
 
 const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
+/** Supported operators by operator-set domain. The default domain has the name "ai.onnx". */
 export const operatorTables: ReadonlyMap<string, OperatorTable> = new Map([
   [
     "ai.onnx",

@@ -4,8 +4,8 @@
  *             output has a type that its JavaScript interface does not support
  *   expected  every operator ran in the measurements, the standard operator set is 7 or newer, and all inputs, outputs and weights have types that
  *             nearly every kernel supports
- *   unknown   anything else: onnxruntime selects kernels by type and version, so only loading tells
- * The test beside this file states how often the rule is right on the 1,289 models of the test suite of ONNX.
+ *   unknown   anything else: onnxruntime selects kernels by type and version, so support is known only after loading
+ * The test beside this file states the accuracy of the rule on the 1,289 models of the test suite of ONNX.
  */
 import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 import { onnxTypeName } from "../formats/onnx/onnx-types.ts";

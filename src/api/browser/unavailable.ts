@@ -1,14 +1,17 @@
 /** Functions of the library that a browser cannot support. Each throws CONFIG_INVALID when it is called. */
 import { InferyardError } from "../../errors.ts";
 
+/** Throws CONFIG_INVALID: the store of models needs a disk. In a browser the Cache API keeps loaded models. */
 export function createStore(): never {
   throw absent("createStore", "a disk", "models are kept by the browser's Cache API when they are loaded");
 }
 
+/** Rejects with CONFIG_INVALID: inspection reads files from a disk. In a browser, read `manifest` of a loaded model. */
 export async function inspectModel(): Promise<never> {
   throw absent("inspectModel", "files on a disk", "load the model and look at its handle's `manifest`");
 }
 
+/** Rejects with CONFIG_INVALID: inspection reads files from a disk. */
 export async function inspectFile(): Promise<never> {
   throw absent("inspectFile", "files on a disk", "use it in Node.js: inferyard inspect FILE");
 }

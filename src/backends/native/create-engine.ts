@@ -19,10 +19,10 @@ export interface SharedModelState {
   /** Version of the package: another version may pack weights differently. */
   readonly version: string;
   /** Identity of the model's files; see `OpenModelFiles`. */
-  /** The setting of the exporting replica; replicas must have the same. */
   readonly identity: string;
-  /** The engine's state. */
+  /** The setting of the exporting replica; replicas must have the same. */
   readonly graphOptimization: string | undefined;
+  /** The engine's state. */
   readonly engine: SharedEngineState;
 }
 

@@ -5,7 +5,7 @@
 import type { Precision } from "../../backend.ts";
 import { float16Table } from "../../formats/floats/float16.ts";
 
-/** A matrix whose rows are summed. */
+/** A static embedding matrix `[tokens, dimensions]`. A text is embedded as the sum of the rows of its tokens. */
 export interface EmbeddingMatrix {
   /** Storage of the elements. */
   readonly precision: Precision;

@@ -46,7 +46,7 @@ function taskFrom(text: string): MeasuringTask {
     const { target, count } = JSON.parse(text) as Partial<MeasuringTask>;
     if (typeof target === "string" && typeof count === "number") return { target, count };
   } catch {
-    // told below
+    // The error is thrown below.
   }
   throw new InferyardError("INPUT_INVALID", `--here ${text} is not a task; the flag is for inferyard itself`);
 }

@@ -22,7 +22,7 @@ export type Outcome =
 
 /**
  * Measures all subjects round by round. Subjects alternate, so that a busy moment of the machine affects a round and not a subject; each runs in
- * its own process, so that its memory can be told apart. A failed subject is not retried. Outcomes are in the order of the subjects.
+ * its own process, so that its memory can be measured separately. A failed subject is not retried. Outcomes are in the order of the subjects.
  */
 export async function runRounds(terminal: Terminal, subjects: readonly Subject[], rounds: number): Promise<Outcome[]> {
   const results = subjects.map((): Round[] => []);
@@ -77,7 +77,7 @@ async function runInChild(terminal: Terminal, { task, flags, name }: Subject): P
     return JSON.parse(stdout) as Round;
   } catch (error) {
     const stderr = typeof error === "object" && error !== null && "stderr" in error ? String(error.stderr).trim() : "";
-    // Its own report: a headline and what to do about it.
+    // The child reported an error itself: a message and a remedy.
     if (stderr.startsWith("inferyard: "))
       throw new MeasuringFailed(stderr.replace("inferyard: ", "").replaceAll(/\s*\n\s*/g, "; "));
     throw new InferyardError("RUN_FAILED", `measuring ${name} failed: ${stderr === "" ? messageOf(error) : stderr}`, {

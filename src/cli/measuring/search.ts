@@ -34,7 +34,7 @@ export interface SearchPlan {
   readonly finalRounds: number;
 }
 
-/** One value of one knob, measured beside the others. */
+/** The measurements of one value of one knob. */
 export interface Trial {
   readonly knob: Knob;
   readonly point: Point;
@@ -111,7 +111,7 @@ function isBetter(gain: Gain, noise: Gain, aim: keyof Gain): boolean {
   return gain[aim] > 1 + Math.max(noise[aim], minGain) && gain[other] > 1 - Math.max(noise[other], minGain);
 }
 
-/** Median of the gains of the rounds; what slows a whole round cancels out. */
+/** Median gain over the rounds. Gains are relative within a round, so load that slows a whole round cancels out. */
 function gainOf(samples: readonly Sample[], base: readonly Sample[]): Gain {
   const ratios = (of: (sample: Sample, other: Sample) => number): number =>
     median(samples.flatMap((sample, round) => (base[round] === undefined ? [] : [of(sample, base[round])])));

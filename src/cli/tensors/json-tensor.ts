@@ -100,7 +100,7 @@ function elementOf(leaf: unknown, dataType: DataType): number | undefined {
   return dataType === "float64" ? value : undefined;
 }
 
-/** Rounding is what a type does; turning a number into infinity is not. */
+/** Whether a value fits its data type. Rounding is allowed; overflow of a finite number to infinity is not. */
 function fits(value: number, rounded: number): boolean {
   return !Number.isFinite(value) || Number.isFinite(rounded);
 }

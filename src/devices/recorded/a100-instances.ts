@@ -3,6 +3,7 @@ import type { Recording } from "./recording.ts";
 import { h200Query } from "./h200-server.ts";
 import { loaderCache } from "./recording.ts";
 
+/** Two NVIDIA A100 80 GB. The first is split into the MIG instances 3g.40gb and 1g.10gb; MIG is off on the second. */
 export const a100Instances: Recording = {
   platform: "linux",
   architecture: "x64",

@@ -17,6 +17,7 @@ CPU revision	: 1
 
 `;
 
+/** Linux on eight arm64 cores of an AWS Graviton3 with SVE, int8 matrix and bfloat16 instructions; no GPU. */
 export const graviton3: Recording = {
   platform: "linux",
   architecture: "arm64",

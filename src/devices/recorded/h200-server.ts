@@ -5,8 +5,10 @@
 import type { Recording } from "./recording.ts";
 import { loaderCache } from "./recording.ts";
 
+/** The fields that device detection asks nvidia-smi for (`--query-gpu`), in the order of the answer's columns. */
 export const h200Query = "uuid,name,memory.total,memory.free,driver_version,compute_cap,mig.mode.current";
 
+/** Output of nvidia-smi without arguments. Only its header states the CUDA version. */
 export const h200Banner = `Thu Nov 12 09:14:27 2026
 +-----------------------------------------------------------------------------------------+
 | NVIDIA-SMI 580.159.03             Driver Version: 580.159.03     CUDA Version: 13.0     |
@@ -17,6 +19,7 @@ export const h200Banner = `Thu Nov 12 09:14:27 2026
 +-----------------------------------------+------------------------+----------------------+
 `;
 
+/** Linux on x64 with 16 AVX-512 and AMX cores and one NVIDIA H200. */
 export const h200Server: Recording = {
   platform: "linux",
   architecture: "x64",

@@ -1,6 +1,7 @@
 /** A MacBook Pro with an Apple M3 and 24 GB. Composed from the output that sysctl, system_profiler and vm_stat print on macOS 14; cut to the lines that are read and some that must not be. */
 import type { Recording } from "./recording.ts";
 
+/** macOS on arm64 with an Apple M3: eight cores, a Metal 3 GPU with ten cores, 24 GiB of unified memory. */
 export const macM3: Recording = {
   platform: "darwin",
   architecture: "arm64",

@@ -27,6 +27,7 @@ Agent ${number}
   Device Type:             GPU                                
 `;
 
+/** The machine of `noGpu` with two AMD Instinct MI300X (gfx942) of 206,141,652,992 bytes each. */
 export const mi300Server: Recording = {
   ...noGpu,
   files: {

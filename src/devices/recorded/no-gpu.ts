@@ -5,6 +5,7 @@
 import type { Recording } from "./recording.ts";
 import { loaderCache } from "./recording.ts";
 
+/** Linux on two x64 cores with AVX-512; no GPU. */
 export const noGpu: Recording = {
   platform: "linux",
   architecture: "x64",

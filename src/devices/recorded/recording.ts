@@ -21,6 +21,7 @@ export interface RecordedSources extends MachineSources {
   readonly commandsRun: readonly string[];
 }
 
+/** Creates sources that answer from the recording only. `commandsRun` of the result lists the command lines that were asked for, in order. */
 export function recordedSources(recording: Recording): RecordedSources {
   const commandsRun: string[] = [];
   const separator = recording.platform === "win32" ? "\\" : "/";

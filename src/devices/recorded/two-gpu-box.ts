@@ -6,6 +6,7 @@ import type { Recording } from "./recording.ts";
 import { h200Query } from "./h200-server.ts";
 import { loaderCache } from "./recording.ts";
 
+/** Linux on x64 with two NVIDIA GPUs; CUDA_VISIBLE_DEVICES=1 hides the first. */
 export const twoGpuBox: Recording = {
   platform: "linux",
   architecture: "x64",

@@ -8,12 +8,14 @@ import { h200Query } from "./h200-server.ts";
 
 const system = "C:\\Windows\\System32";
 
+/** The command line with which device detection asks Windows for the instruction sets of the processor. */
 export const windowsPowerShell: string =
   `${system}\\WindowsPowerShell\\v1.0\\powershell.exe -NoLogo -NoProfile -NonInteractive -Command ` +
   `$processor = Add-Type -Namespace Inferyard -Name Processor -PassThru -MemberDefinition ` +
   `'[DllImport("kernel32.dll")] public static extern bool IsProcessorFeaturePresent(uint number);'; ` +
   `(${windowsFeatureNumbers.join(",")} | Where-Object { $processor::IsProcessorFeaturePresent($_) }) -join ','`;
 
+/** Output of `reg query /s` on the DirectX registry key: a software renderer, two GPUs, and a GPU that was removed from the machine. */
 export const windowsAdapters: string = `
 HKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\DirectX
     Version    REG_SZ    4.09.00.0904
@@ -64,6 +66,7 @@ HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Control\\Class\\{f01a9d53-3ff6-48
     DriverVersion    REG_SZ    32.0.100.3104
 `.replaceAll("\n", "\r\n");
 
+/** Windows on x64 with an Intel Arc GPU, an NVIDIA GeForce RTX 4070 and an Intel NPU; 32 GiB. */
 export const windowsLaptop: Recording = {
   platform: "win32",
   architecture: "x64",

@@ -82,8 +82,11 @@ export class TensorOps {
 
 /** The sizes of the axes of x. Throws if x does not have `rank` axes. */
 export function dimensions(x: Value, rank: 2): readonly [number, number];
+/** The sizes of the axes of x. Throws if x does not have `rank` axes. */
 export function dimensions(x: Value, rank: 3): readonly [number, number, number];
+/** The sizes of the axes of x. Throws if x does not have `rank` axes. */
 export function dimensions(x: Value, rank: 4): readonly [number, number, number, number];
+/** The sizes of the axes of x. Throws if x does not have `rank` axes. */
 export function dimensions(x: Value, rank: number): readonly number[] {
   const { shape } = x.type;
   if (shape.length !== rank)

@@ -50,7 +50,7 @@ export interface MemorySettings {
   readonly findPacked?: (source: Literal, layout: string) => PackedLocation | undefined;
 }
 
-/** One replica's view of the memory: packed weights, arena and blocks. Offsets are bytes from the start of the memory. */
+/** One replica's view of the memory: weights, arena and blocks. Offsets are bytes from the start of the memory. */
 export class EngineMemory {
   /** The WebAssembly memory that kernels are instantiated with. */
   readonly memory: WasmMemory;

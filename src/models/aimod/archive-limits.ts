@@ -1,4 +1,4 @@
-/** Limits on the content of an archive. `ratio` and `entries` stop decompression bombs; the sizes stop what no disk can hold. */
+/** Limits on the content of an archive. `ratio` and `entries` stop decompression bombs; the sizes stop archives larger than any disk. */
 export interface ArchiveLimits {
   /** Largest number of files and folders. */
   readonly entries: number;

@@ -80,10 +80,13 @@ async function requireGzip({ path, shown }: Folder): Promise<void> {
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
 const zstandardMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
-/** A block of a tar archive, and what its parser needs to see what it has before it. */
+/** Bytes of a tar block. The parser needs one whole block to recognize the format of its input. */
 const blockBytes = 512;
 
-/** Stops at the limits. The first block goes on in one piece and uncompressed: the parser would decompress a second layer by itself, out of these limits' sight. */
+/**
+ * Passes decompressed bytes on and throws ArchiveError at a limit. The first tar block is passed on in one piece and must not be compressed: the tar
+ * parser would decompress a second layer by itself, and these limits would not count its bytes.
+ */
 async function* limitOutput(
   source: AsyncIterable<Buffer>,
   limits: ArchiveLimits,

@@ -172,6 +172,7 @@ function digestMismatch({ what, url }: WantedFile, problem: string): InferyardEr
   });
 }
 
+/** The MODEL_NOT_FOUND error for a file or listing that is not stored on this machine while downloads are disabled. `what` is the subject of its message. */
 export function offlineError(what: string): InferyardError {
   return new InferyardError("MODEL_NOT_FOUND", `${what} is not on this machine, and it is offline`, {
     remedy: "pull it with a network; offline is set by HF_HUB_OFFLINE, INFERYARD_OFFLINE or the setting `offline`",

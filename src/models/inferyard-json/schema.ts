@@ -100,6 +100,7 @@ const probe = z.strictObject({
     .describe("An input for a first run, by the model's input names; its outputs must be finite."),
 });
 
+/** The schema that validates the content of inferyard.json. Unknown fields are errors. */
 export const inferyardSchema: z.ZodType<InferyardJson> = z.strictObject({
   $schema: z.string().exactOptional().describe("Where this schema is, for editors."),
   name: z.string().min(1).exactOptional().describe("Short name for people. Default: the folder's."),

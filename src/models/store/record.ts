@@ -57,6 +57,7 @@ export interface ModelRecord {
   readonly pulledAt: string;
 }
 
+/** The record of a model in the store, with the time of its last use. */
 export interface StoredModel extends ModelRecord {
   /** Time of the last use, ISO 8601. A pull counts as a use. */
   readonly lastUsed: string;

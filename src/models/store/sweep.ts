@@ -6,6 +6,7 @@ import { breakLock, readLock } from "./lock.ts";
 import { holderState } from "./lock-holder.ts";
 import { sweepAbandoned } from "./staging.ts";
 
+/** Result of `sweepAbandonedFiles`. */
 export interface SweepReport {
   /** Number of temporary files and folders removed. */
   readonly leftovers: number;

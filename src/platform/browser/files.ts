@@ -5,6 +5,7 @@
 import type { FileStatus, FolderEntry, OpenFile } from "../node/files.ts";
 import { type CachedFile, findCachedFile, listCachedFiles } from "./model-cache.ts";
 
+/** Opens a file of the browser's cache for reading at byte offsets. Throws an error with code ENOENT if the cache does not have it. */
 export async function openFile(path: string): Promise<OpenFile> {
   const file = await presentFile(path);
   const blob = await file.bytes();
@@ -22,6 +23,7 @@ export async function openFile(path: string): Promise<OpenFile> {
 /** Synchronous reading is not available in a browser. */
 export const openBlocking: undefined = undefined;
 
+/** The content of a file of the browser's cache as UTF-8 text. Throws an error with code ENOENT if the cache does not have it. */
 export async function readText(path: string): Promise<string> {
   return (await (await presentFile(path)).bytes()).text();
 }
@@ -39,6 +41,7 @@ export async function fileStatus(path: string): Promise<FileStatus> {
   return { size: 0, mtimeMs: 0, isFile: () => false, isDirectory: () => true };
 }
 
+/** The files and folders directly below `path` in the browser's cache. Throws an error with code ENOENT if there are none. */
 export async function listFolder(path: string): Promise<FolderEntry[]> {
   const inside = (await listCachedFiles(path)).map(({ url }) => url.slice(path.length + 1));
   if (inside.length === 0) throw absence(path);
@@ -51,6 +54,7 @@ export async function sha256Of(path: string): Promise<string> {
   return sha256OfBlob(await (await presentFile(path)).bytes());
 }
 
+/** Hexadecimal SHA-256 of a blob. The whole blob is read into memory, since Web Crypto has no incremental digest. */
 export async function sha256OfBlob(content: Blob): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await content.arrayBuffer()));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");

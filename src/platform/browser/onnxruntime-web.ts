@@ -1,6 +1,6 @@
 /**
- * onnxruntime-web as a browser has it: the build for the CPU alone, whose .mjs and .wasm come from the folder `assets`, since no bundle can
- * hold them. Stands for src/backends/wasm/package.ts.
+ * Loads the CPU build of onnxruntime-web in a browser. Its .mjs and .wasm files are fetched from the folder `assets`, since a bundle cannot
+ * contain them. Replaces src/backends/wasm/package.ts.
  */
 import type { Requirement } from "../../backend.ts";
 import type { EngineOptions, GraphSource } from "../../backends/wasm/engine-options.ts";
@@ -11,6 +11,7 @@ import { readBytes } from "./files.ts";
 import { basename, dirname } from "./paths.ts";
 import { browserScope } from "./global-scope.ts";
 
+/** The package that the backend needs, with its supported versions. */
 export const requirement: Requirement = {
   kind: "package",
   name: "onnxruntime-web",
@@ -32,7 +33,7 @@ export async function importLibrary({ threads, assets }: EngineOptions): Promise
   try {
     const runtime = await load();
     runtime.env.logLevel = "fatal";
-    // Read once at the start of the engine; a later number would be ignored and the evidence would be wrong.
+    // onnxruntime reads this once, when it starts; a later value would be ignored, and the decision record would be wrong.
     runtime.env.wasm.numThreads ??= browserScope().crossOriginIsolated ? threads : 1;
     if (assets !== undefined) runtime.env.wasm.wasmPaths = assets;
     return runtime;

@@ -2,22 +2,26 @@
 
 export const sep = "/";
 
+/** The percent-decoded last component of a path, without `suffix` if it ends with it. */
 export function basename(path: string, suffix = ""): string {
   const name = decoded(path.slice(path.lastIndexOf("/") + 1));
   return suffix !== "" && name !== suffix && name.endsWith(suffix) ? name.slice(0, -suffix.length) : name;
 }
 
+/** The path without its last component; "." for a path of one component. */
 export function dirname(path: string): string {
   const end = path.lastIndexOf("/");
   return end < 0 ? "." : path.slice(0, end);
 }
 
+/** The extension of the last component with its dot; "" if it has none or only a leading dot. */
 export function extname(path: string): string {
   const name = basename(path);
   const dot = name.lastIndexOf(".");
   return dot <= 0 ? "" : name.slice(dot);
 }
 
+/** Whether a path is a URL or begins with a slash. */
 export function isAbsolute(path: string): boolean {
   return path.startsWith("/") || isUrl(path);
 }

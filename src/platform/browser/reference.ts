@@ -1,6 +1,6 @@
 /**
  * Model references in a browser: `builtin`, the address of a folder or of a file of weights, and `hf:owner/name[@revision][:variant]`.
- * Stands for src/models/reference/resolve-reference.ts. A model's path is the URL its files are kept under.
+ * Replaces src/models/reference/resolve-reference.ts. A model's path is the URL that its files are cached under.
  */
 import { InferyardError } from "../../errors.ts";
 import { isPackage } from "../../models/aimod/package-name.ts";
@@ -17,7 +17,7 @@ export const builtinPath = "https://inferyard.invalid/builtin";
 
 const hub = "https://huggingface.co";
 
-/** A model's place, once it has been fetched or compared; MODEL_NOT_FOUND for one that is not kept and may not be fetched. */
+/** Location of a model. Fetches its files first if `options.fetch` is set; otherwise throws MODEL_NOT_FOUND if the cache has none of them. */
 export async function resolveReference(reference: string, options: ResolveOptions = {}): Promise<ModelLocation> {
   const place = parseReference(reference);
   if (options.fetch !== undefined) await options.fetch(reference);
@@ -37,7 +37,7 @@ export async function canonicalReference(reference: string): Promise<string> {
 }
 
 /**
- * Parses a reference. Throws INPUT_INVALID for a malformed one, MODEL_NOT_FOUND for what is no address, and MODEL_UNSUPPORTED
+ * Parses a reference. Throws INPUT_INVALID for a malformed one, MODEL_NOT_FOUND for one that is not an address, and MODEL_UNSUPPORTED
  * for a package.
  */
 export function parseReference(reference: string): ModelLocation {
@@ -74,6 +74,7 @@ function hubLocation(reference: string): Pick<ModelLocation, "path" | "name" | "
   };
 }
 
+/** The MODEL_UNSUPPORTED error for a reference to a package; `shown` is the reference as the caller wrote it. */
 export function packageRefusal(shown: string): InferyardError {
   return new InferyardError("MODEL_UNSUPPORTED", `${shown} is a package, and a browser cannot unpack one`, {
     remedy: "unpack it on the server and give the address of the folder",

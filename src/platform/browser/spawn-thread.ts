@@ -1,2 +1,2 @@
-/** Stands for src/engine/threads/spawn-thread.ts: in a page the engine computes on one thread. */
+/** Replaces src/engine/threads/spawn-thread.ts: in a browser the engine computes on one thread. */
 export const spawnThread: undefined = undefined;

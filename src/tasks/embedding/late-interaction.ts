@@ -116,6 +116,10 @@ function maskOf({ manifest, tokenizer }: Encoder<TaskTokenizer>): number {
   throw new InferyardError("MODEL_INVALID", `${manifest.name} fills queries with mask tokens, and its tokenizer has none`);
 }
 
+/**
+ * Ranks documents by their MaxSim score with the query, highest first; `topN` limits the number of results. Throws INPUT_INVALID for invalid
+ * input or options.
+ */
 export async function rerankByLateInteraction(
   encoder: Encoder<TaskTokenizer>,
   query: string,

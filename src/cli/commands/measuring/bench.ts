@@ -81,7 +81,7 @@ async function targetsToMeasure(session: Session, signal: AbortSignal, named: re
   return { targets: able.map(({ target }) => target), refused };
 }
 
-/** What was measured, kept; the paths of the files. */
+/** Stores the measurements and returns the paths of their files. */
 async function record(runtime: Runtime, rows: readonly Row[]): Promise<string[]> {
   const machine = measuredMachine(await runtime.machine());
   const at = new Date().toISOString();

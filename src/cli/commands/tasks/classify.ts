@@ -15,7 +15,7 @@ interface ClassifyFlags extends TaskFlags {
   readonly activation?: Activation;
 }
 
-/** Labels shown of each text where nobody asks for more. */
+/** Default number of labels shown per text. */
 const shownLabels = 3;
 const widestText = 60;
 

@@ -5,26 +5,27 @@ import { sha256OfBlob } from "../files.ts";
 import { cacheFile, findCachedFile } from "../model-cache.ts";
 import { browserScope } from "../global-scope.ts";
 
+/** One file of a model to be fetched into the browser's cache. */
 export interface FileRequest {
-  /** Relative to the model's folder. */
+  /** Name of the file, relative to the model's folder. */
   readonly file: string;
-  /** Where it comes from. */
+  /** URL to download from. */
   readonly source: string;
-  /** What it is kept under. */
+  /** URL that the file is stored under in the cache. */
   readonly path: string;
-  /** Shared by the files of one load. */
+  /** State shared by the files of one load. `silent` becomes true when the server does not respond. */
   readonly server: { silent: boolean };
   readonly meter: PullMeter;
-  /** Weights: their length tells how long all of it will take. */
+  /** Whether this is the last file of the load, the weights. Its size determines the progress. */
   readonly isLast: boolean;
-  /** Nothing is asked of the network. */
+  /** Whether network requests are disabled. */
   readonly offline: boolean;
-  /** What a manifest says of it; a file that is something else is not kept. */
+  /** Size in bytes and hexadecimal SHA-256 from a manifest. A file that differs from them is not stored. */
   readonly stated?: { readonly size?: number; readonly sha256?: string };
   readonly signal?: AbortSignal;
 }
 
-/** Statuses that say "there is none": of these two, servers that list nothing say 403 as well, and the hub says 401. */
+/** HTTP statuses of a file that does not exist. Servers without listings may answer 403 instead, and the hub 401. */
 const absent = new Set([404, 410]);
 const refused = new Set([401, 403]);
 
@@ -38,7 +39,7 @@ export async function fetchFile(request: FileRequest): Promise<"kept" | "absent"
   if (kept !== undefined && !(await hasChanged(request, kept))) return kept.exists ? "kept" : "absent";
   const response = await ask(request, "GET");
   if (refused.has(response.status)) return "refused";
-  // A server of single-page applications answers with its page for whatever it does not have.
+  // A server of a single-page application answers with its HTML page for a missing file.
   if (absent.has(response.status) || isPage(response)) {
     await response.body?.cancel();
     await cacheFile(request.path, undefined, "");
@@ -54,7 +55,7 @@ export async function fetchFile(request: FileRequest): Promise<"kept" | "absent"
 /** Milliseconds to wait for the server's version before the cached file is used. */
 const revalidationTimeoutMs = 5000;
 
-/** HEAD is asked, since it needs no leave of another origin as a conditional request would. Whoever does not answer has nothing new. */
+/** Whether the server has another version. HEAD needs no CORS preflight, unlike a conditional GET. A server that does not respond counts as unchanged. */
 async function hasChanged(request: FileRequest, kept: { readonly exists: boolean; readonly version: string }): Promise<boolean> {
   if (request.server.silent) return false;
   let response: Response;
@@ -78,7 +79,7 @@ async function ask(request: FileRequest, method: "GET" | "HEAD"): Promise<Respon
     ...(method === "HEAD" ? [AbortSignal.timeout(revalidationTimeoutMs)] : []),
   ];
   try {
-    // The browser's own cache is passed over for HEAD alone: an old answer there would hide a new version.
+    // HEAD bypasses the browser's HTTP cache: an old response would hide a new version.
     return await browserScope().fetch(source, {
       method,
       cache: method === "HEAD" ? "no-store" : "no-cache",
@@ -117,19 +118,19 @@ async function verifyContent(request: FileRequest, content: Blob): Promise<void>
   if (digest !== sha256.toLowerCase()) throw failed(request, `its sha256 is ${digest}, and the model's manifest says ${sha256}`);
 }
 
-/** The ETag where this page may see it (another origin has to expose it), else date and length. */
+/** The ETag if this page may read it (another origin must expose it by CORS), else Last-Modified and Content-Length. */
 function versionOf({ headers }: Response): string {
   const tag = headers.get("etag");
   if (tag !== null) return tag;
   return [headers.get("last-modified"), headers.get("content-length")].filter((part) => part !== null).join(" ");
 }
 
-/** A page where a file was asked for. */
+/** Whether the response is an HTML page instead of the requested file. */
 function isPage({ ok, headers }: Response): boolean {
   return ok && (headers.get("content-type") ?? "").startsWith("text/html");
 }
 
-/** fetch rejects alike for no connection, a cut one, and an answer this page may not read. */
+/** The error of a rejected `fetch`, which does not distinguish a failed connection, an interrupted one, and a response blocked by CORS. */
 function interrupted(request: FileRequest, error: unknown): InferyardError {
   if (request.signal?.aborted) return abortError(request.signal);
   return failed(request, messageOf(error), {}, error);

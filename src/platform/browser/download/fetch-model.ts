@@ -16,7 +16,7 @@ import { builtinPath, parseReference } from "../reference.ts";
 import { type ManifestFiles, readManifestFiles } from "./manifest-files.ts";
 import { type WeightsCandidate, weightsCandidates } from "./weight-candidates.ts";
 
-/** Files of a model's folder, and of its subfolder for the model proper where modules.json names one. */
+/** Files requested from a model's folder, and from the subfolder of its transformer module if modules.json names one. */
 const folderFiles = [
   "inferyard.json",
   "model_manifest.json",
@@ -33,18 +33,18 @@ const innerFiles = ["config.json", "gliner_config.json", "tokenizer.json", "toke
 
 type Fetched = Awaited<ReturnType<typeof fetchFile>>;
 
-/** What the files of one load have in common. */
+/** Fields shared by all files of one load. */
 interface Load {
   readonly reference: string;
-  /** Where the folder `builtin` lies: a URL that ends in "/". */
+  /** URL of the folder that contains `builtin`, with a slash at the end. */
   readonly assets: string;
   readonly options: FetchOptions;
   readonly meter: PullMeter;
-  /** Once the server has not answered, what is kept is used as it is. */
+  /** Once a server has not responded, cached files are used without revalidation. */
   readonly server: FileRequest["server"];
 }
 
-/** Downloads what is missing or has changed. Throws ABORTED, ACCESS_DENIED, DISK_FULL, DOWNLOAD_FAILED or MODEL_NOT_FOUND. */
+/** Downloads the files of a model that are missing from the cache or have changed. Throws ABORTED, ACCESS_DENIED, DISK_FULL, DOWNLOAD_FAILED or MODEL_NOT_FOUND. */
 export async function fetchModel(assets: string, reference: string, options: FetchOptions): Promise<void> {
   const place = parseReference(reference);
   const meter = new PullMeter(reference, options.onProgress);
@@ -64,7 +64,7 @@ async function fetchFolder(load: Load, path: string, variant: string | undefined
   await folder.fetchWeights(weightsCandidates(stated, variant), variant);
 }
 
-/** A file of weights; what describes it lies beside it, or above where its folder is called `onnx`. */
+/** Fetches a model given by the URL of its weights. Its configuration is in the same folder, or in the parent of a folder named `onnx`. */
 async function fetchSingleFile(load: Load, path: string): Promise<void> {
   const beside = new RemoteFolder(load, dirname(path));
   await beside.describe();
@@ -90,13 +90,13 @@ class RemoteFolder {
     const stated = await readManifestFiles({ path: this.path, shown: this.#load.reference });
     const { kind, inner, others } = stated;
     await this.#fetchAll([...innerFiles.map((name) => join(inner, name)), ...others]);
-    // One of these is there, or none; the readers look in the same order.
+    // At most one of these exists. The readers of manifests use the same order.
     const configs = kind === "transformer" ? sentenceConfigFiles : [];
     for (const name of configs) if ((await this.#fetch(join(inner, name))) === "kept") break;
     return stated;
   }
 
-  /** The first of them that is there, and the files it keeps its tensors in. */
+  /** Fetches the first candidate that exists, with the files of its external tensors. */
   async fetchWeights(wanted: readonly WeightsCandidate[], variant: string | undefined): Promise<void> {
     for (const { file, stated = {} } of wanted)
       if ((await this.#fetch(file, stated)) === "kept") return await this.#fetchBeside(file);
@@ -116,8 +116,8 @@ class RemoteFolder {
   }
 
   /**
-   * Once for each file. `stated`: for weights, what a manifest says of them. A name that leads out of the folder is not asked for; its
-   * reader says what is wrong with it.
+   * Fetches each file once. `stated`: size and digest of weights from a manifest. A name outside of the folder is not requested; its
+   * reader reports the error.
    */
   #fetch(file: string, stated?: NonNullable<FileRequest["stated"]>): Promise<Fetched> {
     if (escapesFolder(file)) return Promise.resolve("absent");

@@ -10,22 +10,22 @@ import { formatOf } from "../../../models/manifest/weights.ts";
 
 /** Files and weights that manifests name. */
 export interface ManifestFiles {
-  /** What modules.json makes of it; left out where there is none. */
+  /** Kind of the model by modules.json. Absent without that file. */
   readonly kind?: "transformer" | "static";
-  /** Subfolder of the model proper, as modules.json names it; "" is the folder itself. */
+  /** Subfolder of the transformer module by modules.json; "" is the model's folder. */
   readonly inner: string;
-  /** Static embeddings: the weights are model.safetensors. */
+  /** Whether the model is a static embedding matrix, whose weights are in model.safetensors. */
   readonly isStatic: boolean;
-  /** Files to fetch besides the usual ones. */
+  /** Further files to fetch that a manifest names. */
   readonly others: readonly string[];
-  /** Weights as manifests state them, in their order; empty where none does. */
+  /** Weights that manifests name, in their order. Empty if no manifest names any. */
   readonly weights: readonly ManifestWeights[];
 }
 
 /** A file of weights that a manifest names. */
 export interface ManifestWeights {
   readonly file: string;
-  /** What chooses it. */
+  /** Variant names that select this file. */
   readonly names: readonly string[];
   /** Default: by the file's extension. */
   readonly format?: ModelFormat;
@@ -34,7 +34,7 @@ export interface ManifestWeights {
 }
 
 /**
- * Reads them. Throws what the readers throw, so that an invalid or unsupported manifest is reported before weights are
+ * Reads the manifests of a folder. Throws what their readers throw, so that an invalid or unsupported manifest is reported before weights are
  * downloaded.
  */
 export async function readManifestFiles(folder: Folder): Promise<ManifestFiles> {
@@ -69,7 +69,7 @@ async function moduleConfigs(folder: Folder): Promise<string[]> {
   return paths.filter((path) => typeof path === "string" && path !== "").map((path) => `${String(path)}/config.json`);
 }
 
-/** Termite's manifest names every file. One that is wrong names none: its reader says what is wrong with it. */
+/** Files that Termite's manifest names. None for an invalid manifest, whose error its reader reports. */
 async function termiteFiles(folder: Folder): Promise<Pick<ManifestFiles, "others" | "weights">> {
   const value = await readJsonObject(folder, "model_manifest.json");
   if (value === undefined) return { others: [], weights: [] };
