@@ -5,8 +5,8 @@ import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import type { EmbeddingMatrix } from "./embedding-matrix.ts";
 
 /** The tensors of a static model. */
-/** Embedding matrix. */
 export interface StaticEmbeddings {
+  /** One row of values for each row of the embedding matrix. */
   readonly matrix: EmbeddingMatrix;
   /** Row of each token id. Default: the id itself. */
   readonly mapping?: Uint32Array;
