@@ -92,7 +92,7 @@ export interface PipelineAliases {
   readonly ner: "token-classification";
 }
 
-/** The task of each alias. */
+/** For each alias of a task in transformers.js (such as "ner") the name of the task that `pipeline` runs for it. */
 export const pipelineAliases: PipelineAliases = {
   embeddings: "feature-extraction",
   "sentiment-analysis": "text-classification",

@@ -33,7 +33,7 @@ import { addTune } from "./commands/measuring/tune.ts";
 import { addVerify } from "./commands/measuring/verify.ts";
 import { addVersion } from "./commands/system/version.ts";
 
-/** Adds each command to the program. */
+/** All commands of the command line, in the order of the help text. Each function adds one command to the program. */
 export const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addEmbed,
   addClassify,

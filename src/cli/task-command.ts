@@ -27,7 +27,7 @@ export interface TaskCall {
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
-/** Output of a result. */
+/** How the result of a task command is printed: as JSON and as text for people. */
 export interface TaskOutput {
   /** For --json: one per input, with the field names of Hugging Face pipelines. */
   readonly results: readonly unknown[];

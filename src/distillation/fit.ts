@@ -9,7 +9,7 @@ import { rowOf, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import { randomIntegers, shuffledIndices } from "./random.ts";
 
-/** Options of the fit. */
+/** Options of fitting token vectors to a teacher's sentence vectors. */
 export interface FitOptions {
   /** Number of passes over the texts (epochs). */
   readonly passes: number;

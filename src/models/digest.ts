@@ -8,7 +8,7 @@ export interface DigestCache {
   readonly digests: Map<string, Promise<string>>;
 }
 
-/** An empty cache. */
+/** Creates an empty cache of file digests. */
 export function createDigestCache(): DigestCache {
   return { digests: new Map() };
 }

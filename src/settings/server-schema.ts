@@ -140,5 +140,5 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
     ),
 };
 
-/** Schema of the section. */
+/** Schema of the section `server` of the settings. */
 export const serverSchema: z.ZodType<ServerSection> = z.strictObject(serverFields).partial() as z.ZodType<ServerSection>;

@@ -46,7 +46,7 @@ export interface ServerSection {
   readonly logLevel?: LogLevel;
 }
 
-/** An API key. */
+/** An API key as the settings have it: its name, its digest, and the role that it grants. */
 export interface ServerKey {
   /** Name of the key in logs and metrics. */
   readonly name: string;
@@ -69,10 +69,10 @@ export interface ServerModel {
   readonly requestTimeout?: number | string;
 }
 
-/** What the server logs. */
+/** Least severe level of log lines that the server writes; "silent" writes none. */
 export type LogLevel = "silent" | "error" | "warn" | "info" | "debug";
 
-/** From the least to the most. */
+/** All log levels, from the least to the most verbose. */
 export const logLevels: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"];
 
 /** Settings with a default. */

@@ -17,7 +17,7 @@ export const requirement: Requirement = {
   install: "npm install onnxruntime-node --ignore-scripts",
 };
 
-/** The installed package. */
+/** The package onnxruntime-node as it is installed: its version and the folder of its native binaries. */
 export interface InstalledPackage {
   readonly version: string;
   /** Folder of the binding and its libraries. Undefined if the package has none for this platform. */

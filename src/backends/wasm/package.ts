@@ -7,7 +7,7 @@ import { InferyardError, messageOf } from "../../errors.ts";
 import type { OnnxEnvironment, OnnxRuntime } from "../onnxruntime/library.ts";
 import type { EngineOptions, GraphSource } from "./engine-options.ts";
 
-/** The package requirement. */
+/** The package that the backend `wasm` needs, with its version range and the command that installs it. */
 export const requirement: Requirement = {
   kind: "package",
   name: "onnxruntime-web",

@@ -4,7 +4,7 @@ import type { GgufInspection } from "../../inspection/index.ts";
 import { formatBytes, shortFloat } from "../output/units.ts";
 import { backendsSection, countOf, formatCount, section, typesSection } from "./sections.ts";
 
-/** Parts of the first line. */
+/** The parts of the first line that `inferyard inspect` prints for a GGUF file: architecture, size, parameters. */
 export function ggufHeadline(inspection: GgufInspection): string[] {
   const { architecture, bytes, parameters, quantization } = inspection;
   return [
@@ -16,7 +16,7 @@ export function ggufHeadline(inspection: GgufInspection): string[] {
   ];
 }
 
-/** The tables below it. */
+/** The tables that `inferyard inspect` prints below the first line for a GGUF file; one text per table. */
 export function ggufSections(inspection: GgufInspection): string[] {
   return [
     ...section("model", facts(inspection)),

@@ -4,7 +4,7 @@ import type { OnnxInspection } from "../../inspection/index.ts";
 import { formatBytes } from "../output/units.ts";
 import { backendsSection, countOf, formatCount, formatShape, section, typesSection } from "./sections.ts";
 
-/** Parts of the first line. */
+/** The parts of the first line that `inferyard inspect` prints for an ONNX file: producer, size, parameters. */
 export function onnxHeadline({ bytes, externalFiles, parameters, producer }: OnnxInspection): string[] {
   const beside = externalFiles.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
   return [
@@ -15,7 +15,7 @@ export function onnxHeadline({ bytes, externalFiles, parameters, producer }: Onn
   ];
 }
 
-/** The tables below it. */
+/** The tables that `inferyard inspect` prints below the first line for an ONNX file; one text per table. */
 export function onnxSections(inspection: OnnxInspection): string[] {
   const { irVersion, opsets, inputs, outputs, operators, nodes, types, constants, externalFiles, metadata } = inspection;
   const value = ({ name, type, shape }: (typeof inputs)[number]): string[] => [

@@ -4,13 +4,13 @@ import type { SafetensorsInspection } from "../../inspection/index.ts";
 import { formatBytes } from "../output/units.ts";
 import { backendsSection, countOf, section, typesSection } from "./sections.ts";
 
-/** Parts of the first line. */
+/** The parts of the first line that `inferyard inspect` prints for a safetensors file. */
 export function safetensorsHeadline({ architecture, bytes, parameters }: SafetensorsInspection): string[] {
   const name = architecture === undefined ? [] : [printable(architecture)];
   return ["safetensors", ...name, formatBytes(bytes), countOf(parameters, "parameter")];
 }
 
-/** The tables below it. */
+/** The tables that `inferyard inspect` prints below the first line for a safetensors file; one text per table. */
 export function safetensorsSections({ types, metadata, backends }: SafetensorsInspection): string[] {
   return [
     ...typesSection("weights", types),

@@ -37,13 +37,13 @@ export function typesSection(title: string, types: readonly TypeCount[]): string
 
 const words: Readonly<Record<BackendVerdict["verdict"], string>> = { expected: "should run", no: "no", unknown: "not known" };
 
-/** Which backends can run the file. */
+/** The table of `inferyard inspect` that says which backends can run the file, and why others cannot. */
 export function backendsSection(backends: readonly BackendVerdict[]): string[] {
   const rows = backends.map(({ backend, verdict, reason }) => [backend, words[verdict], printable(reason, 200)]);
   return section("backends", rows, ["backend", "verdict", "why"]);
 }
 
-/** All tensors. */
+/** The table of `inferyard inspect --tensors`: name, type, shape and bytes of every tensor. */
 export function tensorsSection(tensors: readonly InspectedTensor[]): string[] {
   const rows = tensors.map(({ name, type, shape, bytes }) => [
     printable(name, 100),

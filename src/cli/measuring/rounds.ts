@@ -47,7 +47,7 @@ export async function runRounds(terminal: Terminal, subjects: readonly Subject[]
   });
 }
 
-/** Medians over the rounds. */
+/** The medians of the measured values over all rounds of a benchmark. */
 export function figuresOf(rounds: readonly Round[]): Figures {
   const of = (name: "loadMs" | "latencyMs" | "perSecond" | "memoryBytes"): number[] => rounds.map((round) => round[name]);
   return {

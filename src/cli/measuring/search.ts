@@ -23,7 +23,7 @@ export interface Sample {
 /** Measures points side by side: the samples of each point, round by round; undefined for a point that failed. */
 export type Measure = (points: readonly Point[], rounds: number) => Promise<readonly (readonly Sample[] | undefined)[]>;
 
-/** What to search. */
+/** The plan of a search: where it starts, the values to try for each setting, and the numbers of rounds. */
 export interface SearchPlan {
   /** The point that everything is compared with. */
   readonly start: Point;
@@ -66,7 +66,7 @@ export const minGain = 0.03;
 /** The figure that a knob should improve; the other one may not get worse by more than the noise. */
 const primaryMetric: { readonly [Name in Knob]: keyof Gain } = { threads: "latency", replicas: "bulk", batchTokens: "bulk" };
 
-/** Runs the search. */
+/** Searches the settings with which a model runs fastest, as `inferyard tune` does. `measure` measures one combination of settings. */
 export async function search(plan: SearchPlan, measure: Measure): Promise<SearchResult> {
   const trials: Trial[] = [];
   let best = plan.start;

@@ -6,7 +6,7 @@ import { displayWidth, printable } from "./table.ts";
 import { type Terminal, writeLine } from "../terminal.ts";
 import { plural, shortFloat } from "./units.ts";
 
-/** A result of any precision. */
+/** The result of an embedding call, with float32 or with quantized vectors. */
 export type EmbeddingResult = EmbedResult | QuantizedEmbedResult;
 
 /** The result for --json. */

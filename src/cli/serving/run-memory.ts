@@ -5,7 +5,7 @@ import { type MachineSources, nodeSources } from "../../devices/sources.ts";
 /** Fraction of the memory of the machine, or of its control group. */
 const share = 0.25;
 
-/** Maximum memory of one run in bytes. */
+/** Default of the setting `maxRunMemory` in bytes, a share of the memory of the machine. */
 export async function defaultRunMemory(sources: MachineSources = nodeSources()): Promise<number> {
   const { total } = await readMemory(sources);
   return Math.floor(share * total.value);

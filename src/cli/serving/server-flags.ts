@@ -45,7 +45,7 @@ const names: readonly (keyof ServerFlags)[] = [
   "logLevel",
 ];
 
-/** Adds the flags. */
+/** Adds the flags of `inferyard serve`, one for each server setting that has a flag. Returns the same command. */
 export function addServerFlags(command: Command): Command {
   const {
     address,
@@ -114,7 +114,7 @@ export function addServerFlags(command: Command): Command {
     .addOption(new Option("--log-level <level>", `what is logged (default: ${logLevel})`).choices(logLevels));
 }
 
-/** The section, overridden by the flags. */
+/** The server section of the settings with the values that flags override. */
 export function withFlags(section: ServerSection, flags: ServerFlags): ServerSection {
   const given = names.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]]);
   return { ...section, ...(Object.fromEntries(given) as ServerFlags) };

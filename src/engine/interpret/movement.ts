@@ -7,7 +7,7 @@ import type { OperationOf } from "../ir/operations.ts";
 
 type Literals = readonly Literal[];
 
-/** `slice`. */
+/** Computes `slice`: from `starts`, `sizes` elements per axis, `steps` apart. */
 export function evaluateSlice({ starts, steps, sizes }: OperationOf<"slice">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const strides = stridesOf(x.shape);
@@ -67,7 +67,7 @@ function append(x: Literal, value: Literal): Literal {
   return evaluateConcat({ kind: "concat", axis: 0 }, [reshaped(x, [x.data.length]), reshaped(value, [1])])[0] ?? x;
 }
 
-/** `concat`. */
+/** Computes `concat`: the inputs joined along one axis. */
 export function evaluateConcat({ axis }: OperationOf<"concat">, inputs: Literals): Literals {
   const [first] = inputs;
   if (first === undefined) throw new Error("there is nothing to concatenate");
@@ -97,7 +97,7 @@ export function evaluateConcat({ axis }: OperationOf<"concat">, inputs: Literals
   return [result];
 }
 
-/** `transpose`. */
+/** Computes `transpose`: axes in the order of `permutation`. */
 export function evaluateTranspose({ permutation }: OperationOf<"transpose">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const strides = stridesOf(x.shape);
@@ -120,7 +120,7 @@ export function evaluateReshape({ shape }: OperationOf<"reshape">, [x]: Literals
   return [reshaped(x, shape)];
 }
 
-/** `expand`. */
+/** Computes `expand`: the input broadcast to a shape. */
 export function evaluateExpand({ shape }: OperationOf<"expand">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   return [pickElements(x, shape, elementOffsets(shape, broadcastStrides(x.shape, shape)))];

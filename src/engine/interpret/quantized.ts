@@ -28,7 +28,7 @@ export function evaluateQuantizationRange(_: OperationOf<"quantization-range">, 
   ];
 }
 
-/** `quantize`. */
+/** Computes `quantize`: x / scale, rounded half to even, plus the zero point, saturated to 0..255; the zero point is then subtracted. */
 export function evaluateQuantize(_: OperationOf<"quantize">, [x, scale, zero]: Literals): Literals {
   if (x === undefined || scale === undefined || zero === undefined) throw new Error("an operand is missing");
   const [step = 1] = Array.from(numbersOf(scale));

@@ -64,7 +64,7 @@ export function evaluateMaxPool(operation: OperationOf<"max-pool">, [x]: Literal
   return [pickElements(x, shape, offsets), int64Literal(indices, shape)];
 }
 
-/** `average-pool`. */
+/** Computes `average-pool` over windows of the spatial axes. */
 export function evaluateAveragePool(operation: OperationOf<"average-pool">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const shape = inferTypes(operation, [x])[0]?.shape ?? [];

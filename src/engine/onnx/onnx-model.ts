@@ -66,7 +66,7 @@ export interface OnnxAttributeValues {
   readonly reference: string;
 }
 
-/** The kinds of attributes. */
+/** The kinds of attributes of an ONNX node: float, int, string, tensor, graph and lists of these. */
 export type OnnxAttributeKind = keyof OnnxAttributeValues;
 
 /** An attribute of a node: its kind and its value. */

@@ -19,7 +19,7 @@ export interface ThreadHandle {
   end(): Promise<void>;
 }
 
-/** Settings of a thread pool. */
+/** Settings of a thread pool: its threads, their memory, and how a thread is started. */
 export interface ThreadPoolOptions {
   /** Number of threads that compute, including the calling thread. With 1, no thread is started. */
   readonly threads: number;

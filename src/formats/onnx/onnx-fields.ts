@@ -85,10 +85,10 @@ export const tensorTypeProto = { elemType: 1, shape: 2 } as const;
 /** TypeProto.Sequence and TypeProto.Optional. */
 export const elementTypeProto = { elemType: 1 } as const;
 
-/** TypeProto.Map. */
+/** Field numbers of the message TypeProto.Map. */
 export const mapTypeProto = { keyType: 1, valueType: 2 } as const;
 
-/** TensorShapeProto. */
+/** Field numbers of the message TensorShapeProto. */
 export const tensorShapeProto = { dim: 1 } as const;
 
 /** TensorShapeProto.Dimension: a fixed size, or the name of a free one. */

@@ -16,7 +16,7 @@ export interface RetryTiming {
   readonly stallMs: number;
 }
 
-/** The times of a pull. */
+/** How often requests to the hub are attempted, and the delays between attempts, unless options say otherwise. */
 export const defaultTiming: RetryTiming = {
   attempts: 5,
   initialDelayMs: 500,

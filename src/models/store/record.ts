@@ -118,7 +118,7 @@ export async function readIntactRecord(layout: StoreLayout, name: string): Promi
   return read === undefined || "problem" in read ? undefined : read;
 }
 
-/** All records of the store. */
+/** Reads the records of all models in the store. A damaged record costs its own model alone. */
 export async function readAllRecords(layout: StoreLayout): Promise<StoredRecords> {
   const names = (await listNames(layout.models)).filter((file) => file.endsWith(suffix)).map(decodeName);
   const read = await Promise.all(names.filter((name) => name !== undefined).map((name) => readRecordFile(layout, name)));

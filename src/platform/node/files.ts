@@ -104,7 +104,7 @@ export async function readText(path: string): Promise<string> {
   }
 }
 
-/** Status of a file or folder. */
+/** Size, kind and modification time of a file or folder. Throws what the file system throws. */
 export function fileStatus(path: string): Promise<FileStatus> {
   return stat(path);
 }

@@ -2,7 +2,7 @@
 import type { Capabilities, ModelFiles } from "../../backend.ts";
 import type { HostName } from "../../hosts/host.ts";
 
-/** How hosts are chosen. */
+/** Which host (inline, worker or process) a loaded model gets. */
 export interface HostPolicy {
   /** The host that the user requested. Default: chosen by the backend's capabilities. */
   readonly requested?: HostName;

@@ -96,7 +96,7 @@ interface Draining {
 
 const defaultWaitMs = 30_000;
 
-/** The items in memory, by key. */
+/** The items that are in memory, by key: loads each once, counts its users, and removes idle ones. */
 export class Residency<Item extends Resident> {
   readonly #entries = new Map<string, Entry<Item>>();
   readonly #keepAliveMs: number;

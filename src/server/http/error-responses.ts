@@ -28,7 +28,7 @@ export const statusMeanings = {
   504: "The request timed out",
 } as const;
 
-/** Error responses by status. */
+/** The error responses of a route in its OpenAPI document, by HTTP status. */
 export type DocumentedErrors<Status extends number = keyof typeof statusMeanings> = Readonly<Record<Status, JsonContent>>;
 
 /** The error responses of a protocol. `schema`: its error body. `meanings`: a description for each status. */

@@ -68,12 +68,12 @@ export const isNumber = (value: unknown): boolean => typeof value === "number";
 /** The alternative for a single string. */
 export const text: Alternative<string> = { schema: z.string(), fits: isText };
 
-/** An array of texts. */
+/** Schema of an array of texts with at least `min` and at most `max` entries. */
 export function texts(max: number, min = 0): z.ZodType<string[]> {
   return listOf(z.string(), { min, max, fits: isText });
 }
 
-/** The token ids of one text. */
+/** Schema of the token ids of one text; each is an integer of at least `min`. */
 export function tokenIds(min = 0): z.ZodType<number[]> {
   return listOf(z.int().nonnegative(), { min, max: requestLimits.tokenIds, fits: isId });
 }

@@ -38,7 +38,7 @@ const readyRoute = createRoute({
   },
 } satisfies RouteConfig);
 
-/** Creates the routes. */
+/** Creates the routes of the health probes: `/health/live` and `/health/ready`. */
 export function healthRoutes(service: Service, readiness: Readiness): Routes {
   const routes = new OpenAPIHono<Env>();
   routes.openapi(liveRoute, (context) => context.json({ status: "live" as const }, 200));

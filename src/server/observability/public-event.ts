@@ -5,7 +5,7 @@ import { scrub } from "../http/scrub.ts";
 /** An event as plain data, without paths of the machine. */
 export type PublicEvent = { readonly type: RuntimeEvent["type"]; readonly model: string } & Readonly<Record<string, unknown>>;
 
-/** The public form of an event. */
+/** The form of a runtime event that `GET /api/events` sends: references without folders, addresses without credentials, and identifiers in place of whole decisions. */
 export function publicEvent(event: RuntimeEvent): PublicEvent {
   switch (event.type) {
     case "loaded": {

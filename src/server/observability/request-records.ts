@@ -22,7 +22,7 @@ export interface RequestRecord {
   readonly fault?: unknown;
 }
 
-/** Receives the records. */
+/** Receives a record of each request when its response has ended. */
 export interface RequestObserver {
   /** Called once per request. */
   request(record: RequestRecord): void;

@@ -43,7 +43,7 @@ const maxStreams = 64;
 /** Minimum time between two progress events of a download, in milliseconds. */
 const progressMs = 500;
 
-/** Creates the routes. */
+/** Creates the routes for the operators of a server: `/metrics` (Prometheus) and `/api/events`. */
 export function observabilityRoutes(service: Service, metrics: Metrics, events: RuntimeEvents): Routes {
   const routes = createRoutes(handleInferyardError);
   routes.openapi(metricsRoute, async (context) =>

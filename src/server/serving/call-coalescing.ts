@@ -1,7 +1,7 @@
 /** Coalesces concurrent calls with equal keys: the first one that gets its turn does the work for all of them. */
 import { abortError, throwIfAborted } from "../../errors.ts";
 
-/** One call. */
+/** One call of a model that may share its result with other calls of the same key. */
 export interface CoalescedCall<Result> {
   /** Calls with equal keys share one result. */
   readonly key: string | symbol;

@@ -7,7 +7,7 @@ import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
  */
 export type LoadStage = "preparing" | "downloading" | "loading";
 
-/** How far a load is. */
+/** How far the load of a model is: its stage, elapsed time and estimated remaining time. */
 export interface LoadProgress {
   readonly stage: LoadStage;
   /** Milliseconds since the load was first requested. */

@@ -5,7 +5,7 @@ import { at } from "../../checked.ts";
 /** Default of the option `batchTokens`: maximum size of a batch in tokens, padding included. */
 export const defaultBatchTokens = 512;
 
-/** One planned batch. */
+/** One planned batch: the indices of its rows and their padded length in tokens. */
 export interface Batch {
   /** Indices of its inputs. */
   readonly indices: readonly number[];

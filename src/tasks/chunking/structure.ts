@@ -21,7 +21,7 @@ export interface BreakOpportunity {
   readonly priority: number;
 }
 
-/** Where a text may be split. */
+/** The positions at which a text may be split into chunks, with their priority. */
 export interface TextStructure {
   /** By ascending position, each position once. */
   readonly breaks: readonly BreakOpportunity[];

@@ -3,7 +3,7 @@ import type { EmbedOptions } from "./embed-options.ts";
 import type { Embeddings } from "./embeddings.ts";
 import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
 
-/** Dense vectors of texts. */
+/** The task `feature-extraction`: dense vectors of texts. */
 export const embeddingTask: Task<readonly string[], EmbedOptions, Embeddings> = defineTask(
   {
     task: "feature-extraction",

@@ -3,7 +3,7 @@ import type { FillMaskOptions, MaskFills } from "./fill-mask.ts";
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
 import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
 
-/** Tokens at the masks of texts. */
+/** The task `fill-mask`: candidate tokens for the mask tokens of texts. */
 export const fillMaskTask: Task<readonly string[], FillMaskOptions, MaskFills> = defineTask(
   {
     task: "fill-mask",

@@ -4,7 +4,7 @@ import type { RecognizeOptions } from "./recognize.ts";
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
 import { type Task, defineTask, labelFiles } from "../shared/define-task.ts";
 
-/** Entities in texts. */
+/** The task `token-classification`: named entities in texts. */
 export const tokenClassificationTask: Task<readonly string[], RecognizeOptions, Entities> = defineTask(
   {
     task: "token-classification",

@@ -16,7 +16,7 @@ import type { TracedSegment } from "./trace-segment.ts";
 /** The elements of live values during a run. */
 export type LiveValues = Map<Value, Literal>;
 
-/** The segments of a loop body. */
+/** The compiled segments of a loop's body, run once per iteration. */
 export interface LoopBody {
   /** Whether no segment exists yet. */
   readonly isEmpty: boolean;

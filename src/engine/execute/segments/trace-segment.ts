@@ -26,7 +26,7 @@ export interface SegmentStart {
   readonly interpretedOutputs?: readonly TracedValue[];
 }
 
-/** A traced segment. */
+/** The graph of one segment with the values it hands to later segments. */
 export interface TracedSegment extends SegmentStart {
   /** The computation of the segment. Inputs and outputs are named by their indices in `graphInputs` and `graphOutputs`. */
   readonly graph: Graph;

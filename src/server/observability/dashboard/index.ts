@@ -42,7 +42,7 @@ const statusRoute = createRoute({
   responses: { 200: { description: "The current state", content: { "application/json": { schema: status } } } },
 });
 
-/** Creates the routes. */
+/** Creates the routes of the dashboard: its page and the data that it shows. */
 export function dashboardRoutes(service: Service, recent: RecentRequests): Routes {
   const routes = createRoutes(handleInferyardError);
   routes.openapi(statusRoute, async (context) => {

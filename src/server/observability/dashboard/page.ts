@@ -122,7 +122,7 @@ const chart = (id: string, title: string): string =>
 
 const table = (id: string): string => `<table id="${id}"></table><p id="${id}-empty"></p>`;
 
-/** The HTML document. */
+/** The HTML document of the dashboard, with its styles and script. */
 export const page: string = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -52,7 +52,7 @@ const response = z.object({ model: z.string(), chunks: z.array(chunk), truncated
 
 const route = createRoute(jsonRoute("/api/chunk", "Split a long text into chunks", request, response, documentedErrors));
 
-/** Adds the route. */
+/** Adds `POST /api/chunk`, which splits long texts into chunks. */
 export function addChunk(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
     const { config: requested = {}, ...given } = context.req.valid("json");

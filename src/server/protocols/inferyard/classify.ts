@@ -44,7 +44,7 @@ const response = z
 const routeOf = (limit: number) =>
   createRoute(jsonRoute("/api/classify", "Labels of texts, with scores", requestOf(limit), response, documentedErrors));
 
-/** Adds the route. */
+/** Adds `POST /api/classify`, which labels texts. */
 export function addClassify(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
     const request = context.req.valid("json");

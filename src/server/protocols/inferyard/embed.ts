@@ -58,7 +58,7 @@ const routeOf = (limit: number) =>
     },
   } satisfies RouteConfig);
 
-/** Adds the route. */
+/** Adds `POST /api/embed`, which embeds texts. */
 export function addEmbed(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
     const { model, input, prompt, dimensions, truncate } = context.req.valid("json");

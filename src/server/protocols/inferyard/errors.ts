@@ -4,7 +4,7 @@ import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeaning
 import { errorResponse, publicError, retryFields } from "../../http/public-error.ts";
 import type { ErrorHandler } from "../../http/routes.ts";
 
-/** Body of every error. */
+/** Schema of the body of every error response under /api. */
 export const errorBody: z.ZodType = z
   .object({
     error: z.object({

@@ -67,7 +67,7 @@ const backendsRoute = createRoute({
   },
 } satisfies RouteConfig);
 
-/** Adds the routes. */
+/** Adds `/api/explain`, which says which target would run a model and why, and `/api/backends`, which lists all targets. */
 export function addExplain(routes: Routes, service: Service): void {
   const explain = async (caller: Caller, { model, ...request }: ExplainRequest) => {
     const { name, reference, constraints } = await service.resolve(caller, model);

@@ -88,7 +88,7 @@ const documentedRoutes: readonly RouteConfig[] = [
   },
 ];
 
-/** Adds the routes. */
+/** Adds the routes under `/api/models`: list, describe, load and unload models. */
 export function addModels(routes: Routes, service: Service): void {
   routes.openapi(listRoute, async (context) => {
     const models = await Promise.all((await service.modelNames()).map((name) => modelOf(service, name)));

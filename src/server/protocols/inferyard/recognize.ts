@@ -35,7 +35,7 @@ const response = z
 const routeOf = (limit: number) =>
   createRoute(jsonRoute("/api/recognize", "Named entities in texts", requestOf(limit), response, documentedErrors));
 
-/** Adds the route. */
+/** Adds `POST /api/recognize`, which finds entities in texts. */
 export function addRecognize(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
     const { model, texts, labels, threshold, offsets = "utf16" } = context.req.valid("json");

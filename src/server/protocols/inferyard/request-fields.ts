@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { listOf, name } from "../../http/field-schemas.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 
-/** Name of the model. */
+/** Schema of the request field `model`: the name of a model; the default model of the server if left out. */
 export const modelField: z.ZodOptional<z.ZodString> = name()
   .optional()
   .openapi({ description: "Name of a model. Default: the server's default model" });

@@ -35,7 +35,7 @@ const response = z
 const routeOf = (limit: number) =>
   createRoute(jsonRoute("/api/rerank", "Relevance of texts to a query", requestOf(limit), response, documentedErrors));
 
-/** Adds the route. */
+/** Adds `POST /api/rerank`, which sorts documents by their relevance to a query. */
 export function addRerank(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
     const { model, query, prompts, raw, truncate } = context.req.valid("json");

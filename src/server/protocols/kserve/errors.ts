@@ -4,7 +4,7 @@ import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeaning
 import { errorResponse, messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";
 import type { ErrorHandler } from "../../http/routes.ts";
 
-/** Body of every error. */
+/** Schema of the body of every error response of the Open Inference Protocol. */
 export const errorBody: z.ZodType = z
   .object({ error: z.string(), code: z.string(), ...retryFieldSchemas, request_id: z.string() })
   .openapi("InferenceError");

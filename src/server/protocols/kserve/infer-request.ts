@@ -36,7 +36,7 @@ interface InferHead {
   outputs?: { name: string; parameters?: Record<string, unknown> | undefined }[] | undefined;
 }
 
-/** Schema of the JSON part. */
+/** Schema of the JSON part of an inference request; binary tensor data may follow it in the body. */
 export const inferRequest: z.ZodType<InferHead> = z
   .object({
     id: name().optional(),
@@ -59,7 +59,7 @@ export interface InferRequest {
 /** Supported parameters. Any other is refused, since it would be ignored. */
 const known = { request: ["binary_data_output"], input: ["binary_data_size"], output: ["binary_data"] } as const;
 
-/** How to read a request. */
+/** How the body of an inference request is read: the length of its JSON part, and limits. */
 export interface InferOptions {
   /**
    * Value of the header Inference-Header-Content-Length: the length of the JSON, after which the binary data begins. Undefined: there is no

@@ -59,7 +59,7 @@ const routeOf = (limit: number) =>
     },
   } satisfies RouteConfig);
 
-/** Adds the route. */
+/** Adds `POST /v1/embeddings`. */
 export function addEmbeddings(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
     const { model, input, encoding_format: format, dimensions, truncate = "error" } = context.req.valid("json");

@@ -5,7 +5,7 @@ import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeaning
 import { type PublicError, errorResponse, messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";
 import type { ErrorHandler } from "../../http/routes.ts";
 
-/** Body of every error. */
+/** Schema of the body of every error response in the form of the OpenAI API. */
 export const errorBody: z.ZodType = z
   .object({
     error: z.object({

@@ -37,7 +37,7 @@ const oneRoute = createRoute({
   responses: { 200: { description: "The model", content: { "application/json": { schema: model } } }, ...documentedErrors },
 } satisfies RouteConfig);
 
-/** Adds the routes. */
+/** Adds `GET /v1/models` and `GET /v1/models/{model}`. */
 export function addModels(routes: Routes, service: Service): void {
   routes.openapi(listRoute, async (context) => {
     const names = await service.modelNames();

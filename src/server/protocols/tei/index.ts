@@ -11,7 +11,7 @@ import { addInfo } from "./info.ts";
 import { addPredict, addRerank, addSimilarity } from "./rank.ts";
 import { addDecode, addTokenize } from "./tokens.ts";
 
-/** Creates the routes. */
+/** Creates the routes of text-embeddings-inference. */
 export function teiRoutes(service: Service): Routes {
   const routes = createRoutes(handleTeiError);
   for (const add of [

@@ -42,7 +42,7 @@ const route = createRoute({
   responses: { 200: { description: "The model", content: { "application/json": { schema: info } } }, ...documentedErrors },
 } satisfies RouteConfig);
 
-/** Adds the route. */
+/** Adds `GET /info`, which describes the default model. */
 export function addInfo(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
     const model = context.req.header("x-inferyard-model");

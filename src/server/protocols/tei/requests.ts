@@ -40,7 +40,7 @@ const direction: z.ZodType<TruncationFields["truncation_direction"]> = z
   .optional()
   .openapi({ description: "With `truncate`: only right is supported. Default: right" });
 
-/** Their schemas. */
+/** Schemas of the request fields `truncate` and `truncation_direction`. */
 export const truncationFields: { readonly truncate: typeof truncate; readonly truncation_direction: typeof direction } = {
   truncate,
   truncation_direction: direction,

@@ -38,7 +38,7 @@ export function samplePixels(call: OperatorCall, x: Value, coordinates: readonly
 /** The pixels around a point along one axis, as offsets from the pixel below it, with their weights. `rest`: distance of the point from that pixel. */
 export type Neighbours = (call: OperatorCall, rest: Value) => readonly (readonly [offset: number, weight: Value])[];
 
-/** Linear interpolation. */
+/** The neighbours and weights of linear interpolation along one axis of a resized image. */
 export const linearNeighbours: Neighbours = (call, rest) => [
   [0, call.binary("sub", 1, rest)],
   [1, rest],
