@@ -8,7 +8,7 @@ export const extractionTask: TaskDescription = {
   verb: "extract",
   command: "extract",
   takes: "texts and a schema of fields",
-  gives: "the fields of each text with scores and places",
+  gives: "the fields of each text with scores and positions",
   models: `${architecturesOf("token-classification")}; ${architecturesOf("question-answering")} for fields that are questions`,
   files: labelFiles,
   pipeline: false,
