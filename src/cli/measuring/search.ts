@@ -60,7 +60,7 @@ export interface SearchResult {
   readonly final?: { readonly found: Point; readonly gain: Gain; readonly noise: Gain; readonly confirmed: boolean };
 }
 
-/** A gain below this does not justify a setting, however low the noise. */
+/** Smallest relative gain in latency or throughput (0.03 is 3 %) for which `inferyard tune` recommends a setting, however low the noise. */
 export const minGain = 0.03;
 
 /** The figure that a knob should improve; the other one may not get worse by more than the noise. */

@@ -59,7 +59,7 @@ export function recordedSources(recording: Recording): RecordedSources {
   };
 }
 
-/** A loader cache that lists these libraries. The real file has binary records before the paths. */
+/** The content of a recorded /etc/ld.so.cache for tests, which lists these libraries. That of a real machine has binary records before the paths. */
 export function loaderCache(...paths: readonly string[]): string {
   return ["glibc-ld.so.cache1.1", ...paths.flatMap((path) => [path.slice(path.lastIndexOf("/") + 1), path]), ""].join("\0");
 }

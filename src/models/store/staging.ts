@@ -18,7 +18,7 @@ function ownHost(): string {
 
 const namePattern = /\.(?:building|removing|writing)-(?<host>[a-zA-Z0-9]*)-(?<pid>\d+)-[0-9a-f-]{36}$/;
 
-/** Whether a name is or ends in one of these temporary names. */
+/** Whether a file or folder name is, or ends in, a temporary name that `stagingName` makes: `.writing-<host>-<pid>-<uuid>` and the like. */
 export function isStaging(name: string): boolean {
   return namePattern.test(name);
 }

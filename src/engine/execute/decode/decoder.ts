@@ -64,7 +64,10 @@ const chunkSizes = [128, 16] as const;
 /** Largest accepted difference between logits, relative to their range. With a tiny GPT-2, rounding differs by 1e-6 of it and wrong positions by 0.5. */
 const tolerance = 5e-3;
 
-/** Compiles, verifies and runs executables for one model. */
+/**
+ * Decodes tokens with one language model: compiles an executable for each number of new tokens, and verifies each
+ * before it is used, as the comment at the top of this file says.
+ */
 export class Decoder {
   /** The model's inputs by role. */
   readonly inputs: DecoderInputs;
