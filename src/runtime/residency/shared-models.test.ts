@@ -219,13 +219,20 @@ describe("loads that must be admitted", () => {
         asked += 1;
         return () => (ended += 1);
       };
+      let [beginRefused, refuse] = [(): void => {}, (): void => {}];
+      const refusedBegan = new Promise<void>((resolve) => (beginRefused = resolve));
+      const refusal = new Promise<void>((resolve) => (refuse = resolve));
       const refusing: AdmitLoad = async () => {
+        beginRefused();
+        await refusal;
         throw new InferyardError("RATE_LIMITED", "too many");
       };
       const use = (client: string, admit: AdmitLoad, options: ModelOptions = {}): Promise<string> =>
         runtime.use(model, options, async ({ target }) => target, { client, priority: "normal", admitLoad: admit });
       const refused = use("a", refusing);
+      await refusedBegan; // a has begun the load; otherwise it could share the load of b, which waits for the gate
       const others = [use("b", admitLoad), use("b", admitLoad, { prefer: "onnx" })];
+      refuse();
       await expect(refused).rejects.toMatchObject({ code: "RATE_LIMITED" });
       open();
       expect(await Promise.all(others)).toEqual(["onnx:cpu", "onnx:cpu"]);
