@@ -8,6 +8,7 @@ export { checkOperators } from "./onnx/check-operators.ts";
 export { optimizedGraphText } from "./passes/optimized-graph-text.ts";
 export { EngineModel } from "./execute/engine-model.ts";
 export type { RunLimits } from "./execute/segments/model-run.ts";
+export { KernelChecks } from "./execute/kernel-checks/kernel-checks.ts";
 export type { EngineReplica, SharedEngineState } from "./execute/engine-replicas.ts";
 export { buildTransformer } from "./transformers/index.ts";
 export { TraceBudget, defaultTraceLimits, type TraceLimits } from "./build/trace-budget.ts";

@@ -14,7 +14,7 @@ import { withOptimizingCompiler } from "../codegen/wasm/v8-flags.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
 import { fuseElementwise } from "../passes/fuse-elementwise.ts";
 import { optimize } from "../passes/index.ts";
-import { unpacked, planGraph } from "../plan/plan.ts";
+import { type Plan, unpacked, planGraph } from "../plan/plan.ts";
 import { ThreadPool, type ThreadHandle } from "../threads/thread-pool.ts";
 import { ConstantFoldingCache, type FoldingSnapshot } from "../build/constant-folding-cache.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
@@ -22,6 +22,7 @@ import { EngineMemory } from "../memory/engine-memory.ts";
 import type { EngineReplica, SharedEngineState } from "./engine-replicas.ts";
 import type { YieldPolicy } from "./yield-policy.ts";
 import { Executable } from "./executable.ts";
+import type { KernelChecks } from "./kernel-checks/kernel-checks.ts";
 import type { RunLimits } from "./segments/model-run.ts";
 
 /** Settings of the engine for one loaded model. */
@@ -32,6 +33,8 @@ export interface EngineSettings {
   readonly optimize: boolean;
   /** Number of threads that compute, including the caller. Default: 1. */
   readonly threads?: number;
+  /** Checks of generated code before its first use. Default: none, for tests of the engine itself. */
+  readonly kernelChecks?: KernelChecks;
   /** Starts a worker thread. Required if `threads` is above 1. */
   spawnThread?(): ThreadHandle;
   /** Identifies this model among replicas that share memory. Default: the model shares no memory. */
@@ -56,6 +59,8 @@ export class Compiler {
   #memory: EngineMemory;
   #foldingCache: ConstantFoldingCache;
   readonly #branchPaths = new Set<string>();
+  readonly #checkedFunctions = new Set<string>();
+  readonly #excludedFunctions = new Set<string>();
   #isFirst = true;
 
   /**
@@ -116,6 +121,17 @@ export class Compiler {
     for (const literal of this.#weights) if (literal.storage?.isStored === true) this.#memory.pack(unpacked(literal), true);
   }
 
+  /** What the checks of generated code say about this model, as sentences without a full stop; empty without checks. */
+  describeKernelChecks(): readonly string[] {
+    const { kernelChecks } = this.#settings;
+    if (kernelChecks === undefined) return [];
+    const failed = kernelChecks.failed.filter(({ name }) => this.#excludedFunctions.has(name));
+    return [
+      `kernel checks: ${this.#checkedFunctions.size} functions of generated code agree with the interpreter`,
+      ...failed.map(({ name, problem }) => `kernel check failed: ${name}: ${problem}; the interpreter computes it instead`),
+    ];
+  }
+
   /** The memory that all executables compute in. */
   get memory(): EngineMemory {
     return this.#memory;
@@ -161,13 +177,7 @@ export class Compiler {
     { states = [], budget }: { readonly states?: readonly string[]; readonly budget: TraceBudget },
   ): Executable {
     const graph = this.#settings.optimize ? optimize(traced, this.#foldingCache.fold, budget) : fuseElementwise(traced);
-    const plan = planGraph(graph, {
-      isModelConstant: (literal) => this.#foldingCache.isModelConstant(literal),
-      hasByteDot: this.#settings.features.byteDot !== "none",
-      threads: this.#threadCount,
-      states,
-      budget,
-    });
+    const plan = this.#plan(graph, states, budget);
     budget.checkTime();
     this.#compileKernels(plan.kernels);
     const program = new Executable(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
@@ -199,6 +209,26 @@ export class Compiler {
     await this.#threads.end();
     this.#memory.close();
     this.#memory = new EngineMemory({ shared: false });
+  }
+
+  /** Plans with kernels that passed their checks. Each round excludes at least one function more. */
+  #plan(graph: Graph, states: readonly string[], budget: TraceBudget): Plan {
+    const { features, kernelChecks } = this.#settings;
+    const isExcluded = (name: string): boolean => kernelChecks?.hasFailed(name) === true;
+    for (;;) {
+      const plan = planGraph(graph, {
+        isModelConstant: (literal) => this.#foldingCache.isModelConstant(literal),
+        hasByteDot: features.byteDot !== "none" && !isExcluded("byte-matmul") && !isExcluded("quantize-rows"),
+        threads: this.#threadCount,
+        isExcluded,
+        states,
+        budget,
+      });
+      if (kernelChecks?.check(plan.functions) === true) continue;
+      for (const { name } of plan.functions) this.#checkedFunctions.add(name);
+      for (const name of plan.excluded) this.#excludedFunctions.add(name);
+      return plan;
+    }
   }
 
   /** Compiles the kernels that no earlier executable has compiled. */

@@ -198,6 +198,11 @@ export class EngineModel {
     return this.#lastRun?.steps;
   }
 
+  /** What the checks of generated code say about this model: see `Compiler.describeKernelChecks`. */
+  describeKernelChecks(): readonly string[] {
+    return this.#compiler.describeKernelChecks();
+  }
+
   /** Returns one sentence that describes how the last run was computed. The backend reports it as evidence. */
   describe(): string {
     const { all = 0, interpreted = 0, programs = 0 } = this.lastStepCounts ?? {};

@@ -86,17 +86,17 @@ function graphOf(given: Case): { readonly graph: Graph; readonly inputs: Results
     const type = { dataType: "float32", shape: literals[index].shape } as const;
     return known ? { type, constant: literals[index] } : { type };
   };
-  const operands = [value(0, false), value(1, given.known), ...(given.bias ? [value(2, true)] : [])];
+  const operands = [value(0, false), value(1, given.known), ...(given.bias ? [value(2, given.known)] : [])];
   const y: Value = { type: { dataType: "float32", shape: shapeOf(given)! } };
-  const names = ["x", "weights"];
-  const free = operands.slice(0, given.known ? 1 : 2);
+  const names = ["x", "weights", "bias"];
+  const free = given.known ? operands.slice(0, 1) : operands;
   return {
     graph: {
       inputs: free.map((each, index) => ({ name: names[index]!, value: each })),
       nodes: [{ operation: given.operation, inputs: operands, outputs: [y] }],
       outputs: [{ name: "y", value: y }],
     },
-    inputs: Object.fromEntries(free.map((_, index) => [names[index]!, literals[index as 0 | 1]])),
+    inputs: Object.fromEntries(free.map((_, index) => [names[index]!, literals[index as 0 | 1 | 2]])),
   };
 }
 

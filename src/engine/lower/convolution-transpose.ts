@@ -63,16 +63,17 @@ export function lowerConvolutionTranspose({
     },
     ...(depth === undefined ? {} : { depth }),
   });
-  const biases = bias === undefined ? [] : [repeatedBias(bias, phases.phases)];
-  const convolutionInputs = [tensorOperand(x), packed.operand, ...biases];
+  const repeated = bias === undefined ? undefined : repeatedBias(bias, phases.phases, temporary);
+  const convolutionInputs = [tensorOperand(x), packed.operand, ...(repeated === undefined ? [] : [repeated.operand])];
+  const packing = [...packed.calls, ...(repeated?.calls ?? [])];
   if (phases.axes.every(isUnphased)) {
-    return { calls: [...packed.calls, { kernel: convolution, operands: [...convolutionInputs, tensorOperand(y)] }], temporaries };
+    return { calls: [...packing, { kernel: convolution, operands: [...convolutionInputs, tensorOperand(y)] }], temporaries };
   }
   const phaseElements = elementCount(phases.axes.map(({ phaseLength }) => phaseLength));
   const phaseResults = temporary(batch * outChannels * phaseElements * floatBytes);
   const interleaving = interleave({ planes: batch * groups * ownOutputs, axes: phases.axes });
   const calls: LoweredCall[] = [
-    ...packed.calls,
+    ...packing,
     { kernel: convolution, operands: [...convolutionInputs, phaseResults] },
     { kernel: interleaving, operands: [phaseResults, tensorOperand(y)] },
   ];
@@ -139,16 +140,22 @@ function withByteOffset(operand: Operand, byteOffset: number): Operand {
   return operand.kind === "temporary" ? { ...operand, byteOffset } : operand;
 }
 
-/** The bias with each element repeated once per phase, to match the output channels of the decomposed convolution. */
-function repeatedBias(bias: Value, times: number): Operand {
+/** The bias as the convolution reads it: each element once for every phase. */
+function repeatedBias(bias: Value, times: number, temporary: (bytes: number) => Operand): PackedOperand {
   const source = bias.constant;
-  if (times === 1 || source === undefined) return tensorOperand(bias);
+  if (times === 1) return { operand: tensorOperand(bias), calls: [] };
+  const count = elementCount(bias.type.shape);
+  const bytes = count * times * floatBytes;
+  if (source === undefined) {
+    const operand = temporary(bytes);
+    const kernel = stridedCopy({ shape: [count, times], from: [1, 0], to: [times, 1], elementBytes: floatBytes });
+    return { operand, calls: [{ kernel, operands: [tensorOperand(bias), operand] }] };
+  }
   const pack = (target: Uint8Array, elements: Literal["data"]): void => {
     const values = floatsOf(target);
     for (let index = 0; index < values.length; index += 1) values[index] = Number(elements[Math.floor(index / times)]);
   };
-  const bytes = elementCount(source.shape) * times * floatBytes;
-  return { kind: "packed", weights: { source, layout: `each ${times} times`, bytes, pack } };
+  return { operand: { kind: "packed", weights: { source, layout: `each ${times} times`, bytes, pack } }, calls: [] };
 }
 
 function floatsOf({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array {

@@ -1,5 +1,6 @@
 /** Memory planning: turns a graph into a list of kernel calls and interpreted operations whose operands are offsets into one memory. Plain data. */
 import { at, required } from "../../checked.ts";
+import { InferyardError } from "../../errors.ts";
 import { elementCount } from "../../tensor.ts";
 import { type Kernel, readPaddingBytes } from "../codegen/wasm/index.ts";
 import { elementTypes } from "../ir/element-types.ts";
@@ -11,8 +12,9 @@ import { type AppendedState, appendedStates } from "./appended-states.ts";
 import { assignOffsets, type Lifetime } from "./arena-layout.ts";
 import { valuesWithByteLayout } from "../lower/quantized.ts";
 import { lowerAppend, storageBytes } from "../lower/movement.ts";
+import { type KernelFunction, kernelFunctionsOf } from "../lower/kernel-functions.ts";
 import { lowerNode } from "../lower/lower-node.ts";
-import type { Operand, PackedWeights, LoweringContext } from "../lower/lowered-node.ts";
+import type { LoweredNode, Operand, PackedWeights, LoweringContext } from "../lower/lowered-node.ts";
 import { layOutStates } from "./state-layout.ts";
 
 /**
@@ -64,6 +66,10 @@ export interface Plan {
   readonly steps: readonly PlanStep[];
   /** The kernels of all kernel steps, with repetitions. */
   readonly kernels: readonly Kernel[];
+  /** The functions that the kernels compute, each once. */
+  readonly functions: readonly KernelFunction[];
+  /** Names of the functions that would have been used and are excluded. */
+  readonly excluded: readonly string[];
   /** The packed constants that the steps read, each source and layout once. */
   readonly weights: readonly PackedWeights[];
   /** The entries of `weights` that only this plan uses; an executable releases them when it is disposed. */
@@ -90,13 +96,16 @@ export interface PlanSettings {
   readonly threads?: number;
   /** Names of the inputs that are states (see `AppendedState`). Default: none. */
   readonly states?: readonly string[];
+  /** Whether the kernel function with this name must not be used; the interpreter computes its operations. Default: all are used. */
+  readonly isExcluded?: (name: string) => boolean;
   /** Limits the time that planning takes. Default: unlimited. */
   readonly budget?: TraceBudget;
 }
 
 /**
  * Plans a graph: chooses kernels for its nodes, assigns every tensor and temporary a buffer, reuses buffers whose lifetimes do not overlap, and writes
- * in place where a kernel allows it. Throws MODEL_UNSUPPORTED when a state is used otherwise than by appending, or when `budget` is exceeded.
+ * in place where a kernel allows it. Throws MODEL_UNSUPPORTED when a state is used otherwise than by appending or appending is excluded, and when
+ * `budget` is exceeded.
  */
 export function planGraph(graph: Graph, settings: PlanSettings): Plan {
   return new Planner(graph, settings).plan();
@@ -127,6 +136,8 @@ class Planner {
   readonly #lastUse: ReadonlyMap<Value, number>;
   readonly #states: readonly AppendedState[];
   readonly #byteLayoutValues: ReadonlySet<Value>;
+  readonly #functions = new Map<string, KernelFunction>();
+  readonly #excluded = new Set<string>();
 
   constructor(graph: Graph, settings: PlanSettings) {
     this.#graph = graph;
@@ -192,6 +203,8 @@ class Planner {
     return {
       steps,
       kernels: steps.flatMap((step) => (step.kind === "kernel" ? [step.kernel] : [])),
+      functions: [...this.#functions.values()],
+      excluded: [...this.#excluded],
       weights,
       // Literals with lazy storage outlive every plan, and may have released their elements after packing.
       ownWeights: weights.filter(
@@ -223,11 +236,7 @@ class Planner {
       return [];
     }
     const state = this.#states.find(({ appended }) => appended === y);
-    const lowered = empty
-      ? { calls: [] }
-      : state === undefined
-        ? lowerNode(node, this.#loweringContext(node))
-        : lowerAppend(state.append);
+    const lowered = empty ? { calls: [] } : this.#lower(node, state);
     const isFree = (input: Value): boolean =>
       lowered?.requiresUniqueBuffer !== true ||
       node.inputs.filter((other) => this.#bufferOf.get(other) === this.#bufferOf.get(input)).length === 1;
@@ -247,6 +256,23 @@ class Planner {
       const buffer = this.#addBuffer(stride * (this.#settings.threads ?? 1), step);
       return { node, call, temporaries, scratch: { buffer, stride } };
     });
+  }
+
+  /** Lowers a node to kernels that are not excluded; undefined when the interpreter must compute it. */
+  #lower(node: GraphNode, state: AppendedState | undefined): LoweredNode | undefined {
+    const lowered = state === undefined ? lowerNode(node, this.#loweringContext(node)) : lowerAppend(state.append);
+    if (lowered === undefined) return undefined;
+    const functions = kernelFunctionsOf(node, lowered);
+    const excluded = functions.filter(({ name }) => this.#settings.isExcluded?.(name) === true);
+    for (const { name } of excluded) this.#excluded.add(name);
+    if (excluded.length === 0) for (const each of functions) this.#functions.set(each.name, each);
+    else if (state === undefined) return undefined;
+    else
+      throw new InferyardError(
+        "MODEL_UNSUPPORTED",
+        `a state cannot be appended to: the kernel ${excluded[0]?.name} is wrong on this machine`,
+      );
+    return lowered;
   }
 
   #loweringContext({ outputs }: GraphNode): LoweringContext {

@@ -1,0 +1,161 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { compileKernels, detectWasmFeatures, type Kernel, type KernelFunctions } from "../../codegen/wasm/index.ts";
+import { enableRelaxedSimd } from "../../codegen/wasm/v8-flags.ts";
+import type { GraphSource } from "../../build/graph-source.ts";
+import type { Value } from "../../ir/graph.ts";
+import { planGraph } from "../../plan/plan.ts";
+import type { TensorMap } from "../../../tensor.ts";
+import { EngineModel } from "../engine-model.ts";
+import { casesOfFamily, checkedFamilies } from "./check-cases.ts";
+import { elementwiseFunctions } from "./elementwise-functions.ts";
+import { KernelChecks } from "./kernel-checks.ts";
+
+const features = detectWasmFeatures(enableRelaxedSimd);
+const isByteDotMissing = features.byteDot === "none";
+
+/** Compiles kernels, and damages the last output of those that match. */
+function breaking(matches: (kernel: Kernel) => boolean): typeof compileKernels {
+  return (kernels, memory, given) => {
+    const compiled = compileKernels(kernels, memory, given);
+    const functions: KernelFunctions = new Map(
+      kernels.map((kernel) => {
+        const call = compiled.functions.get(kernel.key)!;
+        if (!matches(kernel)) return [kernel.key, call];
+        const { parameters, dynamicSizes, scratchBytes } = kernel;
+        const output = dynamicSizes.length + parameters.length - (scratchBytes > 0 ? 2 : 1);
+        return [
+          kernel.key,
+          (...args: number[]) => {
+            const status = call(...args);
+            const bytes = new Uint8Array(memory.buffer);
+            if (args.at(-2) === 0) for (const byte of [0, 3]) bytes[args[output]! + byte]! ^= 0x41; // after the first piece
+            return status;
+          },
+        ];
+      }),
+    );
+    return { ...compiled, functions };
+  };
+}
+
+/** GELU of float32, and a cast. */
+const steps = elementwiseFunctions().filter(({ name }) => /gelu float32|cast to int32 float32/.test(name));
+
+describe("cases", () => {
+  it("exist for every kernel family of the code generator", () => {
+    const folder = join(import.meta.dirname, "../../codegen/wasm/kernels");
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+    const families = files.flatMap((name) =>
+      [...readFileSync(join(folder, name), "utf8").matchAll(/family: "([^"]+)"/g)].map(([, family]) => family),
+    );
+    expect(families.length).toBeGreaterThan(20);
+    expect(checkedFamilies.toSorted()).toEqual(families.toSorted());
+    for (const family of checkedFamilies) expect(casesOfFamily(family), family).not.toEqual([]);
+  });
+
+  it.skipIf(isByteDotMissing)("run the function that they are named after", () => {
+    for (const { name, nodes, inputs } of checkedFamilies.flatMap((family) => casesOfFamily(family))) {
+      const graph = {
+        inputs: [...inputs.keys()].map((value, index) => ({ name: `${index}`, value })),
+        nodes,
+        outputs: [{ name: "y", value: nodes.at(-1)!.outputs[0]! }],
+      };
+      const { functions } = planGraph(graph, { isModelConstant: () => false, hasByteDot: true });
+      expect(
+        functions.map((each) => each.name),
+        JSON.stringify(nodes),
+      ).toContain(name);
+    }
+  });
+});
+
+describe("kernel checks", () => {
+  it("find nothing wrong with the generated code, on features of this machine and on plain SIMD", async () => {
+    for (const set of [features, { ...features, relaxedSimd: false, byteDot: "none" as const }]) {
+      const checks = new KernelChecks(set);
+      await checks.checkAll();
+      expect(checks.failed).toEqual([]);
+      expect(checks.count).toBeGreaterThan(400);
+    }
+  });
+
+  it.each(checkedFamilies.filter((family) => !(isByteDotMissing && /^(byte-matmul|quantize-rows)$/.test(family))))(
+    "find broken code of %s",
+    (family) => {
+      const checks = new KernelChecks(
+        features,
+        breaking((kernel) => kernel.family === family),
+      );
+      const names = new Set(casesOfFamily(family).map(({ name }) => name));
+      expect(checks.check([...names].map((name) => ({ name })))).toBe(true);
+      expect(checks.failed.map(({ name }) => name)).toEqual([...names]);
+    },
+  );
+
+  it("find one broken function among those of a family", () => {
+    const checks = new KernelChecks(
+      features,
+      breaking(({ key }) => key.includes('op:"gelu"')),
+    );
+    expect(checks.check([{ name: "elementwise" }, { name: "matmul gelu" }, ...steps])).toBe(true);
+    expect(checks.failed.map(({ name }) => name)).toEqual(["elementwise gelu float32"]);
+    expect(checks.failed[0]!.problem).toMatch(/^element 0 of float32\[\d+\] is .+, and .+ is right$/);
+  });
+
+  it("survive code that stops", () => {
+    const stopping: typeof compileKernels = (kernels, memory, given) => {
+      const compiled = compileKernels(kernels, memory, given);
+      const stop = (): number => {
+        throw new Error("unreachable");
+      };
+      return {
+        ...compiled,
+        functions: new Map([...compiled.functions].map(([key, call]) => [key, key.startsWith("norm ") ? stop : call])),
+      };
+    };
+    const checks = new KernelChecks(features, stopping);
+    expect(checks.check([{ name: "norm" }, { name: "softmax" }])).toBe(true);
+    expect(checks.failed).toEqual([{ name: "norm", problem: "it stopped: unreachable" }]);
+  });
+});
+
+describe("a model with a broken kernel", () => {
+  const source: GraphSource = {
+    weights: [],
+    trace: (values, build) => {
+      return new Map([["y", build.add({ kind: "gelu", approximate: "none" }, values.get("x") as Value)]]);
+    },
+  };
+  const inputs: TensorMap = {
+    x: { dataType: "float32", shape: [3, 5], data: Float32Array.from({ length: 15 }, (_, index) => Math.sin(index)) },
+  };
+  const run = async (kernelChecks: KernelChecks) => {
+    const model = new EngineModel(source, { features, optimize: true, kernelChecks });
+    const { y } = await model.run(inputs);
+    const told = { y, interpreted: model.lastStepCounts?.interpreted, evidence: model.describeKernelChecks() };
+    await model.dispose();
+    return told;
+  };
+
+  it("gives the interpreter's results, and says so", async () => {
+    const sound = await run(new KernelChecks(features));
+    const broken = await run(
+      new KernelChecks(
+        features,
+        breaking(({ key }) => key.includes('op:"gelu"')),
+      ),
+    );
+    expect(sound).toMatchObject({
+      interpreted: 0,
+      evidence: ["kernel checks: 2 functions of generated code agree with the interpreter"],
+    });
+    expect(broken.interpreted).toBe(1);
+    expect(broken.evidence.join("\n")).toMatch(
+      /\nkernel check failed: elementwise gelu float32: element 0 of .+ is right; the interpreter computes it instead$/,
+    );
+    for (const [index, value] of (sound.y!.data as Float32Array).entries())
+      expect((broken.y!.data as Float32Array)[index]).toBeCloseTo(value, 6);
+  });
+});

@@ -1,0 +1,184 @@
+/**
+ * Known-answer checks of generated code: before a kernel is first used, what it computes is compared with the interpreter on small inputs. Functions
+ * that differ are excluded from lowering, so that the interpreter computes their operations.
+ */
+import { yieldToEventLoop } from "../../../platform/event-loop.ts";
+import { messageOf } from "../../../errors.ts";
+import { elementCount } from "../../../tensor.ts";
+import { compileKernels, kernelFunction, type WasmFeatures } from "../../codegen/wasm/index.ts";
+import { evaluate } from "../../interpret/evaluate.ts";
+import type { Graph, NamedValue, Value } from "../../ir/graph.ts";
+import { elementsOf, type Literal } from "../../ir/literal.ts";
+import type { KernelFunction } from "../../lower/kernel-functions.ts";
+import { EngineMemory } from "../../memory/engine-memory.ts";
+import { planGraph } from "../../plan/plan.ts";
+import type { TensorMap } from "../../../tensor.ts";
+import { Executable, type RunKernel } from "../executable.ts";
+import { elementwiseFunctions } from "./elementwise-functions.ts";
+import { type CheckCase, casesOfFamily, checkedFamilies, elementwiseCase } from "./check-cases.ts";
+
+/** Steps of elementwise chains that `checkAll` checks between two yields to the event loop. */
+const stepsAtOnce = 40;
+
+/** A function of generated code that failed its check. */
+export interface FailedKernelFunction {
+  /** See `KernelFunction`. */
+  readonly name: string;
+  /** What it computed, and what is right. */
+  readonly problem: string;
+}
+
+/** The results of all checks so far. Each function is checked once. */
+export class KernelChecks {
+  readonly #features: WasmFeatures;
+  readonly #compile: typeof compileKernels;
+  /** By name of the function: undefined when it is right, otherwise what is wrong. */
+  readonly #results = new Map<string, string | undefined>();
+  readonly #cases = new Map<string, readonly CheckCase[]>();
+
+  /** `features`: those that kernels are generated with. `compile`: compiles the kernels to be checked; tests give one that breaks them. */
+  constructor(features: WasmFeatures, compile: typeof compileKernels = compileKernels) {
+    this.#features = features;
+    this.#compile = compile;
+  }
+
+  /** Checks the functions that were not checked before. Returns whether any of these failed. */
+  check(functions: readonly KernelFunction[]): boolean {
+    const unknown = new Map(functions.filter(({ name }) => !this.#results.has(name)).map((each) => [each.name, each]));
+    if (unknown.size === 0) return false;
+    const cases = [...unknown.values()].flatMap(({ name, step }) =>
+      step === undefined ? this.#casesOf(name) : [elementwiseCase(name, step)],
+    );
+    for (const name of unknown.keys()) this.#results.set(name, undefined);
+    for (const [index, problem] of this.#run(cases).entries()) {
+      const name = cases[index]?.name;
+      if (problem !== undefined && name !== undefined && this.#results.get(name) === undefined) this.#results.set(name, problem);
+    }
+    return [...unknown.keys()].some((name) => this.hasFailed(name));
+  }
+
+  /** Whether the function with this name was checked and is wrong. */
+  hasFailed(name: string): boolean {
+    return this.#results.get(name) !== undefined;
+  }
+
+  /** The functions that are wrong. */
+  get failed(): readonly FailedKernelFunction[] {
+    return [...this.#results].flatMap(([name, problem]) => (problem === undefined ? [] : [{ name, problem }]));
+  }
+
+  /** Number of functions that were checked. */
+  get count(): number {
+    return this.#results.size;
+  }
+
+  /** Checks all functions of generated code, in about half a second, and yields to the event loop meanwhile. */
+  async checkAll(): Promise<void> {
+    for (const family of checkedFamilies) {
+      this.check(this.#familyCases(family));
+      await yieldToEventLoop();
+    }
+    const steps = elementwiseFunctions();
+    for (let from = 0; from < steps.length; from += stepsAtOnce) {
+      this.check(steps.slice(from, from + stepsAtOnce));
+      await yieldToEventLoop();
+    }
+  }
+
+  #casesOf(name: string): readonly CheckCase[] {
+    const [family = name] = name.split(" ");
+    return this.#familyCases(family).filter((each) => each.name === name);
+  }
+
+  #familyCases(family: string): readonly CheckCase[] {
+    const cases = this.#cases.get(family) ?? casesOfFamily(family);
+    this.#cases.set(family, cases);
+    return cases;
+  }
+
+  /** What is wrong with each case. All run as one graph; if that throws, each runs alone. */
+  #run(cases: readonly CheckCase[]): readonly (string | undefined)[] {
+    try {
+      return runCases(cases, this.#features, this.#compile);
+    } catch (error) {
+      if (cases.length === 1) return [`it stopped: ${messageOf(error)}`];
+      return cases.flatMap((each) => this.#run([each]));
+    }
+  }
+}
+
+/** Runs the generated code of all cases, and returns for each what differs from the interpreter. Throws what a kernel throws. */
+function runCases(
+  cases: readonly CheckCase[],
+  features: WasmFeatures,
+  compile: typeof compileKernels,
+): readonly (string | undefined)[] {
+  const inputs = cases.flatMap((each, index) => [...each.inputs.keys()].map((value, at) => ({ name: `${index}.${at}`, value })));
+  const outputs = cases.flatMap(({ nodes }, index) =>
+    (nodes.at(-1)?.outputs ?? [])
+      .slice(0, comparedOutputs(nodes))
+      .map((value, at): NamedValue => ({ name: `${index}:${at}`, value })),
+  );
+  const graph: Graph = { inputs, nodes: cases.flatMap(({ nodes }) => nodes), outputs };
+  const memory = new EngineMemory({ shared: false });
+  try {
+    const plan = planGraph(graph, { isModelConstant: () => false, hasByteDot: features.byteDot !== "none" });
+    const { functions } = compile(plan.kernels, memory.memory, features);
+    const run: RunKernel = (kernel, offsets) => {
+      const call = kernelFunction(functions, kernel);
+      const { pieces } = kernel;
+      if (pieces < 2) return call(...offsets, 0, pieces);
+      const middle = pieces >> 1; // in two parts, as threads divide it
+      return call(...offsets, 0, middle) || call(...offsets, middle, pieces);
+    };
+    const executable = new Executable(plan, memory, run);
+    const literals = new Map(cases.flatMap((each) => [...each.inputs]));
+    executable.writeInputs(Object.fromEntries(inputs.map(({ name, value }) => [name, literals.get(value)])) as TensorMap);
+    executable.runSteps(0, Number.POSITIVE_INFINITY);
+    const results = executable.readOutputs(undefined);
+    return cases.map((each, index) => {
+      const expected = interpretedOutputs(each);
+      for (const [at, right] of expected.slice(0, comparedOutputs(each.nodes)).entries()) {
+        const problem = difference(results[`${index}:${at}`] as Literal, right, each.tolerance);
+        if (problem !== undefined) return problem;
+      }
+      return undefined;
+    });
+  } finally {
+    memory.close();
+  }
+}
+
+/** The indices of a max-pool are left to the interpreter: using them would keep the kernel from being used. */
+function comparedOutputs(nodes: CheckCase["nodes"]): number {
+  return nodes.at(-1)?.operation.kind === "max-pool" ? 1 : 2;
+}
+
+function interpretedOutputs({ nodes, inputs }: CheckCase): readonly Literal[] {
+  const known = new Map<Value, Literal>(inputs);
+  let results: readonly Literal[] = [];
+  for (const { operation, inputs: operands, outputs } of nodes) {
+    results = evaluate(
+      operation,
+      operands.map((value) => (value.constant ?? known.get(value)) as Literal),
+    );
+    for (const [index, value] of outputs.entries()) known.set(value, results[index] as Literal);
+  }
+  return results;
+}
+
+/** Where two tensors differ, as a message; undefined when all elements agree. */
+function difference(computed: Literal, right: Literal, tolerance: number): string | undefined {
+  const [a, b] = [elementsOf(computed), elementsOf(right)];
+  for (let index = 0; index < elementCount(right.shape); index += 1) {
+    if (agree(a[index], b[index], tolerance)) continue;
+    return `element ${index} of ${right.dataType}[${right.shape.join(",")}] is ${String(a[index])}, and ${String(b[index])} is right`;
+  }
+  return undefined;
+}
+
+function agree(a: unknown, b: unknown, tolerance: number): boolean {
+  if (Object.is(a, b) || a === b) return true;
+  if (typeof a !== "number" || typeof b !== "number" || !Number.isFinite(a) || !Number.isFinite(b)) return false;
+  return Math.abs(a - b) <= tolerance * Math.max(1, Math.abs(b));
+}

@@ -1,0 +1,104 @@
+/** Names for what generated code computes: the units that are checked against the interpreter, and excluded when they are wrong. */
+import { at } from "../../checked.ts";
+import { elementCount } from "../../tensor.ts";
+import type { ElementType } from "../ir/element-types.ts";
+import type { GraphNode, TensorType, Value } from "../ir/graph.ts";
+import { numbersOf } from "../ir/literal.ts";
+import type { ElementOperation, Operation } from "../ir/operations.ts";
+import { inferTypes } from "../ir/shape-inference/index.ts";
+import type { LoweredNode } from "./lowered-node.ts";
+
+/** A function of generated code: a kernel family, or one function within a family, such as GELU in elementwise kernels. */
+export interface KernelFunction {
+  /** "matmul", "matmul gelu", "reduce sum float32", "elementwise exp float32". Equal names mean equal code generators. */
+  readonly name: string;
+  /** Set for the steps of elementwise chains. */
+  readonly step?: ElementwiseFunction;
+}
+
+/** One step of an elementwise chain, without the sizes of its operands. */
+export interface ElementwiseFunction {
+  readonly operation: ElementOperation;
+  readonly types: readonly ElementType[];
+  /** The exponent of `pow`, if it is a scalar constant: its code depends on it. */
+  readonly exponent?: number;
+}
+
+/** The functions that the kernels of a lowered node compute: the families of its kernels, and what its operation selects in them. */
+export function kernelFunctionsOf({ operation, inputs }: GraphNode, { calls }: LoweredNode): readonly KernelFunction[] {
+  const families = [...new Set(calls.map(({ kernel }) => kernel.family))];
+  if (families.length === 0) return [];
+  const named = families.map((name) => ({ name }));
+  if (operation.kind === "elementwise") return [...named, ...elementwiseFunctions(operation.steps, inputs)];
+  const detail = detailOf(operation, inputs[0]?.type);
+  return detail === undefined ? named : [...named, ...families.map((family) => ({ name: `${family} ${detail}` }))];
+}
+
+/** The attributes of an operation that select a function within its kernels; undefined when there is one function only. */
+function detailOf(operation: Operation, type: TensorType | undefined): string | undefined {
+  switch (operation.kind) {
+    case "linear":
+    case "integer-linear":
+    case "convolution":
+    case "convolution-transpose":
+      return operation.activation === undefined || operation.activation === "none" ? undefined : operation.activation;
+    case "reduce":
+    case "arg":
+    case "cumulative":
+      return `${operation.function} ${type?.dataType}`;
+    case "scatter-elements":
+    case "scatter-nd":
+      return operation.reduction === "none" ? undefined : `${operation.reduction} ${type?.dataType}`;
+    case "max-pool":
+      return "max";
+    case "average-pool":
+      return "average";
+    case "softmax":
+      return operation.logarithm ? "logarithm" : undefined;
+    case "top-k":
+      return type?.dataType;
+    default:
+      return undefined;
+  }
+}
+
+type Step = Extract<Operation, { readonly kind: "elementwise" }>["steps"][number];
+
+function elementwiseFunctions(steps: readonly Step[], inputs: readonly Value[]): readonly KernelFunction[] {
+  const values: Operand[] = inputs.map(({ type, constant }) => ({ type, ...(constant === undefined ? {} : { constant }) }));
+  return steps.map(({ operation, operands }) => {
+    const given = operands.map((index) => at(values, index));
+    for (const type of inferTypes(
+      operation,
+      given.map((value) => value.type),
+    ))
+      values.push({ type });
+    const exponent = operation.kind === "binary" && operation.function === "pow" ? scalarOf(given[1]) : undefined;
+    const types = given.map(({ type }) => type.dataType);
+    return {
+      name: `elementwise ${functionName(operation)} ${types.join(" ")}${exponent === undefined ? "" : ` (${exponent})`}`,
+      step: { operation, types, ...(exponent === undefined ? {} : { exponent }) },
+    };
+  });
+}
+
+type Operand = Pick<Value, "type" | "constant">;
+
+function scalarOf(operand: Operand | undefined): number | undefined {
+  const constant = operand?.constant;
+  return constant !== undefined && elementCount(constant.shape) === 1 ? numbersOf(constant)[0] : undefined;
+}
+
+function functionName(operation: ElementOperation): string {
+  switch (operation.kind) {
+    case "unary":
+    case "binary":
+      return operation.function;
+    case "gelu":
+      return operation.approximate === "tanh" ? "gelu-tanh" : "gelu";
+    case "cast":
+      return `cast to ${operation.to}${operation.saturate ? " saturating" : ""}`;
+    case "select":
+      return "select";
+  }
+}
