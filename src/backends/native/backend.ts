@@ -14,6 +14,7 @@ import type {
 } from "../../backend.ts";
 import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
 import { architectureNames } from "../../engine/transformers/architecture-names.ts";
+import type { NativeState } from "./check-generated-code.ts";
 import { selfTest } from "./self-test.ts";
 import { StaticModel } from "./static-model.ts";
 import { version } from "../../version.ts";
@@ -33,28 +34,31 @@ const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], bloc
 
 /** Creates the backend. It runs on the CPU: static token embeddings (in model2vec's layout, and in our 4-bit layout), ONNX graphs, and transformers from safetensors. */
 export function native(): Backend {
+  const state: NativeState = { library };
   return {
     name: "native",
     contractVersion: 1,
     entry: { module: import.meta.url, export: "native" },
-    probe,
+    probe: (options) => probe(options, state),
     capabilities: (device) => (isCpu(device) ? onCpu : elsewhere),
-    load,
+    load: (model, device, options) => load(model, device, options, state),
   };
 }
 
-async function probe(options: ProbeOptions): Promise<Availability> {
+async function probe(options: ProbeOptions, state: NativeState): Promise<Availability> {
   throwIfAborted(options.signal);
   const wanted = options.device === undefined || isCpu(options.device);
-  return { present: true, library, devices: wanted ? [await probeCpu(options.run)] : [] };
+  return { present: true, library, devices: wanted ? [await probeCpu(options.run, state)] : [] };
 }
 
-async function probeCpu(run: boolean): Promise<DeviceAvailability> {
+async function probeCpu(run: boolean, state: NativeState): Promise<DeviceAvailability> {
   if (!run) return { device: cpu, available: true, reason: "part of inferyard" };
   const start = performance.now();
   try {
     const tested = await selfTest(library);
-    const reason = `self-test: static embeddings in ${tested.join(", ")}`;
+    const { checkGeneratedCode } = await import("./check-generated-code.ts"); // imported on demand, as in `load`
+    const kernels = await checkGeneratedCode(state);
+    const reason = `self-test: static embeddings in ${tested.join(", ")}; ${kernels}`;
     return { device: cpu, available: true, reason, milliseconds: performance.now() - start };
   } catch (error) {
     const reason = `self-test failed: ${messageOf(error)}`;
@@ -63,7 +67,7 @@ async function probeCpu(run: boolean): Promise<DeviceAvailability> {
   }
 }
 
-async function load(model: ModelFiles, device: Device, options: LoadOptions): Promise<LoadedModel> {
+async function load(model: ModelFiles, device: Device, options: LoadOptions, state: NativeState): Promise<LoadedModel> {
   if (!isCpu(device)) {
     throw new InferyardError("BACKEND_UNAVAILABLE", `native computes on cpu only, not on ${device.type}:${device.index}`, {
       remedy: "ask for native:cpu",
@@ -71,7 +75,7 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
   }
   if (model.format === "onnx") {
     const { loadOnnx } = await import("./load-onnx.ts"); // imported on demand: the engine is large, and static embeddings do not need it
-    return await loadOnnx(model, options, library);
+    return await loadOnnx(model, options, state);
   }
   if (model.format !== "safetensors") {
     throw new InferyardError(
@@ -81,7 +85,7 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
   }
   if (architectureNames.includes(model.architecture ?? "")) {
     const { loadTransformer } = await import("./load-transformer.ts");
-    return await loadTransformer(model, options, library);
+    return await loadTransformer(model, options, state);
   }
   const embeddings = await loadStaticEmbeddings(model, options.signal);
   return new StaticModel(embeddings, library, options.maxRunMemory);

@@ -11,6 +11,7 @@ import {
   type RunLimits,
   type TraceLimits,
 } from "../../engine/index.ts";
+import { kernelChecksOf, type NativeState } from "./check-generated-code.ts";
 import { spawnThread } from "../../engine/threads/spawn-thread.ts";
 import { version } from "../../version.ts";
 
@@ -27,7 +28,8 @@ export interface SharedModelState {
 }
 
 /**
- * Creates an engine and prepares it. `identity`: identity of the files the source was read from; without one, nothing is shared. Throws MODEL_INVALID
+ * Creates an engine and prepares it. `identity`: identity of the files the source was read from; without one, nothing is shared. `state`: that of the
+ * backend. Throws MODEL_INVALID
  * when a replica was loaded from other files, and BACKEND_UNAVAILABLE without WebAssembly SIMD.
  */
 export function createEngine(
@@ -35,6 +37,7 @@ export function createEngine(
   inputs: readonly TensorInfo[],
   options: LoadOptions,
   identity: string | undefined,
+  state: NativeState,
 ): EngineModel {
   const features = detectWasmFeatures(enableRelaxedSimd);
   if (!features.simd)
@@ -42,6 +45,7 @@ export function createEngine(
       "BACKEND_UNAVAILABLE",
       "WebAssembly on this machine has no SIMD instructions, which the engine needs",
     );
+  const kernelChecks = kernelChecksOf(state);
   const { graphOptimization, threads, maxRunMemory } = options;
   const limits: RunLimits = { trace: traceLimits(options), ...(maxRunMemory === undefined ? {} : { runBytes: maxRunMemory }) };
   const made = (replica: EngineReplica | undefined): EngineModel => {
@@ -49,6 +53,7 @@ export function createEngine(
       features,
       optimize: graphOptimization !== "disabled",
       limits,
+      ...(kernelChecks === undefined ? {} : { kernelChecks }),
       ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawnThread }),
       ...(replica === undefined ? {} : { replica }),
     });

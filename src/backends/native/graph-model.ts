@@ -63,7 +63,8 @@ export class GraphModel implements TensorModel {
   }
 
   async evidence(): Promise<readonly string[]> {
-    return [`inferyard's own engine in WebAssembly: ${this.#parts.engine.describe()}`];
+    const { engine } = this.#parts;
+    return [`inferyard's own engine in WebAssembly: ${engine.describe()}`, ...engine.describeKernelChecks()];
   }
 
   async dispose(): Promise<void> {

@@ -1,6 +1,6 @@
 /** Loads an ONNX file into the engine. */
 import { InferyardError, messageOf, throwIfAborted } from "../../backend.ts";
-import type { DataType, Library, LoadOptions, LoadedModel, ModelFiles, TensorInfo } from "../../backend.ts";
+import type { DataType, LoadOptions, LoadedModel, ModelFiles, TensorInfo } from "../../backend.ts";
 import {
   TraceBudget,
   checkOperators,
@@ -11,6 +11,7 @@ import {
   readOnnxModel,
 } from "../../engine/index.ts";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../platform/node/paths.ts";
+import type { NativeState } from "./check-generated-code.ts";
 import { createEngine, traceLimits } from "./create-engine.ts";
 import { GraphModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
@@ -34,11 +35,11 @@ const publicTypes: ReadonlySet<string> = new Set<DataType>([
 ]);
 
 /** Loads an ONNX model. Throws MODEL_INVALID for a damaged file and MODEL_UNSUPPORTED for operators or types that the engine does not have. */
-export async function loadOnnx(file: ModelFiles, options: LoadOptions, library: Library): Promise<LoadedModel> {
+export async function loadOnnx(file: ModelFiles, options: LoadOptions, state: NativeState): Promise<LoadedModel> {
   const shown = basename(file.path);
   const files = new OpenModelFiles();
   try {
-    return await loadFrom(files, file, shown, options, library);
+    return await loadFrom(files, file, shown, options, state);
   } finally {
     files.close();
   }
@@ -49,7 +50,7 @@ async function loadFrom(
   file: ModelFiles,
   shown: string,
   options: LoadOptions,
-  library: Library,
+  state: NativeState,
 ): Promise<LoadedModel> {
   const { model, external, keep } = readOnnxModel(await files.open(file.path), shown, new TraceBudget(traceLimits(options)));
   throwIfAborted(options.signal);
@@ -61,7 +62,7 @@ async function loadFrom(
   const outputs = graph.outputs.filter(({ type }) => type.kind === "tensor").map((value) => tensorInfo(value));
   if (outputs.length === 0) throw new InferyardError("MODEL_UNSUPPORTED", `${shown} has no output that is a tensor`);
   const nonTensorOutputs = graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name);
-  const engine = createEngine(onnxSource(model), inputs, options, files.identity);
+  const engine = createEngine(onnxSource(model), inputs, options, files.identity, state);
   keep(); // loads what is not packed yet into memory, because the files are closed after this
   const { identity } = files;
   const { graphOptimization } = options;
@@ -70,7 +71,7 @@ async function loadFrom(
     inputs,
     outputs,
     nonTensorOutputs,
-    library,
+    library: state.library,
     weightBytes: file.bytes,
     identity,
     graphOptimization,

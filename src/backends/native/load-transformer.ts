@@ -1,6 +1,6 @@
 /** Loads a transformer from safetensors into the engine. */
 import { throwIfAborted } from "../../backend.ts";
-import type { Library, LoadedModel, LoadOptions, ModelFiles, TensorData } from "../../backend.ts";
+import type { LoadedModel, LoadOptions, ModelFiles, TensorData } from "../../backend.ts";
 import { buildTransformer, type ByteSource } from "../../engine/index.ts";
 import { openBlocking } from "../../platform/node/files.ts";
 import {
@@ -9,15 +9,16 @@ import {
   readTensor,
   type SafetensorsHeader,
 } from "../../formats/safetensors/read-safetensors.ts";
+import type { NativeState } from "./check-generated-code.ts";
 import { createEngine } from "./create-engine.ts";
 import { GraphModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
 
 /** Loads a transformer. Unsupported configurations and missing tensors are rejected from the header and configuration, before tensor data is read. */
-export async function loadTransformer(file: ModelFiles, options: LoadOptions, library: Library): Promise<LoadedModel> {
+export async function loadTransformer(file: ModelFiles, options: LoadOptions, state: NativeState): Promise<LoadedModel> {
   const files = new OpenModelFiles();
   try {
-    return await loadFrom(files, file, options, library);
+    return await loadFrom(files, file, options, state);
   } finally {
     files.close();
   }
@@ -26,7 +27,7 @@ export async function loadTransformer(file: ModelFiles, options: LoadOptions, li
 /** Returns a function that reads the elements of a tensor as they are stored. */
 type ReadWeight = (name: string) => Promise<() => TensorData>;
 
-async function loadFrom(files: OpenModelFiles, file: ModelFiles, options: LoadOptions, library: Library): Promise<LoadedModel> {
+async function loadFrom(files: OpenModelFiles, file: ModelFiles, options: LoadOptions, state: NativeState): Promise<LoadedModel> {
   const { signal, graphOptimization } = options;
   const bytes = openBlocking === undefined ? undefined : await files.open(file.path);
   const header = await readSafetensorsHeader(file.path, signal);
@@ -42,14 +43,14 @@ async function loadFrom(files: OpenModelFiles, file: ModelFiles, options: LoadOp
     throwIfAborted(signal);
   }
   const { identity } = files;
-  const engine = createEngine(source, inputs, options, identity);
+  const engine = createEngine(source, inputs, options, identity, state);
   detachFromFile();
   return new GraphModel({
     engine,
     inputs,
     outputs,
     nonTensorOutputs: [],
-    library,
+    library: state.library,
     weightBytes: file.bytes,
     identity,
     graphOptimization,

@@ -4,7 +4,7 @@ import { elementCount } from "../../tensor.ts";
 import type { ElementType } from "../ir/element-types.ts";
 import type { GraphNode, TensorType, Value } from "../ir/graph.ts";
 import { numbersOf } from "../ir/literal.ts";
-import type { ElementOperation, Operation } from "../ir/operations.ts";
+import type { Activation, ElementOperation, Operation, OperationKind, OperationOf, ScatterReduction } from "../ir/operations.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import type { LoweredNode } from "./lowered-node.ts";
 
@@ -34,32 +34,34 @@ export function kernelFunctionsOf({ operation, inputs }: GraphNode, { calls }: L
   return detail === undefined ? named : [...named, ...families.map((family) => ({ name: `${family} ${detail}` }))];
 }
 
-/** The attributes of an operation that select a function within its kernels; undefined when there is one function only. */
+type Details = { readonly [Kind in OperationKind]?: (operation: OperationOf<Kind>, type: string) => string | undefined };
+
+const activation = ({ activation: name }: { readonly activation?: Activation }): string | undefined =>
+  name === "none" ? undefined : name;
+const typedFunction = ({ function: name }: { readonly function: string }, type: string): string => `${name} ${type}`;
+const reduction = ({ reduction: name }: { readonly reduction: ScatterReduction }, type: string): string | undefined =>
+  name === "none" ? undefined : `${name} ${type}`;
+
+/** By operation kind: what its attributes select within a kernel family. Kinds that are not here select nothing. */
+const details: Details = {
+  linear: activation,
+  "integer-linear": activation,
+  convolution: activation,
+  "convolution-transpose": activation,
+  reduce: typedFunction,
+  arg: typedFunction,
+  cumulative: typedFunction,
+  "scatter-elements": reduction,
+  "scatter-nd": reduction,
+  "max-pool": () => "max",
+  "average-pool": () => "average",
+  softmax: ({ logarithm }) => (logarithm ? "logarithm" : undefined),
+  "top-k": (_operation, type) => type,
+};
+
 function detailOf(operation: Operation, type: TensorType | undefined): string | undefined {
-  switch (operation.kind) {
-    case "linear":
-    case "integer-linear":
-    case "convolution":
-    case "convolution-transpose":
-      return operation.activation === undefined || operation.activation === "none" ? undefined : operation.activation;
-    case "reduce":
-    case "arg":
-    case "cumulative":
-      return `${operation.function} ${type?.dataType}`;
-    case "scatter-elements":
-    case "scatter-nd":
-      return operation.reduction === "none" ? undefined : `${operation.reduction} ${type?.dataType}`;
-    case "max-pool":
-      return "max";
-    case "average-pool":
-      return "average";
-    case "softmax":
-      return operation.logarithm ? "logarithm" : undefined;
-    case "top-k":
-      return type?.dataType;
-    default:
-      return undefined;
-  }
+  const select = details[operation.kind] as ((operation: Operation, type: string) => string | undefined) | undefined;
+  return type === undefined ? undefined : select?.(operation, type.dataType);
 }
 
 type Step = Extract<Operation, { readonly kind: "elementwise" }>["steps"][number];

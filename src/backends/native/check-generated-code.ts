@@ -1,0 +1,32 @@
+/** Checks of the engine's generated code, shared by all models of one backend. */
+import type { Library } from "../../backend.ts";
+import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
+import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
+
+/** What all models of one backend share. */
+export interface NativeState {
+  /** Name and version of the engine. */
+  readonly library: Library;
+  /** Results of the checks so far, made at their first use. Each function is checked once in a process or thread. */
+  kernelChecks?: KernelChecks;
+}
+
+/** The checks of this backend, made at their first use. undefined when this machine has no WebAssembly SIMD, and so no generated code. */
+export function kernelChecksOf(state: NativeState): KernelChecks | undefined {
+  if (state.kernelChecks !== undefined) return state.kernelChecks;
+  const features = detectWasmFeatures(enableRelaxedSimd);
+  if (features.simd) state.kernelChecks = new KernelChecks(features);
+  return state.kernelChecks;
+}
+
+/** Checks all functions of generated code, and says in a sentence without a full stop how many are right and which are not. */
+export async function checkGeneratedCode(state: NativeState): Promise<string> {
+  const checks = kernelChecksOf(state);
+  if (checks === undefined) return "no WebAssembly SIMD, so models other than static embeddings cannot be loaded";
+  await checks.checkAll();
+  const { failed, count } = checks;
+  const right = `${count - failed.length} functions of generated code agree with the interpreter`;
+  if (failed.length === 0) return right;
+  const wrong = failed.map(({ name, problem }) => `${name} (${problem})`).join(", ");
+  return `${right}; wrong, and computed by the interpreter instead: ${wrong}`;
+}
