@@ -15,7 +15,8 @@ import { planGraph } from "../../plan/plan.ts";
 import type { TensorMap } from "../../../tensor.ts";
 import { Executable, type RunKernel } from "../executable.ts";
 import { elementwiseFunctions } from "./elementwise-functions.ts";
-import { type CheckCase, casesOfFamily, checkedFamilies, elementwiseCase } from "./check-cases.ts";
+import type { CheckCase } from "./case-builder.ts";
+import { casesOfFamily, checkedFamilies, elementwiseCase } from "./check-cases.ts";
 
 /** Steps of elementwise chains that `checkAll` checks between two yields to the event loop. */
 const stepsAtOnce = 40;

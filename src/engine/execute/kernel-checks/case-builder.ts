@@ -1,0 +1,56 @@
+/** What a check of generated code consists of, and how one is written. */
+import { type GraphNode, typeOf, type Value } from "../../ir/graph.ts";
+import type { Literal } from "../../ir/literal.ts";
+import type { Operation } from "../../ir/operations.ts";
+import { inferTypes } from "../../ir/shape-inference/index.ts";
+
+/** One check: nodes with the elements of their inputs. The outputs of the last node are compared. */
+export interface CheckCase {
+  /** Name of the function that is wrong if the results differ; see `KernelFunction`. */
+  readonly name: string;
+  readonly nodes: readonly GraphNode[];
+  /** The elements of every value that no node computes and that is no constant. */
+  readonly inputs: ReadonlyMap<Value, Literal>;
+  /** Maximum difference, relative to the larger of 1 and the right value. 0: equal. */
+  readonly tolerance: number;
+}
+
+/** An input of a case: a tensor that the kernel reads, or a constant, which lowering may pack. */
+export type CaseInput = Literal | { readonly constant: Literal };
+
+/** Relative error that float32 kernels may have: sums in another order, and approximations of functions. */
+export const floatTolerance = 4e-6;
+
+/** Collects the nodes and inputs of one case. */
+export class CaseBuilder {
+  readonly nodes: GraphNode[] = [];
+  readonly inputs = new Map<Value, Literal>();
+
+  /** Adds an input. */
+  input(given: CaseInput): Value {
+    if ("constant" in given) return { type: typeOf(given.constant), constant: given.constant };
+    const value = { type: typeOf(given) };
+    this.inputs.set(value, given);
+    return value;
+  }
+
+  /** Adds a node and returns its outputs, with inferred types. */
+  node(operation: Operation, inputs: readonly Value[]): readonly Value[] {
+    const outputs = inferTypes(
+      operation,
+      inputs.map(({ type }) => type),
+    ).map((type) => ({ type }));
+    this.nodes.push({ operation, inputs, outputs });
+    return outputs;
+  }
+}
+
+/** A case of one node. `tolerance`: see `CheckCase`. */
+export function single(name: string, operation: Operation, inputs: readonly CaseInput[], tolerance: number = 0): CheckCase {
+  const builder = new CaseBuilder();
+  builder.node(
+    operation,
+    inputs.map((each) => builder.input(each)),
+  );
+  return { name, nodes: builder.nodes, inputs: builder.inputs, tolerance };
+}

@@ -1,0 +1,157 @@
+/** Checks of matrix products, convolutions and quantized layers. */
+import { at } from "../../../checked.ts";
+import type { ElementType } from "../../ir/element-types.ts";
+import type { Value } from "../../ir/graph.ts";
+import { type Literal, literalOf } from "../../ir/literal.ts";
+import type { Activation, Operation } from "../../ir/operations.ts";
+import { CaseBuilder, type CheckCase, floatTolerance, single } from "./case-builder.ts";
+import { ordinary, withSpecialRow } from "./check-values.ts";
+
+const epilogue = { bias: false, activation: "none", residual: "none" } as const;
+const activations: readonly Exclude<Activation, "none">[] = ["relu", "gelu", "gelu-tanh", "tanh", "sigmoid", "silu"];
+
+/** Linear layers with each activation and residual. */
+export function linearCases(): readonly CheckCase[] {
+  const weights = { constant: ordinary("float32", [37, 21], 2) };
+  const linear = (name: string, rows: number, more: Partial<Extract<Operation, { readonly kind: "linear" }>> = {}): CheckCase =>
+    single(
+      name,
+      { kind: "linear", ...epilogue, ...more },
+      [
+        withSpecialRow([rows, 37]),
+        weights,
+        ...(more.bias === true ? [ordinary("float32", [21], 3)] : []),
+        ...(more.residual === undefined || more.residual === "none" ? [] : [ordinary("float32", [rows, 21], 5)]),
+      ],
+      floatTolerance,
+    );
+  return [
+    linear("matmul", 2),
+    linear("matmul", 13),
+    linear("matmul", 3, { bias: true, residual: "before-activation" }),
+    linear("matmul", 5, { bias: true, residual: "after-activation" }),
+    ...activations.map((activation) => linear(`matmul ${activation}`, 5, { bias: true, activation })),
+  ];
+}
+
+/** Products of two computed matrices, permuted and broadcast. */
+export function batchedMatmulCases(): readonly CheckCase[] {
+  const operands = (type: ElementType, a: readonly number[], b: readonly number[]): Literal[] => [
+    type === "float32" ? withSpecialRow(a) : ordinary(type, a),
+    ordinary(type, b, 2),
+  ];
+  const swapped = [0, 1, 3, 2];
+  const plain = [0, 1, 2, 3];
+  return [
+    single("batched-matmul", { kind: "matmul" }, operands("float32", [2, 1, 7, 11], [1, 3, 11, 6]), floatTolerance),
+    single("batched-matmul", { kind: "matmul" }, operands("int32", [3, 5, 7], [7, 9])),
+    single(
+      "batched-matmul",
+      { kind: "fused-matmul", a: plain, b: swapped, result: [0, 2, 1, 3], alpha: 0.125 },
+      operands("float32", [1, 2, 9, 8], [1, 2, 7, 8]),
+      floatTolerance,
+    ),
+    single(
+      "batched-matmul",
+      { kind: "fused-matmul", a: swapped, b: plain, result: plain, alpha: 2 },
+      operands("float32", [1, 2, 6, 5], [1, 2, 6, 19]),
+      floatTolerance,
+    ),
+  ];
+}
+
+/** Convolutions of one to three axes, depthwise and transposed ones. */
+export function convolutionCases(): readonly CheckCase[] {
+  const convolution = (
+    name: string,
+    x: readonly number[],
+    w: readonly number[],
+    more: Partial<Extract<Operation, { readonly kind: "convolution" }>> = {},
+    type: ElementType = "float32",
+  ): CheckCase => {
+    const rank = x.length - 2;
+    const [ones, pads] = [Array<number>(rank).fill(1), Array<number>(2 * rank).fill(1)];
+    return single(
+      name,
+      { kind: "convolution", groups: 1, strides: ones, dilations: ones, pads, ...more },
+      [
+        more.activation === undefined && type === "float32" ? withSpecialRow(x) : ordinary(type, x),
+        ordinary(type, w, 2),
+        ordinary(type, w.slice(0, 1), 3),
+      ],
+      type === "float32" ? floatTolerance : 0,
+    );
+  };
+  return [
+    convolution("conv2d", [1, 3, 7, 9], [5, 3, 3, 3]),
+    convolution("conv2d", [2, 6, 5, 5], [9, 6, 1, 1], { pads: [0, 0, 0, 0] }),
+    convolution("conv2d", [1, 4, 9, 7], [6, 2, 3, 3], { groups: 2, strides: [2, 2], dilations: [1, 2] }),
+    convolution("conv2d", [1, 2, 4, 5, 6], [3, 2, 2, 3, 3]),
+    convolution("conv2d", [1, 3, 11], [4, 3, 5]),
+    convolution("conv2d", [1, 2, 5, 6], [3, 2, 3, 3], {}, "int32"),
+    convolution("depthwise", [1, 6, 9, 10], [6, 1, 3, 3], { groups: 6 }),
+    convolution("depthwise", [1, 5, 9, 11], [5, 1, 5, 5], { groups: 5, strides: [2, 2], pads: [2, 2, 2, 2] }),
+    ...activations.flatMap((activation) => [
+      convolution(`conv2d ${activation}`, [1, 3, 5, 6], [4, 3, 3, 3], { activation }),
+      convolution(`depthwise ${activation}`, [1, 4, 5, 6], [4, 1, 3, 3], { groups: 4, activation }),
+    ]),
+    single(
+      "interleave",
+      { kind: "convolution-transpose", groups: 1, outputPads: [0, 0], strides: [2, 2], dilations: [1, 1], pads: [1, 1, 1, 1] },
+      [ordinary("float32", [1, 3, 4, 5]), ordinary("float32", [3, 2, 3, 3], 2), ordinary("float32", [2], 3)],
+      floatTolerance,
+    ),
+  ];
+}
+
+const scale = literalOf("float32", [], [0.037]);
+const zeroPoint = literalOf("uint8", [], [117]);
+
+/** Dynamic quantization of activations. */
+export function quantizationCases(): readonly CheckCase[] {
+  return [
+    single("quantization-range", { kind: "quantization-range" }, [ordinary("float32", [3, 19])], floatTolerance),
+    single("quantize", { kind: "quantize" }, [ordinary("float32", [3, 18]), scale, zeroPoint]),
+    single("centre", { kind: "centre" }, [ordinary("uint8", [3, 18]), zeroPoint]),
+    single("centre", { kind: "centre" }, [ordinary("int8", [3, 18])]),
+    { ...integerProduct("byte-matmul", 3), name: "quantize-rows" },
+  ];
+}
+
+/**
+ * A product of quantized activations [rows, 38] and integer weights [38, 21]; with an activation, also their epilogue. Activations that are quantized
+ * in the graph are stored as bytes where the machine has an 8-bit dot product, those that are inputs as int16.
+ */
+function integerProduct(family: "integer-matmul" | "byte-matmul", rows: number, activation?: Activation): CheckCase {
+  const builder = new CaseBuilder();
+  const quantized = (): Value => {
+    const operands = [ordinary("float32", [rows, 38]), scale, zeroPoint].map((each) => builder.input(each));
+    return at(builder.node({ kind: "quantize" }, operands), 0);
+  };
+  const x = family === "byte-matmul" ? quantized() : builder.input(ordinary("int16", [rows, 38]));
+  const weights = builder.input({ constant: ordinary("int32", [38, 21], 2) });
+  const name = activation === undefined || activation === "none" ? family : `${family} ${activation}`;
+  if (activation === undefined) builder.node({ kind: "integer-matmul" }, [x, weights]);
+  else {
+    const columnScale = {
+      constant: literalOf(
+        "float32",
+        [21],
+        Array.from({ length: 21 }, (_, column) => 0.01 + column / 999),
+      ),
+    };
+    const added = [scale, columnScale, ordinary("float32", [21], 3)].map((each) => builder.input(each));
+    builder.node({ kind: "integer-linear", bias: true, activation, residual: "none" }, [x, weights, ...added]);
+  }
+  return { name, nodes: builder.nodes, inputs: builder.inputs, tolerance: activation === undefined ? 0 : floatTolerance };
+}
+
+/** Products of quantized activations and integer weights. */
+export function integerProductCases(): readonly CheckCase[] {
+  return (["integer-matmul", "byte-matmul"] as const).flatMap((family) => [
+    integerProduct(family, 2),
+    integerProduct(family, 13),
+    integerProduct(family, 5, "none"),
+    ...activations.map((activation) => integerProduct(family, 5, activation)),
+  ]);
+}
