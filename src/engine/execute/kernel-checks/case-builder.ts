@@ -24,7 +24,7 @@ export const floatTolerance = 4e-6;
 /** Collects the nodes and inputs of one case. */
 export class CaseBuilder {
   readonly nodes: GraphNode[] = [];
-  readonly inputs = new Map<Value, Literal>();
+  readonly inputs: Map<Value, Literal> = new Map();
 
   /** Adds an input. */
   input(given: CaseInput): Value {
