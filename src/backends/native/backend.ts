@@ -1,21 +1,12 @@
 /** The backend `native`: Inferyard's own engine behind the backend contract. */
 import { InferyardError, messageOf, throwIfAborted } from "../../backend.ts";
-import type {
-  Availability,
-  Backend,
-  Capabilities,
-  Device,
-  DeviceAvailability,
-  Library,
-  LoadedModel,
-  LoadOptions,
-  ModelFiles,
-  ProbeOptions,
-} from "../../backend.ts";
+import type { Availability, Capabilities, Device, DeviceAvailability, Library, ModelFiles, ProbeOptions } from "../../backend.ts";
 import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
 import { architectureNames } from "../../engine/transformers/architecture-names.ts";
+import type { NativeLoadOptions } from "./create-engine.ts";
 import { selfTest } from "./self-test.ts";
 import { StaticModel } from "./static-model.ts";
+import type { ReplicaBackend, ReplicaModel } from "../../replicas.ts";
 import { version } from "../../version.ts";
 
 const cpu: Device = { type: "cpu", index: 0 };
@@ -32,7 +23,7 @@ const onCpu: Capabilities = {
 const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };
 
 /** Creates the backend. It runs on the CPU: static token embeddings (in model2vec's layout, and in our 4-bit layout), ONNX graphs, and transformers from safetensors. */
-export function native(): Backend {
+export function native(): ReplicaBackend {
   return {
     name: "native",
     contractVersion: 1,
@@ -40,6 +31,7 @@ export function native(): Backend {
     probe,
     capabilities: (device) => (isCpu(device) ? onCpu : elsewhere),
     load,
+    loadReplica: (model, device, options, replica) => load(model, device, { ...options, replica }),
   };
 }
 
@@ -63,7 +55,7 @@ async function probeCpu(run: boolean): Promise<DeviceAvailability> {
   }
 }
 
-async function load(model: ModelFiles, device: Device, options: LoadOptions): Promise<LoadedModel> {
+async function load(model: ModelFiles, device: Device, options: NativeLoadOptions): Promise<ReplicaModel> {
   if (!isCpu(device)) {
     throw new InferyardError("BACKEND_UNAVAILABLE", `native computes on cpu only, not on ${device.type}:${device.index}`, {
       remedy: "ask for native:cpu",
