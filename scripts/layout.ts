@@ -42,7 +42,7 @@ export const folders: readonly Folder[] = [
     "base",
     [],
     [
-      ...["backend", "checked", "errors", "tensor", "version"].map((file) => `src/${file}.ts`),
+      ...["backend", "checked", "errors", "replicas", "tensor", "version"].map((file) => `src/${file}.ts`),
       "src/concurrency/",
       "src/platform/",
       "src/platform/node/",

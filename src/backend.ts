@@ -216,43 +216,8 @@ export interface LoadLimits {
   readonly maxRunMemory?: number;
 }
 
-/**
- * The slot of a model among its replicas on threads of one process. Replicas may share read-only memory, such as packed
- * weights.
- */
-export interface ReplicaSlot {
-  /**
-   * One 32-bit word for each slot, in memory shared by all threads: the replica's number, from 1, never reused; 0 as soon as
-   * its thread has ended. Only the host writes it.
-   */
-  readonly liveReplicas: SharedArrayBuffer;
-  /** Index of this model's word. The model in the first used slot counts shared memory as its own. */
-  readonly index: number;
-  /**
-   * State exported by another replica with `ReplicaSharing.exportState`. Undefined for the first replica, and if there was
-   * nothing to export.
-   */
-  readonly sharedState?: unknown;
-}
-
-/**
- * Offers the state of a model to its replicas: models of the same files, on the same device, with the same settings except
- * `threads`.
- */
-export interface ReplicaSharing {
-  /**
-   * The state for `ReplicaSlot.sharedState` of another replica. It survives being posted to another thread. undefined: nothing
-   * to share yet.
-   */
-  exportState(): unknown;
-  /** Estimated bytes that another replica needs for itself. */
-  readonly replicaBytes: number;
-}
-
 /** Options of `Backend.load`. */
 export interface LoadOptions extends LoadSettings, LoadLimits {
-  /** Set if replicas could share memory. A backend that cannot share may ignore it. */
-  readonly replica?: ReplicaSlot;
   /** If aborted, the backend stops as soon as possible, frees everything and throws ABORTED. */
   readonly signal?: AbortSignal;
 }
@@ -272,8 +237,6 @@ export interface TensorModel {
    * does not report its memory. "resident": peak resident memory of a process that holds only this model.
    */
   readonly memory: { readonly bytes: number; readonly measure: "allocated" | "weights" | "resident" };
-  /** Set if the model shares memory with its replicas. Default: it does not. */
-  readonly sharing?: ReplicaSharing | undefined;
 
   /**
    * Runs the model once. Throws INPUT_INVALID for wrong inputs (see `checkInputs`), and DISPOSED after disposal. Calls may

@@ -1,10 +1,11 @@
 /** The worker and process hosts, as built: what happens to the calling thread and to the program while an engine holds a thread of its own. */
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { InferyardError, type ModelHandle, type Runtime, type TensorMap, createRuntime } from "inferyard";
 import type { Backend } from "inferyard/backend";
@@ -310,6 +311,24 @@ describe("the host process", () => {
     expect(isAlive(child)).toBe(true);
     program.kill("SIGKILL");
     await vi.waitFor(() => expect(isAlive(child)).toBe(false), { timeout: 5000 });
+  });
+});
+
+describe.each(["worker", "process"] as const)("arguments of Node.js: the %s host", (host) => {
+  const program = join(fixtures, "loads-in-host.mjs");
+  const text = `import(${JSON.stringify(pathToFileURL(program).href)})`;
+  it.each([
+    ["a flag of V8", ["--expose-gc", program]],
+    ["a limit of the heap", ["--max-old-space-size=300", program]],
+    ["a flag of the process, and one of modules", ["--title=own", "--conditions=own", program]],
+    ["a debugger", ["--inspect-port", "0", "--inspect=0", program]],
+    ["a program as text", ["--expose-gc", "-e", text]],
+    ["a program as text that is printed", ["-pe", `${text}; 1`]],
+    ["a module as text", ["--expose-gc", "--input-type=module", "-e", text]],
+  ])("works with %s", async (_what, args) => {
+    const env = { ...process.env, HOST: host, MODEL: model };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env, timeout: 60_000 });
+    expect(stdout.match(/answered \d+/g)).toEqual(["answered 2"]); // once: no peer has run the program again
   });
 });
 

@@ -116,8 +116,8 @@ describe("runTimeout", () => {
     await expect(run(handle, behaviors.spin)).rejects.toMatchObject({ code: "HOST_DIED" });
     await expect(run(handle, behaviors.plain)).rejects.toMatchObject({ code: "CIRCUIT_OPEN" });
     expect(events.filter(({ type }) => type === "died")).toMatchObject([
-      { hung: true, resting: false, reason: expect.stringContaining("a run has taken longer than 1000 ms (runTimeout)") },
-      { hung: true, resting: true },
+      { hung: true, crashLoop: false, reason: expect.stringContaining("a run has taken longer than 1000 ms (runTimeout)") },
+      { hung: true, crashLoop: true },
     ]);
   });
 });

@@ -1,4 +1,4 @@
-/** Copies of a model on our own engine, as built: one memory for the weights, whatever happens to the threads that read them. */
+/** Replicas of a model on our own engine, as built: one memory for the weights, whatever happens to the threads that read them. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,7 +58,7 @@ interface Scene {
 }
 
 async function scene(settings: object = {}): Promise<Scene> {
-  const folder = mkdtempSync(join(tmpdir(), "inferyard-copies-"));
+  const folder = mkdtempSync(join(tmpdir(), "inferyard-replicas-"));
   folders.push(folder);
   const path = join(folder, "model.onnx");
   writeFileSync(path, bytesOfModel());
@@ -101,8 +101,8 @@ async function bits(handle: ModelHandle, rows: number): Promise<string> {
   return Buffer.from((x6!.data as Float32Array).buffer).toString("base64");
 }
 
-/** Runs that overlap, until all copies have taken part. */
-async function withCopies({ loads }: Scene, handle: ModelHandle, wanted: number): Promise<void> {
+/** Runs that overlap, until this many replicas were loaded. */
+async function untilLoaded({ loads }: Scene, handle: ModelHandle, wanted: number): Promise<void> {
   await vi.waitFor(
     async () => {
       await Promise.all([1, 2, 3].map((rows) => bits(handle, rows)));
@@ -112,17 +112,17 @@ async function withCopies({ loads }: Scene, handle: ModelHandle, wanted: number)
   );
 }
 
-describe("copies on threads", () => {
+describe("replicas on threads", () => {
   it("hold no weights of their own, and give the same bits", async () => {
     const set = await scene();
     const handle = await set.runtime.load(set.path);
     const alone = await Promise.all([7, 40, 130].map((rows) => bits(handle, rows)));
-    await withCopies(set, handle, 3);
-    const [first, ...copies] = set.loads();
+    await untilLoaded(set, handle, 3);
+    const [first, ...others] = set.loads();
     expect(first).toMatchObject({ isReplica: false, shares: true });
     expect(first!.bytes).toBeGreaterThan(weightBytes);
-    expect(copies).toEqual([expect.objectContaining({ isReplica: true }), expect.objectContaining({ isReplica: true })]);
-    for (const { bytes } of copies) expect(bytes).toBeLessThan(weightBytes / 10);
+    expect(others).toEqual([expect.objectContaining({ isReplica: true }), expect.objectContaining({ isReplica: true })]);
+    for (const { bytes } of others) expect(bytes).toBeLessThan(weightBytes / 10);
     const together = await Promise.all([7, 40, 130, 7, 40, 130].map((rows) => bits(handle, rows)));
     expect(together).toEqual([...alone, ...alone]);
   });
@@ -131,7 +131,7 @@ describe("copies on threads", () => {
     const set = await scene();
     const handle = await set.runtime.load(set.path);
     const wanted = await bits(handle, 60);
-    await withCopies(set, handle, 3);
+    await untilLoaded(set, handle, 3);
     for (const [round, command] of (["run", "load", "run"] as const).entries()) {
       const before = set.loads().length;
       if (command === "load") set.command("run"); // who has died is loaded again, and dies of that
@@ -151,19 +151,19 @@ describe("copies on threads", () => {
     expect(set.events.filter(({ type }) => type === "died").length).toBeGreaterThan(3);
   });
 
-  it("of a model whose first thread died while it packed are copies of the next one", async () => {
+  it("of a model whose first thread died while it packed share the weights of the next one", async () => {
     const set = await scene();
     set.command("pack");
     await expect(set.runtime.load(set.path)).rejects.toMatchObject({ code: "HOST_DIED" });
     const handle = await set.runtime.load(set.path);
-    await withCopies(set, handle, 3);
+    await untilLoaded(set, handle, 3);
     expect(set.loads().map(({ isReplica }) => isReplica)).toEqual([false, true, true]);
   });
 
   it("in processes of their own have their own weights", async () => {
     const set = await scene({ host: "process" });
     const handle = await set.runtime.load(set.path);
-    await withCopies(set, handle, 3);
+    await untilLoaded(set, handle, 3);
     expect(set.loads().map(({ isReplica, shares }) => isReplica || shares)).toEqual([false, false, false]);
   });
 });

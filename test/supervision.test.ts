@@ -48,7 +48,7 @@ describe("a process that dies", () => {
     const handle = await runtime.load(model);
     for (const child of childrenOf(process.pid)) process.kill(child, "SIGKILL");
     await vi.waitFor(() => expect(typesOf(events)).toEqual(["loaded", "died"]));
-    expect(events.at(-1)).toMatchObject({ reference: model, target: "failing:cpu", deaths: 1, resting: false, restMs: 0 });
+    expect(events.at(-1)).toMatchObject({ reference: model, target: "failing:cpu", deaths: 1, crashLoop: false, backoffMs: 0 });
     expect(events.at(-1)).toMatchObject({
       reason: expect.stringMatching(/^the process was killed \(SIGKILL\), probably .* memory$/),
     });
@@ -101,7 +101,7 @@ describe("a crash loop", () => {
     const started = events.length;
     await expect(run(doomed, behaviors.plain)).rejects.toMatchObject({ code: "CIRCUIT_OPEN", retryable: true });
     expect([await run(other, behaviors.plain), events.length]).toEqual([2, started]); // nothing was started
-    expect(events.at(-1)).toMatchObject({ type: "died", deaths: 2, resting: true, restMs: 3_600_000 });
+    expect(events.at(-1)).toMatchObject({ type: "died", deaths: 2, crashLoop: true, backoffMs: 3_600_000 });
   });
 
   it("a load finds the circuit open: it takes the next target, or says for how long", async () => {

@@ -54,6 +54,10 @@ const replacedNames: Readonly<Record<string, string>> = {
   ticket: "workCounter",
   learnedPlaces: "positionEmbeddings",
   mixed: "attention",
+  restMs: "backoffMs",
+  resting: "crashLoop",
+  toMakeRoomFor: "evictedFor",
+  worstDifference: "maxDifference",
 };
 
 const wordsOf = (name: string): readonly string[] =>

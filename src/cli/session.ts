@@ -1,12 +1,14 @@
 /** What commands share: flags, settings, the runtime, and notices while work takes long. */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import type { LoadSettings } from "../backend.ts";
 import { createRuntime } from "../api/create-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type { RuntimeEvent, RuntimeSettings, TextThreadSettings } from "../runtime/options/runtime-settings.ts";
 import { hostNames } from "../hosts/host.ts";
+import { loadSettingNames, loadSettings } from "../runtime/options/load-options.ts";
 import { policies } from "../runtime/selection/constraints.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
-import { type SettingName, settingNames } from "../settings/settings.ts";
+import { type SettingName, flagName, settingNames } from "../settings/settings.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
 import { describeProgress } from "./output/download-progress.ts";
 import { openStore } from "./model-store.ts";
@@ -61,25 +63,10 @@ export function addSelectionFlags(command: Command): Command {
 
 /** Adds the flags of commands that load a model. */
 export function addLoadFlags(command: Command): Command {
-  return addSelectionFlags(command)
-    .addOption(new Option("--threads <number>", "maximum CPU threads of one model").argParser(parseWholeNumber))
+  addSelectionFlags(command);
+  for (const name of loadSettingNames) command.addOption(loadSettingFlag(name));
+  return command
     .addOption(new Option("--host <host>", "where the model runs").choices(hostNames))
-    .addOption(
-      new Option("--graph-optimization <level>", "maximum level of graph optimization").choices([
-        "disabled",
-        "basic",
-        "extended",
-        "all",
-      ]),
-    )
-    .addOption(
-      new Option("--cpu-nodes <how>", "on devices other than the CPU: nodes that the device does not support").choices([
-        "refuse",
-        "allow",
-      ]),
-    )
-    .addOption(booleanOption("--memory-pattern <yes>", "whether the engine may plan the memory of a run in advance"))
-    .addOption(booleanOption("--memory-arena <yes>", "whether the engine may keep memory between runs"))
     .addOption(new Option("--max-memory <size>", "maximum memory of all models together, for example 2GB"))
     .addOption(
       new Option("--replicas <number>", 'number of replicas of the model, or "auto"').argParser((text) =>
@@ -87,6 +74,19 @@ export function addLoadFlags(command: Command): Command {
       ),
     )
     .addOption(offlineOption());
+}
+
+function loadSettingFlag(name: keyof LoadSettings): Option {
+  const { flag, ...option } = loadSettings[name];
+  const flags = `${flagName(name)} <${flag.value}>`;
+  switch (option.type) {
+    case "positive-integer":
+      return new Option(flags, flag.help).argParser(parseWholeNumber);
+    case "boolean":
+      return booleanOption(flags, flag.help);
+    case "choice":
+      return new Option(flags, flag.help).choices(Object.keys(option.choices));
+  }
 }
 
 /** The flag that disables downloads. */

@@ -60,7 +60,7 @@ export async function readMemoryLimits(sources: MachineSources): Promise<readonl
 /** The fact with the smallest value. Undefined for an empty list. */
 export function smallest(facts: readonly Fact<number>[]): Fact<number> | undefined {
   return facts.reduce<Fact<number> | undefined>(
-    (least, fact) => (least === undefined || fact.value < least.value ? fact : least),
+    (min, fact) => (min === undefined || fact.value < min.value ? fact : min),
     undefined,
   );
 }

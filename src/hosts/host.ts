@@ -27,7 +27,7 @@ export interface DisposeOptions {
 }
 
 /** A loaded model in a host. */
-export interface HostedModel extends Omit<LoadedModel, "sharing" | "dispose"> {
+export interface HostedModel extends Omit<LoadedModel, "dispose"> {
   /** Estimated bytes of one more replica, its thread excluded. Undefined if replicas do not share memory. */
   readonly replicaBytes?: number | undefined;
   /** Milliseconds since the current call began; 0 if there is none. Undefined on the calling thread. */

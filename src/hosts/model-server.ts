@@ -1,6 +1,7 @@
 /** The peer's side of a host: one backend, one model, one call at a time. */
-import type { Backend, LoadedModel, LoadOptions } from "../backend.ts";
+import type { Backend, LoadedModel } from "../backend.ts";
 import { InferyardError, wrapError } from "../errors.ts";
+import { type ReplicaModel, type ReplicaSlot, type SharedReplicaState, sharesReplicas } from "../replicas.ts";
 import { reduceOutputs } from "./output-reduction.ts";
 import type { TensorMap } from "../tensor.ts";
 import type { AnswerMessage, Call, CallMessage, ModelDescription, PeerPort, Results } from "./protocol.ts";
@@ -8,8 +9,10 @@ import type { AnswerMessage, Call, CallMessage, ModelDescription, PeerPort, Resu
 /** Imports the module of a backend's entry. */
 export type ImportModule = (module: string) => Promise<Readonly<Record<string, unknown>>>;
 
-/** Reads the message that is already queued in a port. */
-export type ReceiveSharedState = (port: PeerPort) => unknown;
+/** Reads the state that is already queued in a port. Undefined if there is none. */
+export type ReceiveSharedState = (port: PeerPort) => SharedReplicaState | undefined;
+
+type LoadCall = Extract<Call, { operation: "load" }>;
 
 /** Executes the calls of a host in a worker thread or child process. */
 export class ModelServer {
@@ -17,7 +20,7 @@ export class ModelServer {
   readonly #importModule: ImportModule;
   readonly #receive: ReceiveSharedState;
   #backend: Backend | undefined;
-  #model: LoadedModel | undefined;
+  #model: ReplicaModel | undefined;
 
   /** `kind`: "worker" or "process", for messages. `receive`: for peers that can share memory; others receive no shared state. */
   constructor(
@@ -71,24 +74,28 @@ export class ModelServer {
     }
   }
 
-  async #load(call: Extract<Call, { operation: "load" }>): Promise<ModelDescription> {
+  async #load(call: LoadCall): Promise<ModelDescription> {
     const module = await this.#importModule(call.entry.module);
     const create = module[call.entry.export];
     if (typeof create !== "function") {
       throw new InferyardError("CONTRACT_VIOLATION", `${call.entry.module} does not export a function "${call.entry.export}"`);
     }
     this.#backend = create(call.entry.options) as Backend;
-    this.#model = await this.#backend.load(call.model, call.device, { ...call.settings, ...this.#replicaOption(call) });
+    this.#model = await this.#loadModel(this.#backend, call);
     const { inputs, outputs, library, memory, sharing } = this.#model;
     return { inputs, outputs, library, memory, replicaBytes: sharing?.replicaBytes };
   }
 
-  #replicaOption({ replica }: Extract<Call, { operation: "load" }>): Pick<LoadOptions, "replica"> {
-    if (replica === undefined) return {};
-    const { liveReplicas, index, sharedState: port } = replica;
+  #loadModel(backend: Backend, { model, device, settings, replica }: LoadCall): Promise<ReplicaModel> {
+    if (replica === undefined) return backend.load(model, device, settings);
+    const slot = this.#slot(replica);
+    return sharesReplicas(backend) ? backend.loadReplica(model, device, settings, slot) : backend.load(model, device, settings);
+  }
+
+  #slot({ liveReplicas, index, sharedState: port }: NonNullable<LoadCall["replica"]>): ReplicaSlot {
     const sharedState = port === undefined ? undefined : this.#receive(port);
     port?.close();
-    return { replica: { liveReplicas, index, ...(sharedState === undefined ? {} : { sharedState }) } };
+    return { liveReplicas, index, sharedState };
   }
 
   #exportState(port: PeerPort): boolean {
@@ -105,7 +112,7 @@ export class ModelServer {
     return reduceOutputs(await this.#loaded().run(inputs, outputs === undefined ? {} : { outputs }), reductions);
   }
 
-  #loaded(): LoadedModel {
+  #loaded(): ReplicaModel {
     if (this.#model === undefined) throw new InferyardError("DISPOSED", `no model is loaded in this ${this.#kind}`);
     return this.#model;
   }

@@ -40,12 +40,3 @@ export interface DeathDetails {
 
 /** Starts a peer. `interruptible`: whether the backend's thread may be terminated during a call (`Capabilities.interruptible`). */
 export type StartPeer = (events: PeerEvents, interruptible: boolean) => Peer;
-
-/**
- * Command-line arguments of Node.js that a peer inherits. A program given as text (`-e`, `-p`) is left out, since the peer
- * would run it again, and so is the debugger, whose port is taken.
- */
-export function inheritedArguments(): string[] {
-  if (process.execArgv.some((argument) => /^(-e|-p|--eval|--print|--input-type)\b/.test(argument))) return [];
-  return process.execArgv.filter((argument) => !argument.startsWith("--inspect"));
-}

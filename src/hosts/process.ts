@@ -7,8 +7,9 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Host } from "./host.ts";
 import { holdWatchdogPipe, stdioWithWatchdog } from "./parent-watchdog.ts";
-import { type Peer, type PeerEvents, inheritedArguments } from "./peer.ts";
+import type { Peer, PeerEvents } from "./peer.ts";
 import type { AnswerMessage } from "./protocol.ts";
+import { childArguments } from "./node-arguments.ts";
 import { remoteHost } from "./remote-model.ts";
 
 /** A host that runs each model in a child process. */
@@ -27,7 +28,7 @@ const keptLines = 10;
 function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
   const child = fork(fileURLToPath(new URL("./process-child.js", import.meta.url)), [], {
     serialization: "advanced",
-    execArgv: inheritedArguments(),
+    execArgv: childArguments(process.execArgv),
     stdio: stdioWithWatchdog(["ignore", 2, "pipe"]), // the child's stdout goes to our stderr, since our stdout is for results only
   });
   holdWatchdogPipe(child);
@@ -93,12 +94,12 @@ function captureStderrTail(child: ChildProcess): () => Promise<StderrTail> {
     await Promise.race([silence, setTimeout(maxFlushMs)]);
     const lines = kept.split("\n").map((line) => line.trim());
     const words = lines.filter((line) => line !== "" && !/^(at |\d+: |-----|\^|Node\.js v)/.test(line)); // stack frames are left out
-    return { cause: mostTellingLine(words), lines: words.slice(-keptLines) };
+    return { cause: likelyCause(words), lines: words.slice(-keptLines) };
   };
 }
 
 /** The last line that names an error; otherwise the last line. */
-function mostTellingLine(lines: readonly string[]): string | undefined {
+function likelyCause(lines: readonly string[]): string | undefined {
   return lines.findLast((line) => /error|terminate|what\(\)|abort|fatal|assert|fail/i.test(line)) ?? lines.at(-1);
 }
 

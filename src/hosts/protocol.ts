@@ -2,17 +2,9 @@
  * The protocol between a host and its peer (a worker thread or a child process). One call is in progress at a time; each answer
  * carries the number of its call.
  */
-import type {
-  BackendEntry,
-  ReplicaSlot,
-  Device,
-  Library,
-  LoadLimits,
-  LoadSettings,
-  LoadedModel,
-  ModelFiles,
-} from "../backend.ts";
+import type { BackendEntry, Device, Library, LoadLimits, LoadSettings, LoadedModel, ModelFiles } from "../backend.ts";
 import type { SerializedError } from "../errors.ts";
+import type { ReplicaSlot, SharedReplicaState } from "../replicas.ts";
 import type { Reduction } from "./output-reduction.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
 
@@ -43,7 +35,7 @@ export type Call =
  * transferred, not copied.
  */
 export interface PeerPort {
-  postMessage(value: unknown): void;
+  postMessage(state: SharedReplicaState): void;
   close(): void;
 }
 

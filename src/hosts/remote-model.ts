@@ -4,6 +4,7 @@
  */
 import type { Backend, BackendEntry, Device, LoadOptions, LoadedModel, ModelFiles } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
+import { sharesReplicas } from "../replicas.ts";
 import type { TensorMap } from "../tensor.ts";
 import { abortable } from "../concurrency/abortable.ts";
 import { CallQueue } from "./call-queue.ts";
@@ -23,7 +24,7 @@ export function remoteHost(name: HostName, startPeer: StartPeer, openChannel?: O
     name,
     async load(backend, model, device, options, supervision = unsupervised, replicas) {
       throwIfAborted(options.signal);
-      const shared = openChannel && replicas && { replicas, openChannel };
+      const shared = openChannel && replicas && sharesReplicas(backend) ? { replicas, openChannel } : undefined;
       const start = (): Promise<CallQueue> => queueFor(startPeer, { backend, model, device, options, supervision, shared });
       return RemoteModel.load(start, { name, supervision }, options.signal);
     },
@@ -44,13 +45,12 @@ async function queueFor(
   startPeer: StartPeer,
   { backend, model, device, options, supervision, shared }: Start,
 ): Promise<CallQueue> {
-  const { signal: _signal, replica: _replica, ...settings } = options;
+  const { signal: _signal, ...settings } = options;
   const load = { operation: "load", entry: entryOf(backend), model, device, settings } as const;
   const { interruptible = false } = backend.capabilities(device);
   if (shared === undefined) return new CallQueue(startPeer, load, supervision, interruptible);
   const { replicas, openChannel } = shared;
-  const { queue } = await replicas.start((given) => {
-    const sharedState = given as PeerPort | undefined;
+  const { queue } = await replicas.start((sharedState) => {
     const member = replicas.enter();
     if (member === undefined) sharedState?.close();
     const replica = member && { ...member.slot, ...(sharedState === undefined ? {} : { sharedState }) };

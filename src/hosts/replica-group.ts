@@ -3,15 +3,19 @@
  * state that others share. The shared memory itself never reaches the host's thread, since memory that a thread once referenced
  * is freed only by its next garbage collection.
  */
-import type { ReplicaSlot } from "../backend.ts";
+import type { ReplicaSlot } from "../replicas.ts";
+import type { PeerPort } from "./protocol.ts";
+
+/** Asks a replica to export its state. Resolves with a port that has the state queued, or undefined if there is none yet. */
+export type ExportState = () => Promise<PeerPort | undefined>;
 
 /** A replica whose thread was started. */
 export interface StartedReplica {
   /**
-   * Resolves when the replica is loaded, with a function that asks it for `ReplicaSlot.sharedState` of another replica;
-   * undefined if it cannot share.
+   * Resolves when the replica is loaded, with a function that asks it for the state of another replica; undefined if it cannot
+   * share.
    */
-  readonly loaded: Promise<{ readonly exportState: (() => Promise<unknown>) | undefined }>;
+  readonly loaded: Promise<{ readonly exportState: ExportState | undefined }>;
 }
 
 /** Maximum number of replicas that share memory. */
@@ -21,7 +25,7 @@ const maxReplicas = 256;
 export class ReplicaGroup {
   #liveReplicas: Int32Array<SharedArrayBuffer> | undefined;
   #lastNumber = 0;
-  readonly #exporters = new Set<() => Promise<unknown>>();
+  readonly #exporters = new Set<ExportState>();
   /** Settles when the first replica has loaded or failed. */
   #first: Promise<void> | undefined;
   #isShared = true;
@@ -48,7 +52,7 @@ export class ReplicaGroup {
    * Starts a replica with the state that another one exports, or with undefined if there is no other. While the first replica
    * loads, others wait, since they would pack the same weights again.
    */
-  async start<Replica extends StartedReplica>(start: (sharedState: unknown) => Replica): Promise<Replica> {
+  async start<Replica extends StartedReplica>(start: (sharedState: PeerPort | undefined) => Replica): Promise<Replica> {
     while (this.#isShared) {
       const [exportState] = this.#exporters;
       if (exportState !== undefined) {

@@ -1,6 +1,7 @@
 /** Program of a worker thread of the worker host. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { InferyardError } from "../errors.ts";
+import { isSharedReplicaState } from "../replicas.ts";
 import { transferables } from "../tensor.ts";
 import { WorkerGate } from "./exit-gate.ts";
 import { ModelServer, type ReceiveSharedState } from "./model-server.ts";
@@ -15,7 +16,10 @@ if (port === null)
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
 const gate = new WorkerGate((workerData as WorkerData).gate);
-const receive: ReceiveSharedState = (given) => receiveMessageOnPort(given as MessagePort)?.message;
+const receive: ReceiveSharedState = (given) => {
+  const received: { readonly message: object } | undefined = receiveMessageOnPort(given as MessagePort);
+  return received !== undefined && isSharedReplicaState(received.message) ? received.message : undefined;
+};
 const server = new ModelServer("worker", undefined, receive);
 
 port.on("message", async (message: CallMessage) => {

@@ -3,7 +3,8 @@ import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { messageOf } from "../errors.ts";
 import { ExitGates } from "./exit-gate.ts";
 import type { Host } from "./host.ts";
-import { type DeathDetails, type Peer, type PeerEvents, inheritedArguments } from "./peer.ts";
+import { workerArguments } from "./node-arguments.ts";
+import type { DeathDetails, Peer, PeerEvents } from "./peer.ts";
 import { type AnswerMessage, portsOf, type WorkerData } from "./protocol.ts";
 import { remoteHost } from "./remote-model.ts";
 
@@ -28,7 +29,7 @@ function startWorker(gates: ExitGates, { onAnswer, onDeath, onEnd }: PeerEvents,
   };
   const worker = new Worker(new URL("./worker-thread.js", import.meta.url), {
     workerData: { gate } satisfies WorkerData,
-    execArgv: inheritedArguments(),
+    ...workerArguments(process.execArgv),
   });
   worker.on("message", (message: AnswerMessage) => onAnswer(message));
   worker.on("error", (cause: unknown) => die(`the worker failed: ${messageOf(cause)}`, { cause }));

@@ -40,7 +40,7 @@ export interface Figures {
   readonly loadMs: number;
   /** Milliseconds for one input: the median call of the median round, and the medians of the fastest and the slowest round. */
   readonly latencyMs: number;
-  readonly latencyRangeMs: readonly [least: number, most: number];
+  readonly latencyRangeMs: readonly [min: number, max: number];
   /** Inputs per second with many inputs in one call. */
   readonly perSecond: number;
   /** Growth of resident memory since before the load, in bytes. */

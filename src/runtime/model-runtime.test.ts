@@ -347,7 +347,7 @@ describe("a memory budget", () => {
       reference: model,
       target: "onnx:cpu",
       why: "evicted",
-      toMakeRoomFor: otherModel,
+      evictedFor: otherModel,
     });
     await runtime.dispose();
   });

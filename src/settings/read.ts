@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InferyardError, messageOf } from "../errors.ts";
-import { type SettingName, type Settings, environmentName, settingDefaults, settingNames } from "./settings.ts";
+import { type SettingName, type Settings, environmentName, flagName, settingDefaults, settingNames } from "./settings.ts";
 
 /** Where settings are read from. */
 export interface SettingsSources {
@@ -34,7 +34,7 @@ export async function readSettings(sources: SettingsSources): Promise<EffectiveS
     { values: settingDefaults, origin: () => "default" },
     await fileLayer(sources),
     { values: await environmentSettings(sources.environment), origin: (name) => variableOf(name, sources.environment) },
-    { values: sources.flags ?? {}, origin: (name) => `--${kebab(name)}` },
+    { values: sources.flags ?? {}, origin: flagName },
   ];
   const values: Record<string, unknown> = {};
   const origins: Partial<Record<SettingName, string>> = {};
@@ -98,8 +98,4 @@ function variableOf(name: SettingName, environment: SettingsSources["environment
   if (name !== "server") return variable;
   const given = ours(environment).map(([other]) => other);
   return given.filter((other) => other.startsWith(`${variable}_`)).join(", ");
-}
-
-function kebab(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
 }

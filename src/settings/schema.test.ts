@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Command } from "commander";
 import { settingsPage, withTables } from "../../scripts/settings-tables.ts";
+import { addLoadFlags } from "../cli/session.ts";
 import { addServerFlags } from "../cli/serving/server-flags.ts";
 import { serverFields, serverSchema } from "./server-schema.ts";
 import { serverDefaults } from "./server-section.ts";
@@ -32,6 +33,12 @@ describe("what is published of the settings", () => {
     expect(page).toBe(withTables(page));
     const rows = page.split("\n").flatMap((line) => /^\| `((?:server\.)?\w+)` \| `INFERYARD_/.exec(line)?.[1] ?? []);
     expect(rows).toEqual([...settingNames, ...Object.keys(serverFields).map((name) => `server.${name}`)]);
+  });
+
+  it("docs/reference/cli.md names every flag of commands that load a model", () => {
+    const page = readFileSync(new URL("../../docs/reference/cli.md", import.meta.url), "utf8").replaceAll(/\s+/g, " ");
+    const flags = addLoadFlags(new Command()).options.map(({ long }) => `\`${long}\``);
+    expect(page).toContain(`: ${flags.join(", ")}; so does`);
   });
 
   it("every flag of serve that is a setting's is one of the section", () => {

@@ -5,6 +5,7 @@
  */
 import * as z from "zod";
 import { hostNames } from "../hosts/host.ts";
+import { type OptionValues, loadLimits, loadSettings } from "../runtime/options/load-options.ts";
 import { policies } from "../runtime/selection/constraints.ts";
 import { duration } from "./duration-schema.ts";
 import { serverSchema } from "./server-schema.ts";
@@ -39,7 +40,33 @@ const modelConstraints = z.strictObject({
   exclude: constraintFields.exclude.optional(),
 });
 
-/** Schema of each setting, in the order of the documentation. */
+/** Schemas of the options of loading, by name. */
+function optionFields<Name extends string>(
+  options: Readonly<Record<Name, OptionValues & { readonly description: string }>>,
+): Record<Name, z.ZodType> {
+  const entries = Object.entries<OptionValues & { readonly description: string }>(options);
+  return Object.fromEntries(entries.map(([name, option]) => [name, optionSchema(option).describe(option.description)])) as Record<
+    Name,
+    z.ZodType
+  >;
+}
+
+function optionSchema(option: OptionValues): z.ZodType {
+  switch (option.type) {
+    case "positive-integer":
+      return z.int().positive();
+    case "boolean":
+      return z.boolean();
+    case "choice":
+      return z.enum(Object.keys(option.choices));
+    case "duration":
+      return duration;
+    case "size":
+      return size;
+  }
+}
+
+/** Schema of each setting, in the order of the documentation. The options of loading come from `load-options.ts`. */
 export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   model: z
     .string()
@@ -62,32 +89,7 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
     .describe(
       "Where models run: `worker`, a thread per model; `process`, a child process per model, which isolates crashes of the engine and returns all memory when it ends; or `inline`, the calling thread. Not set: for backends that block their thread, a process if a memory budget is set, else a worker.",
     ),
-  threads: z
-    .int()
-    .positive()
-    .describe(
-      "Maximum number of CPU threads of one model, at most the CPU quota. Not set: the quota. Targets whose engine has no such setting are refused.",
-    ),
-  graphOptimization: z
-    .enum(["disabled", "basic", "extended", "all"])
-    .describe(
-      "Maximum level of graph optimization: `disabled`, `basic`, `extended` or `all`. Not set: the engine's default. Targets whose engine has no such setting are refused.",
-    ),
-  cpuNodes: z
-    .enum(["refuse", "allow"])
-    .describe(
-      "On devices other than the CPU: whether graph nodes that the device does not support may run on the CPU: `refuse` (the default: the load fails) or `allow` (the evidence says how many nodes ran where).",
-    ),
-  memoryPattern: z
-    .boolean()
-    .describe(
-      "Whether the engine may plan the memory of a run in advance; it then holds a block per set of input shapes. `false` takes less memory with large batches ([measured](../guide/tuning.md#knobs)). Targets whose engine has no such setting (`wasm`, and `onnx` on devices other than the CPU) are refused.",
-    ),
-  memoryArena: z
-    .boolean()
-    .describe(
-      "Whether the engine may keep memory between runs. `false` releases it after each run, and runs are slower ([measured](../guide/tuning.md#knobs)). Targets whose engine has no such setting are refused, as with `memoryPattern`.",
-    ),
+  ...optionFields(loadSettings),
   replicas: z
     .union([z.literal("auto"), z.int().positive()])
     .describe(
@@ -120,15 +122,7 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   maxProcessMemory: size.describe(
     "Maximum memory of the process of one model: `2GB`, `500MB`, or bytes. A process that holds more is [replaced between two calls](../guide/serving.md#processes-of-models), without losing requests. If set, models of backends that block their thread run in processes.",
   ),
-  maxRunMemory: size.describe(
-    "Maximum memory of one run besides the weights, by an [estimate](../guide/tuning.md#memory-of-a-run) from the shapes of its inputs: `2GB`, `500MB`, or bytes. A batch of independent rows is split; a run that cannot be split fails with `LIMIT_EXCEEDED`. Not set: no limit; for `serve`, a quarter of the machine's memory.",
-  ),
-  maxTraceTime: duration.describe(
-    "Maximum time the native engine may take to compile a model for one set of input shapes, plus one second per 8 million elements of the weights. A model that takes longer is refused on `native`, and the next target is tried.",
-  ),
-  maxTraceMemory: size.describe(
-    "Maximum memory the native engine may hold while it compiles a model, plus 16 bytes per element of the weights. A model that takes more is refused on `native`, and the next target is tried.",
-  ),
+  ...optionFields(loadLimits),
   maxCrashes: z
     .int()
     .positive()

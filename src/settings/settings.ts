@@ -1,6 +1,7 @@
 /** All settings. Each has one name in inferyard.yaml, in the environment (INFERYARD_ and capitals) and as a flag. */
 import type { ServerSection } from "./server-section.ts";
-import type { RuntimeSettings } from "../runtime/options/runtime-settings.ts";
+import { loadLimitNames, loadLimits, loadSettingNames } from "../runtime/options/load-options.ts";
+import type { LimitSettings, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
 import { type ConstraintOptions, defaultPriority } from "../runtime/selection/constraints.ts";
 
 /**
@@ -32,11 +33,7 @@ export const settingNames: readonly SettingName[] = [
   "exclude",
   "models",
   "host",
-  "threads",
-  "graphOptimization",
-  "cpuNodes",
-  "memoryPattern",
-  "memoryArena",
+  ...loadSettingNames,
   "replicas",
   "batchTokens",
   "maxMemory",
@@ -46,9 +43,7 @@ export const settingNames: readonly SettingName[] = [
   "keepAlive",
   "failover",
   "maxProcessMemory",
-  "maxRunMemory",
-  "maxTraceTime",
-  "maxTraceMemory",
+  ...loadLimitNames,
   "maxCrashes",
   "crashWindow",
   "loadTimeout",
@@ -69,11 +64,21 @@ export const settingDefaults: Settings = {
   failover: false,
   maxCrashes: 5,
   crashWindow: "1m",
-  maxTraceTime: "30s",
-  maxTraceMemory: "512MiB",
+  ...loadLimitDefaults(),
   loadTimeout: "10m",
   offline: false,
 };
+
+function loadLimitDefaults(): LimitSettings {
+  return Object.fromEntries(
+    loadLimitNames.flatMap((name) => (loadLimits[name].default === undefined ? [] : [[name, loadLimits[name].default]])),
+  );
+}
+
+/** The flag of a setting: keepAlive is --keep-alive. Not every setting has one. */
+export function flagName(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)}`;
+}
 
 /** The environment variable of a setting: keepAlive is INFERYARD_KEEP_ALIVE. */
 export function environmentName(name: string): string {

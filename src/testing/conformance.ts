@@ -4,7 +4,7 @@ import type { Backend, Device, LoadedModel, MachineFacts, ModelFiles } from "../
 import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
 import { type Tensor, type TensorMap, zeros } from "../tensor.ts";
 import { scriptedMachine } from "./scripted-backend.ts";
-import { tolerances, worstDifference } from "./tolerances.ts";
+import { tolerances, maxDifference } from "./tolerances.ts";
 
 /** The backend under test, with a model that it can run. */
 export interface ConformanceSubject {
@@ -313,7 +313,7 @@ function close(actual: TensorMap, expected: TensorMap, tolerance: number): void 
     const given = actual[name];
     assert.ok(given, `output "${name}" is there`);
     assert.equal(given.dataType, tensor.dataType);
-    const difference = worstDifference(given, tensor);
+    const difference = maxDifference(given, tensor);
     assert.ok(difference <= tolerance, `output "${name}" is off by ${difference}, and ${tolerance} is allowed`);
   }
 }

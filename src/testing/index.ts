@@ -1,4 +1,4 @@
 /** Published as `inferyard/testing`: the conformance suite for backends, a scripted backend, and numeric tolerances. */
 export { type ConformanceCase, type ConformanceSubject, backendCases } from "./conformance.ts";
 export { type ScriptedBackend, type ScriptedBackendOptions, scriptedBackend, scriptedMachine } from "./scripted-backend.ts";
-export { tolerances, worstDifference } from "./tolerances.ts";
+export { tolerances, maxDifference } from "./tolerances.ts";

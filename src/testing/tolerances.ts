@@ -14,14 +14,17 @@ export const tolerances: Readonly<Record<"unitVectorFp32" | "hiddenStateFp32" | 
   repeatedRun: 1e-6,
 };
 
-/** The largest absolute difference between two numeric tensors, or Infinity if their shapes differ. Throws INPUT_INVALID for strings. */
-export function worstDifference(a: Tensor, b: Tensor): number {
+/**
+ * Maximum absolute difference between the elements of two numeric tensors: 0 if both are empty, Infinity if their shapes differ,
+ * NaN if an element is NaN. Throws INPUT_INVALID for tensors of strings.
+ */
+export function maxDifference(a: Tensor, b: Tensor): number {
   if (a.shape.join() !== b.shape.join() || a.data.length !== b.data.length) return Number.POSITIVE_INFINITY;
-  let worst = 0;
+  let max = 0;
   for (let index = 0; index < a.data.length; index += 1) {
-    worst = Math.max(worst, Math.abs(numberAt(a, index) - numberAt(b, index)));
+    max = Math.max(max, Math.abs(numberAt(a, index) - numberAt(b, index)));
   }
-  return worst;
+  return max;
 }
 
 function numberAt({ data, dataType }: Tensor, index: number): number {

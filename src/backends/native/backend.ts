@@ -1,22 +1,13 @@
 /** The backend `native`: Inferyard's own engine behind the backend contract. */
 import { InferyardError, messageOf, throwIfAborted } from "../../backend.ts";
-import type {
-  Availability,
-  Backend,
-  Capabilities,
-  Device,
-  DeviceAvailability,
-  Library,
-  LoadedModel,
-  LoadOptions,
-  ModelFiles,
-  ProbeOptions,
-} from "../../backend.ts";
+import type { Availability, Capabilities, Device, DeviceAvailability, Library, ModelFiles, ProbeOptions } from "../../backend.ts";
 import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
 import { architectureNames } from "../../engine/transformers/architecture-names.ts";
 import type { NativeState } from "./check-generated-code.ts";
+import type { NativeLoadOptions } from "./create-engine.ts";
 import { selfTest } from "./self-test.ts";
 import { StaticModel } from "./static-model.ts";
+import type { ReplicaBackend, ReplicaModel } from "../../replicas.ts";
 import { version } from "../../version.ts";
 
 const cpu: Device = { type: "cpu", index: 0 };
@@ -33,7 +24,7 @@ const onCpu: Capabilities = {
 const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };
 
 /** Creates the backend. It runs on the CPU: static token embeddings (in model2vec's layout, and in our 4-bit layout), ONNX graphs, and transformers from safetensors. */
-export function native(): Backend {
+export function native(): ReplicaBackend {
   const state: NativeState = { library };
   return {
     name: "native",
@@ -42,6 +33,7 @@ export function native(): Backend {
     probe: (options) => probe(options, state),
     capabilities: (device) => (isCpu(device) ? onCpu : elsewhere),
     load: (model, device, options) => load(model, device, options, state),
+    loadReplica: (model, device, options, replica) => load(model, device, { ...options, replica }, state),
   };
 }
 
@@ -67,7 +59,7 @@ async function probeCpu(run: boolean, state: NativeState): Promise<DeviceAvailab
   }
 }
 
-async function load(model: ModelFiles, device: Device, options: LoadOptions, state: NativeState): Promise<LoadedModel> {
+async function load(model: ModelFiles, device: Device, options: NativeLoadOptions, state: NativeState): Promise<ReplicaModel> {
   if (!isCpu(device)) {
     throw new InferyardError("BACKEND_UNAVAILABLE", `native computes on cpu only, not on ${device.type}:${device.index}`, {
       remedy: "ask for native:cpu",

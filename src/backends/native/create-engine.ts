@@ -13,12 +13,17 @@ import {
 } from "../../engine/index.ts";
 import { kernelChecksOf, type NativeState } from "./check-generated-code.ts";
 import { spawnThread } from "../../engine/threads/spawn-thread.ts";
+import type { ReplicaSlot, SharedReplicaState } from "../../replicas.ts";
 import { version } from "../../version.ts";
 
-/** What a model of this backend exports to its replicas. */
-export interface SharedModelState {
-  /** Version of the package: another version may pack weights differently. */
-  readonly version: string;
+/** Options of a load by this backend, with the slot of a replica. Default: the model is no replica. */
+export interface NativeLoadOptions extends LoadOptions {
+  readonly replica?: ReplicaSlot;
+}
+
+/** What a model of this backend exports to its replicas. `version` is that of the package. */
+export interface NativeReplicaState extends SharedReplicaState {
+  readonly backend: "native";
   /** Identity of the model's files; see `OpenModelFiles`. */
   readonly identity: string;
   /** The setting of the exporting replica; replicas must have the same. */
@@ -35,7 +40,7 @@ export interface SharedModelState {
 export function createEngine(
   source: GraphSource,
   inputs: readonly TensorInfo[],
-  options: LoadOptions,
+  options: NativeLoadOptions,
   identity: string | undefined,
   state: NativeState,
 ): EngineModel {
@@ -48,7 +53,7 @@ export function createEngine(
   const kernelChecks = kernelChecksOf(state);
   const { graphOptimization, threads, maxRunMemory } = options;
   const limits: RunLimits = { trace: traceLimits(options), ...(maxRunMemory === undefined ? {} : { runBytes: maxRunMemory }) };
-  const made = (replica: EngineReplica | undefined): EngineModel => {
+  const create = (replica: EngineReplica | undefined): EngineModel => {
     const engine = new EngineModel(source, {
       features,
       optimize: graphOptimization !== "disabled",
@@ -66,13 +71,13 @@ export function createEngine(
       throw error;
     }
   };
-  const copies = engineReplica(options, identity);
+  const replica = engineReplica(options, identity);
   try {
-    return made(copies);
+    return create(replica);
   } catch (error) {
-    const isFull = error instanceof InferyardError && error.code === "OUT_OF_MEMORY" && copies?.from !== undefined;
+    const isFull = error instanceof InferyardError && error.code === "OUT_OF_MEMORY" && replica?.from !== undefined;
     if (!isFull) throw error;
-    return made(undefined); // a replica for which the shared memory has no room gets a memory of its own
+    return create(undefined); // a replica for which the shared memory has no room gets a memory of its own
   }
 }
 
@@ -85,17 +90,23 @@ export function traceLimits({ maxTraceTime, maxTraceMemory }: LoadOptions): Part
 }
 
 /** This model's replica slot for the engine; undefined when it shares nothing. */
-function engineReplica({ replica, graphOptimization }: LoadOptions, identity: string | undefined): EngineReplica | undefined {
+function engineReplica(
+  { replica, graphOptimization }: NativeLoadOptions,
+  identity: string | undefined,
+): EngineReplica | undefined {
   if (replica === undefined || identity === undefined) return undefined;
   const { liveReplicas, index, sharedState } = replica;
-  const place = { replicaIds: new Int32Array(liveReplicas), index };
-  if (sharedState === undefined) return place;
-  const other = sharedState as SharedModelState;
-  if (other.version !== version || other.graphOptimization !== graphOptimization) return undefined;
-  if (other.identity === identity) return { ...place, from: other.engine };
+  const slot = { replicaIds: new Int32Array(liveReplicas), index };
+  if (sharedState === undefined) return slot;
+  if (!isNativeState(sharedState) || sharedState.graphOptimization !== graphOptimization) return undefined;
+  if (sharedState.identity === identity) return { ...slot, from: sharedState.engine };
   throw new InferyardError("MODEL_INVALID", "the model's files were changed after its first replica was loaded", {
     remedy: "unload the model, and load it again",
   });
+}
+
+function isNativeState(state: SharedReplicaState): state is NativeReplicaState {
+  return state.backend === "native" && state.version === version;
 }
 
 /** Key-value caches are empty in the smallest inputs of a language model: those of the first token. */

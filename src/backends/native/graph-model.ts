@@ -1,9 +1,10 @@
 /** A graph on the engine, from an ONNX file or a transformer, as a loaded model of the backend contract. */
 import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
-import type { Library, LoadSettings, RunOptions, ReplicaSharing, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
+import type { Library, LoadSettings, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
 import type { EngineModel } from "../../engine/index.ts";
+import type { ReplicaModel, ReplicaSharing } from "../../replicas.ts";
 import { version } from "../../version.ts";
-import type { SharedModelState } from "./create-engine.ts";
+import type { NativeReplicaState } from "./create-engine.ts";
 
 interface GraphParts {
   readonly engine: EngineModel;
@@ -13,13 +14,13 @@ interface GraphParts {
   readonly nonTensorOutputs: readonly string[];
   readonly library: Library;
   readonly weightBytes: number;
-  /** Identity of its files; undefined when they have none. */
+  /** Identity of the files it was loaded from, as `OpenModelFiles.identity`; undefined: the model shares nothing. */
   readonly identity: string | undefined;
   readonly graphOptimization: LoadSettings["graphOptimization"];
 }
 
-/** A model whose graph runs on the engine. Members are those of `TensorModel`. */
-export class GraphModel implements TensorModel {
+/** A model whose graph runs on the engine. Members are those of `ReplicaModel`. */
+export class GraphModel implements ReplicaModel {
   readonly kind = "tensor";
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
@@ -45,9 +46,9 @@ export class GraphModel implements TensorModel {
     const { engine, identity, graphOptimization } = this.#parts;
     if (!engine.isSharing || identity === undefined || engine.arenaBytes === 0) return undefined; // without an executable no weights are packed
     return {
-      exportState: (): SharedModelState | undefined => {
+      exportState: (): NativeReplicaState | undefined => {
         const shared = engine.exportState();
-        return shared && { version, identity, graphOptimization, engine: shared };
+        return shared && { backend: "native", version, identity, graphOptimization, engine: shared };
       },
       replicaBytes: engine.arenaBytes,
     };

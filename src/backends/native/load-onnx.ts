@@ -1,6 +1,6 @@
 /** Loads an ONNX file into the engine. */
 import { InferyardError, messageOf, throwIfAborted } from "../../backend.ts";
-import type { DataType, LoadOptions, LoadedModel, ModelFiles, TensorInfo } from "../../backend.ts";
+import type { DataType, ModelFiles, TensorInfo } from "../../backend.ts";
 import {
   TraceBudget,
   checkOperators,
@@ -11,8 +11,9 @@ import {
   readOnnxModel,
 } from "../../engine/index.ts";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../platform/node/paths.ts";
+import type { ReplicaModel } from "../../replicas.ts";
 import type { NativeState } from "./check-generated-code.ts";
-import { createEngine, traceLimits } from "./create-engine.ts";
+import { createEngine, type NativeLoadOptions, traceLimits } from "./create-engine.ts";
 import { GraphModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
 
@@ -35,7 +36,7 @@ const publicTypes: ReadonlySet<string> = new Set<DataType>([
 ]);
 
 /** Loads an ONNX model. Throws MODEL_INVALID for a damaged file and MODEL_UNSUPPORTED for operators or types that the engine does not have. */
-export async function loadOnnx(file: ModelFiles, options: LoadOptions, state: NativeState): Promise<LoadedModel> {
+export async function loadOnnx(file: ModelFiles, options: NativeLoadOptions, state: NativeState): Promise<ReplicaModel> {
   const shown = basename(file.path);
   const files = new OpenModelFiles();
   try {
@@ -49,9 +50,9 @@ async function loadFrom(
   files: OpenModelFiles,
   file: ModelFiles,
   shown: string,
-  options: LoadOptions,
+  options: NativeLoadOptions,
   state: NativeState,
-): Promise<LoadedModel> {
+): Promise<ReplicaModel> {
   const { model, external, keep } = readOnnxModel(await files.open(file.path), shown, new TraceBudget(traceLimits(options)));
   throwIfAborted(options.signal);
   checkOperators(model);

@@ -1,6 +1,6 @@
 /** Loads a transformer from safetensors into the engine. */
 import { throwIfAborted } from "../../backend.ts";
-import type { LoadedModel, LoadOptions, ModelFiles, TensorData } from "../../backend.ts";
+import type { ModelFiles, TensorData } from "../../backend.ts";
 import { buildTransformer, type ByteSource } from "../../engine/index.ts";
 import { openBlocking } from "../../platform/node/files.ts";
 import {
@@ -9,13 +9,14 @@ import {
   readTensor,
   type SafetensorsHeader,
 } from "../../formats/safetensors/read-safetensors.ts";
+import type { ReplicaModel } from "../../replicas.ts";
 import type { NativeState } from "./check-generated-code.ts";
-import { createEngine } from "./create-engine.ts";
+import { createEngine, type NativeLoadOptions } from "./create-engine.ts";
 import { GraphModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
 
 /** Loads a transformer. Unsupported configurations and missing tensors are rejected from the header and configuration, before tensor data is read. */
-export async function loadTransformer(file: ModelFiles, options: LoadOptions, state: NativeState): Promise<LoadedModel> {
+export async function loadTransformer(file: ModelFiles, options: NativeLoadOptions, state: NativeState): Promise<ReplicaModel> {
   const files = new OpenModelFiles();
   try {
     return await loadFrom(files, file, options, state);
@@ -27,7 +28,12 @@ export async function loadTransformer(file: ModelFiles, options: LoadOptions, st
 /** Returns a function that reads the elements of a tensor as they are stored. */
 type ReadWeight = (name: string) => Promise<() => TensorData>;
 
-async function loadFrom(files: OpenModelFiles, file: ModelFiles, options: LoadOptions, state: NativeState): Promise<LoadedModel> {
+async function loadFrom(
+  files: OpenModelFiles,
+  file: ModelFiles,
+  options: NativeLoadOptions,
+  state: NativeState,
+): Promise<ReplicaModel> {
   const { signal, graphOptimization } = options;
   const bytes = openBlocking === undefined ? undefined : await files.open(file.path);
   const header = await readSafetensorsHeader(file.path, signal);

@@ -62,7 +62,10 @@ export class OpenModelFiles {
         try {
           for (let done = 0; done < target.length;) {
             const bytes = file.read(target, done, target.length - done, position + done);
-            if (bytes === 0) throw new Error(`it ends ${target.length - done} bytes early`);
+            if (bytes === 0) {
+              problem = `it ends ${target.length - done} bytes early`;
+              break;
+            }
             done += bytes;
           }
         } catch (error) {

@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import type { ReplicaSlot, LoadedModel, LoadSettings } from "../../backend.ts";
+import type { LoadedModel, LoadSettings } from "../../backend.ts";
+import type { ReplicaModel, ReplicaSlot } from "../../replicas.ts";
 import { integer, message, model, node, value } from "../../../test/fixtures/onnx-bytes.ts";
-import type { SharedModelState } from "./create-engine.ts";
+import type { NativeReplicaState } from "./create-engine.ts";
 import { native } from "./index.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "inferyard-native-copies-"));
+const folder = mkdtempSync(join(tmpdir(), "inferyard-native-replicas-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const size = 200;
@@ -33,8 +34,8 @@ function save(name: string, factor: number, external?: string): string {
 /** Longer ago than a file's clock could be wrong about. */
 const settled = (): Promise<void> => setTimeout(150);
 
-function load(path: string, replica: ReplicaSlot, settings: LoadSettings = {}): Promise<LoadedModel> {
-  return native().load({ format: "onnx", path, bytes: 1000, config: {} }, { type: "cpu", index: 0 }, { ...settings, replica });
+function load(path: string, replica: ReplicaSlot, settings: LoadSettings = {}): Promise<ReplicaModel> {
+  return native().loadReplica({ format: "onnx", path, bytes: 1000, config: {} }, { type: "cpu", index: 0 }, settings, replica);
 }
 
 function liveReplicas(): SharedArrayBuffer {
@@ -51,25 +52,25 @@ async function bits(loaded: LoadedModel): Promise<string> {
 
 const weightBytes = size * size * 4;
 
-describe("a copy of a model on our own engine", () => {
+describe("a replica of a model on our own engine", () => {
   it.each([
     ["in the model's file", undefined],
     ["in a file beside it", "beside.bin"],
   ])("reads the weights another one packed %s, and is refused once that file was written again", async (_where, external) => {
     const path = save("shared.onnx", 1, external);
     await settled();
-    const place = { liveReplicas: liveReplicas(), index: 0 };
-    const first = await load(path, place);
+    const slot = { liveReplicas: liveReplicas(), index: 0 };
+    const first = await load(path, slot);
     const sharedState = first.sharing?.exportState();
-    const copy = await load(path, { ...place, index: 1, sharedState });
-    expect(await bits(copy)).toBe(await bits(first));
-    expect(copy.memory).toMatchObject({ measure: "allocated" });
-    expect([first.memory.bytes > weightBytes, copy.memory.bytes < weightBytes]).toEqual([true, true]);
+    const replica = await load(path, { ...slot, index: 1, sharedState });
+    expect(await bits(replica)).toBe(await bits(first));
+    expect(replica.memory).toMatchObject({ measure: "allocated" });
+    expect([first.memory.bytes > weightBytes, replica.memory.bytes < weightBytes]).toEqual([true, true]);
 
     save("shared.onnx", 2, external); // as long as before
     for (const each of [path, ...(external === undefined ? [] : [join(folder, external)])]) utimesSync(each, 1, 1);
     await settled();
-    await expect(load(path, { ...place, index: 1, sharedState })).rejects.toMatchObject({ code: "MODEL_INVALID" });
+    await expect(load(path, { ...slot, index: 1, sharedState })).rejects.toMatchObject({ code: "MODEL_INVALID" });
     expect(await bits(await load(path, { liveReplicas: liveReplicas(), index: 0 }))).not.toBe(await bits(first));
   });
 
@@ -92,11 +93,11 @@ describe("a copy of a model on our own engine", () => {
   it("packs for itself what another version of the package has packed, and what was packed for other settings", async () => {
     const path = save("settings.onnx", 1);
     await settled();
-    const place = { liveReplicas: liveReplicas(), index: 0 };
-    const first = await load(path, place);
-    const given = first.sharing?.exportState() as SharedModelState;
-    const older = await load(path, { ...place, index: 1, sharedState: { ...given, version: "0.0.1" } });
-    const other = await load(path, { ...place, index: 1, sharedState: given }, { graphOptimization: "disabled" });
+    const slot = { liveReplicas: liveReplicas(), index: 0 };
+    const first = await load(path, slot);
+    const given = first.sharing?.exportState() as NativeReplicaState;
+    const older = await load(path, { ...slot, index: 1, sharedState: { ...given, version: "0.0.1" } });
+    const other = await load(path, { ...slot, index: 1, sharedState: given }, { graphOptimization: "disabled" });
     for (const each of [older, other]) {
       expect(each.memory.bytes).toBeGreaterThan(weightBytes);
       expect(await bits(each)).toBe(await bits(first));
@@ -106,13 +107,13 @@ describe("a copy of a model on our own engine", () => {
   it("has a memory of its own where the others leave it no room", async () => {
     const path = save("full.onnx", 1);
     await settled();
-    const place = { liveReplicas: liveReplicas(), index: 0 };
-    const first = await load(path, place);
-    const given = first.sharing?.exportState() as SharedModelState;
+    const slot = { liveReplicas: liveReplicas(), index: 0 };
+    const first = await load(path, slot);
+    const given = first.sharing?.exportState() as NativeReplicaState;
     new Int32Array(given.engine.regions)[0] = 2 ** 26 - 1; // as if all 4 GiB were taken
     const nothingPacked = { ...given, engine: { ...given.engine, places: new Map() } };
-    const copy = await load(path, { ...place, index: 1, sharedState: nothingPacked });
-    expect(copy.memory.bytes).toBeGreaterThan(weightBytes);
-    expect(await bits(copy)).toBe(await bits(first));
+    const replica = await load(path, { ...slot, index: 1, sharedState: nothingPacked });
+    expect(replica.memory.bytes).toBeGreaterThan(weightBytes);
+    expect(await bits(replica)).toBe(await bits(first));
   });
 });

@@ -76,7 +76,7 @@ function parseRegistry(text: string): readonly RegistryKey[] {
 /** Filters out removed adapters, which stay listed: their LastSeen is older than that of the parent key. */
 function currentAdapters(keys: readonly RegistryKey[]): readonly RegistryKey[] {
   const latest = keys.filter((key) => !key.has("AdapterLuid")).map((key) => number(key, "LastSeen") ?? 0n);
-  const newest = latest.reduce((most, seen) => (seen > most ? seen : most), 0n);
+  const newest = latest.reduce((max, seen) => (seen > max ? seen : max), 0n);
   return keys.filter((key) => key.has("AdapterLuid") && (number(key, "LastSeen") ?? newest) >= newest);
 }
 

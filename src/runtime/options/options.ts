@@ -5,6 +5,7 @@ import { type HostName, hostNames } from "../../hosts/host.ts";
 import { parseDuration } from "./duration.ts";
 import { parseSize } from "./size.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
+import { listedValues, loadLimitNames, loadLimits, loadSettingNames, loadSettings } from "./load-options.ts";
 import type { LimitSettings, ModelOptions, ModelSettings, RuntimeSettings, Strategy } from "./runtime-settings.ts";
 import type { ConstraintOptions } from "../selection/constraints.ts";
 
@@ -12,18 +13,6 @@ import type { ConstraintOptions } from "../selection/constraints.ts";
 export const constraintNames: readonly (keyof ConstraintOptions)[] = ["policy", "priority", "prefer", "target", "exclude"];
 
 const modelSettingNames: readonly (keyof ModelSettings)[] = [...constraintNames, "strategy"];
-
-/** Names of the load settings of the backend contract. */
-export const loadSettingNames: readonly (keyof LoadSettings)[] = [
-  "threads",
-  "graphOptimization",
-  "cpuNodes",
-  "memoryPattern",
-  "memoryArena",
-];
-
-/** Names of the limits of one model file and one run. */
-export const limitSettingNames: readonly (keyof LimitSettings)[] = ["maxTraceTime", "maxTraceMemory", "maxRunMemory"];
 
 /** Names of the options of one load. */
 export const modelOptionNames: readonly (keyof ModelOptions)[] = [...constraintNames, ...loadSettingNames, "variant", "signal"];
@@ -45,7 +34,7 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "keepAlive",
   "failover",
   "maxProcessMemory",
-  ...limitSettingNames,
+  ...loadLimitNames,
   "maxCrashes",
   "crashWindow",
   "loadTimeout",
@@ -100,12 +89,12 @@ export function refuseNonPositive(name: string, value: number | undefined): void
 
 /** Throws INPUT_INVALID for a load setting with a value that it cannot have. */
 export function checkLoadSettings(settings: LoadSettings): void {
-  const { graphOptimization, cpuNodes, memoryPattern, memoryArena } = settings;
-  refuseNonPositive("threads", settings.threads);
-  refuseUnlisted("graphOptimization", graphOptimization, ["disabled", "basic", "extended", "all"]);
-  refuseUnlisted("cpuNodes", cpuNodes, ["refuse", "allow"]);
-  refuseUnlisted("memoryPattern", memoryPattern, [true, false]);
-  refuseUnlisted("memoryArena", memoryArena, [true, false]);
+  for (const name of loadSettingNames) {
+    const value = settings[name];
+    const listed = listedValues(loadSettings[name]);
+    if (listed !== undefined) refuseUnlisted<unknown>(name, value, listed);
+    else refuseNonPositive(name, value as number | undefined);
+  }
 }
 
 /** Throws INPUT_INVALID for unknown runtime settings and for values that a setting cannot have. */
@@ -128,20 +117,23 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
 
 /**
  * Parses the limits of one model file and one run into milliseconds and bytes. Throws CONFIG_INVALID for a malformed duration
- * or size, and for a `maxTraceTime` of 0.
+ * or size, and for a limit of 0.
  */
-export function parseLoadLimits({ maxTraceTime, maxTraceMemory, maxRunMemory }: LimitSettings): LoadLimits {
-  const milliseconds = maxTraceTime === undefined ? undefined : parseDuration(maxTraceTime);
-  if (milliseconds === 0) {
-    throw new InferyardError("CONFIG_INVALID", "maxTraceTime is 0, and a model cannot be traced in no time", {
-      remedy: "write 30s or more, or leave it out",
-    });
-  }
-  return {
-    ...(milliseconds === undefined ? {} : { maxTraceTime: milliseconds }),
-    ...(maxTraceMemory === undefined ? {} : { maxTraceMemory: parseSize(maxTraceMemory) }),
-    ...(maxRunMemory === undefined ? {} : { maxRunMemory: parseSize(maxRunMemory) }),
-  };
+export function parseLoadLimits(settings: LimitSettings): LoadLimits {
+  const given = loadLimitNames.flatMap((name) => {
+    const written = settings[name];
+    return written === undefined ? [] : [[name, parseLimit(name, written)] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+function parseLimit(name: keyof LoadLimits, written: number | string): number {
+  if (loadLimits[name].type === "size") return parseSize(written);
+  const milliseconds = parseDuration(written);
+  if (milliseconds > 0) return milliseconds;
+  throw new InferyardError("CONFIG_INVALID", `${name} is ${written}, and must be above 0`, {
+    remedy: `write ${loadLimits[name].default ?? "30s"} or more, or leave it out`,
+  });
 }
 
 /** Merges load settings of several levels, the most general first. The last level that sets a value wins. */

@@ -140,9 +140,10 @@ export type RuntimeEvent =
       readonly reason: string;
       /** Deaths within `crashWindow`, this one included. */
       readonly deaths: number;
-      /** true: a crash loop; nothing is started for `restMs`. false: the next call starts another host after `restMs`. */
-      readonly resting: boolean;
-      readonly restMs: number;
+      /** true: `maxCrashes` deaths within `crashWindow`. Calls then fail with CIRCUIT_OPEN for `backoffMs`. */
+      readonly crashLoop: boolean;
+      /** Milliseconds before a new thread or process may be started. */
+      readonly backoffMs: number;
       /**
        * true: it did not answer in time (`loadTimeout`, `runTimeout`, or an aborted run that blocked other calls) and was
        * killed. Default: false.

@@ -49,7 +49,7 @@ function house(limits: MemoryLimits, sizes: Readonly<Record<string, number>>, wa
               model.alive = false;
               await turn();
               alive.splice(alive.indexOf(name), 1);
-              log.push(departure.why === "evicted" ? `evict ${name} for ${departure.toMakeRoomFor}` : `unload ${name}`);
+              log.push(departure.why === "evicted" ? `evict ${name} for ${departure.evictedFor}` : `unload ${name}`);
             },
           };
           return model;
@@ -85,12 +85,12 @@ describe("a full budget", () => {
 
   it("counts loads in flight: four at once never hold more than fits", async () => {
     const { acquire, held } = house(limited(200), all);
-    let most = 0;
-    const watch = setInterval(() => (most = Math.max(most, held())), 0);
+    let peak = 0;
+    const watch = setInterval(() => (peak = Math.max(peak, held())), 0);
     const names = ["a", "b", "c", "d"];
     await Promise.all(names.map(async (name) => (await acquire(name)).release()));
     clearInterval(watch);
-    expect(most).toBeLessThanOrEqual(200);
+    expect(peak).toBeLessThanOrEqual(200);
   });
 
   it("limits the number of models too", async () => {

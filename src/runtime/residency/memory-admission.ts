@@ -34,7 +34,7 @@ export interface MemoryManager<Item extends MemoryConsumer> {
   /** Grants no new lease on the model until the returned function is called or the model is unloaded. */
   drain(item: Item): () => void;
   /** Unloads the model. Resolves when its memory is free. */
-  evict(item: Item, toMakeRoomFor: string): Promise<void>;
+  evict(item: Item, evictedFor: string): Promise<void>;
   /** State of the model for the error message: "in use (2 users)", "pinned", "loading". */
   stateOf(item: Item): string;
 }
@@ -139,9 +139,9 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
     }
   }
 
-  async #evict(victim: Item, toMakeRoomFor: string): Promise<void> {
+  async #evict(victim: Item, evictedFor: string): Promise<void> {
     this.#evicting = true; // one at a time: the next eviction may not be necessary
-    await this.#manager.evict(victim, toMakeRoomFor).catch(() => {}); // an error while freeing does not keep the model
+    await this.#manager.evict(victim, evictedFor).catch(() => {}); // an error while freeing does not keep the model
     this.#evicting = false;
     this.release(victim);
     this.admitNext();

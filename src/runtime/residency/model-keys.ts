@@ -1,7 +1,7 @@
 /** Keys under which requests and loaded models are shared. */
 import type { LoadSettings } from "../../backend.ts";
 import type { Variant } from "../../models/manifest.ts";
-import { loadSettingNames } from "../options/options.ts";
+import { loadSettingNames } from "../options/load-options.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
 import type { CheckedCandidate } from "../selection/selection.ts";
 import { type Target, formatPattern, formatTarget, placementKey } from "../selection/target.ts";

@@ -12,7 +12,7 @@ import { abortable } from "../../concurrency/abortable.ts";
 /** Why a model was unloaded. */
 export type UnloadReason =
   | { readonly why: "idle" | "unloaded" | "disposed" }
-  | { readonly why: "evicted"; /** Reference of the model that needs the memory. */ readonly toMakeRoomFor: string };
+  | { readonly why: "evicted"; /** Reference of the model that needs the memory. */ readonly evictedFor: string };
 
 /** An item that residency manages. */
 export interface Resident {
@@ -112,7 +112,7 @@ export class Residency<Item extends Resident> {
       evictableSoon: () =>
         this.#byLastUse((entry) => entry.item !== undefined && entry.handleLeases === 0 && entry.workLeases > 0 && !entry.pinned),
       drain: (entry) => startDraining(entry),
-      evict: (entry, toMakeRoomFor) => this.#unload(entry, { why: "evicted", toMakeRoomFor }),
+      evict: (entry, evictedFor) => this.#unload(entry, { why: "evicted", evictedFor }),
       stateOf,
     });
   }

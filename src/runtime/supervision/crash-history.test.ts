@@ -43,7 +43,7 @@ describe("crashes", () => {
       pass(5000);
       return crashes.add(4990);
     });
-    expect(verdicts).toEqual(["restart", "restart", "rest", "rest"]);
+    expect(verdicts).toEqual(["restart", "restart", "crash-loop", "crash-loop"]);
   });
 
   it("a hang does not bring back deaths that were long ago when it began, nor put any into the future", () => {
@@ -60,14 +60,14 @@ describe("crashes", () => {
 
   it("so many within the window are a loop", () => {
     const { crashes } = start(3);
-    expect([crashes.add(), crashes.add(), crashes.add()]).toEqual(["restart", "restart", "rest"]);
+    expect([crashes.add(), crashes.add(), crashes.add()]).toEqual(["restart", "restart", "crash-loop"]);
   });
 
   it("after a rest one death is enough, until it has lived for a window", () => {
     const { crashes, pass } = start(3, 1000);
     for (let death = 0; death < 3; death += 1) crashes.add();
     pass(1500); // the rest, and a little more
-    expect([crashes.count, crashes.add()]).toEqual([0, "rest"]);
+    expect([crashes.count, crashes.add()]).toEqual([0, "crash-loop"]);
     pass(2000);
     expect(crashes.add()).toBe("restart");
   });
@@ -80,7 +80,7 @@ describe("crashes", () => {
           pass(gap);
           const verdict = crashes.add();
           expect(crashes.waitMs).toBeLessThanOrEqual(30_000);
-          expect(crashes.count < 4 || verdict === "rest").toBe(true);
+          expect(crashes.count < 4 || verdict === "crash-loop").toBe(true);
         }
       }),
     );

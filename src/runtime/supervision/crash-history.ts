@@ -35,11 +35,11 @@ export class CrashHistory {
   }
 
   /**
-   * Records a death. Returns "rest" if it makes a crash loop, after which nothing is started for one window. `hungMs`: how long
+   * Records a death. Returns "crash-loop" if it makes one, after which nothing is started for one window. `hungMs`: how long
    * the host did not answer before it was killed. That time is excluded from the window; otherwise hangs longer than the window
    * would never make a loop.
    */
-  add(hungMs = 0): "restart" | "rest" {
+  add(hungMs = 0): "restart" | "crash-loop" {
     const { maxCrashes, windowMs } = this.#limits;
     const now = this.#now();
     this.#deaths = this.#deaths.map((time) => Math.min(time + hungMs, now));
@@ -48,7 +48,7 @@ export class CrashHistory {
     this.#deaths = [...this.#recent(), now];
     if (this.#deaths.length < maxCrashes && !relapsed) return "restart";
     this.#cooldownUntil = now + windowMs;
-    return "rest";
+    return "crash-loop";
   }
 
   /** Milliseconds until the next start is permitted. */

@@ -79,7 +79,16 @@ describe("supervision", () => {
     const { of, events } = start();
     of("/m").died("it hung", 50_000);
     expect(events).toEqual([
-      { type: "died", reference: "./m", target: "onnx:cpu", reason: "it hung", deaths: 1, resting: false, restMs: 0, hung: true },
+      {
+        type: "died",
+        reference: "./m",
+        target: "onnx:cpu",
+        reason: "it hung",
+        deaths: 1,
+        crashLoop: false,
+        backoffMs: 0,
+        hung: true,
+      },
     ]);
   });
 
@@ -90,9 +99,9 @@ describe("supervision", () => {
     supervision.replaced("memory", 12);
     const place = { reference: "./m", target: "onnx:cpu" };
     expect(events).toEqual([
-      { type: "died", ...place, reason: "code 7", deaths: 1, resting: false, restMs: 0 },
-      { type: "died", ...place, reason: "code 7", deaths: 2, resting: false, restMs: 250 },
-      { type: "died", ...place, reason: "code 7", deaths: 3, resting: true, restMs: 10_000 },
+      { type: "died", ...place, reason: "code 7", deaths: 1, crashLoop: false, backoffMs: 0 },
+      { type: "died", ...place, reason: "code 7", deaths: 2, crashLoop: false, backoffMs: 250 },
+      { type: "died", ...place, reason: "code 7", deaths: 3, crashLoop: true, backoffMs: 10_000 },
       { type: "restarted", ...place, why: "memory", milliseconds: 12 },
     ]);
   });

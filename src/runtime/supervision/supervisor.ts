@@ -85,13 +85,13 @@ export class Supervisor {
         await sleep(crashes.waitMs, signal);
       },
       died: (reason, hungMs) => {
-        const isLoop = crashes.add(hungMs) === "rest";
+        const crashLoop = crashes.add(hungMs) === "crash-loop";
         const deaths = crashes.count;
-        const restMs = isLoop ? limits.windowMs : crashes.waitMs;
-        if (isLoop) circuits.open(key, loopReason(deaths, reason), restMs);
+        const backoffMs = crashLoop ? limits.windowMs : crashes.waitMs;
+        if (crashLoop) circuits.open(key, loopReason(deaths, reason), backoffMs);
         const hung = hungMs === undefined ? {} : { hung: true };
-        onEvent?.({ type: "died", ...subject, reason, deaths, resting: isLoop, restMs, ...hung });
-        return restMs;
+        onEvent?.({ type: "died", ...subject, reason, deaths, crashLoop, backoffMs, ...hung });
+        return backoffMs;
       },
       replaced: (why, milliseconds) => onEvent?.({ type: "restarted", ...subject, why, milliseconds }),
     };

@@ -75,8 +75,8 @@ describe("GET /metrics", () => {
       ...place,
       reason: "the process died of SIGABRT",
       deaths: 1,
-      resting: false,
-      restMs: 0,
+      crashLoop: false,
+      backoffMs: 0,
     } as const;
     for (const event of [death, death]) own.emit(event);
     own.emit({ type: "restarted", ...place, why: "died", milliseconds: 80 });
@@ -98,7 +98,7 @@ describe("GET /metrics", () => {
       reference: "/models/secret/m",
       target: "onnx:cpu",
       why: "evicted",
-      toMakeRoomFor: "/models/secret/other",
+      evictedFor: "/models/secret/other",
     });
     own.emit({ type: "failover", reference: "/models/secret/m", from: "onnx:cuda", reason: "it died" });
     const tried = { target: "onnx:cuda", verdict: "failed", stage: "verify", reason: "off" } as const;
@@ -211,7 +211,7 @@ describe("GET /api/events", () => {
     await runtime.unload("builtin");
     events.emit({ type: "failover", reference: "m", from: "onnx:cuda", reason: "/srv/private/lib.so died" });
     const place = { reference: "/srv/private/m", target: "onnx:cpu" };
-    events.emit({ type: "died", ...place, reason: "/srv/private/lib.so aborted", deaths: 5, resting: true, restMs: 60_000 });
+    events.emit({ type: "died", ...place, reason: "/srv/private/lib.so aborted", deaths: 5, crashLoop: true, backoffMs: 60_000 });
     events.emit({ type: "restarted", ...place, why: "died", milliseconds: 80 });
     events.emit({ type: "load-failed", reference: "/srv/private/m", code: "MODEL_INVALID", reason: "/srv/private/m is cut off" });
     const progress = { reference: "hf:o/m", stage: "fetching", bytes: 1, bytesPerSecond: 1 } as const;
@@ -229,7 +229,7 @@ describe("GET /api/events", () => {
       { type: "loaded", model: "builtin", target: "native:cpu", decision: expect.any(String) },
       { type: "unloaded", model: "builtin", why: "unloaded" },
       { type: "failover", from: "onnx:cuda", reason: "lib.so died" },
-      { type: "died", model: "m", target: "onnx:cpu", reason: "lib.so aborted", deaths: 5, resting: true, restMs: 60_000 },
+      { type: "died", model: "m", target: "onnx:cpu", reason: "lib.so aborted", deaths: 5, crashLoop: true, backoffMs: 60_000 },
       { type: "restarted", model: "m", target: "onnx:cpu", why: "died", milliseconds: 80 },
       { type: "load-failed", model: "m", code: "MODEL_INVALID", reason: "m is cut off" },
       { type: "download", model: "hf:o/m", stage: "fetching" },

@@ -24,8 +24,8 @@ export function publicEvent(event: RuntimeEvent): PublicEvent {
     }
     case "unloaded": {
       const { target, why } = event;
-      const room = why === "evicted" ? { toMakeRoomFor: scrub(event.toMakeRoomFor) } : {};
-      return { type: event.type, model: scrub(event.reference), target, why, ...room };
+      const cause = why === "evicted" ? { evictedFor: scrub(event.evictedFor) } : {};
+      return { type: event.type, model: scrub(event.reference), target, why, ...cause };
     }
     case "failover":
       return { type: event.type, model: scrub(event.reference), from: event.from, reason: scrub(event.reason) };

@@ -72,13 +72,13 @@ describe("GET /health/ready", () => {
       target: "native:cpu",
       reason: "it did not answer",
       deaths: 1,
-      restMs: 0,
+      backoffMs: 0,
     } as const;
     const heard = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
-    readiness.onEvent({ ...died, resting: false });
+    readiness.onEvent({ ...died, crashLoop: false });
     await heard();
     expect((await readiness.report()).ready).toBe(true);
-    for (const how of [{ hung: true, resting: false }, { resting: true }]) {
+    for (const how of [{ hung: true, crashLoop: false }, { crashLoop: true }]) {
       readiness.onEvent({ ...died, reference: "another", ...how });
       await heard();
       expect((await readiness.report()).ready).toBe(true);

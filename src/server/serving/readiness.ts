@@ -59,7 +59,7 @@ export class Readiness {
 
   /** Marks a model as not ready when its process hung or is not restarted for now. The next report starts a new probe. */
   onEvent(event: RuntimeEvent): void {
-    if (event.type !== "died" || (event.hung !== true && !event.resting)) return;
+    if (event.type !== "died" || (event.hung !== true && !event.crashLoop)) return;
     const { code, message } = publicError(new InferyardError("HOST_DIED", event.reason));
     void this.#namesFor(event.reference).then(
       (names) => {

@@ -15,10 +15,8 @@ export function addExplain(program: Command, terminal: Terminal): void {
       .argument("[model]", "model reference"),
   ).action(async (model: string | undefined, flags: Record<string, unknown>) => {
     const session = await openSession(terminal, flags, model);
-    const { variant, threads, graphOptimization } = session.settings;
-    const asked = { variant, threads, graphOptimization };
-    const defined = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
-    const decision = await session.runtime.explain(session.model, defined);
+    const { variant } = session.settings;
+    const decision = await session.runtime.explain(session.model, variant === undefined ? {} : { variant });
     if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify(decision));
     const { memory } = await session.runtime.machine();
     const manifest = await readManifest(session.model);

@@ -1,7 +1,9 @@
 import { type Command, Option } from "commander";
 import type { ChunkRequest, ChunkResult } from "../../../api/task-requests.ts";
 import { InferyardError } from "../../../errors.ts";
-import { loadSettingNames, constraintNames } from "../../../runtime/options/options.ts";
+import { loadSettingNames } from "../../../runtime/options/load-options.ts";
+import { constraintNames } from "../../../runtime/options/options.ts";
+import { flagName } from "../../../settings/settings.ts";
 import type { Chunk, ChunkedText } from "../../../tasks/chunking/chunk.ts";
 import {
   type ChunkStrategy,
@@ -86,7 +88,7 @@ function refusePlacing({ strategy = "fixed", ...flags }: ChunkFlags): void {
   const placing: ReadonlySet<string> = new Set([...constraintNames, ...loadSettingNames, "host", "replicas", "maxMemory"]);
   const name = Object.keys(flags).find((flag) => placing.has(flag));
   if (name === undefined) return;
-  const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const flag = flagName(name);
   throw new InferyardError("INPUT_INVALID", `${flag} has no effect with the strategy ${strategy}, which loads no model`, {
     remedy: `leave ${flag} out, or choose a strategy that does: semantic, late or token-classification`,
   });

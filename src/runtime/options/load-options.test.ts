@@ -1,0 +1,39 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { defaultTraceLimits } from "../../engine/build/trace-budget.ts";
+import { listedValues, loadLimitNames, loadLimits, loadSettingNames, loadSettings } from "./load-options.ts";
+import { checkLoadSettings, mergeLoadSettings, modelOptionNames, parseLoadLimits } from "./options.ts";
+
+describe("the options of loading", () => {
+  it.each(loadSettingNames)("%s accepts its values, refuses others, and is merged", (name) => {
+    const values = listedValues(loadSettings[name]) ?? [1, 8];
+    for (const value of values) {
+      expect(() => checkLoadSettings({ [name]: value })).not.toThrow();
+      expect(mergeLoadSettings({}, { [name]: values[0] }, { [name]: value })).toEqual({ [name]: value });
+    }
+    for (const value of [0, -1, 1.5, Number.NaN, "fastest", null, {}]) {
+      expect(() => checkLoadSettings({ [name]: value })).toThrow(expect.objectContaining({ code: "INPUT_INVALID" }));
+    }
+  });
+
+  it.each(loadLimitNames)("%s is read from text and from a number, and refused at 0", (name) => {
+    const isSize = loadLimits[name].type === "size";
+    expect(parseLoadLimits({ [name]: isSize ? "2kB" : "2s" })).toEqual({ [name]: 2000 });
+    expect(parseLoadLimits({ [name]: 7 })).toEqual({ [name]: 7 });
+    for (const written of [0, "0", "much"])
+      expect(() => parseLoadLimits({ [name]: written })).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+  });
+
+  it("the defaults of the limits are those of the engine", () =>
+    expect(
+      parseLoadLimits({ maxTraceTime: loadLimits.maxTraceTime.default!, maxTraceMemory: loadLimits.maxTraceMemory.default! }),
+    ).toEqual({
+      maxTraceTime: defaultTraceLimits.milliseconds,
+      maxTraceMemory: defaultTraceLimits.bytes,
+    }));
+
+  it("docs/reference/library.md names every option of a load", () => {
+    const page = readFileSync(new URL("../../../docs/reference/library.md", import.meta.url), "utf8").replaceAll(/\s+/g, " ");
+    expect(page).toContain(`Options: ${modelOptionNames.map((name) => `\`${name}\``).join(", ")}.`);
+  });
+});

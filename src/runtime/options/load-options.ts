@@ -1,0 +1,113 @@
+/**
+ * The options of loading: one row for each, from which come their names, checks, settings, variables, flags, JSON schema and the
+ * rows of docs/reference/configuration.md. The types are those of the contract; the compiler requires a row for each member.
+ *
+ * A new option needs a member in `LoadSettings` or `LoadLimits` (and `LimitSettings`), a row here, and `npm run schemas`.
+ */
+import type { LoadLimits, LoadSettings } from "../../backend.ts";
+
+/** Values that an option may have. */
+export type OptionValues =
+  | { readonly type: "positive-integer" | "boolean" }
+  /** One of the keys of `choices`. A record, so that the compiler requires all of them. */
+  | { readonly type: "choice"; readonly choices: Readonly<Record<string, true>> }
+  /** Milliseconds, or a text such as "30s". */
+  | { readonly type: "duration" }
+  /** Bytes, or a text such as "512MiB". */
+  | { readonly type: "size" };
+
+/** The values of an option whose type in the contract is `Value`. */
+type ValuesOf<Value> = [Value] extends [boolean]
+  ? { readonly type: "boolean" }
+  : [Value] extends [number]
+    ? { readonly type: "positive-integer" }
+    : { readonly type: "choice"; readonly choices: Readonly<Record<Value & string, true>> };
+
+/** Documentation of an option. */
+interface OptionText {
+  /** What changes if it is set. Markdown on one line; links are relative to docs/reference/configuration.md. */
+  readonly description: string;
+}
+
+/** A load setting of the contract. `Value`: its type. */
+export type LoadSettingRow<Value> = OptionText &
+  ValuesOf<Value> & {
+    /** Its flag: the name of the value in the help, and what the help says. */
+    readonly flag: { readonly value: string; readonly help: string };
+  };
+
+/** A limit of one model file and one run. */
+export type LoadLimitRow = OptionText & {
+  readonly type: "duration" | "size";
+  /** Default, as a user would write it. Undefined: no limit. */
+  readonly default?: string;
+};
+
+/** All load settings, in the order of the documentation. */
+export const loadSettings: { readonly [Name in keyof LoadSettings]-?: LoadSettingRow<NonNullable<LoadSettings[Name]>> } = {
+  threads: {
+    type: "positive-integer",
+    description:
+      "Maximum number of CPU threads of one model, at most the CPU quota. Not set: the quota. Targets whose engine has no such setting are refused.",
+    flag: { value: "number", help: "maximum CPU threads of one model" },
+  },
+  graphOptimization: {
+    type: "choice",
+    choices: { disabled: true, basic: true, extended: true, all: true },
+    description:
+      "Maximum level of graph optimization: `disabled`, `basic`, `extended` or `all`. Not set: the engine's default. Targets whose engine has no such setting are refused.",
+    flag: { value: "level", help: "maximum level of graph optimization" },
+  },
+  cpuNodes: {
+    type: "choice",
+    choices: { refuse: true, allow: true },
+    description:
+      "On devices other than the CPU: whether graph nodes that the device does not support may run on the CPU: `refuse` (the default: the load fails) or `allow` (the evidence says how many nodes ran where).",
+    flag: { value: "how", help: "on devices other than the CPU: nodes that the device does not support" },
+  },
+  memoryPattern: {
+    type: "boolean",
+    description:
+      "Whether the engine may plan the memory of a run in advance; it then holds a block per set of input shapes. `false` takes less memory with large batches ([measured](../guide/tuning.md#knobs)). Targets whose engine has no such setting (`wasm`, and `onnx` on devices other than the CPU) are refused.",
+    flag: { value: "yes", help: "whether the engine may plan the memory of a run in advance" },
+  },
+  memoryArena: {
+    type: "boolean",
+    description:
+      "Whether the engine may keep memory between runs. `false` releases it after each run, and runs are slower ([measured](../guide/tuning.md#knobs)). Targets whose engine has no such setting are refused, as with `memoryPattern`.",
+    flag: { value: "yes", help: "whether the engine may keep memory between runs" },
+  },
+};
+
+/** All limits of one model file and one run, in the order of the documentation. */
+export const loadLimits: { readonly [Name in keyof LoadLimits]-?: LoadLimitRow } = {
+  maxRunMemory: {
+    type: "size",
+    description:
+      "Maximum memory of one run besides the weights, by an [estimate](../guide/tuning.md#memory-of-a-run) from the shapes of its inputs: `2GB`, `500MB`, or bytes. A batch of independent rows is split; a run that cannot be split fails with `LIMIT_EXCEEDED`. Not set: no limit; for `serve`, a quarter of the machine's memory.",
+  },
+  maxTraceTime: {
+    type: "duration",
+    default: "30s",
+    description:
+      "Maximum time the native engine may take to compile a model for one set of input shapes, plus one second per 8 million elements of the weights. A model that takes longer is refused on `native`, and the next target is tried.",
+  },
+  maxTraceMemory: {
+    type: "size",
+    default: "512MiB",
+    description:
+      "Maximum memory the native engine may hold while it compiles a model, plus 16 bytes per element of the weights. A model that takes more is refused on `native`, and the next target is tried.",
+  },
+};
+
+/** Names of the load settings of the backend contract. */
+export const loadSettingNames: readonly (keyof LoadSettings)[] = Object.keys(loadSettings) as (keyof LoadSettings)[];
+
+/** Names of the limits of one model file and one run. */
+export const loadLimitNames: readonly (keyof LoadLimits)[] = Object.keys(loadLimits) as (keyof LoadLimits)[];
+
+/** Values that an option may have if it is a choice or a boolean; undefined for numbers, durations and sizes. */
+export function listedValues(option: OptionValues): readonly (string | boolean)[] | undefined {
+  if (option.type === "choice") return Object.keys(option.choices);
+  return option.type === "boolean" ? [true, false] : undefined;
+}
