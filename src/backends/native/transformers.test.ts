@@ -103,7 +103,10 @@ describe.skipIf(!existsSync(shared))("tiny-random-t5", () => {
       }
       expect(chosen).toEqual(item.generated_ids);
     }
-    expect(await model.evidence()).toEqual([expect.stringMatching(/ 0 interpreted$/)]);
+    expect(await model.evidence()).toEqual([
+      expect.stringMatching(/ 0 interpreted$/),
+      expect.stringMatching(/^kernel checks: \d+ functions /),
+    ]);
   });
 
   it("is an encoder alone where config.json says so", async () => {
@@ -178,7 +181,10 @@ describe.skipIf(!existsSync(shared)).each(["tiny-random-gpt2", "tiny-random-llam
         expect(chosen[0]).toEqual(wanted);
         expect(largestDifference(rows(last, 0, 0, 1), floatsOf(final))).toBeLessThan(tolerance);
       }
-      expect(await model.evidence()).toEqual([expect.stringMatching(/ 0 interpreted$/)]);
+      expect(await model.evidence()).toEqual([
+        expect.stringMatching(/ 0 interpreted$/),
+        expect.stringMatching(/^kernel checks: \d+ functions /),
+      ]);
     });
 
     it("does so for texts of different lengths, padded on the left", async () => {
@@ -187,7 +193,10 @@ describe.skipIf(!existsSync(shared)).each(["tiny-random-gpt2", "tiny-random-llam
     });
 
     it("has a program for its first token when it is loaded", async () => {
-      expect(await (await load(name)).evidence()).toEqual([expect.stringMatching(/program of \d+ steps/)]);
+      expect(await (await load(name)).evidence()).toEqual([
+        expect.stringMatching(/program of \d+ steps/),
+        expect.stringMatching(/^kernel checks: \d+ functions /),
+      ]);
     });
 
     it("refuses a mask that does not go with its caches", async () => {
