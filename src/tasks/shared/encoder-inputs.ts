@@ -59,18 +59,14 @@ function fillTensor(name: string, dataType: DataType, batch: TokenBatch): Tensor
   const { rows, length, padId } = batch;
   const shape = [rows.length, length];
   const count = rows.length * length;
-  const eachPosition = (put: (index: number, value: number) => void): void => {
-    for (const [index, row] of rows.entries()) {
-      const valueAt = fill(row, padId);
-      for (let position = 0; position < length; position += 1) put(index * length + position, valueAt(position));
-    }
-  };
-  if (dataType === "int64") {
-    const data = new BigInt64Array(count);
-    eachPosition((index, value) => (data[index] = BigInt(value)));
-    return { dataType, shape, data };
+  // The low halves of int64 elements are written as int32, which avoids a BigInt for each token; supported platforms are little-endian.
+  const wide = dataType === "int64" ? new BigInt64Array(count) : undefined;
+  const data = wide === undefined ? new Int32Array(count) : new Int32Array(wide.buffer);
+  const stride = wide === undefined ? 1 : 2;
+  for (const [index, row] of rows.entries()) {
+    const valueAt = fill(row, padId);
+    const start = index * length;
+    for (let position = 0; position < length; position += 1) data[(start + position) * stride] = valueAt(position);
   }
-  const data = new Int32Array(count);
-  eachPosition((index, value) => (data[index] = value));
-  return { dataType, shape, data };
+  return wide === undefined ? { dataType: "int32", shape, data } : { dataType: "int64", shape, data: wide };
 }
