@@ -30,9 +30,9 @@ export interface SystemFigures {
   readonly cpuModel: () => string | undefined;
   /** Number of logical processors; respects the affinity mask if Node.js knows it. */
   readonly processors: () => number;
-  /** Bytes. */
+  /** Bytes of main memory. */
   readonly totalMemory: () => number;
-  /** Bytes. */
+  /** Bytes of main memory that the operating system reports as free. */
   readonly freeMemory: () => number;
 }
 
