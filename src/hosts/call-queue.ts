@@ -208,7 +208,7 @@ export class CallQueue {
     this.#running = undefined;
     this.#isBusy = false;
     const code = operation === "load" ? "CONTRACT_VIOLATION" : "INPUT_INVALID";
-    call.fail(wrapError(thrown, code, `what ${operation} was given cannot be handed to the ${this.#peer.kind}`));
+    call.fail(wrapError(thrown, code, `the arguments of ${operation} cannot be sent to the ${this.#peer.kind}`));
     this.#next();
   }
 

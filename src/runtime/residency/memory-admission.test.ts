@@ -321,7 +321,7 @@ describe("who waits, and who goes", () => {
     const { acquire } = residencyWith(limited(Number.POSITIVE_INFINITY, 1), all, 60_000);
     (await acquire("a", { pinned: true })).release();
     const error = await refusal(acquire("b"));
-    expect(error.message).toMatch(/^b cannot be loaded: 1 of at most 1 models are in memory, and none can leave/);
+    expect(error.message).toMatch(/^b cannot be loaded: 1 of at most 1 models are in memory, and none can be unloaded/);
     expect(error.data["limits"]).toEqual({ bytes: {}, models: 1 });
   });
 
