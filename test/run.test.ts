@@ -165,7 +165,7 @@ describe.each(["onnx:cpu", "wasm:cpu"])("plain tensors on %s", (target) => {
       [{ city: { ...city, data: [1] }, id }, /input "city" does not hold string data/],
       [{ city, id: { dataType: "int64", data: id.data } }, /input "id" has no shape/],
       [{ city, id: null }, /missing input "id"/],
-      [{ city, id: { ...id, data: () => 1 } }, /cannot be handed|does not hold/],
+      [{ city, id: { ...id, data: () => 1 } }, /cannot be sent|does not hold/],
       [null, /no tensors/],
     ];
     for (const [tensors, problem] of refused) {

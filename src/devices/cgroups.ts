@@ -115,8 +115,8 @@ async function groupDirectories(sources: MachineSources, controller: "cpu" | "me
 /** Fields of mountinfo: 3 is the root of the mount in its file system, 4 the mount point; type and options follow the hyphen. */
 function findMount(mounts: string, type: string, option: string | undefined): { root: string; at: string } | undefined {
   for (const line of mounts.split("\n")) {
-    const [place, kind] = line.split(" - ");
-    const [, , , root, at] = place?.split(" ") ?? [];
+    const [location, kind] = line.split(" - ");
+    const [, , , root, at] = location?.split(" ") ?? [];
     const [fileSystem, , options] = kind?.split(" ") ?? [];
     if (root === undefined || at === undefined || fileSystem !== type) continue;
     if (option === undefined || options?.split(",").includes(option)) return { root, at };

@@ -25,7 +25,7 @@ describe("nodeSources", () => {
       stdout: "No devices were found\n",
       reason: "No devices were found",
     });
-    expect(await runScript("process.exit(3)")).toMatchObject({ reason: "it ended with 3 and said nothing" });
+    expect(await runScript("process.exit(3)")).toMatchObject({ reason: "it ended with 3 and printed nothing" });
   });
 
   it("kills a program at the signal and answers at once, with the signal's reason", async () => {

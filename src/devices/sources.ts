@@ -30,9 +30,9 @@ export interface SystemFigures {
   readonly cpuModel: () => string | undefined;
   /** Number of logical processors; respects the affinity mask if Node.js knows it. */
   readonly processors: () => number;
-  /** Bytes. */
+  /** Bytes of main memory. */
   readonly totalMemory: () => number;
-  /** Bytes. */
+  /** Bytes of main memory that the operating system reports as free. */
   readonly freeMemory: () => number;
 }
 
@@ -98,7 +98,7 @@ function runProgram(program: string, programArguments: readonly string[], signal
 function failureReason(stdout: string, stderr: string, status: number | string | null): string {
   const longestUseful = 300;
   const said = (stderr.trim() === "" ? stdout : stderr).trim().slice(0, longestUseful);
-  return said === "" ? `it ended with ${status} and said nothing` : said;
+  return said === "" ? `it ended with ${status} and printed nothing` : said;
 }
 
 /** These sources with a cache of file contents, since several readers need the same files. */

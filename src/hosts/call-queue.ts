@@ -37,7 +37,7 @@ export class CallQueue {
   #calls = 0;
   #death: InferyardError | undefined;
   #memory: LoadedModel["memory"] | undefined;
-  #holds = 0;
+  #heldBytes = 0;
   #runTimer: ReturnType<typeof setTimeout> | undefined;
   #abandonTimer: ReturnType<typeof setTimeout> | undefined;
   /** Called when the peer is idle or gone. */
@@ -47,6 +47,7 @@ export class CallQueue {
   #kill: Promise<void> | undefined;
   /** Timers that kill the peer; cleared when it has ended. */
   readonly #endTimers = new Set<ReturnType<typeof setTimeout>>();
+  /** Whether the peer has loaded the model. */
   loaded = false;
 
   constructor(start: StartPeer, load: Extract<Call, { operation: "load" }>, supervision: Supervision, interruptible = false) {
@@ -81,7 +82,7 @@ export class CallQueue {
 
   /** Bytes that the peer reported with its last answer; 0 if it reports none. */
   get heldBytes(): number {
-    return this.#holds;
+    return this.#heldBytes;
   }
 
   /** Milliseconds since the current call was sent; 0 if there is none. */
@@ -94,15 +95,15 @@ export class CallQueue {
     return abortable(this.#description, signal);
   }
 
-  /** Queues a call. `place`: "next" puts it before the calls that wait. */
+  /** Queues a call: behind the calls that wait ("last"), or before them ("next"). Rejects with the error of the death if the peer has died. */
   call<Operation extends keyof Results>(
     message: Call & { operation: Operation },
     signal?: AbortSignal,
-    place: "last" | "next" = "last",
+    position: "last" | "next" = "last",
   ): Promise<Results[Operation]> {
     throwIfAborted(signal);
     if (this.#death !== undefined) return Promise.reject(this.#death);
-    return this.#enqueue<Operation>(message, signal, place);
+    return this.#enqueue<Operation>(message, signal, position);
   }
 
   /**
@@ -129,14 +130,14 @@ export class CallQueue {
   #enqueue<Operation extends keyof Results>(
     message: Call & { operation: Operation },
     signal?: AbortSignal,
-    place: "last" | "next" = "last",
+    position: "last" | "next" = "last",
   ): Promise<Results[Operation]> {
     let abandon = (): void => {};
     const result = new Promise<Results[Operation]>((resolve, reject) => {
       const settle: Pending["settle"] = (value) => resolve(value as Results[Operation]);
       const pending: Pending = { message, settle, fail: reject, sentAt: 0, abandoned: false };
       abandon = () => this.#abandon(pending);
-      if (place === "next") this.#queue.unshift(pending);
+      if (position === "next") this.#queue.unshift(pending);
       else this.#queue.push(pending);
     });
     this.#next();
@@ -207,23 +208,23 @@ export class CallQueue {
     this.#running = undefined;
     this.#isBusy = false;
     const code = operation === "load" ? "CONTRACT_VIOLATION" : "INPUT_INVALID";
-    call.fail(wrapError(thrown, code, `what ${operation} was given cannot be handed to the ${this.#peer.kind}`));
+    call.fail(wrapError(thrown, code, `the arguments of ${operation} cannot be sent to the ${this.#peer.kind}`));
     this.#next();
   }
 
   #answer(message: AnswerMessage): void {
-    this.#holds = message.memory?.bytes ?? 0;
+    this.#heldBytes = message.memory?.bytes ?? 0;
     // The peak is kept: the system reclaims pages of an idle process, and they return when it works.
     if ((message.memory?.bytes ?? 0) > (this.#memory?.bytes ?? 0)) this.#memory = message.memory;
     const running = this.#running;
-    this.#rest();
+    this.#clearRunning();
     if (message.ok) running?.settle(message.result);
     else running?.fail(InferyardError.fromJSON(message.error));
     this.#next();
   }
 
-  /** The peer has answered, or is gone. */
-  #rest(): void {
+  /** Forgets the current call and its timers, since the peer has answered or is gone. */
+  #clearRunning(): void {
     this.#running = undefined;
     this.#isBusy = false;
     clearTimeout(this.#runTimer);
@@ -233,8 +234,8 @@ export class CallQueue {
 
   #abandon(pending: Pending): void {
     pending.abandoned = true;
-    const place = this.#queue.indexOf(pending);
-    if (place !== -1) this.#queue.splice(place, 1);
+    const index = this.#queue.indexOf(pending);
+    if (index !== -1) this.#queue.splice(index, 1);
     if (this.#end !== undefined && !this.#isAwaited()) this.#killAfter(maxFreeMs);
     this.#watchAbandoned();
   }
@@ -285,7 +286,7 @@ export class CallQueue {
   #fail(error: InferyardError): void {
     const isBusy = this.#isBusy;
     for (const pending of [this.#running, ...this.#queue.splice(0)]) pending?.fail(error);
-    this.#rest();
+    this.#clearRunning();
     this.#isBusy = isBusy; // the peer itself may still compute
   }
 }

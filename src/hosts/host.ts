@@ -37,7 +37,7 @@ export interface HostedModel extends Omit<LoadedModel, "dispose"> {
   dispose(options?: DisposeOptions): Promise<void>;
 }
 
-/** Loads models and runs them in one kind of place. */
+/** Loads models and runs them: on the calling thread, in worker threads, or in child processes. */
 export interface Host {
   readonly name: HostName;
   /**

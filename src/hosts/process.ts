@@ -21,7 +21,7 @@ export function processHost(): Host {
 const maxExitMs = 1_000;
 /** Milliseconds to wait for output that a child wrote before it ended; sometimes its end is never seen. */
 const maxFlushMs = 50;
-/** Limits of the kept output. The last lines of an engine say why it died. */
+/** Maximum length of the kept end of stderr, in UTF-16 code units and in lines. The last lines of an engine say why it died. */
 const keptCharacters = 8_000;
 const keptLines = 10;
 
@@ -40,8 +40,8 @@ function startProcess({ onAnswer, onDeath }: PeerEvents): Peer {
     });
     child.once("exit", async (code, signal) => {
       const { cause, lines } = await stderrTail();
-      const said = cause === undefined ? "" : `, saying: ${cause}`;
-      onDeath(`the process ${howItEnded(code, signal)}${said}`, { facts: { exitCode: code, signal, lastLines: lines } });
+      const suffix = cause === undefined ? "" : `, saying: ${cause}`;
+      onDeath(`the process ${howItEnded(code, signal)}${suffix}`, { facts: { exitCode: code, signal, lastLines: lines } });
       resolve();
     });
   });
@@ -93,8 +93,8 @@ function captureStderrTail(child: ChildProcess): () => Promise<StderrTail> {
   return async () => {
     await Promise.race([silence, setTimeout(maxFlushMs)]);
     const lines = kept.split("\n").map((line) => line.trim());
-    const words = lines.filter((line) => line !== "" && !/^(at |\d+: |-----|\^|Node\.js v)/.test(line)); // stack frames are left out
-    return { cause: likelyCause(words), lines: words.slice(-keptLines) };
+    const messages = lines.filter((line) => line !== "" && !/^(at |\d+: |-----|\^|Node\.js v)/.test(line)); // stack frames are left out
+    return { cause: likelyCause(messages), lines: messages.slice(-keptLines) };
   };
 }
 

@@ -4,11 +4,11 @@ import { type MeasuredMachine, machineDifference } from "./machine.ts";
 
 /** One measurement of a model on a target. */
 export interface Measurement {
-  /** ISO 8601, UTC. */
+  /** Time of the measurement, ISO 8601 in UTC. */
   readonly at: string;
   readonly machine: MeasuredMachine;
   readonly model: MeasuredModel;
-  /** For example "onnx:cpu". */
+  /** Target that it was measured on, for example "onnx:cpu". */
   readonly target: string;
   readonly library: Library;
   /** Number of threads of the engine. */
@@ -20,7 +20,7 @@ export interface Measurement {
 
 /** The model that was measured. */
 export interface MeasuredModel {
-  /** "sha256:…" of the variant's main file. */
+  /** Digest, "sha256:…", of the variant's main file. */
   readonly digest: string;
   readonly variant: string;
   /** Absolute path of the variant's main file, and the bytes of it and the files it refers to, at the time of the measurement. */
@@ -30,7 +30,7 @@ export interface MeasuredModel {
   readonly modifiedMs: number;
 }
 
-/** Medians over the rounds. */
+/** Figures of one measurement. Each is the median over the rounds. */
 export interface Figures {
   /** Number of rounds. Each ran in its own process, alternating with other targets. */
   readonly rounds: number;

@@ -60,7 +60,7 @@ function nameGiven({ file, environment }: SettingsSources): string | undefined {
   return file ?? environment["INFERYARD_CONFIG"];
 }
 
-/** Only a file that was named must exist. */
+/** Reads the settings file. A file that was not named need not exist. */
 async function fileLayer(sources: SettingsSources): Promise<Layer> {
   const path = settingsPath(sources);
   const origin = (): string => path;
@@ -92,7 +92,7 @@ function ours(environment: SettingsSources["environment"]): [variable: string, t
   );
 }
 
-/** The section `server` has one variable per setting. */
+/** Variable that a setting came from; for the section `server`, which has one variable per setting, all of them. */
 function variableOf(name: SettingName, environment: SettingsSources["environment"]): string {
   const variable = environmentName(name);
   if (name !== "server") return variable;

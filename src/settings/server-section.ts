@@ -53,19 +53,19 @@ export interface ServerKey {
   /** SHA-256 of the key, hexadecimal. */
   readonly sha256: string;
   readonly role: "reader" | "admin";
-  /** Default: the server's. */
+  /** Maximum requests per minute with this key. Default: that of the server. */
   readonly requestsPerMinute?: number;
 }
 
 /** A model with its own limits. */
 export interface ServerModel {
   readonly reference: string;
-  /** When it is loaded and evicted. Default: lazy. */
+  /** When it is loaded and evicted; see `ModelSettings.strategy`. Default: "lazy". */
   readonly strategy?: Strategy;
   /** Limits of this model, besides those of the server. */
   readonly maxConcurrentRequests?: number;
   readonly maxQueue?: number;
-  /** In place of the server's. */
+  /** Request timeout of this model: milliseconds, or "30s". Default: that of the server. */
   readonly requestTimeout?: number | string;
 }
 
@@ -75,7 +75,7 @@ export type LogLevel = "silent" | "error" | "warn" | "info" | "debug";
 /** All log levels, from the least to the most verbose. */
 export const logLevels: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"];
 
-/** Settings with a default. */
+/** Names of the settings that have a default. */
 type Defaulted =
   | "address"
   | "port"

@@ -22,7 +22,7 @@ export interface Settings extends Omit<
 /** Name of a setting. */
 export type SettingName = keyof Settings;
 
-/** In the order of the documentation. */
+/** Names of all settings, in the order of the documentation. */
 export const settingNames: readonly SettingName[] = [
   "model",
   "variant",

@@ -356,7 +356,7 @@ const broken: readonly (readonly [fault: string, create: () => Backend, failing:
         },
       }));
     })(),
-    "two copies",
+    "two loaded models",
   ],
 ];
 

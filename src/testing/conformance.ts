@@ -277,7 +277,7 @@ function endCases(subject: ConformanceSubject): ConformanceCase[] {
       },
     },
     {
-      name: "two copies of a model do not disturb each other",
+      name: "two loaded models of the same files are independent",
       async run() {
         const { create, model, device, inputs, expected, tolerance = tolerances.hiddenStateFp32 } = subject;
         const backend = create();

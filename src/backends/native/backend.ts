@@ -11,19 +11,22 @@ import type { ReplicaBackend, ReplicaModel } from "../../replicas.ts";
 import { version } from "../../version.ts";
 
 const cpu: Device = { type: "cpu", index: 0 };
-/** The engine is released with the package and has its version. */
+/** Name and version of the engine: those of this package, which contains it. */
 const library: Library = { name: "inferyard", version };
 const onCpu: Capabilities = {
   formats: { safetensors: ["StaticModel", ...architectureNames], onnx: "any" },
   precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
-  // Upper bounds that the engine always meets: static embeddings use one thread, all computation is on the CPU, and memory is allocated per program.
+  // Each is met as an upper bound: static embeddings use one thread, all nodes run on the CPU, and memory is planned per executable.
   options: ["threads", "graphOptimization", "cpuNodes", "memoryPattern", "memoryArena"],
   blocking: { onnx: "any", safetensors: architectureNames },
   interruptible: true,
 };
 const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };
 
-/** Creates the backend. It runs on the CPU: static token embeddings (in model2vec's layout, and in our 4-bit layout), ONNX graphs, and transformers from safetensors. */
+/**
+ * Creates the backend. On the CPU it runs static token embeddings (in model2vec's layout, and in our 4-bit layout), ONNX graphs,
+ * and transformers from safetensors.
+ */
 export function native(): ReplicaBackend {
   const state: NativeState = { library };
   return {

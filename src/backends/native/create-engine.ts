@@ -28,7 +28,7 @@ export interface NativeReplicaState extends SharedReplicaState {
   readonly identity: string;
   /** The setting of the exporting replica; replicas must have the same. */
   readonly graphOptimization: string | undefined;
-  /** The engine's state. */
+  /** Packed weights and their memory, as the engine exports them. */
   readonly engine: SharedEngineState;
 }
 
@@ -81,7 +81,7 @@ export function createEngine(
   }
 }
 
-/** The limits of one trace, from the user's settings. */
+/** Limits of tracing one model, in milliseconds and bytes. A limit that is not set is left out, so that the engine's default holds. */
 export function traceLimits({ maxTraceTime, maxTraceMemory }: LoadOptions): Partial<TraceLimits> {
   return {
     ...(maxTraceTime === undefined ? {} : { milliseconds: maxTraceTime }),

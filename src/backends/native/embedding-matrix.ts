@@ -7,7 +7,7 @@ import { float16Table } from "../../formats/floats/float16.ts";
 
 /** A static embedding matrix `[tokens, dimensions]`. A text is embedded as the sum of the rows of its tokens. */
 export interface EmbeddingMatrix {
-  /** Storage of the elements. */
+  /** Storage type of the elements. */
   readonly precision: Precision;
   /** Number of rows. */
   readonly rows: number;

@@ -79,24 +79,27 @@ async function loadFrom(
   });
 }
 
-/** Supplies tensor data stored in files beside the model. Throws MODEL_INVALID for a location outside of the model's folder or a file that cannot be read. */
+/** Supplies tensor data stored in files beside the model. Throws MODEL_INVALID for a location outside of the model's folder and for a file that cannot be read. */
 async function supplyExternalData(
   external: readonly ExternalData[],
   files: OpenModelFiles,
   folder: string,
   shown: string,
 ): Promise<void> {
-  for (const { location, supply: give } of external) {
+  for (const { location, supply } of external) {
     const inside = normalize(location);
     if (location === "" || isAbsolute(inside) || inside === ".." || inside.startsWith(`..${sep}`)) {
-      throw new InferyardError("MODEL_INVALID", `${shown} keeps elements in ${JSON.stringify(location)}, which is not beside it`);
+      throw new InferyardError(
+        "MODEL_INVALID",
+        `${shown} has tensor data in ${JSON.stringify(location)}, which is not a path below its folder`,
+      );
     }
     try {
-      give(await files.open(join(folder, inside)));
+      supply(await files.open(join(folder, inside)));
     } catch (error) {
       throw new InferyardError(
         "MODEL_INVALID",
-        `${shown} keeps elements in ${inside}, which cannot be read: ${messageOf(error)}`,
+        `${shown} has tensor data in ${inside}, which cannot be read: ${messageOf(error)}`,
         {
           remedy: "download the whole model again, with all its files",
           cause: error,

@@ -107,13 +107,14 @@ async function readVector(
 async function checkFinite(header: SafetensorsHeader, name: string, tensor: Tensor, signal?: AbortSignal): Promise<void> {
   const data = tensor.data as Float32Array | Float64Array | Uint16Array;
   const half = tensor.dataType === "float16";
+  const rowLength = tensor.shape[1] ?? 1; // `weights` has one axis: a value for each token
   for (let start = 0; start < data.length; start += elementsPerSlice) {
     throwIfAborted(signal);
     const end = Math.min(start + elementsPerSlice, data.length);
     for (let i = start; i < end; i++) {
       const value = data[i] ?? 0;
       if (half ? (value & 0x7c00) === 0x7c00 : !Number.isFinite(value)) {
-        throw invalid(header, `"${name}" holds NaN or an infinity at row ${Math.floor(i / (tensor.shape[1] ?? 1))}`);
+        throw invalid(header, `"${name}" holds NaN or an infinity at row ${Math.floor(i / rowLength)}`);
       }
     }
     await yieldToEventLoop();

@@ -1,6 +1,7 @@
 /** Static token embeddings: the vector of a text is the weighted mean of its tokens' rows, without layers or context. */
 import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
 import type { Library, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
+import { at, required } from "../../checked.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import type { EmbeddingMatrix } from "./embedding-matrix.ts";
 
@@ -19,8 +20,9 @@ const elementsPerSlice = 1_000_000;
 const outputName = "sentence_embedding";
 
 /**
- * `input_ids` and `attention_mask` int64 [batch, sequence] to `sentence_embedding` float32 [batch, dimensions]: the mean over the
- * tokens whose mask is 1, not normalized; zeros where there is none.
+ * Maps `input_ids` and `attention_mask`, int64 [batch, sequence], to `sentence_embedding`, float32 [batch, dimensions]: the weighted
+ * mean of the rows of the tokens whose mask is 1, not normalized; zeros if there is no such token. A run throws INPUT_INVALID for
+ * a token id that the model does not know and for a mask element that is neither 0 nor 1.
  */
 export class StaticModel implements TensorModel {
   readonly kind = "tensor";
@@ -34,7 +36,7 @@ export class StaticModel implements TensorModel {
   readonly #description: string;
   readonly #maxRunMemory: number | undefined;
   readonly #running = new Set<Promise<unknown>>();
-  /** undefined once the model is disposed. */
+  /** Undefined after disposal. */
   #embeddings: StaticEmbeddings | undefined;
 
   /** `maxRunMemory`: bytes that the vectors of one run may take. Default: unlimited. */
@@ -57,7 +59,7 @@ export class StaticModel implements TensorModel {
     if (unknown !== undefined)
       throw new InferyardError("INPUT_INVALID", `unknown output "${unknown}" (this model gives ${outputName})`);
     throwIfAborted(options.signal);
-    this.#checkMemory(inputs["input_ids"]?.shape[0] ?? 0, embeddings.matrix.dimensions);
+    this.#checkMemory(batchOf(inputs), embeddings.matrix.dimensions);
     const running = embed(embeddings, inputs, options.signal);
     this.#running.add(running);
     try {
@@ -94,13 +96,19 @@ export class StaticModel implements TensorModel {
   }
 }
 
+/** Number of texts: the first axis of `input_ids`, whose shape was checked. */
+function batchOf(inputs: TensorMap): number {
+  return at(required(inputs["input_ids"], "the input input_ids").shape, 0);
+}
+
 /** Computes the vectors. `inputs` have passed `checkInputs`. */
 async function embed(
   { matrix, mapping, weights }: StaticEmbeddings,
   inputs: TensorMap,
   signal?: AbortSignal,
 ): Promise<Float32Array> {
-  const [batch = 0, sequence = 0] = inputs["input_ids"]?.shape ?? [];
+  const { shape } = required(inputs["input_ids"], "the input input_ids");
+  const [batch, sequence] = [at(shape, 0), at(shape, 1)];
   const ids = int32Halves(inputs, "input_ids");
   const mask = int32Halves(inputs, "attention_mask");
   const { dimensions } = matrix;
@@ -112,15 +120,15 @@ async function embed(
     sum.fill(0);
     let tokens = 0;
     for (let position = 0; position < sequence; position++) {
-      const at = 2 * (text * sequence + position);
-      if (mask[at] === 1 && mask[at + 1] === 0) {
-        const id = ids[at] ?? 0;
-        if (ids[at + 1] !== 0 || id < 0 || id >= tokenCount) throw outOfRange(inputs, text, position, tokenCount);
+      const word = 2 * (text * sequence + position);
+      if (mask[word] === 1 && mask[word + 1] === 0) {
+        const id = ids[word] ?? 0;
+        if (ids[word + 1] !== 0 || id < 0 || id >= tokenCount) throw outOfRange(inputs, text, position, tokenCount);
         matrix.addRow(sum, mapping === undefined ? id : (mapping[id] ?? 0), weights === undefined ? 1 : (weights[id] ?? 0));
         tokens++;
         work += dimensions;
       } else {
-        if (mask[at] !== 0 || mask[at + 1] !== 0) throw invalidMask(inputs, text, position);
+        if (mask[word] !== 0 || mask[word + 1] !== 0) throw invalidMask(inputs, text, position);
         work++;
       }
       if (work >= elementsPerSlice) {
@@ -143,8 +151,8 @@ function int32Halves(inputs: TensorMap, name: string): Int32Array {
 }
 
 function valueAt(inputs: TensorMap, name: string, text: number, position: number): string {
-  const tensor = inputs[name];
-  return String(tensor?.data[text * (tensor.shape[1] ?? 0) + position]);
+  const { data, shape } = required(inputs[name], `the input ${name}`);
+  return String(data[text * at(shape, 1) + position]);
 }
 
 function outOfRange(inputs: TensorMap, text: number, position: number, tokenCount: number): InferyardError {

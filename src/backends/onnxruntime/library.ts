@@ -9,7 +9,7 @@ export interface OnnxRuntime {
 
 /** Global settings and versions of onnxruntime. */
 export interface OnnxEnvironment {
-  /** Read once, at the start of the library. */
+  /** Minimum severity of messages that the library writes to stderr. Read once, when the library starts. */
   logLevel?: "verbose" | "info" | "warning" | "error" | "fatal";
   readonly versions: Readonly<Record<string, string | undefined>>;
   readonly wasm: { numThreads?: number; wasmPaths?: string };

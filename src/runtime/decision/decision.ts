@@ -38,13 +38,13 @@ export interface Candidate {
 /** The record of one selection. Plain data that survives JSON. */
 export interface Decision {
   readonly id: string;
-  /** ISO 8601, UTC. */
+  /** Time of the decision, ISO 8601 in UTC. */
   readonly at: string;
   readonly model: {
     readonly reference: string;
     readonly format: string;
     readonly variant?: string;
-    /** "sha256:…" of the variant's main file; left out where nothing was loaded. */
+    /** Digest, "sha256:…", of the variant's main file. Undefined if nothing was loaded. */
     readonly digest?: string;
   };
   readonly constraints: {
@@ -53,9 +53,9 @@ export interface Decision {
     readonly required: readonly string[];
     readonly excluded: readonly string[];
   };
-  /** In the order of preference. */
+  /** All targets considered, in order of preference. */
   readonly candidates: readonly Candidate[];
-  /** null where nothing was loaded. */
+  /** What runs; null if nothing was loaded. */
   readonly selected: Selected | null;
 }
 

@@ -37,7 +37,7 @@ const failed = (target: string, remedy?: string): Candidate => ({
   reason: `${target} failed`,
   ...(remedy === undefined ? {} : { remedy }),
 });
-const resting: Candidate = { target: "wasm:cpu", verdict: "refused", stage: "circuit", reason: "it died at 12:00" };
+const circuitOpen: Candidate = { target: "wasm:cpu", verdict: "refused", stage: "circuit", reason: "it died at 12:00" };
 const failure = (code: ErrorCode, retryAfterMs?: number): InferyardError =>
   new InferyardError(code, code, retryAfterMs === undefined ? {} : { retryAfterMs });
 
@@ -58,16 +58,16 @@ describe("the error of a load that found no home", () => {
     [
       "HOST_DIED",
       "one died while it loaded, and may load the next time",
-      { candidates: [failed("a:cpu"), resting], failures: [failure("MODEL_INVALID"), failure("HOST_DIED")] },
+      { candidates: [failed("a:cpu"), circuitOpen], failures: [failure("MODEL_INVALID"), failure("HOST_DIED")] },
     ],
-    ["CIRCUIT_OPEN", "one is left alone for a while", { candidates: [failed("a:cpu"), resting] }],
+    ["CIRCUIT_OPEN", "the circuit of one is open", { candidates: [failed("a:cpu"), circuitOpen] }],
     ["CIRCUIT_OPEN", "a load said so", { candidates: [failed("a:cpu"), failed("b:cpu")], failures: [failure("CIRCUIT_OPEN")] }],
   ])("is %s where %s", (code, _case, scene) => {
     expect(refused(scene).code).toBe(code);
   });
 
   it("says when to come back: as soon as the first of those that may run later", () => {
-    const candidates = [failed("a:cpu"), resting];
+    const candidates = [failed("a:cpu"), circuitOpen];
     const circuits = [
       { reason: "it died at 12:00", remainingMs: 4000.2 },
       { reason: "of another model", remainingMs: 1 },

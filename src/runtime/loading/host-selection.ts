@@ -13,7 +13,7 @@ export interface HostPolicy {
   readonly blocking: "worker" | "process";
 }
 
-/** A policy from an optional request and the host of blocking backends. */
+/** Makes a policy. `requested`: the host that the user asked for, if any. `blocking`: the host of blocking backends otherwise. */
 export function hostPolicy(requested: HostName | undefined, blocking: HostPolicy["blocking"]): HostPolicy {
   return { ...(requested === undefined ? {} : { requested }), blocking };
 }

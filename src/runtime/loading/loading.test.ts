@@ -141,7 +141,7 @@ describe("the load loop", () => {
     expect(error.message).toContain("its sha256 is abc, not def");
   });
 
-  it("copies have the settings of the model they copy, but for those that are changed", async () => {
+  it("replicas have the settings of the primary instance, but for those that are changed", async () => {
     const seen: unknown[] = [];
     const backend = scriptedBackend("onnx", { onLoad: (_model, _device, options) => void seen.push(options) });
     const loaded = await load([backend], { settings: { threads: 2, graphOptimization: "basic", memoryArena: false } });

@@ -9,7 +9,7 @@ interface Model extends Resident {
   alive: boolean;
 }
 
-interface House {
+interface ResidencyUnderTest {
   readonly residency: Residency<Model>;
   /** What happened, in order: "load a", "evict a for b", "unload a". */
   readonly log: string[];
@@ -23,12 +23,12 @@ const limited = (bytes: number, models = Number.POSITIVE_INFINITY): MemoryLimits
   models,
 });
 
-/** A residency of models whose sizes are told by their names; loading and leaving take a turn of the event loop. */
-function house(limits: MemoryLimits, sizes: Readonly<Record<string, number>>, waitMs = 1000): House {
+/** A residency of models of these sizes in bytes, by name. Loading and disposal take one task of the event loop each. */
+function residencyWith(limits: MemoryLimits, sizes: Readonly<Record<string, number>>, waitMs = 1000): ResidencyUnderTest {
   const log: string[] = [];
   const alive: string[] = [];
   const residency = new Residency<Model>({ keepAliveMs: 0, limits, waitMs });
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const nextTask = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   return {
     residency,
     log,
@@ -37,17 +37,17 @@ function house(limits: MemoryLimits, sizes: Readonly<Record<string, number>>, wa
       residency.acquire(
         name,
         { reference: name, location: name, ...over },
-        async (_signal, room) => {
-          await room.book({ memory: sizes[name] ?? 0 }, true);
+        async (_signal, booking) => {
+          await booking.book({ memory: sizes[name] ?? 0 }, true);
           alive.push(name);
-          await turn();
+          await nextTask();
           log.push(`load ${name}`);
           const model: Model = {
             name,
             alive: true,
             async dispose(departure) {
               model.alive = false;
-              await turn();
+              await nextTask();
               alive.splice(alive.indexOf(name), 1);
               log.push(departure.why === "evicted" ? `evict ${name} for ${departure.evictedFor}` : `unload ${name}`);
             },
@@ -71,20 +71,20 @@ async function refusal(promise: Promise<unknown>): Promise<InferyardError> {
 const all = { a: 100, b: 100, c: 100, d: 100 };
 
 describe("a full budget", () => {
-  it("makes room by unloading what was used longest ago, and only as much as is needed", async () => {
-    const { acquire, log } = house(limited(200), all);
+  it("evicts the least recently used models first, and only as many as are needed", async () => {
+    const { acquire, log } = residencyWith(limited(200), all);
     for (const name of ["a", "b", "a", "c", "b"]) (await acquire(name)).release();
     expect(log).toEqual(["load a", "load b", "evict b for c", "load c", "evict a for b", "load b"]);
   });
 
   it("unloads as many as it takes", async () => {
-    const { acquire, log } = house(limited(200), { ...all, big: 200 });
+    const { acquire, log } = residencyWith(limited(200), { ...all, big: 200 });
     for (const name of ["a", "b", "big"]) (await acquire(name)).release();
     expect(log).toEqual(["load a", "load b", "evict a for big", "evict b for big", "load big"]);
   });
 
   it("counts loads in flight: four at once never hold more than fits", async () => {
-    const { acquire, held } = house(limited(200), all);
+    const { acquire, held } = residencyWith(limited(200), all);
     let peak = 0;
     const watch = setInterval(() => (peak = Math.max(peak, held())), 0);
     const names = ["a", "b", "c", "d"];
@@ -94,13 +94,13 @@ describe("a full budget", () => {
   });
 
   it("limits the number of models too", async () => {
-    const { acquire, log } = house(limited(Number.POSITIVE_INFINITY, 1), all);
+    const { acquire, log } = residencyWith(limited(Number.POSITIVE_INFINITY, 1), all);
     for (const name of ["a", "b"]) (await acquire(name)).release();
     expect(log).toEqual(["load a", "evict a for b", "load b"]);
   });
 
   it("never evicts a model in use: a load waits for it, and goes on when it is given back", async () => {
-    const { acquire, log } = house(limited(100), all);
+    const { acquire, log } = residencyWith(limited(100), all);
     const lease = await acquire("a");
     const waiting = acquire("b");
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -112,7 +112,7 @@ describe("a full budget", () => {
   });
 
   it("refuses after a while, with all the numbers and who holds the memory, and the next load works", async () => {
-    const { acquire } = house(limited(250), { ...all, a: 140 }, 20);
+    const { acquire } = residencyWith(limited(250), { ...all, a: 140 }, 20);
     const held = [await acquire("a"), await acquire("b", { pinned: true })];
     held[1]?.release();
     const error = await refusal(acquire("c"));
@@ -134,14 +134,14 @@ describe("a full budget", () => {
     await expect(acquire("c")).resolves.toBeDefined();
   });
 
-  it("refuses at once what the pinned models leave no room for", async () => {
-    const { acquire } = house(limited(150), all, 60_000);
+  it("refuses at once a load for which the pinned models leave too little memory", async () => {
+    const { acquire } = residencyWith(limited(150), all, 60_000);
     (await acquire("a", { pinned: true })).release();
     expect((await refusal(acquire("b"))).code).toBe("MEMORY_BUDGET");
   });
 
-  it("a caller who cancels leaves the line, and the next one has its place", async () => {
-    const { acquire, log } = house(limited(100), all, 60_000);
+  it("a caller who cancels leaves the queue, and the next one takes its position", async () => {
+    const { acquire, log } = residencyWith(limited(100), all, 60_000);
     const lease = await acquire("a");
     const controller = new AbortController();
     const cancelled = refusal(acquire("b", {}, controller.signal));
@@ -155,7 +155,7 @@ describe("a full budget", () => {
   });
 
   it("is not starved by a stream of requests: a model held only for pieces of work takes no new ones, and leaves", async () => {
-    const { acquire, log } = house(limited(100), all);
+    const { acquire, log } = residencyWith(limited(100), all);
     let lease = await acquire("a", { leaseKind: "work" });
     const waiting = acquire("b", { leaseKind: "work" });
     await new Promise((resolve) => setImmediate(resolve));
@@ -168,7 +168,7 @@ describe("a full budget", () => {
   });
 
   it("lets new users in to a model that a handle holds: it will not be free soon", async () => {
-    const { acquire, log } = house(limited(100), all, 50);
+    const { acquire, log } = residencyWith(limited(100), all, 50);
     const handle = await acquire("a");
     const refused = refusal(acquire("b"));
     await new Promise((resolve) => setImmediate(resolve));
@@ -178,8 +178,8 @@ describe("a full budget", () => {
     handle.release();
   });
 
-  it("opens the door again when the load that wanted the room gives up", async () => {
-    const { acquire } = house(limited(100), all, 20);
+  it("ends the draining when the load that needed the memory gives up", async () => {
+    const { acquire } = residencyWith(limited(100), all, 20);
     const lease = await acquire("a", { leaseKind: "work" });
     const refused = refusal(acquire("b"));
     const second = acquire("a", { leaseKind: "work" });
@@ -188,9 +188,9 @@ describe("a full budget", () => {
   });
 
   it("gives up what a failed load booked", async () => {
-    const { residency, acquire } = house(limited(100), all);
-    const failing = residency.acquire("x", { reference: "x", location: "x" }, async (_signal, room) => {
-      await room.book({ memory: 100 }, true);
+    const { residency, acquire } = residencyWith(limited(100), all);
+    const failing = residency.acquire("x", { reference: "x", location: "x" }, async (_signal, booking) => {
+      await booking.book({ memory: 100 }, true);
       throw new InferyardError("LOAD_FAILED", "no");
     });
     await expect(failing).rejects.toThrow("no");
@@ -198,7 +198,7 @@ describe("a full budget", () => {
   });
 
   it("closing refuses those who wait", async () => {
-    const { residency, acquire } = house(limited(100), all, 60_000);
+    const { residency, acquire } = residencyWith(limited(100), all, 60_000);
     await acquire("a");
     const waiting = refusal(acquire("b"));
     await new Promise((resolve) => setImmediate(resolve));
@@ -209,18 +209,18 @@ describe("a full budget", () => {
 
 describe("measured sizes", () => {
   it("that exceed the budget by more than a tenth make idle models leave", async () => {
-    const { residency, acquire, log } = house(limited(200), all);
+    const { residency, acquire, log } = residencyWith(limited(200), all);
     (await acquire("a")).release();
-    const rooms: { correct(amounts: MemoryAmounts): void }[] = [];
-    const lease = await residency.acquire("grown", { reference: "grown", location: "grown" }, async (_signal, room) => {
-      await room.book({ memory: 100 }, true);
-      rooms.push(room);
+    const bookings: { correct(amounts: MemoryAmounts): void }[] = [];
+    const lease = await residency.acquire("grown", { reference: "grown", location: "grown" }, async (_signal, booking) => {
+      await booking.book({ memory: 100 }, true);
+      bookings.push(booking);
       return { name: "grown", alive: true, dispose: async () => {} };
     });
-    rooms[0]?.correct({ memory: 119 });
+    bookings[0]?.correct({ memory: 119 });
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(log).toEqual(["load a"]);
-    rooms[0]?.correct({ memory: 121 });
+    bookings[0]?.correct({ memory: 121 });
     await vi.waitFor(() => expect(log).toEqual(["load a", "evict a for the budget"]));
     lease.release();
   });
@@ -228,7 +228,7 @@ describe("measured sizes", () => {
 
 describe("who waits, and who goes", () => {
   it("a caller who cancels while a model is in memory changes nothing: it stays, and the next one has it", async () => {
-    const { acquire, log } = house(limited(1000), all);
+    const { acquire, log } = residencyWith(limited(1000), all);
     (await acquire("a")).release();
     expect((await refusal(acquire("a", {}, AbortSignal.abort()))).code).toBe("ABORTED");
     (await acquire("a")).release();
@@ -236,7 +236,7 @@ describe("who waits, and who goes", () => {
   });
 
   it("a caller who cancels while a model leaves stops waiting for it", async () => {
-    const { residency, acquire } = house(limited(1000), all);
+    const { residency, acquire } = residencyWith(limited(1000), all);
     (await acquire("a")).release();
     const controller = new AbortController();
     const leaving = residency.clear();
@@ -247,7 +247,7 @@ describe("who waits, and who goes", () => {
   });
 
   it("what is in memory, loading or leaving is told", async () => {
-    const { residency, acquire } = house(limited(1000), all);
+    const { residency, acquire } = residencyWith(limited(1000), all);
     const loading = acquire("a");
     expect(residency.entries()).toEqual([]);
     const lease = await loading;
@@ -263,7 +263,7 @@ describe("who waits, and who goes", () => {
   });
 
   it("a model given back after all was closed is not kept", async () => {
-    const { residency, acquire, log } = house(limited(1000), all);
+    const { residency, acquire, log } = residencyWith(limited(1000), all);
     const lease = await acquire("a");
     const closing = residency.close();
     lease.release();
@@ -271,46 +271,46 @@ describe("who waits, and who goes", () => {
     expect(log).toEqual(["load a", "unload a"]);
   });
 
-  it("where nothing is limited every constraints for room is granted", async () => {
+  it("without limits every booking is granted", async () => {
     const residency = new Residency<Model>({ keepAliveMs: 0 });
     const granted: unknown[] = [];
-    await residency.acquire("a", { reference: "a", location: "a" }, async (_signal, room) => {
-      await room.book({ memory: 1e18 }, false);
-      granted.push(room.grow({ memory: 1e18 }));
-      room.correct({ memory: 1e18 });
+    await residency.acquire("a", { reference: "a", location: "a" }, async (_signal, booking) => {
+      await booking.book({ memory: 1e18 }, false);
+      granted.push(booking.grow({ memory: 1e18 }));
+      booking.correct({ memory: 1e18 });
       return { name: "a", alive: true, dispose: async () => {} };
     });
     expect(granted).toEqual([true]);
   });
 
-  it("copies are granted room that is free, and never anybody else's", async () => {
-    const { residency, acquire } = house(limited(250), all);
+  it("replicas are granted memory that is free, and evict nothing", async () => {
+    const { residency, acquire } = residencyWith(limited(250), all);
     (await acquire("a")).release();
     const granted: boolean[] = [];
-    await residency.acquire("b", { reference: "b", location: "b" }, async (_signal, room) => {
-      granted.push(room.grow({ memory: 1 })); // nothing was booked yet
-      await room.book({ memory: 100 }, true);
-      granted.push(room.grow({ memory: 50 }), room.grow({ memory: 1 }));
+    await residency.acquire("b", { reference: "b", location: "b" }, async (_signal, booking) => {
+      granted.push(booking.grow({ memory: 1 })); // nothing was booked yet
+      await booking.book({ memory: 100 }, true);
+      granted.push(booking.grow({ memory: 50 }), booking.grow({ memory: 1 }));
       return { name: "b", alive: true, dispose: async () => {} };
     });
     expect(granted).toEqual([false, true, false]);
   });
 
   it("what is corrected before it was booked counts for nothing", async () => {
-    const { residency, acquire } = house(limited(100), all);
-    await residency.acquire("b", { reference: "b", location: "b" }, async (_signal, room) => {
-      room.correct({ memory: 1000 });
+    const { residency, acquire } = residencyWith(limited(100), all);
+    await residency.acquire("b", { reference: "b", location: "b" }, async (_signal, booking) => {
+      booking.correct({ memory: 1000 });
       return { name: "b", alive: true, dispose: async () => {} };
     });
     await expect(acquire("a")).resolves.toBeDefined();
   });
 
-  it("a second load in line closes no second door, and both get their turn", async () => {
-    const { acquire, log } = house(limited(200), all);
+  it("a second queued load drains no second model, and both are loaded", async () => {
+    const { acquire, log } = residencyWith(limited(200), all);
     const held = [await acquire("a", { leaseKind: "work" }), await acquire("b", { leaseKind: "work" })];
     const waiting = [acquire("c", { leaseKind: "work" }), acquire("d", { leaseKind: "work" })];
     await new Promise((resolve) => setImmediate(resolve));
-    (await acquire("b", { leaseKind: "work" })).release(); // its door is open
+    (await acquire("b", { leaseKind: "work" })).release(); // it is not drained
     for (const lease of held) lease.release();
     for (const lease of await Promise.all(waiting)) lease.release();
     expect(log).toContain("evict a for c");
@@ -318,25 +318,25 @@ describe("who waits, and who goes", () => {
   });
 
   it("of too many models the pinned ones stay, and the error says how many there may be", async () => {
-    const { acquire } = house(limited(Number.POSITIVE_INFINITY, 1), all, 60_000);
+    const { acquire } = residencyWith(limited(Number.POSITIVE_INFINITY, 1), all, 60_000);
     (await acquire("a", { pinned: true })).release();
     const error = await refusal(acquire("b"));
-    expect(error.message).toMatch(/^b cannot be loaded: 1 of at most 1 models are in memory, and none can leave/);
+    expect(error.message).toMatch(/^b cannot be loaded: 1 of at most 1 models are in memory, and none can be unloaded/);
     expect(error.data["limits"]).toEqual({ bytes: {}, models: 1 });
   });
 
-  it("a load that is cancelled before it asks for room books none", async () => {
-    const { residency, acquire } = house(limited(100), all);
+  it("a load that is cancelled before it books memory books none", async () => {
+    const { residency, acquire } = residencyWith(limited(100), all);
     const controller = new AbortController();
     const begun: unknown[] = [];
     const cancelled = refusal(
       residency.acquire(
         "x",
         { reference: "x", location: "x" },
-        async (signal, room) => {
+        async (signal, booking) => {
           await new Promise((resolve) => setTimeout(resolve, 10));
           begun.push(signal.aborted);
-          await room.book({ memory: 100 }, true);
+          await booking.book({ memory: 100 }, true);
           return { name: "x", alive: true, dispose: async () => {} };
         },
         controller.signal,
@@ -350,12 +350,12 @@ describe("who waits, and who goes", () => {
   });
 
   it("the budget of a device is told by its name", async () => {
-    const { residency } = house({ bytes: { "cuda:0": 100 }, models: 9 }, all);
+    const { residency } = residencyWith({ bytes: { "cuda:0": 100 }, models: 9 }, all);
     const load = async (
       _signal: AbortSignal,
-      room: { book(need: MemoryAmounts, known: boolean): Promise<void> },
+      booking: { book(need: MemoryAmounts, known: boolean): Promise<void> },
     ): Promise<Model> => {
-      await room.book({ memory: 5, "cuda:0": 200e6 }, true);
+      await booking.book({ memory: 5, "cuda:0": 200e6 }, true);
       return { name: "x", alive: true, dispose: async () => {} };
     };
     const error = await refusal(residency.acquire("x", { reference: "x", location: "x" }, load));
@@ -365,7 +365,7 @@ describe("who waits, and who goes", () => {
 
 describe("unloading by name", () => {
   it("waits for the users, lets nobody new in, and whoever came meanwhile loads anew", async () => {
-    const { residency, acquire, log } = house(limited(1000), all);
+    const { residency, acquire, log } = residencyWith(limited(1000), all);
     const lease = await acquire("a");
     const unloading = residency.unload("a");
     const next = acquire("a");
@@ -379,7 +379,7 @@ describe("unloading by name", () => {
   });
 
   it("whoever asks for one that is leaving waits until it has left, and gets another", async () => {
-    const { residency, acquire, log } = house(limited(1000), all);
+    const { residency, acquire, log } = residencyWith(limited(1000), all);
     (await acquire("a")).release();
     const [, next] = await Promise.all([residency.clear(), acquire("a")]);
     expect(next.item.alive).toBe(true);
@@ -387,7 +387,7 @@ describe("unloading by name", () => {
   });
 
   it("cancelled, the model stays and takes new users", async () => {
-    const { residency, acquire } = house(limited(1000), all);
+    const { residency, acquire } = residencyWith(limited(1000), all);
     const lease = await acquire("a");
     const controller = new AbortController();
     const unloading = refusal(residency.unload("a", controller.signal));
@@ -398,7 +398,7 @@ describe("unloading by name", () => {
   });
 
   it("takes pinned models too, and says when there was none", async () => {
-    const { residency, acquire, log } = house(limited(1000), all);
+    const { residency, acquire, log } = residencyWith(limited(1000), all);
     (await acquire("a", { pinned: true })).release();
     await residency.clear();
     expect(log).toEqual(["load a"]);
@@ -407,11 +407,11 @@ describe("unloading by name", () => {
   });
 });
 
-/** One user: who takes which model, for how many turns, and what else happens. */
+/** One user: who takes which model, for how many rounds, and what else happens. */
 const step = fc.record({
   name: fc.constantFrom("a", "b", "c", "d"),
   hold: fc.constantFrom("handle" as const, "work" as const),
-  turns: fc.nat({ max: 3 }),
+  rounds: fc.nat({ max: 3 }),
   also: fc.constantFrom("nothing", "nothing", "unload", "cancel"),
 });
 
@@ -419,7 +419,7 @@ describe("any interleaving", () => {
   it("eight first requests at the same moment load once, whatever else goes on", async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
-        const { residency } = house(limited(1000), all);
+        const { residency } = residencyWith(limited(1000), all);
         let loads = 0;
         const load = async (): Promise<Model> => {
           loads += 1;
@@ -437,8 +437,8 @@ describe("any interleaving", () => {
   it("a model in use is alive, the budget holds, nobody waits for ever, and nothing is left booked", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 24 }), fc.scheduler(), async (steps, scheduler) => {
-        const { residency, acquire, held } = house(limited(200), all, 60_000);
-        const users = steps.map(async ({ name, hold: leaseKind, turns, also }) => {
+        const { residency, acquire, held } = residencyWith(limited(200), all, 60_000);
+        const users = steps.map(async ({ name, hold: leaseKind, rounds, also }) => {
           await scheduler.schedule(Promise.resolve(), `${name} arrives`);
           const controller = new AbortController();
           const asked = acquire(name, { leaseKind }, controller.signal);
@@ -450,7 +450,7 @@ describe("any interleaving", () => {
           if (lease === undefined) return;
           expect(lease.item.alive).toBe(true);
           const unloading = also === "unload" ? residency.unload(name) : undefined;
-          for (let turn = 0; turn < turns; turn += 1) {
+          for (let round = 0; round < rounds; round += 1) {
             await scheduler.schedule(Promise.resolve(), `${name} works`);
             expect(lease.item.alive).toBe(true);
             expect(held()).toBeLessThanOrEqual(200);
@@ -471,7 +471,7 @@ describe("any interleaving", () => {
   it("one after the other, what leaves is what was used longest ago", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom("a", "b", "c", "d"), { minLength: 1, maxLength: 30 }), async (names) => {
-        const { acquire, log } = house(limited(200), all);
+        const { acquire, log } = residencyWith(limited(200), all);
         const expected: string[] = [];
         let loaded: string[] = []; // least recently used first
         for (const name of names) {

@@ -196,7 +196,7 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
     const shortage = findShortage(this.#limits, others, need);
     const headline =
       shortage === undefined
-        ? `${consumer.reference} cannot be loaded: ${others.length} of at most ${this.#limits.models} models are in memory, and none can leave`
+        ? `${consumer.reference} cannot be loaded: ${others.length} of at most ${this.#limits.models} models are in memory, and none can be unloaded`
         : `${consumer.reference} needs about ${megabytes(shortage.need)}${poolSuffix(shortage.pool)}, and the budget of ${megabytes(shortage.limit)} has ${megabytes(shortage.left)} left`;
     const pool = shortage?.pool ?? machineMemory;
     const holders = [...this.#bookings]

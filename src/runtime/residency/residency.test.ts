@@ -23,7 +23,11 @@ function factory(): { load: () => Promise<Thing>; made: Thing[] } {
   return { load, made };
 }
 
-const stay = (reference: string, over: Partial<Reservation> = {}): Reservation => ({ reference, location: reference, ...over });
+const reservation = (reference: string, over: Partial<Reservation> = {}): Reservation => ({
+  reference,
+  location: reference,
+  ...over,
+});
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -32,7 +36,10 @@ describe("residency", () => {
   it("two first requests for a model load it once", async () => {
     const { load, made } = factory();
     const residency = new Residency<Thing>({ keepAliveMs: 1000 });
-    const leases = await Promise.all([residency.acquire("a", stay("a"), load), residency.acquire("a", stay("a"), load)]);
+    const leases = await Promise.all([
+      residency.acquire("a", reservation("a"), load),
+      residency.acquire("a", reservation("a"), load),
+    ]);
     expect(made).toHaveLength(1);
     expect(leases[0].item).toBe(leases[1].item);
   });
@@ -40,7 +47,7 @@ describe("residency", () => {
   it("unloads what nobody uses after keepAlive, and not before", async () => {
     const { load, made } = factory();
     const residency = new Residency<Thing>({ keepAliveMs: 1000 });
-    const lease = await residency.acquire("a", stay("a"), load);
+    const lease = await residency.acquire("a", reservation("a"), load);
     await vi.advanceTimersByTimeAsync(5000);
     expect(made[0]?.disposed).toBe(false);
     lease.release();
@@ -54,21 +61,21 @@ describe("residency", () => {
   it("a new user within keepAlive keeps the model; one after it loads it anew", async () => {
     const { load, made } = factory();
     const residency = new Residency<Thing>({ keepAliveMs: 1000 });
-    (await residency.acquire("a", stay("a"), load)).release();
+    (await residency.acquire("a", reservation("a"), load)).release();
     await vi.advanceTimersByTimeAsync(900);
-    (await residency.acquire("a", stay("a"), load)).release();
+    (await residency.acquire("a", reservation("a"), load)).release();
     await vi.advanceTimersByTimeAsync(900);
     expect(made[0]?.disposed).toBe(false);
     await vi.advanceTimersByTimeAsync(200);
     expect(made[0]?.disposed).toBe(true);
-    await residency.acquire("a", stay("a"), load);
+    await residency.acquire("a", reservation("a"), load);
     expect(made).toHaveLength(2);
   });
 
   it("keepAlive 0 keeps for ever, until it is cleared", async () => {
     const { load, made } = factory();
     const residency = new Residency<Thing>({ keepAliveMs: 0 });
-    (await residency.acquire("a", stay("a"), load)).release();
+    (await residency.acquire("a", reservation("a"), load)).release();
     await vi.advanceTimersByTimeAsync(1e9);
     expect(made[0]?.disposed).toBe(false);
     await residency.clear();
@@ -78,7 +85,7 @@ describe("residency", () => {
   it("a model in use is never unloaded by clear", async () => {
     const { load, made } = factory();
     const residency = new Residency<Thing>({ keepAliveMs: 1000 });
-    await residency.acquire("a", stay("a"), load);
+    await residency.acquire("a", reservation("a"), load);
     await residency.clear();
     expect(made[0]?.disposed).toBe(false);
     expect(await residency.items()).toEqual(made);
@@ -88,9 +95,9 @@ describe("residency", () => {
     const { load } = factory();
     const residency = new Residency<Thing>({ keepAliveMs: 1000 });
     const failing = (): Promise<Thing> => Promise.reject(new InferyardError("LOAD_FAILED", "no"));
-    await expect(residency.acquire("a", stay("a"), failing)).rejects.toThrow("no");
+    await expect(residency.acquire("a", reservation("a"), failing)).rejects.toThrow("no");
     expect(await residency.items()).toEqual([]);
-    await expect(residency.acquire("a", stay("a"), load)).resolves.toBeDefined();
+    await expect(residency.acquire("a", reservation("a"), load)).resolves.toBeDefined();
   });
 
   it("a caller who cancels stops waiting; the others still get the model", async () => {
@@ -102,8 +109,8 @@ describe("residency", () => {
       return load();
     };
     const [impatient, patient] = [
-      residency.acquire("a", stay("a"), slow, controller.signal),
-      residency.acquire("a", stay("a"), slow),
+      residency.acquire("a", reservation("a"), slow, controller.signal),
+      residency.acquire("a", reservation("a"), slow),
     ];
     impatient.catch(() => {}); // expected below
     controller.abort();
@@ -123,14 +130,14 @@ describe("residency", () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       return load();
     };
-    const refused = residency.acquire("a", stay("a"), slow, controller.signal);
+    const refused = residency.acquire("a", reservation("a"), slow, controller.signal);
     refused.catch(() => {}); // expected below
     controller.abort();
     await expect(refused).rejects.toMatchObject({ code: "ABORTED" });
     expect(cancelled).toBe(true);
     await vi.advanceTimersByTimeAsync(200);
     expect(made[0]?.disposed).toBe(true);
-    await expect(residency.acquire("a", stay("a"), slow, AbortSignal.abort())).rejects.toMatchObject({ code: "ABORTED" });
+    await expect(residency.acquire("a", reservation("a"), slow, AbortSignal.abort())).rejects.toMatchObject({ code: "ABORTED" });
   });
 
   it("after a cancelled load the next caller waits until that has ended: there are never two of one key", async () => {
@@ -146,13 +153,13 @@ describe("residency", () => {
     };
     for (let client = 0; client < 12; client += 1) {
       const controller = new AbortController();
-      const refused = residency.acquire("a", stay("a"), stubborn, controller.signal);
+      const refused = residency.acquire("a", reservation("a"), stubborn, controller.signal);
       refused.catch(() => {}); // expected below
       await vi.advanceTimersByTimeAsync(100);
       controller.abort();
       await expect(refused).rejects.toMatchObject({ code: "ABORTED" });
     }
-    const patient = residency.acquire("a", stay("a"), stubborn);
+    const patient = residency.acquire("a", reservation("a"), stubborn);
     await vi.advanceTimersByTimeAsync(3000);
     expect((await patient).item.disposed).toBe(false);
     expect(max).toBe(1);
@@ -162,7 +169,7 @@ describe("residency", () => {
     const residency = new Residency<Thing>({ keepAliveMs: 1000 });
     const cancellable = (signal: AbortSignal): Promise<Thing> =>
       new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(abortError(signal))));
-    const refused = residency.acquire("a", stay("a"), cancellable);
+    const refused = residency.acquire("a", reservation("a"), cancellable);
     refused.catch(() => {}); // expected below
     await vi.advanceTimersByTimeAsync(10);
     await residency.close();
@@ -172,11 +179,11 @@ describe("residency", () => {
   it("close unloads everything, used or not, and refuses new users", async () => {
     const { load, made } = factory();
     const residency = new Residency<Thing>({ keepAliveMs: 1000 });
-    const lease = await residency.acquire("a", stay("a"), load);
-    (await residency.acquire("b", stay("b"), load)).release();
+    const lease = await residency.acquire("a", reservation("a"), load);
+    (await residency.acquire("b", reservation("b"), load)).release();
     await residency.close();
     expect(made.map(({ disposed }) => disposed)).toEqual([true, true]);
     lease.release();
-    await expect(residency.acquire("a", stay("a"), load)).rejects.toMatchObject({ code: "DISPOSED" });
+    await expect(residency.acquire("a", reservation("a"), load)).rejects.toMatchObject({ code: "DISPOSED" });
   });
 });

@@ -31,9 +31,9 @@ export interface Reservation {
    * itself. Default: "handle".
    */
   readonly leaseKind?: "handle" | "work";
-  /** Never unloaded by a timeout or for memory. */
+  /** true: the model is unloaded by name only, not by a timeout nor for memory. Default: false. */
   readonly pinned?: boolean;
-  /** Not unloaded by the keep-alive timeout. */
+  /** true: the keep-alive timeout does not unload the model; a lack of memory does. Default: false. */
   readonly keepAliveExempt?: boolean;
 }
 

@@ -150,7 +150,7 @@ describe("a run that fails", () => {
   });
 });
 
-describe("copies for bulk work", () => {
+describe("replicas for bulk work", () => {
   it("are loaded with one thread each, at the first call, and kept", async () => {
     const threads: unknown[] = [];
     const backend = scriptedBackend("onnx", { onLoad: (_model, _device, options) => void threads.push(options.threads) });
@@ -163,7 +163,7 @@ describe("copies for bulk work", () => {
     expect(lanes).not.toContain(resident);
   });
 
-  it.each([0, 1])("%d copies: the model itself does the work", async (replicas) => {
+  it.each([0, 1])("%d replicas: the model itself does the work", async (replicas) => {
     const resident = new ResidentModel(await loadedOn(scriptedBackend("onnx")), { replicas });
     expect(await resident.replicas()).toEqual([resident]);
   });
@@ -185,7 +185,7 @@ describe("copies for bulk work", () => {
 });
 
 describe("unloading", () => {
-  it("frees the model and its copies, says so, and refuses further use", async () => {
+  it("frees the model and its replicas, reports it, and refuses further use", async () => {
     const backend = scriptedBackend("onnx");
     const gone: string[] = [];
     const resident = new ResidentModel(await loadedOn(backend), { replicas: 2, onDispose: (target) => void gone.push(target) });
@@ -240,40 +240,40 @@ describe("runs that overlap", () => {
     return { backend, ran, end: () => waiting.splice(0).forEach((resolve) => resolve()) };
   }
 
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const nextTask = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it("go to the copy with the least to do, the first model having those that find it at rest", async () => {
+  it("go to the replica with the fewest runs, or to the primary instance if it is idle", async () => {
     const { backend, ran, end } = stalled();
     const resident = new ResidentModel(await loadedOn(backend), { replicas: 2, spreadOverlappingRuns: true });
-    const first = [resident.run(inputs), resident.run(inputs)]; // the second overlaps: copies are loaded, and it waits for the first
-    await turn();
+    const first = [resident.run(inputs), resident.run(inputs)]; // the second overlaps: replicas are loaded, and it waits for the first
+    await nextTask();
     const more = Array.from({ length: 4 }, () => resident.run(inputs));
-    await turn();
+    await nextTask();
     expect(ran).toEqual([0, 0, 1, 2, 1, 2]);
     end();
     await Promise.all([...first, ...more]);
     const alone = resident.run(inputs);
-    await turn();
+    await nextTask();
     expect(ran.at(-1)).toBe(0);
     end();
     await alone;
   });
 
-  it("load no copies where those are for bulk work only, and use them when they are there", async () => {
+  it("load no replicas where those are for bulk work only, and use them when they are there", async () => {
     const { backend, ran, end } = stalled();
     const resident = new ResidentModel(await loadedOn(backend), { replicas: 2 });
     const first = [resident.run(inputs), resident.run(inputs)];
-    await turn();
+    await nextTask();
     expect(backend.calls.filter((call) => call.startsWith("load"))).toEqual([]);
     await resident.replicas();
     const third = resident.run(inputs);
-    await turn();
+    await nextTask();
     expect(ran).toEqual([0, 0, 1]);
     end();
     await Promise.all([...first, third]);
   });
 
-  it("are run again on the model itself when a copy fails in a way that may pass, and failover is on", async () => {
+  it("are run again on the model itself when a replica fails in a way that may pass, and failover is on", async () => {
     let loads = 0;
     const base = scriptedBackend("onnx");
     const backend: ScriptedBackend = {
@@ -282,7 +282,7 @@ describe("runs that overlap", () => {
         loads += 1;
         const loaded = await base.load(model, device, options);
         if (loads === 1) return loaded;
-        return { ...loaded, run: () => Promise.reject(new InferyardError("HOST_DIED", "the copy died")) };
+        return { ...loaded, run: () => Promise.reject(new InferyardError("HOST_DIED", "the replica died")) };
       },
     };
     const failover = (): Promise<VerifiedModel> => Promise.reject(new Error("not needed"));
@@ -294,7 +294,7 @@ describe("runs that overlap", () => {
     await expect((await lost.replicas())[0]!.run(inputs)).rejects.toMatchObject({ code: "HOST_DIED" });
   });
 
-  it("are run on the model itself where a copy that died is not loaded again: its file was changed, or it is left alone", async () => {
+  it("are run on the model itself where a replica that died is not loaded again: its file was changed, or its circuit is open", async () => {
     for (const code of ["MODEL_INVALID", "CIRCUIT_OPEN"] as const) {
       let loads = 0;
       const base = scriptedBackend("onnx");
@@ -312,8 +312,8 @@ describe("runs that overlap", () => {
   });
 });
 
-describe("what a model and its copies hold", () => {
-  it("is booked before copies are loaded; where it does not fit there are none", async () => {
+describe("what a model and its replicas hold", () => {
+  it("is booked before replicas are loaded; where it does not fit there are none", async () => {
     const corrected: unknown[] = [];
     const booking = { grow: () => false, correct: (amounts: unknown) => void corrected.push(amounts) };
     const backend = scriptedBackend("onnx");
@@ -322,7 +322,7 @@ describe("what a model and its copies hold", () => {
     expect(backend.calls).toEqual([]);
   });
 
-  it("is told when it changes, copies included", async () => {
+  it("is told when it changes, replicas included", async () => {
     const sizes = { bytes: 8 };
     const base = scriptedBackend("onnx");
     const backend: ScriptedBackend = {

@@ -57,12 +57,12 @@ export interface SharedModelsOptions {
   readonly failover: boolean;
   readonly reservationFor: (reference: string) => Promise<Omit<Reservation, "leaseKind">>;
   /**
-   * Reads the manifest and the facts and runs the selection. `fetch`: whether a model that is not on this machine is
+   * Reads the manifest and the facts and runs the selection. `download`: whether a model that is not on this machine is
    * downloaded.
    */
   readonly choose: (
     request: Pick<ModelRequest, "reference" | "options">,
-    fetch: boolean,
+    download: boolean,
     signal?: AbortSignal,
   ) => Promise<SelectionOutcome>;
   readonly load: (load: CandidateLoad) => Promise<LoadOutcome<ResidentModel>>;

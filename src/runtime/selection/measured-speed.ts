@@ -7,7 +7,7 @@ import type { Variant } from "../../models/manifest.ts";
 /** Stored measurements and what they are compared with. Gathered under the policy "fastest" only. */
 export interface MeasurementFacts {
   readonly machine: MeasuredMachine;
-  /** Threads that an engine would get for this load, and the other load settings that are set. */
+  /** Number of threads that an engine would get for this load; `settings`: the other load settings that are set. */
   readonly threads: number;
   readonly settings: SpeedSettings;
   readonly measurements: readonly Measurement[];

@@ -15,7 +15,7 @@ export interface SelectionFacts {
   readonly budget?: { readonly limits: MemoryLimits; readonly host: HostPolicy };
   /** Targets, and single files on targets (keys of `placementKey`), that are not tried for now because they failed. */
   readonly openCircuits: ReadonlyMap<string, OpenCircuit>;
-  /** Set under the policy "fastest" only. */
+  /** Stored measurements. Set under the policy "fastest" only, which alone reads them. */
   readonly measurements?: MeasurementFacts;
 }
 

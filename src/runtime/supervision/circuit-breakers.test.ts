@@ -7,7 +7,7 @@ function clock(): { now: () => number; pass: (milliseconds: number) => void } {
 }
 
 describe("circuits", () => {
-  it("a target that failed is left alone for its rest, and comes back by itself", () => {
+  it("a target that failed is not tried for the cooldown period, and then is", () => {
     const { now, pass } = clock();
     const circuits = new CircuitBreakers(60_000, now);
     expect([...circuits.current()]).toEqual([]);

@@ -56,8 +56,7 @@ describe("supervision", () => {
       code: "CIRCUIT_OPEN",
       retryable: true,
       retryAfterMs: 6000,
-      message:
-        "this model is left alone for 6 s: its host died 3 times in a short time, the last time like this: it died of SIGABRT",
+      message: "this model is not started for 6 s: its host died 3 times within crashWindow, most recently: it died of SIGABRT",
     });
     expect([...circuits.current().keys()]).toEqual(["onnx:cpu /m"]);
     expect(await waited(of("/other"))).toBe(0); // nobody else suffers for it
@@ -71,7 +70,7 @@ describe("supervision", () => {
     expect(supervision.died("code 8")).toBe(10_000);
     await expect(supervision.admit()).rejects.toMatchObject({
       code: "CIRCUIT_OPEN",
-      message: expect.stringContaining("once more"),
+      message: expect.stringContaining("again after a crash loop"),
     });
   });
 

@@ -105,12 +105,12 @@ function parseTimeLimit(written: number | string): number | undefined {
 }
 
 function loopReason(deaths: number, reason: string): string {
-  const times = deaths === 1 ? "once more" : `${deaths} times in a short time`;
-  return `its host died ${times}, the last time like this: ${reason}`;
+  const times = deaths === 1 ? "again after a crash loop" : `${deaths} times within crashWindow`;
+  return `its host died ${times}, most recently: ${reason}`;
 }
 
 function circuitOpen(reason: string, remainingMs: number): InferyardError {
-  return new InferyardError("CIRCUIT_OPEN", `this model is left alone for ${Math.ceil(remainingMs / 1000)} s: ${reason}`, {
+  return new InferyardError("CIRCUIT_OPEN", `this model is not started for ${Math.ceil(remainingMs / 1000)} s: ${reason}`, {
     remedy: "send the request again later; try another target, or another variant of the model",
     retryAfterMs: Math.ceil(remainingMs),
   });
