@@ -127,12 +127,21 @@ export interface Library {
   readonly version: string;
 }
 
-/** Whether one device can be used. */
+/**
+ * What is known of a device: "absent": it cannot be used, or the tiny graph failed on it; "present": what it needs was found, and nothing has run on
+ * it; "available": the tiny graph ran on it with the right results.
+ */
+export type DeviceState = "absent" | "present" | "available";
+
+/** What a probe says of one device. */
 export interface DeviceAvailability {
   readonly device: Device;
-  readonly available: boolean;
-  /** A sentence: why it is not available, or what was found. */
+  /** A probe with `run: false` never says "available", one with `run: true` never says "present". */
+  readonly state: DeviceState;
+  /** A sentence: why it is absent, or what was found or ran. */
   readonly reason: string;
+  /** What is wrong with a device that is available nevertheless, as a sentence. Default: nothing. */
+  readonly warning?: string;
   /** A command or a setting that makes it available. */
   readonly remedy?: string;
   /** Milliseconds that the tiny graph took, session creation included. Undefined if it was not run. */

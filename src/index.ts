@@ -71,4 +71,4 @@ export type {
 export { standardBackends } from "./presets/standard.ts";
 export { type ErrorCode, InferyardError } from "./errors.ts";
 export type { DataType, Tensor, TensorInfo, TensorMap } from "./tensor.ts";
-export type { Accelerator, Availability, Backend, Device, DeviceAvailability, MachineFacts } from "./backend.ts";
+export type { Accelerator, Availability, Backend, Device, DeviceAvailability, DeviceState, MachineFacts } from "./backend.ts";

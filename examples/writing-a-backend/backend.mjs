@@ -13,12 +13,16 @@ export function linear() {
 
 /** @type {import("inferyard/backend").Backend["probe"]} */
 async function probe({ run }) {
-  if (!run) return { present: true, library, devices: [{ device: cpu, available: true, reason: "part of the example" }] };
+  if (!run) return { present: true, library, devices: [{ device: cpu, state: "present", reason: "part of the example" }] };
   const started = performance.now();
   const [answer] = multiply({ weight: Float32Array.of(2, 3), bias: Float32Array.of(1), features: 2 }, Float32Array.of(10, 100));
   const available = answer === 321;
   const reason = available ? "multiplied 2 numbers rightly" : `2 * 10 + 3 * 100 + 1 gave ${answer}`;
-  return { present: true, library, devices: [{ device: cpu, available, reason, milliseconds: performance.now() - started }] };
+  return {
+    present: true,
+    library,
+    devices: [{ device: cpu, state: available ? "available" : "absent", reason, milliseconds: performance.now() - started }],
+  };
 }
 
 /** @type {import("inferyard/backend").Backend["capabilities"]} */

@@ -5898,9 +5898,15 @@ export interface components {
                         type: string;
                         index: number;
                     };
-                    available: boolean;
-                    /** @description Why the device is unavailable, or what was found */
+                    /**
+                     * @description present: found, and nothing has run on it yet; available: a tiny graph ran on it
+                     * @enum {string}
+                     */
+                    state: "absent" | "present" | "available";
+                    /** @description Why the device is absent, or what was found or ran */
                     reason: string;
+                    /** @description What is wrong with a device that is available nevertheless */
+                    warning?: string;
                     remedy?: string;
                     /** @description Duration of a test run, where there was one */
                     milliseconds?: number;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Availability, Backend, Device, LoadedModel, ModelFiles, RunOptions } from "../backend.ts";
+import type { Availability, Backend, Device, DeviceState, LoadedModel, ModelFiles, RunOptions } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import { type TensorInfo, type TensorMap, checkInputs } from "../tensor.ts";
 import { type ConformanceSubject, backendCases } from "./conformance.ts";
@@ -23,7 +23,9 @@ function scaler(): Backend {
     contractVersion: 1,
     async probe({ run }): Promise<Availability> {
       const milliseconds = run ? { milliseconds: 0.1 } : {};
-      const devices = [{ device: cpu, available: true, reason: "always there", ...milliseconds }];
+      const devices = [
+        { device: cpu, state: run ? "available" : ("present" as DeviceState), reason: "always there", ...milliseconds },
+      ];
       return { present: true, library: { name: "scaler", version: "1.0.0" }, devices };
     },
     capabilities: ({ type }) => ({

@@ -38,18 +38,18 @@ const vector: readonly TensorInfo[] = [{ name: "x", dataType: "float32", shape: 
 /** A fake backend with this name and behaviour. */
 export function scriptedBackend(name: string, script: ScriptedBackendOptions = {}): ScriptedBackend {
   const calls: string[] = [];
-  const present: Availability = {
+  const found = (run: boolean): Availability => ({
     present: true,
     library: { name, version: "1.0.0" },
-    devices: [{ device: { type: "cpu", index: 0 }, available: true, reason: "scripted", milliseconds: 0 }],
-  };
+    devices: [{ device: { type: "cpu", index: 0 }, state: run ? "available" : "present", reason: "scripted", milliseconds: 0 }],
+  });
   return {
     name,
     contractVersion: 1,
     calls,
-    async probe() {
+    async probe({ run }) {
       calls.push("probe");
-      return script.availability ?? present;
+      return script.availability ?? found(run);
     },
     capabilities: () => ({
       formats: { onnx: "any" },

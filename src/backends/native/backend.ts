@@ -47,18 +47,18 @@ async function probe(options: ProbeOptions, state: NativeState): Promise<Availab
 }
 
 async function probeCpu(run: boolean, state: NativeState): Promise<DeviceAvailability> {
-  if (!run) return { device: cpu, available: true, reason: "part of inferyard" };
+  if (!run) return { device: cpu, state: "present", reason: "part of inferyard" };
   const start = performance.now();
   try {
     const tested = await selfTest(library);
     const { checkGeneratedCode } = await import("./check-generated-code.ts"); // imported on demand, as in `load`
-    const kernels = await checkGeneratedCode(state);
+    const { reason: kernels, ...warning } = await checkGeneratedCode(state);
     const reason = `self-test: static embeddings in ${tested.join(", ")}; ${kernels}`;
-    return { device: cpu, available: true, reason, milliseconds: performance.now() - start };
+    return { device: cpu, state: "available", reason, ...warning, milliseconds: performance.now() - start };
   } catch (error) {
     const reason = `self-test failed: ${messageOf(error)}`;
     const remedy = "report this with the output of `inferyard doctor --json`";
-    return { device: cpu, available: false, reason, remedy, milliseconds: performance.now() - start };
+    return { device: cpu, state: "absent", reason, remedy, milliseconds: performance.now() - start };
   }
 }
 

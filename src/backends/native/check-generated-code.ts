@@ -19,14 +19,15 @@ export function kernelChecksOf(state: NativeState): KernelChecks | undefined {
   return state.kernelChecks;
 }
 
-/** Checks all functions of generated code, and says in a sentence without a full stop how many are right and which are not. */
-export async function checkGeneratedCode(state: NativeState): Promise<string> {
+/** Checks all functions of generated code. Both members are sentences without a full stop; `warning` names what is wrong. */
+export async function checkGeneratedCode(state: NativeState): Promise<{ readonly reason: string; readonly warning?: string }> {
   const checks = kernelChecksOf(state);
-  if (checks === undefined) return "no WebAssembly SIMD, so models other than static embeddings cannot be loaded";
+  if (checks === undefined)
+    return { reason: "static embeddings alone", warning: "WebAssembly has no SIMD here, so no other model can be loaded" };
   await checks.checkAll();
   const { failed, count } = checks;
-  const right = `${count - failed.length} functions of generated code agree with the interpreter`;
-  if (failed.length === 0) return right;
+  const reason = `${count - failed.length} functions of generated code agree with the interpreter`;
+  if (failed.length === 0) return { reason };
   const wrong = failed.map(({ name, problem }) => `${name} (${problem})`).join(", ");
-  return `${right}; wrong, and computed by the interpreter instead: ${wrong}`;
+  return { reason, warning: `wrong, and computed by the interpreter instead: ${wrong}` };
 }

@@ -235,7 +235,7 @@ describe("the backend", () => {
     expect(availability).toMatchObject({
       present: true,
       library: { name: "inferyard" },
-      devices: [{ device: cpu, available: true }],
+      devices: [{ device: cpu, state: "available" }],
     });
     expect(JSON.stringify(availability)).toContain("fp32, fp16, int8, int4");
     const cuda: Device = { type: "cuda", index: 0 };

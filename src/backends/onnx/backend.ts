@@ -93,14 +93,14 @@ async function report(
   const presence =
     absence ?? (library === undefined ? undefined : `the provider is not installed (${library} is not beside the binding)`);
   if (!options.run || !wanted) {
-    return { device, available: presence === undefined, reason: presence ?? "not run yet", ...remedy };
+    return { device, state: presence === undefined ? "present" : "absent", reason: presence ?? "found", ...remedy };
   }
   throwIfAborted(options.signal);
   const run = await tinyRun(device, options.signal);
   const { milliseconds } = run;
-  if (run.ok) return { device, available: true, reason: "ran a tiny graph with the right answer", milliseconds };
+  if (run.ok) return { device, state: "available", reason: "ran a tiny graph with the right answer", milliseconds };
   const reason = [absence, run.reason].filter((part) => part !== undefined).join("; ");
-  return { device, available: false, reason, milliseconds, ...remedy };
+  return { device, state: "absent", reason, milliseconds, ...remedy };
 }
 
 async function load(model: ModelFiles, device: Device, options: LoadOptions): Promise<LoadedModel> {

@@ -6,6 +6,6 @@ it("looks for the engine's own files where `assets` says", async () => {
   const found = await wasm({ assets: "file:///nowhere/" }).probe({ machine: scriptedMachine(), run: true });
   expect(found).toMatchObject({
     present: true,
-    devices: [{ available: false, reason: expect.stringContaining("/nowhere/ort-wasm-simd-threaded.mjs") }],
+    devices: [{ state: "absent", reason: expect.stringContaining("/nowhere/ort-wasm-simd-threaded.mjs") }],
   });
 });

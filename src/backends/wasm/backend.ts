@@ -48,13 +48,17 @@ async function probe(options: ProbeOptions, engine: WasmOptions): Promise<Availa
   const version = await installedVersion();
   if (version === undefined) return { present: false, reason: "onnxruntime-web is not installed", remedy: requirement.install };
   const library = { name: "onnxruntime-web", version };
-  if (!options.run) return { present: true, library, devices: [{ device: cpu, available: true, reason: "not run yet" }] };
+  if (!options.run) return { present: true, library, devices: [{ device: cpu, state: "present", reason: "found" }] };
   throwIfAborted(options.signal);
   const started = performance.now();
   const failure = await runTinyGraph(engine);
   const milliseconds = performance.now() - started;
   const reason = failure ?? "ran a tiny graph with the right answer";
-  return { present: true, library, devices: [{ device: cpu, available: failure === undefined, reason, milliseconds }] };
+  return {
+    present: true,
+    library,
+    devices: [{ device: cpu, state: failure === undefined ? "available" : "absent", reason, milliseconds }],
+  };
 }
 
 async function runTinyGraph(engine: WasmOptions): Promise<string | undefined> {

@@ -51,10 +51,10 @@ function manifest(over: Partial<Manifest> = {}): Manifest {
   };
 }
 
-const here = (type: string, index = 0): DeviceAvailability => ({ device: { type, index }, available: true, reason: "found" });
+const here = (type: string, index = 0): DeviceAvailability => ({ device: { type, index }, state: "present", reason: "found" });
 const noDriver: DeviceAvailability = {
   device: { type: "cuda", index: 0 },
-  available: false,
+  state: "absent",
   reason: "no NVIDIA driver on this machine",
   remedy: "install the driver",
 };

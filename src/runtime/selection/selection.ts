@@ -186,7 +186,7 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
     return { stage: "device", reason: `${target.backend} has no such device here; it knows ${known.join(", ")}` };
   },
   function deviceAvailable({ device }) {
-    if (device === undefined || device.available) return undefined;
+    if (device === undefined || device.state !== "absent") return undefined;
     const stage = device.milliseconds === undefined ? "device" : "probe";
     return { stage, reason: device.reason, ...(device.remedy === undefined ? {} : { remedy: device.remedy }) };
   },

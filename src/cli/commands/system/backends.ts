@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { DeviceState } from "../../../backend.ts";
 import type { BackendReport } from "../../../runtime/reports.ts";
 import { formatTarget } from "../../../runtime/selection/target.ts";
 import { openSession } from "../../session.ts";
@@ -16,12 +17,10 @@ export function addBackends(program: Command, terminal: Terminal): void {
       const reports = await runtime.backends({ run: flags["run"] === true, signal: terminal.signal });
       if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify(reports));
       const targets = targetsOf(reports);
-      const rows = targets.map(({ target, library, available, reason }) => [
+      const rows = targets.map(({ target, library, state, reason, warning }) => [
         target,
-        available ? (flags["run"] === true ? "available" : "present") : "absent",
-        [available ? library : undefined, reason === "not run yet" ? undefined : reason]
-          .filter((part) => part !== undefined)
-          .join(", "),
+        state,
+        [state === "absent" ? undefined : library, reason, warning].filter((part) => part !== undefined).join(", "),
       ]);
       const remedies = targets.map(({ remedy }) => remedy);
       writeLine(terminal.stdout, formatTable(rows, ["target", "state", "why"], remedies));
@@ -33,9 +32,11 @@ export interface TargetReport {
   readonly target: string;
   /** Name and version of the engine; undefined if the backend is missing. */
   readonly library: string | undefined;
-  readonly installed: boolean;
-  readonly available: boolean;
+  /** "absent", too, if the backend is missing. */
+  readonly state: DeviceState;
   readonly reason: string;
+  /** See `DeviceAvailability`. */
+  readonly warning: string | undefined;
   readonly remedy: string | undefined;
   readonly milliseconds: number | undefined;
 }
@@ -49,21 +50,21 @@ export function targetsOf(reports: readonly BackendReport[]): TargetReport[] {
         {
           target: `${backend}:cpu`,
           library: undefined,
-          installed: false,
-          available: false,
+          state: "absent",
           reason,
+          warning: undefined,
           remedy,
           milliseconds: undefined,
         },
       ];
     }
     const library = `${availability.library.name} ${availability.library.version}`;
-    return availability.devices.map(({ device, available, reason, remedy, milliseconds }) => ({
+    return availability.devices.map(({ device, state, reason, warning, remedy, milliseconds }) => ({
       target: formatTarget({ backend, device }),
       library,
-      installed: true,
-      available,
+      state,
       reason,
+      warning,
       remedy,
       milliseconds,
     }));

@@ -5,7 +5,7 @@ import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
-import { targetsOf } from "./backends.ts";
+import { type TargetReport, targetsOf } from "./backends.ts";
 
 /** Adds the command `doctor`. */
 export function addDoctor(program: Command, terminal: Terminal): void {
@@ -19,15 +19,24 @@ export function addDoctor(program: Command, terminal: Terminal): void {
       const targets = targetsOf(await withNotice(terminal, "running a tiny computation on every target", running));
       if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify({ machine, targets }));
       writeLine(terminal.stdout, describeMachine(machine));
-      const rows = targets.map(({ target, installed, available, library, reason, milliseconds }) => [
-        target,
-        available ? colorize(terminal, "good", "PASS") : installed ? colorize(terminal, "bad", "FAIL") : "----",
-        milliseconds === undefined ? "" : formatMilliseconds(milliseconds),
-        [library, reason].filter((part) => part !== undefined).join(": "),
+      const rows = targets.map((each) => [
+        each.target,
+        verdictOf(each, terminal),
+        each.milliseconds === undefined ? "" : formatMilliseconds(each.milliseconds),
+        [[each.library, each.reason].filter((part) => part !== undefined).join(": "), each.warning]
+          .filter((part) => part !== undefined)
+          .join("; "),
       ]);
       const remedies = targets.map(({ remedy }) => remedy);
       writeLine(terminal.stdout, formatTable(rows, undefined, remedies));
     });
+}
+
+/** PASS, WARN for a target that works with something wrong, FAIL, or a dash where the backend is not installed. */
+function verdictOf({ state, library, warning }: TargetReport, terminal: Terminal): string {
+  if (library === undefined) return "----";
+  if (state === "absent") return colorize(terminal, "bad", "FAIL");
+  return warning === undefined ? colorize(terminal, "good", "PASS") : colorize(terminal, "warn", "WARN");
 }
 
 function describeMachine({ cpu, memory, platform, accelerators }: MachineFacts): string {

@@ -41,8 +41,11 @@ const postRoute = createRoute(
 
 const device = z.object({
   device: z.object({ type: z.string(), index: z.int() }),
-  available: z.boolean(),
-  reason: z.string().describe("Why the device is unavailable, or what was found"),
+  state: z
+    .enum(["absent", "present", "available"])
+    .describe("present: found, and nothing has run on it yet; available: a tiny graph ran on it"),
+  reason: z.string().describe("Why the device is absent, or what was found or ran"),
+  warning: z.string().exactOptional().describe("What is wrong with a device that is available nevertheless"),
   remedy: z.string().optional(),
   milliseconds: z.number().optional().describe("Duration of a test run, where there was one"),
 });

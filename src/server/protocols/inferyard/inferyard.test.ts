@@ -101,11 +101,9 @@ it("explain says where a model would run, by GET and by POST; backends what engi
     expect((body as { candidates: object[] }).candidates[0]).toMatchObject({ target: "native:cpu", verdict: "would-run" });
   }
   const { body } = await ask(["GET", "/api/backends"]);
-  expect((body as { backends: { backend: string }[] }).backends.map(({ backend }) => backend)).toEqual([
-    "onnx",
-    "native",
-    "wasm",
-  ]);
+  const { backends } = body as { backends: { backend: string; availability: object }[] };
+  expect(backends.map(({ backend }) => backend)).toEqual(["onnx", "native", "wasm"]);
+  expect(backends[1]!.availability).toMatchObject({ present: true, devices: [{ state: "present" }] }); // nothing ran for this
 });
 
 it.each<[...Asked, number, string]>([
