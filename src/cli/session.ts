@@ -148,9 +148,11 @@ export async function openSession(
   model?: string,
   more: SessionExtras = {},
 ): Promise<Session> {
-  const { values, origins } = await effectiveSettings(terminal, flags);
+  const { values, origins, ignoredVariables } = await effectiveSettings(terminal, flags);
   const { model: defaultModel = "builtin", variant: _variant, batchTokens: _batchTokens, server: _server, ...settings } = values;
   const { quiet } = flags as GlobalFlags;
+  if (ignoredVariables.length > 0 && quiet !== true)
+    writeLine(terminal.stderr, `inferyard: ${describeIgnored(ignoredVariables)}`);
   let download: PullProgress | undefined;
   const onProgress = (progress: PullProgress): void => {
     const { stage, reference, bytes } = progress;
@@ -183,6 +185,11 @@ export async function openSession(
   };
   const runtime = await createRuntime({ ...chosen, ...own, onEvent });
   return { runtime, settings: values, model: model ?? defaultModel, notice, fetch };
+}
+
+/** One line on variables that a container platform set for a Service called inferyard. */
+function describeIgnored(variables: readonly string[]): string {
+  return `ignoring ${variables.length} variables of a Service, which are no settings: ${variables.join(", ")}`;
 }
 
 function clearLine({ stderr }: Terminal): string {

@@ -38,7 +38,12 @@ interface Server {
 /** The real handler, with a route /big?size=BYTES in front of it, whose answers cost no time to compute. */
 async function serve(options: ListenOptions = {}, handlerOptions: HandlerOptions = {}): Promise<Server> {
   const records: RequestRecord[] = [];
-  const log = { request: (record: RequestRecord) => void records.push(record), event: () => {}, budget: () => {} };
+  const log = {
+    request: (record: RequestRecord) => void records.push(record),
+    event: () => {},
+    budget: () => {},
+    ignoredVariables: () => {},
+  };
   const real = createHandler(runtime, { drainTimeout: 0, log, ...handlerOptions });
   const made = { count: 0, maxAtOnce: 0 };
   let running = 0;

@@ -197,13 +197,52 @@ describe("the section server in the environment", () => {
   });
 
   it.each([
-    ["INFERYARD_SERVER_PORT", "tcp://10.0.0.1:8080", "server.port: "],
+    ["INFERYARD_SERVER_PORT", "udp:8080", "server.port: "],
     ["INFERYARD_SERVER_LOG_LEVEL", "loud", "server.logLevel: "],
     ["INFERYARD_SERVER_KEYS", "abc", "server.keys: "],
     ["INFERYARD_SERVER", "port: 1", "server: "],
     ["INFERYARD_SERVER_PROT", "1", "unknown variable INFERYARD_SERVER_PROT (did you mean INFERYARD_SERVER_PORT?)"],
   ])("%s=%s is refused by name", async (variable, text, words) => {
     expect((await refusal(read({ environment: { [variable]: text } }))).message).toContain(words);
+  });
+});
+
+describe("variables of a Service called inferyard", () => {
+  // What Kubernetes 1.31 sets for Services "inferyard" (ports 8080 "http" and 9090) and "inferyard-server", and Docker's --link.
+  const service = {
+    INFERYARD_SERVICE_HOST: "10.96.12.7",
+    INFERYARD_SERVICE_PORT: "8080",
+    INFERYARD_SERVICE_PORT_HTTP: "8080",
+    INFERYARD_PORT: "tcp://10.96.12.7:8080",
+    INFERYARD_PORT_8080_TCP: "tcp://10.96.12.7:8080",
+    INFERYARD_PORT_8080_TCP_PROTO: "tcp",
+    INFERYARD_PORT_8080_TCP_PORT: "8080",
+    INFERYARD_PORT_8080_TCP_ADDR: "10.96.12.7",
+    INFERYARD_PORT_9090_UDP: "udp://10.96.12.7:9090",
+    INFERYARD_SERVER_SERVICE_HOST: "fd00::7",
+    INFERYARD_SERVER_SERVICE_PORT: "80",
+    INFERYARD_SERVER_PORT: "tcp://[fd00::7]:80",
+  };
+
+  it("are ignored, and named; settings beside them are read", async () => {
+    const { values, ignoredVariables } = await read({ environment: { ...service, INFERYARD_THREADS: "3" } });
+    expect(values.threads).toBe(3);
+    expect(values.server).toBeUndefined();
+    expect(ignoredVariables).toEqual(Object.keys(service));
+  });
+
+  it.each([
+    ["INFERYARD_PORT", "8080"],
+    ["INFERYARD_SERVICE_PORT", "8080"], // without a host there is no Service
+    ["INFERYARD_SERVICE_HOST", "not an address"],
+    ["INFERYARD_PORTS", "tcp://10.0.0.1:80"],
+  ])("are not %s=%s, which stays an error", async (name, text) => {
+    expect((await refusal(read({ environment: { [name]: text } }))).message).toContain(`unknown variable ${name}`);
+  });
+
+  it("do not hide the server's port", async () => {
+    const { values } = await read({ environment: { ...service, INFERYARD_SERVER_PORT: "8081" } });
+    expect(values.server).toEqual({ port: 8081 });
   });
 });
 

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InferyardError, messageOf } from "../errors.ts";
+import { isServiceVariable } from "./service-variables.ts";
 import { type SettingName, type Settings, environmentName, flagName, settingDefaults, settingNames } from "./settings.ts";
 
 /** Where settings are read from. */
@@ -20,6 +21,8 @@ export interface EffectiveSettings {
   readonly values: Settings;
   /** Origin of each setting that has a value: "default", the path of the file, the name of the variable, or the flag. */
   readonly origins: Readonly<Partial<Record<SettingName, string>>>;
+  /** Variables with our prefix that are ignored, since a container platform set them for a Service of our name. */
+  readonly ignoredVariables: readonly string[];
 }
 
 /** One source of settings. */
@@ -48,7 +51,7 @@ export async function readSettings(sources: SettingsSources): Promise<EffectiveS
       origins[name] = joins ? `${origins[name]}, ${origin}` : origin;
     }
   }
-  return { values, origins };
+  return { values, origins, ignoredVariables: serviceVariables(sources.environment) };
 }
 
 /** Path of the settings file: the named one, else inferyard.yaml in the folder, which need not exist. */
@@ -88,7 +91,18 @@ async function environmentSettings(environment: SettingsSources["environment"]):
 /** Variables with the prefix INFERYARD_ that are settings. An empty one counts as not set. */
 function ours(environment: SettingsSources["environment"]): [variable: string, text: string][] {
   return Object.entries(environment).flatMap(([variable, text = ""]) =>
-    variable.startsWith("INFERYARD_") && !otherVariables.has(variable) && text.trim() !== "" ? [[variable, text]] : [],
+    variable.startsWith("INFERYARD_") &&
+    !otherVariables.has(variable) &&
+    text.trim() !== "" &&
+    !isServiceVariable(variable, text, environment)
+      ? [[variable, text]]
+      : [],
+  );
+}
+
+function serviceVariables(environment: SettingsSources["environment"]): string[] {
+  return Object.entries(environment).flatMap(([variable, text = ""]) =>
+    variable.startsWith("INFERYARD_") && isServiceVariable(variable, text, environment) ? [variable] : [],
   );
 }
 

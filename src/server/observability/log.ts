@@ -15,6 +15,8 @@ export interface Log {
   event(event: RuntimeEvent): void;
   /** The default memory budget of the models, where no setting gives one. */
   budget(bytes: Fact<number>): void;
+  /** Variables with our prefix that are ignored; see `EffectiveSettings`. */
+  ignoredVariables(names: readonly string[]): void;
 }
 
 /** Options of a log. */
@@ -52,6 +54,9 @@ export function createLog({ level, stream }: LogOptions): Log {
     },
     budget({ value: bytes, source }) {
       lines.info({ bytes, source }, "memory budget");
+    },
+    ignoredVariables(names) {
+      if (names.length > 0) lines.info({ names }, "ignoring variables of a Service, which are no settings");
     },
     event(event) {
       const quiet = event.type === "loading" || (event.type === "download" && event.progress.stage !== "done");

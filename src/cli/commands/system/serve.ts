@@ -40,13 +40,14 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   ]);
   const endTracing = await startTracing(process.env); // the SDK reads the rest of its variables there too
   const events = new RuntimeEvents();
-  const { values } = await effectiveSettings(terminal, { ...flags });
+  const { values, ignoredVariables } = await effectiveSettings(terminal, { ...flags });
   const section = withFlags({ ...serverDefaults, ...values.server }, flags);
   const keys = await readKeys(section, terminal.directory);
   const tls = await readTls(section, terminal.directory);
   const models = modelsOf(section, values.models ?? {});
   const host = values.host ?? "process"; // isolates crashes of one model from the others
   const log = createLog({ level: section.logLevel ?? serverDefaults.logLevel, stream: terminal.stderr });
+  log.ignoredVariables(ignoredVariables);
   const maxMemory = values.maxMemory ?? (await defaultBudget(budgets, log));
   const maxRunMemory = values.maxRunMemory ?? (await defaultRunMemory());
   const runTimeout = values.runTimeout ?? maxRequestTimeout(section);
