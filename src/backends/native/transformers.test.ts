@@ -41,7 +41,7 @@ const integers = (rows: readonly (readonly number[])[]): Tensor => ({
 
 function largestDifference(own: ArrayLike<number>, golden: ArrayLike<number>): number {
   if (own.length !== golden.length) return Number.NaN;
-  return Array.from(own).reduce((most, value, index) => Math.max(most, Math.abs(value - (golden[index] ?? Number.NaN))), 0);
+  return Array.from(own).reduce((max, value, index) => Math.max(max, Math.abs(value - (golden[index] ?? Number.NaN))), 0);
 }
 
 /** The last `count` rows of a tensor's second axis, of one text. */

@@ -43,11 +43,11 @@ export { type MatmulRequest, matmul } from "./kernels/matmul/matmul.ts";
 export { packMatmulWeights, packedMatmulLength, unpackMatmulWeights } from "./kernels/matmul/weight-packing.ts";
 export { type NormRequest, norm } from "./kernels/reductions/norm.ts";
 export {
-  type CentreRequest,
+  type SubtractZeroPointRequest,
   type QuantizationRangeRequest,
   type QuantizeRequest,
-  centre,
-  centredStride,
+  subtractZeroPoint,
+  int16RowStride,
   quantizationRange,
   quantize,
 } from "./kernels/quantized/quantize.ts";

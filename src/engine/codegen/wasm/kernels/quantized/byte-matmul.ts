@@ -87,7 +87,7 @@ interface StepCursor {
 function multiplyBytes(f: FunctionBuilder, tile: ByteTile): void {
   const { k, sums, a, panel } = tile;
   const norms = sums.map((_, row) => i32.load(a, row * rowBytes(k) + normOffset(k)));
-  const norm = norms.reduce((most, next) => maximum(most, next));
+  const norm = norms.reduce((max, next) => maximum(max, next));
   const walk: StepCursor = {
     tile,
     weights: f.value(i32.add(panel, i32.const(panelHeaderBytes))),

@@ -67,8 +67,8 @@ export function quantizeRows({ rows, columns }: QuantizeRowsRequest): Kernel {
           f.increase(target, runSize);
         });
         if (columns % runSize > 0) run(source, target, columns % runSize);
-        const most = i32x4.maxS(largest, shuffle32(largest, largest, [1, 0, 3, 2]));
-        const norm = f32x4.ceil(f32x4.sqrt(f32x4.convertI32x4S(most)));
+        const max = i32x4.maxS(largest, shuffle32(largest, largest, [1, 0, 3, 2]));
+        const norm = f32x4.ceil(f32x4.sqrt(f32x4.convertI32x4S(max)));
         f.run(i32.store(start, i32x4.extractLane(i32x4.truncSatF32x4S(norm), 0), normOffset(columns)));
         f.run(i32.store(start, i32.sub(i32.const(isUnsigned ? 0 : 128), shift), normOffset(columns) + 4));
       });
