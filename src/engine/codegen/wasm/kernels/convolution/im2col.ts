@@ -7,7 +7,7 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32, i32, select } from "../../assembler/scalar.ts";
 import { i8x16, v128 } from "../../assembler/vector.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
+import { floatBytes, indices, laneCount } from "../loops/lanes.ts";
 import { type DepthWindow, type ResolvedWindow, isUnrolled } from "./window.ts";
 
 /**

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KernelMemory, randomNumbers } from "../../../../../../test/kernel-memory.ts";
-import { contiguousStrides } from "../loops/axes.ts";
+import { contiguousStrides } from "../../../../ir/broadcast.ts";
 import { gather } from "./gather.ts";
 import { indexOutOfRange } from "./load-index.ts";
 import { type StridedCopyRequest, stridedCopy } from "./strided-copy.ts";

@@ -9,7 +9,8 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import type { WeightBytes } from "./integer-packing.ts";
 import { type IntegerOutput, optionalOperands, storeIntegers } from "./integer-epilogue.ts";
-import { laneCount, emitMicroKernel, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
+import { laneCount } from "../loops/lanes.ts";
+import { emitMicroKernel, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
 import { emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
 import { int16RowStride } from "./quantize.ts";
 

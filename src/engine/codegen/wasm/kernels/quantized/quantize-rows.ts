@@ -4,7 +4,7 @@ import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, i16x8, i32x4, i8x16, shuffle32, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { floatBytes, indices } from "../matmul/micro-kernel.ts";
+import { floatBytes, indices } from "../loops/lanes.ts";
 import { quantizedLanes } from "./quantize.ts";
 import { normOffset, rowBytes, runSteps, stepDepth } from "./byte-layout.ts";
 

@@ -6,8 +6,7 @@ import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { emitBlock } from "../loops/blocks.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { storeLanes } from "../loops/lanes.ts";
-import { floatBytes, indices } from "../matmul/micro-kernel.ts";
+import { floatBytes, indices, storeLanes } from "../loops/lanes.ts";
 import { type Reducer, loadVector, reduceRow } from "../loops/row-loops.ts";
 
 /** `sum-square`: sum of squares. `l1`: sum of magnitudes. `l2`: square root of the sum of squares. */

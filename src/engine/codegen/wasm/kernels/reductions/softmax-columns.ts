@@ -8,8 +8,7 @@ import { clampedExp } from "../../math/exponential.ts";
 import { log } from "../../math/logarithm.ts";
 import { emitBlock } from "../loops/blocks.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { storeLanes } from "../loops/lanes.ts";
-import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
+import { floatBytes, indices, laneCount, storeLanes } from "../loops/lanes.ts";
 
 /** Shape of one softmax or log-softmax over the axis n of [outer, n, inner]. `logarithm` selects log-softmax. */
 export interface SoftmaxColumnsRequest {

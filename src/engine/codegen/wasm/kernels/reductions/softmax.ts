@@ -7,8 +7,7 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import { clampedExp } from "../../math/exponential.ts";
 import { log } from "../../math/logarithm.ts";
 import { type Size, offsetBy, addressAt, product, scaleSize, unravel } from "../loops/addressing.ts";
-import { storeLanes } from "../loops/lanes.ts";
-import { floatBytes, laneCount } from "../matmul/micro-kernel.ts";
+import { floatBytes, laneCount, storeLanes } from "../loops/lanes.ts";
 import { type RowLength, forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
 /** Shape, scale and mask of one softmax kernel over the last axis. x and y are float32 and contiguous. */

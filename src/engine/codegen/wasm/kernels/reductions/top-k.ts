@@ -11,7 +11,7 @@ import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { copyElement } from "../loops/copy-bytes.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { laneCount } from "../matmul/micro-kernel.ts";
+import { laneCount } from "../loops/lanes.ts";
 
 /** Element type of the input and of the selected values. */
 export type TopKType = "float32" | "int32" | "int64";
