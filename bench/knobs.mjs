@@ -58,7 +58,7 @@ for (const work of works) {
       name,
       median(of(index, "milliseconds")).toFixed(0),
       ratio.median.toFixed(2),
-      `${ratio.least.toFixed(2)} - ${ratio.most.toFixed(2)}`,
+      `${ratio.min.toFixed(2)} - ${ratio.max.toFixed(2)}`,
       median(of(index, "peak")).toFixed(0),
       median(of(index, "after")).toFixed(0),
       median(of(index, "loads")).toFixed(0),

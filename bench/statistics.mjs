@@ -14,7 +14,7 @@ export function quantile(values, share) {
 }
 
 export function summary(values) {
-  return { median: median(values), least: Math.min(...values), most: Math.max(...values) };
+  return { median: median(values), min: Math.min(...values), max: Math.max(...values) };
 }
 
 // Ratios of values measured one after the other, pair by pair, so that slow drift of the machine cancels out.

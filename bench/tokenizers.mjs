@@ -88,7 +88,7 @@ function report(result) {
     ours.median.toFixed(1),
     library.median.toFixed(1),
     `${ratio.median.toFixed(1)} x`,
-    `${ratio.least.toFixed(1)}..${ratio.most.toFixed(1)}`,
+    `${ratio.min.toFixed(1)}..${ratio.max.toFixed(1)}`,
     `${same} of ${result.documents}`,
   ]);
   console.log(`machine  ${result.machine}\nload     ${describeLoad(result.load)}`);

@@ -28,7 +28,7 @@ async function measureLatency(embedOne, { short, long, shortCalls, longCalls }) 
       await embedOne(texts[call % texts.length]);
       milliseconds.push(performance.now() - started);
     }
-    times[name] = { median: median(milliseconds), least: Math.min(...milliseconds) };
+    times[name] = { median: median(milliseconds), min: Math.min(...milliseconds) };
     for (const text of texts) vectors.push(await embedOne(text));
   }
   return { times, vectors };

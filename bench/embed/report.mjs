@@ -19,11 +19,11 @@ export function formatReport({ machine, load, workload, contenders, comparison, 
 }
 
 function formatPrecision({ precision, latency, bulk, ratios, agreement }) {
-  const single = latency.map(({ contender, work, milliseconds, least }) => [
+  const single = latency.map(({ contender, work, milliseconds, min }) => [
     `${contender}, one text of ${work}`,
     milliseconds.median.toFixed(2),
     range(milliseconds, 2),
-    least.toFixed(2),
+    min.toFixed(2),
   ]);
   const many = bulk.map(({ contender, mode, seconds, texts, megabytes }) => [
     `${contender}, ${mode}`,
@@ -51,6 +51,6 @@ function formatPrecision({ precision, latency, bulk, ratios, agreement }) {
   ].join("\n");
 }
 
-function range({ least, most }, digits) {
-  return `${least.toFixed(digits)} - ${most.toFixed(digits)}`;
+function range({ min, max }, digits) {
+  return `${min.toFixed(digits)} - ${max.toFixed(digits)}`;
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { decoders } from "./decoders.mjs";
 
-const mostMilliseconds = 10_000; // of one engine in one round, but for a run that has begun
+const maxMilliseconds = 10_000; // of one engine in one round, but for a run that has begun
 
 const loaders = {
   native: async (path, threads) => {
@@ -46,7 +46,7 @@ process.once("message", async ({ engine, threads, path, inputs, decode }) => {
     const data = mapped(outputs, (output) => output.data);
     process.on("message", async ({ runs }) => {
       const milliseconds = [];
-      const end = performance.now() + mostMilliseconds;
+      const end = performance.now() + maxMilliseconds;
       for (let index = 0; index < runs && (index === 0 || performance.now() < end); index += 1) {
         const before = performance.now();
         await run(inputs);

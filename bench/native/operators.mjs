@@ -15,10 +15,10 @@ const budgetMs = 3000; // of one operator
 const random = createRandom(7);
 const count = (shape) => shape.reduce((all, size) => all * size, 1);
 const floats = (shape) => ({ type: "float32", shape, data: Float32Array.from({ length: count(shape) }, () => random() * 2 - 1) });
-const whole = (shape, most, type = "int64") => {
+const whole = (shape, max, type = "int64") => {
   const kinds = { int64: BigInt64Array, int32: Int32Array, uint8: Uint8Array, int8: Int8Array, bool: Uint8Array };
   const convert = type === "int64" ? BigInt : Number;
-  return { type, shape, data: kinds[type].from({ length: count(shape) }, () => convert(Math.floor(random() * most))) };
+  return { type, shape, data: kinds[type].from({ length: count(shape) }, () => convert(Math.floor(random() * max))) };
 };
 const weight = (shape) => ({ constant: floats(shape) });
 // Recurrent networks with large weights are chaotic: what differs in the last bit differs in the first 100 steps later.

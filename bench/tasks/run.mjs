@@ -43,7 +43,7 @@ for (const task of tasks) {
     rate(times.inferyard),
     rate(times.transformers),
     ratio.median.toFixed(2),
-    `${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}`,
+    `${ratio.min.toFixed(2)} to ${ratio.max.toFixed(2)}`,
     agreed,
   ]);
 }

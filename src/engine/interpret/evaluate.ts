@@ -24,7 +24,7 @@ import {
   evaluateScatterNd,
 } from "./gather-scatter.ts";
 import {
-  evaluateCentre,
+  evaluateSubtractZeroPoint,
   evaluateIntegerLinear,
   evaluateIntegerMatmul,
   evaluateQuantize,
@@ -71,7 +71,7 @@ const kernels: Kernels = {
   linear: evaluateLinear,
   "quantization-range": evaluateQuantizationRange,
   quantize: evaluateQuantize,
-  centre: evaluateCentre,
+  "subtract-zero-point": evaluateSubtractZeroPoint,
   "integer-matmul": evaluateIntegerMatmul,
   "integer-linear": evaluateIntegerLinear,
   "fused-matmul": evaluateFusedMatmul,

@@ -1,7 +1,7 @@
 /** Operations that read or write elements at indices given by an input. */
 import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
-import { stridesOf } from "../ir/broadcast.ts";
+import { contiguousStrides } from "../ir/broadcast.ts";
 import { isBigIntType } from "../ir/element-types.ts";
 import {
   bigintsOf,
@@ -54,8 +54,8 @@ export function evaluateGatherElements({ axis }: OperationOf<"gather-elements">,
 
 /** For each index, the offset in `data` of the element with the coordinates of the index, except for the index itself along the axis. */
 function indexedOffsets(data: Literal, indices: Literal, axis: number): Float64Array {
-  const from = stridesOf(indices.shape);
-  const to = stridesOf(data.shape);
+  const from = contiguousStrides(indices.shape);
+  const to = contiguousStrides(data.shape);
   const numbers = integersOf(indices);
   return Float64Array.from(numbers, (index, element) => {
     let offset = 0;
@@ -88,7 +88,7 @@ function blockOffsets(data: Literal, indices: Literal, batchAxes: number): numbe
   const depth = indices.shape.at(-1) ?? 0;
   const rows = elementCount(indices.shape.slice(0, -1));
   const batches = elementCount(indices.shape.slice(0, batchAxes));
-  const strides = stridesOf(data.shape);
+  const strides = contiguousStrides(data.shape);
   const numbers = integersOf(indices);
   const batchSize = elementCount(data.shape.slice(batchAxes));
   return Array.from({ length: rows }, (_, row) => {

@@ -1,7 +1,7 @@
 /** Operations that move elements without changing them. */
 import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
-import { broadcastStrides, elementOffsets, stridesOf } from "../ir/broadcast.ts";
+import { broadcastStrides, elementOffsets, contiguousStrides } from "../ir/broadcast.ts";
 import { type Literal, pickElements, reshaped, stringsOf, zeroLiteral } from "../ir/literal.ts";
 import type { OperationOf } from "../ir/operations.ts";
 
@@ -10,7 +10,7 @@ type Literals = readonly Literal[];
 /** Computes `slice`: from `starts`, `sizes` elements per axis, `steps` apart. */
 export function evaluateSlice({ starts, steps, sizes }: OperationOf<"slice">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
-  const strides = stridesOf(x.shape);
+  const strides = contiguousStrides(x.shape);
   const first = starts.reduce((sum, start, axis) => sum + start * at(strides, axis), 0);
   return [
     pickElements(
@@ -29,14 +29,14 @@ export function evaluateSlice({ starts, steps, sizes }: OperationOf<"slice">, [x
 export function evaluatePad({ mode, before, after }: OperationOf<"pad">, [x, value]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const shape = x.shape.map((size, axis) => size + at(before, axis) + at(after, axis));
-  const strides = stridesOf(x.shape);
+  const strides = contiguousStrides(x.shape);
   const count = elementCount(x.shape);
   // For each index of each axis the index in x, or -1 for constant padding.
   const sources = shape.map((size, axis) =>
     Int32Array.from({ length: size }, (_, index) => sourceIndex(index - at(before, axis), at(x.shape, axis), mode)),
   );
   const offsets = new Float64Array(elementCount(shape));
-  const own = stridesOf(shape);
+  const own = contiguousStrides(shape);
   for (let element = 0; element < offsets.length; element += 1) {
     let offset = 0;
     let rest = element;
@@ -100,7 +100,7 @@ export function evaluateConcat({ axis }: OperationOf<"concat">, inputs: Literals
 /** Computes `transpose`: axes in the order of `permutation`. */
 export function evaluateTranspose({ permutation }: OperationOf<"transpose">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
-  const strides = stridesOf(x.shape);
+  const strides = contiguousStrides(x.shape);
   const shape = permutation.map((axis) => at(x.shape, axis));
   return [
     pickElements(

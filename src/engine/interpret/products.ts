@@ -1,7 +1,7 @@
 /** Matrix products and convolutions, and the window arithmetic that pooling shares. */
 import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
-import { broadcastShape, broadcastStrides, elementOffsets, stridesOf } from "../ir/broadcast.ts";
+import { broadcastShape, broadcastStrides, elementOffsets, contiguousStrides } from "../ir/broadcast.ts";
 import { isBigIntType } from "../ir/element-types.ts";
 import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf } from "../ir/literal.ts";
 import { windowCounts } from "../ir/window-arithmetic.ts";
@@ -57,7 +57,7 @@ interface Taps {
 
 /** Offsets of all elements of a kernel, in row-major order. */
 export function kernelOffsets(kernel: readonly number[], dilations: readonly number[]): Taps {
-  const strides = stridesOf(kernel);
+  const strides = contiguousStrides(kernel);
   const offsets = Array.from({ length: elementCount(kernel) }, (_, tap) =>
     kernel.map((size, axis) => (Math.floor(tap / at(strides, axis)) % size) * at(dilations, axis)),
   );
@@ -88,7 +88,7 @@ export function convolve(operation: OperationOf<"convolution">, [x, weights]: Li
   const spatial = windowCounts(sizes, kernel, operation);
   const { offsets } = kernelOffsets(kernel, dilations);
   const [volume, area, taps] = [elementCount(sizes), elementCount(spatial), offsets.length];
-  const [from, to] = [stridesOf(sizes), stridesOf(spatial)];
+  const [from, to] = [contiguousStrides(sizes), contiguousStrides(spatial)];
   const [values, factors] = [numbersOf(x), numbersOf(weights)];
   const results = new Float64Array(batch * filters * area);
   // The offset that each kernel element of each output element reads, -1 for padding: the same for all channels and filters.

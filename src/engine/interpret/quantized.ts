@@ -40,8 +40,8 @@ export function evaluateQuantize(_: OperationOf<"quantize">, [x, scale, zero]: L
   return [literalOf("int16", x.shape, quanta)];
 }
 
-/** `centre`: subtracts the zero point. */
-export function evaluateCentre(_: OperationOf<"centre">, [x, zero]: Literals): Literals {
+/** `subtract-zero-point`: subtracts the zero point. */
+export function evaluateSubtractZeroPoint(_: OperationOf<"subtract-zero-point">, [x, zero]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const [shift = 0] = zero === undefined ? [] : Array.from(numbersOf(zero));
   return [

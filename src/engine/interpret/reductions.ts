@@ -1,7 +1,7 @@
 /** Operations along axes: reductions, argmax, prefix sums, top-k and softmax. */
 import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
-import { elementOffsets, stridesOf } from "../ir/broadcast.ts";
+import { elementOffsets, contiguousStrides } from "../ir/broadcast.ts";
 import { isFloat, isBigIntType } from "../ir/element-types.ts";
 import { bigintsOf, int64Literal, type Literal, literalOf, literalOfBigints, numbersOf, pickElements } from "../ir/literal.ts";
 import type { OperationOf, ReduceFunction } from "../ir/operations.ts";
@@ -37,7 +37,7 @@ export function evaluateReduce(
   inputs: readonly Literal[],
 ): readonly Literal[] {
   const x = only(inputs);
-  const strides = stridesOf(x.shape);
+  const strides = contiguousStrides(x.shape);
   const others = [...x.shape.keys()].filter((axis) => !axes.includes(axis));
   const outer = subset(others);
   const inner = subset(axes);
@@ -86,7 +86,7 @@ interface AxisSlices {
 
 /** The offset of the first element of every slice along an axis, their length and the stride of their elements, all in elements. */
 function axisSlices(shape: readonly number[], axis: number): AxisSlices {
-  const strides = stridesOf(shape);
+  const strides = contiguousStrides(shape);
   return { starts: elementOffsets(shape.with(axis, 1), strides), length: at(shape, axis), stride: at(strides, axis) };
 }
 

@@ -1,7 +1,7 @@
 /** Transposed convolution and pooling. */
 import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
-import { stridesOf } from "../ir/broadcast.ts";
+import { contiguousStrides } from "../ir/broadcast.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import { int64Literal, type Literal, literalOf, numbersOf, pickElements } from "../ir/literal.ts";
 import type { OperationOf, Window } from "../ir/operations.ts";
@@ -19,7 +19,7 @@ export function convolveTransposed(operation: OperationOf<"convolution-transpose
   const spatial = shape.slice(2);
   const { offsets } = kernelOffsets(kernel, dilations);
   const [volume, area, taps] = [elementCount(sizes), elementCount(spatial), offsets.length];
-  const [from, to] = [stridesOf(sizes), stridesOf(spatial)];
+  const [from, to] = [contiguousStrides(sizes), contiguousStrides(spatial)];
   const [values, factors] = [numbersOf(x), numbersOf(weights)];
   const results = new Float64Array(elementCount(shape));
   for (let element = 0; element < volume; element += 1) {
@@ -50,14 +50,14 @@ export function evaluateMaxPool(operation: OperationOf<"max-pool">, [x]: Literal
   const values = numbersOf(x);
   const sizes = x.shape.slice(2);
   const volume = elementCount(sizes);
-  const columnStrides = stridesOf(sizes.toReversed()).toReversed();
+  const columnStrides = contiguousStrides(sizes.toReversed()).toReversed();
   const offsets: number[] = [];
   const indices: number[] = [];
   eachWindow(x.shape, shape, operation.kernel, operation, (start, inside) => {
     let best = inside[0] ?? 0; // a window in the padding alone gives the first element
     for (const offset of inside) if ((values[start + offset] ?? 0) > (values[start + best] ?? 0)) best = offset;
     offsets.push(start + best);
-    const point = coordinatesOf(best, sizes, stridesOf(sizes));
+    const point = coordinatesOf(best, sizes, contiguousStrides(sizes));
     indices.push(operation.columnMajor ? start + linearOffset(point, sizes, columnStrides) : start + best);
   });
   if (volume === 0) throw new Error("the input has no elements");
@@ -91,7 +91,7 @@ function eachWindow(
 ): void {
   const sizes = from.slice(2);
   const spatial = to.slice(2);
-  const [own, out] = [stridesOf(sizes), stridesOf(spatial)];
+  const [own, out] = [contiguousStrides(sizes), contiguousStrides(spatial)];
   const { offsets } = kernelOffsets(kernel, dilations);
   const windows = Array.from({ length: elementCount(spatial) }, (_, element) => {
     const point = coordinatesOf(element, spatial, out);

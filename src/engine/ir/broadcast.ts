@@ -19,7 +19,7 @@ export function broadcastShape(...shapes: readonly (readonly number[])[]): reado
 }
 
 /** Row-major strides of a contiguous tensor, in elements. */
-export function stridesOf(shape: readonly number[]): number[] {
+export function contiguousStrides(shape: readonly number[]): number[] {
   const strides = Array.from(shape, () => 1);
   for (let axis = shape.length - 2; axis >= 0; axis -= 1) strides[axis] = at(strides, axis + 1) * at(shape, axis + 1);
   return strides;
@@ -27,7 +27,7 @@ export function stridesOf(shape: readonly number[]): number[] {
 
 /** Strides in elements with which a contiguous tensor of shape `from` is read as if it had the shape `to`; 0 along repeated axes. */
 export function broadcastStrides(from: readonly number[], to: readonly number[]): number[] {
-  const own = stridesOf(from);
+  const own = contiguousStrides(from);
   return Array.from(to, (size, axis) => {
     const source = axis - to.length + from.length;
     return source < 0 || (from[source] === 1 && size !== 1) ? 0 : at(own, source);

@@ -167,7 +167,7 @@ export type Operation =
   /** clamp(round(x / scale) + zero, 0, 255) - zero, as int16: an 8-bit activation with its zero point subtracted. Inputs: x, scale and zero (uint8), both scalars. */
   | { readonly kind: "quantize" }
   /** x - zero, as int16. Inputs: x (uint8 or int8), and optionally its zero point, a scalar of the same type. */
-  | { readonly kind: "centre" }
+  | { readonly kind: "subtract-zero-point" }
   /** The matrix product of int16 x [..., k] and int32 weights [k, n] whose values fit 16 bits, exact in int32. */
   | { readonly kind: "integer-matmul" }
   /** `integer-matmul`, times scale * columnScale, with an epilogue in float32. Inputs: x (int16), weights (int32), scale, columnScale [1] or [n], then bias and residual if the epilogue has them. */

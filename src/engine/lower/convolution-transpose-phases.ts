@@ -7,7 +7,7 @@
  */
 import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
-import { stridesOf } from "../ir/broadcast.ts";
+import { contiguousStrides } from "../ir/broadcast.ts";
 import type { OperationOf } from "../ir/operations.ts";
 
 /** One spatial axis of the decomposed convolution. */
@@ -71,8 +71,12 @@ export function decomposePhases({ operation, sizes, kernel, outputSizes }: Trans
     const [stride, dilation, pad, length] = [at(strides, axis), at(dilations, axis), at(pads, axis), at(kernel, axis)];
     return phasedAxis({ size, length, stride, dilation, pad, outputSize: at(outputSizes, axis) });
   });
-  const [phases, windows, kernelSteps] = [axes.map((axis) => axis.phases), axes.map((axis) => axis.size), stridesOf(kernel)];
-  const [phaseSteps, positionSteps] = [stridesOf(phases), stridesOf(windows)];
+  const [phases, windows, kernelSteps] = [
+    axes.map((axis) => axis.phases),
+    axes.map((axis) => axis.size),
+    contiguousStrides(kernel),
+  ];
+  const [phaseSteps, positionSteps] = [contiguousStrides(phases), contiguousStrides(windows)];
   const taps = Array.from({ length: elementCount(kernel) }, (_, tap): PhasedTap => {
     const found = { phase: 0, position: 0, tap };
     for (const [axis, { phases: stride, size }] of axes.entries()) {

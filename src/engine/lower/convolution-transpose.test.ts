@@ -6,7 +6,7 @@ import type { Graph, Value } from "../ir/graph.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import type { OperationOf } from "../ir/operations.ts";
 
-const size = (most: number) => fc.integer({ min: 1, max: most });
+const size = (max: number) => fc.integer({ min: 1, max });
 
 interface Case {
   readonly operation: OperationOf<"convolution-transpose">;

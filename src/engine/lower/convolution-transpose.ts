@@ -1,7 +1,7 @@
 /** Lowers transposed convolutions to plain convolutions with more channels, followed by interleaving; see `convolution-transpose-phases.ts`. */
 import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
-import { conv2d, type DepthWindow, interleave, stridedCopy } from "../codegen/wasm/index.ts";
+import { conv2d, type DepthWindow, floatBytes, interleave, stridedCopy } from "../codegen/wasm/index.ts";
 import type { NodeOf, Value } from "../ir/graph.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
 import { type LoweredNode, type Operand, type LoweredCall, tensorOperand } from "./lowered-node.ts";
@@ -13,7 +13,6 @@ import {
   decomposePhases,
 } from "./convolution-transpose-phases.ts";
 
-const floatBytes = 4;
 /** Upper bound on the ratio of multiplications after decomposition (including zero-filled taps) to those of the original kernel. */
 const maxZeroFillRatio = 8;
 /** Upper bound on kernel elements when the weights are computed at run time: each one takes a strided copy. */

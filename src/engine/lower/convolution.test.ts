@@ -6,7 +6,7 @@ import { inferTypes } from "../ir/shape-inference/index.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
 
-const size = (most: number) => fc.integer({ min: 1, max: most });
+const size = (max: number) => fc.integer({ min: 1, max });
 const count = (shape: readonly number[]) => shape.reduce((all, one) => all * one, 1);
 const axis = fc.record({
   size: size(9),

@@ -14,12 +14,12 @@ const all = [...wholes, "float32", "float64"] as const;
 /** Numbers all over a type, its ends and small ones among them. */
 function values(dataType: ElementType, count: number, seed: number): Literal {
   const { kind, bits } = elementTypes[dataType];
-  const [least, most] = kind === "signed" ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
-  const special = kind === "float" ? [0.5, -2.5, 3, -0, 1e9] : [least, most, 0, 1, 2, 3, kind === "signed" ? -1 : 5];
+  const [min, max] = kind === "signed" ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
+  const special = kind === "float" ? [0.5, -2.5, 3, -0, 1e9] : [min, max, 0, 1, 2, 3, kind === "signed" ? -1 : 5];
   const numbers = randomNumbers(count, seed).map((value, index) => {
     if (index % 3 === 0) return special[Math.floor(value * special.length)]!;
     if (kind === "float") return (value - 0.5) * 200;
-    return index % 3 === 1 ? Math.floor(value * 20) - (kind === "signed" ? 10 : 0) : Math.floor(least + value * (most - least));
+    return index % 3 === 1 ? Math.floor(value * 20) - (kind === "signed" ? 10 : 0) : Math.floor(min + value * (max - min));
   });
   return literalOf(dataType, [count], numbers);
 }

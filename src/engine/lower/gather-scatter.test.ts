@@ -5,7 +5,7 @@ import { randomNumbers } from "../../../test/kernel-memory.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
 import type { OperationOf } from "../ir/operations.ts";
 
-const size = (most: number) => fc.integer({ min: 1, max: most });
+const size = (max: number) => fc.integer({ min: 1, max });
 const count = (shape: readonly number[]) => shape.reduce((all, one) => all * one, 1);
 
 /** Whole numbers, which sums and products keep exactly. */
@@ -17,11 +17,11 @@ function data(dataType: Literal["dataType"], shape: readonly number[], seed: num
   );
 }
 
-function indices(dataType: "int32" | "int64", shape: readonly number[], most: (place: number) => number, seed: number): Literal {
+function indices(dataType: "int32" | "int64", shape: readonly number[], max: (place: number) => number, seed: number): Literal {
   return literalOf(
     dataType,
     shape,
-    randomNumbers(count(shape), seed).map((value, place) => Math.floor(value * 2 * most(place)) - most(place)),
+    randomNumbers(count(shape), seed).map((value, place) => Math.floor(value * 2 * max(place)) - max(place)),
   );
 }
 

@@ -9,7 +9,7 @@ import {
   scatterElements,
   type ScatterType,
 } from "../codegen/wasm/index.ts";
-import { stridesOf } from "../ir/broadcast.ts";
+import { contiguousStrides } from "../ir/broadcast.ts";
 import type { ElementType } from "../ir/element-types.ts";
 import type { NodeOf, Value } from "../ir/graph.ts";
 import type { ScatterReduction } from "../ir/operations.ts";
@@ -93,7 +93,7 @@ function elementIndexing(
   const [sizes, { shape }] = [data.type.shape, indices.type];
   if (sizes.length === 0 || shape.length !== sizes.length) return undefined;
   if (shape.some((size, each) => each !== axis && size > at(sizes, each))) return undefined;
-  return { shape, strides: stridesOf(sizes), axis, size: at(sizes, axis), indexType };
+  return { shape, strides: contiguousStrides(sizes), axis, size: at(sizes, axis), indexType };
 }
 
 /** The addressing of gather-nd and scatter-nd. undefined when types are unsupported. */
@@ -110,7 +110,7 @@ function blockIndexing(
   return {
     rows: elementCount(shape.slice(0, -1)),
     sizes: sizes.slice(...axes),
-    strides: stridesOf(sizes).slice(...axes),
+    strides: contiguousStrides(sizes).slice(...axes),
     length: elementCount(sizes.slice(axes[1])),
     indexType,
   };

@@ -2,7 +2,13 @@
 import type { GraphNode, NodeOf } from "../ir/graph.ts";
 import type { OperationKind } from "../ir/operations.ts";
 import { lowerElementwise } from "./elementwise.ts";
-import { lowerCentre, lowerIntegerLinear, lowerIntegerMatmul, lowerQuantizationRange, lowerQuantize } from "./quantized.ts";
+import {
+  lowerSubtractZeroPoint,
+  lowerIntegerLinear,
+  lowerIntegerMatmul,
+  lowerQuantizationRange,
+  lowerQuantize,
+} from "./quantized.ts";
 import { lowerGatherElements, lowerGatherNd, lowerScatterElements, lowerScatterNd } from "./gather-scatter.ts";
 import { lowerPad } from "./pad.ts";
 import { lowerConcat, lowerExpand, lowerGather, lowerSlice, lowerTranspose } from "./movement.ts";
@@ -36,7 +42,7 @@ const rules: { readonly [Kind in OperationKind]?: LoweringRule<NodeOf<Kind>> } =
   pad: lowerPad,
   "quantization-range": lowerQuantizationRange,
   quantize: lowerQuantize,
-  centre: lowerCentre,
+  "subtract-zero-point": lowerSubtractZeroPoint,
   "integer-matmul": lowerIntegerMatmul,
   "integer-linear": lowerIntegerLinear,
   convolution: lowerConvolution,

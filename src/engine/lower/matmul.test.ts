@@ -4,7 +4,7 @@ import { expectOnKernels } from "../../../test/fixtures/run-graph.ts";
 import { randomFloats, randomNumbers } from "../../../test/kernel-memory.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
 
-const size = (most: number) => fc.integer({ min: 1, max: most });
+const size = (max: number) => fc.integer({ min: 1, max });
 const count = (shape: readonly number[]) => shape.reduce((all, one) => all * one, 1);
 
 function floats(shape: readonly number[], seed: number): Literal {

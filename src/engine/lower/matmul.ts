@@ -9,7 +9,7 @@ import {
   packMatmulWeights,
   unpackMatmulWeights,
 } from "../codegen/wasm/index.ts";
-import { broadcastStrides, stridesOf } from "../ir/broadcast.ts";
+import { broadcastStrides, contiguousStrides } from "../ir/broadcast.ts";
 import type { NodeOf, TensorType, Value } from "../ir/graph.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { elementCount } from "../../tensor.ts";
@@ -77,7 +77,7 @@ function lowerBatchedMatmul(
   const [m, n] = [at(sizes, rank - 2), at(sizes, rank - 1)];
   const left = permutedView(aType, operation.a);
   const right = permutedView(bType, operation.b);
-  const target = stridesOf(output.type.shape);
+  const target = contiguousStrides(output.type.shape);
   const strides = Array.from({ length: rank }, (_, axis) => at(target, operation.result.indexOf(axis)));
   if (strides.at(-1) !== 1 && n > 1) return undefined;
   const request: BatchedMatmulRequest = {
@@ -100,7 +100,7 @@ interface View {
 }
 
 function permutedView({ shape }: TensorType, permutation: readonly number[]): View {
-  const strides = stridesOf(shape);
+  const strides = contiguousStrides(shape);
   return { shape: permutation.map((axis) => at(shape, axis)), strides: permutation.map((axis) => at(strides, axis)) };
 }
 

@@ -2,7 +2,7 @@
 import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import { gather, stridedCopy } from "../codegen/wasm/index.ts";
-import { broadcastStrides, stridesOf } from "../ir/broadcast.ts";
+import { broadcastStrides, contiguousStrides } from "../ir/broadcast.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
 import type { GraphNode, NodeOf, Value } from "../ir/graph.ts";
 import { type LoweredNode, singleCall, type LoweredCall, tensorOperand } from "./lowered-node.ts";
@@ -58,9 +58,9 @@ function onlyOperands({ inputs, outputs }: GraphNode): readonly [Value, Value] |
 export function lowerTranspose(node: NodeOf<"transpose">): LoweredNode | undefined {
   const [from, to] = onlyOperands(node) ?? [];
   if (from === undefined || to === undefined) return undefined;
-  const strides = stridesOf(from.type.shape);
+  const strides = contiguousStrides(from.type.shape);
   const source = node.operation.permutation.map((axis) => at(strides, axis));
-  return { calls: [stridedCopyCall({ from, to, shape: to.type.shape, source, target: stridesOf(to.type.shape) })] };
+  return { calls: [stridedCopyCall({ from, to, shape: to.type.shape, source, target: contiguousStrides(to.type.shape) })] };
 }
 
 /** Lowers a slice, with negative steps too, to one strided copy. */
@@ -68,10 +68,12 @@ export function lowerSlice(node: NodeOf<"slice">): LoweredNode | undefined {
   const [from, to] = onlyOperands(node) ?? [];
   if (from === undefined || to === undefined) return undefined;
   const { starts, steps } = node.operation;
-  const strides = stridesOf(from.type.shape);
+  const strides = contiguousStrides(from.type.shape);
   const source = steps.map((step, axis) => step * at(strides, axis));
   const sourceStart = starts.reduce((sum, start, axis) => sum + start * at(strides, axis), 0);
-  return { calls: [stridedCopyCall({ from, to, shape: to.type.shape, source, target: stridesOf(to.type.shape), sourceStart })] };
+  return {
+    calls: [stridedCopyCall({ from, to, shape: to.type.shape, source, target: contiguousStrides(to.type.shape), sourceStart })],
+  };
 }
 
 /** Lowers a broadcast to one strided copy whose source strides are 0 on broadcast axes. */
@@ -80,7 +82,9 @@ export function lowerExpand(node: NodeOf<"expand">): LoweredNode | undefined {
   if (from === undefined || to === undefined) return undefined;
   const { shape } = to.type;
   return {
-    calls: [stridedCopyCall({ from, to, shape, source: broadcastStrides(from.type.shape, shape), target: stridesOf(shape) })],
+    calls: [
+      stridedCopyCall({ from, to, shape, source: broadcastStrides(from.type.shape, shape), target: contiguousStrides(shape) }),
+    ],
   };
 }
 
@@ -99,10 +103,10 @@ function appendOperand({ operation, inputs, outputs }: NodeOf<"concat">, operand
   const [from, to] = [inputs[operand], outputs[0]];
   if (from === undefined || to === undefined || elementCount(from.type.shape) === 0) return [];
   const { shape } = from.type;
-  const target = stridesOf(to.type.shape);
+  const target = contiguousStrides(to.type.shape);
   const start = inputs.slice(0, operand).reduce((sum, { type }) => sum + at(type.shape, operation.axis), 0);
   const targetStart = start * at(target, operation.axis);
-  return [stridedCopyCall({ from, to, shape, source: stridesOf(shape), target, targetStart })];
+  return [stridedCopyCall({ from, to, shape, source: contiguousStrides(shape), target, targetStart })];
 }
 
 /** Lowers gather (ONNX Gather) with int32 or int64 indices along one axis. */

@@ -2,7 +2,7 @@
 import type { NodeOf } from "../ir/graph.ts";
 import { at } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
-import { stridesOf } from "../ir/broadcast.ts";
+import { contiguousStrides } from "../ir/broadcast.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { stridedCopyCall } from "./movement.ts";
 import type { LoweredNode, LoweredCall } from "./lowered-node.ts";
@@ -19,13 +19,13 @@ export function lowerPad({ operation, inputs, outputs }: NodeOf<"pad">): Lowered
   const sizes = x.type.shape;
   if (mode !== "constant" && !sizes.every((size, axis) => canRepeat(mode, size, at(before, axis), at(after, axis))))
     return undefined;
-  const target = stridesOf(y.type.shape);
+  const target = contiguousStrides(y.type.shape);
   const offsetOf = (coordinates: readonly number[]): number =>
     coordinates.reduce((sum, coordinate, axis) => sum + coordinate * at(target, axis), 0);
   const calls: LoweredCall[] = [];
   if (elementCount(sizes) > 0)
     calls.push(
-      stridedCopyCall({ from: x, to: y, shape: sizes, source: stridesOf(sizes), target, targetStart: offsetOf(before) }),
+      stridedCopyCall({ from: x, to: y, shape: sizes, source: contiguousStrides(sizes), target, targetStart: offsetOf(before) }),
     );
   // The part of y that is filled so far: its first coordinate and its shape.
   const begins = [...before];

@@ -1,12 +1,10 @@
 /** Lowers max and average pooling of one to three spatial axes to the pool2d kernel. */
 import type { NodeOf } from "../ir/graph.ts";
 import { elementCount } from "../../tensor.ts";
-import { elementwise, type Kernel, pool2d } from "../codegen/wasm/index.ts";
+import { elementwise, floatBytes, type Kernel, pool2d } from "../codegen/wasm/index.ts";
 import type { Window } from "../ir/operations.ts";
 import { type LoweredNode, type Operand, type LoweringContext, tensorOperand } from "./lowered-node.ts";
 import { ceilModeWindow, window2d } from "./window-2d.ts";
-
-const floatBytes = 4;
 
 /** Lowers max pooling of float32, uint8 or int8 whose second output, the positions, nobody uses. */
 export function lowerMaxPool(

@@ -4,7 +4,7 @@ import { elementCount, type TensorData } from "../../tensor.ts";
 import {
   byteMatmul,
   type ByteWeights,
-  centre,
+  subtractZeroPoint,
   fitsBytes,
   type IntegerOutput,
   integerMatmul,
@@ -67,16 +67,16 @@ export function lowerQuantize(
   if (x === undefined || !hasEvenColumns(x)) return undefined;
   if (hasByteLayout(outputs[0]))
     return singleCall(quantizeRows(matrixShape(x)), ...[x, scale, zero, outputs[0]].map((value) => tensorOperand(value)));
-  const kernel = quantize({ ...matrixShape(x), per: "tensor", output: "centred" });
+  const kernel = quantize({ ...matrixShape(x), per: "tensor", output: "int16" });
   return singleCall(kernel, tensorOperand(x), tensorOperand(scale), tensorOperand(zero), tensorOperand(outputs[0]));
 }
 
 /** Lowers the subtraction of the zero point from uint8 or int8 activations; the result is int16. */
-export function lowerCentre({ inputs, outputs }: NodeOf<"centre">): LoweredNode | undefined {
+export function lowerSubtractZeroPoint({ inputs, outputs }: NodeOf<"subtract-zero-point">): LoweredNode | undefined {
   const [x, zero] = inputs;
   const type = x?.type.dataType;
   if (x === undefined || (type !== "uint8" && type !== "int8") || !hasEvenColumns(x)) return undefined;
-  const kernel = centre({ ...matrixShape(x), type, zeroPoint: zero !== undefined });
+  const kernel = subtractZeroPoint({ ...matrixShape(x), type, zeroPoint: zero !== undefined });
   return singleCall(kernel, tensorOperand(x), ...(zero === undefined ? [] : [tensorOperand(zero)]), tensorOperand(outputs[0]));
 }
 

@@ -4,7 +4,7 @@ import { expectOnKernels } from "../../../test/fixtures/run-graph.ts";
 import { randomFloats, randomNumbers } from "../../../test/kernel-memory.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
 
-const size = (most: number) => fc.integer({ min: 1, max: most });
+const size = (max: number) => fc.integer({ min: 1, max });
 const count = (shape: readonly number[]) => shape.reduce((all, one) => all * one, 1);
 const shapes = fc.array(fc.oneof(size(4), size(23)), { minLength: 1, maxLength: 3 });
 const numeric = fc.constantFrom("float32", "int32", "int64");
@@ -42,8 +42,8 @@ describe("operations along any axis", () => {
           const data = x.data as Float32Array;
           [Number.NaN, -0, Infinity, -Infinity].forEach((value, place) => (data[(seed + place * 3) % data.length] = value));
         }
-        const most = 1 + (seed % shape[axis]!);
-        expectOnKernels({ kind: "top-k", axis, count: most, largest }, [x], { splits });
+        const max = 1 + (seed % shape[axis]!);
+        expectOnKernels({ kind: "top-k", axis, count: max, largest }, [x], { splits });
       }),
       { numRuns: 200 },
     );
@@ -51,12 +51,12 @@ describe("operations along any axis", () => {
 
   it("the best of a long row are found wherever they stand", () => {
     for (const largest of [true, false])
-      for (const [length, most] of [
+      for (const [length, max] of [
         [5000, 50],
         [1003, 1003],
         [77, 1],
       ] as const)
-        expectOnKernels({ kind: "top-k", axis: 1, count: most, largest }, [floats([2, length], most)], { splits: 2 });
+        expectOnKernels({ kind: "top-k", axis: 1, count: max, largest }, [floats([2, length], max)], { splits: 2 });
   });
 
   it("softmax goes along any axis", () => {

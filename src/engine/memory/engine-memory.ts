@@ -7,10 +7,10 @@ import { readPaddingBytes, type WasmMemory, wasmHost, wasmPageBytes } from "../c
 import { elementTypes } from "../ir/element-types.ts";
 import { storageIdentity, type Literal } from "../ir/literal.ts";
 import type { PackedWeights } from "../lower/lowered-node.ts";
+import { bufferAlignment } from "../plan/arena-layout.ts";
 import { BlockAllocator } from "./block-allocator.ts";
 import { type ReplicaIds, RegionTable, outOfEngineMemory } from "./region-table.ts";
 
-const alignment = 64;
 /** Pages of 64 KiB in 4 GiB. A shared WebAssembly memory must declare a maximum size; pages are allocated only when the memory grows. */
 const maxPages = 65_536;
 
@@ -64,7 +64,7 @@ export class EngineMemory {
   readonly #findPacked: NonNullable<MemorySettings["findPacked"]>;
   readonly #isFirst: boolean;
   readonly #isAlone: boolean;
-  #arena = { start: alignment, bytes: 0 };
+  #arena = { start: bufferAlignment, bytes: 0 };
 
   constructor({ shared, replica, from, findPacked = () => undefined }: MemorySettings) {
     const { Memory } = wasmHost();
@@ -206,7 +206,7 @@ export class EngineMemory {
     const wanted = paddedSize(arenaBytes);
     const { start, bytes } = this.#arena;
     if (wanted <= bytes) return;
-    this.#arena = { start: alignment, bytes: 0 };
+    this.#arena = { start: bufferAlignment, bytes: 0 };
     if (bytes > 0) this.#blocks.free(start, bytes);
     const atOnce = this.#isAlone ? wanted : arenaGrowth ** Math.ceil(Math.log(wanted) / Math.log(arenaGrowth));
     this.#arena = { start: this.#blocks.allocate(wanted, atOnce), bytes: wanted };
@@ -232,7 +232,7 @@ export class EngineMemory {
 
 /** `bytes` plus the padding that kernels may read past the end of a buffer, rounded up to the alignment of blocks. */
 function paddedSize(bytes: number): number {
-  return Math.ceil((bytes + readPaddingBytes) / alignment) * alignment;
+  return Math.ceil((bytes + readPaddingBytes) / bufferAlignment) * bufferAlignment;
 }
 
 function bytesOf(data: TensorData): Uint8Array {

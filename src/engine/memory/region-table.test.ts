@@ -93,9 +93,9 @@ describe("regions of a memory", () => {
 
   it("end at 4 GiB, with an error that says so, and leave what there is as it was", () => {
     const regions = new RegionTable({ buffer: undefined, members: Int32Array.of(1), owner: 1 }, () => {});
-    const most = regions.claim(2 ** 32 - 2 * page);
+    const max = regions.claim(2 ** 32 - 2 * page);
     expect(() => regions.claim(2 * page)).toThrow(expect.objectContaining({ code: "OUT_OF_MEMORY" }));
-    expect(() => regions.extend(most, 2 * page)).toThrow(expect.objectContaining({ code: "OUT_OF_MEMORY" }));
-    expect(regions.claim(1000).start).toBe(most.start + most.bytes);
+    expect(() => regions.extend(max, 2 * page)).toThrow(expect.objectContaining({ code: "OUT_OF_MEMORY" }));
+    expect(regions.claim(1000).start).toBe(max.start + max.bytes);
   });
 });

@@ -25,12 +25,12 @@ function integerMatmul({ operation, inputs }: GraphNode, rewriter: Rewriter): Va
     return undefined;
   const [min, max] = rangeIncludingZero(weights.constant);
   if (max - min > 255) return undefined;
-  const centred = centredOf(rewriter, x);
-  return centred && rewriter.add({ kind: "integer-matmul" }, centred, weights);
+  const activations = withoutZeroPoint(rewriter, x);
+  return activations && rewriter.add({ kind: "integer-matmul" }, activations, weights);
 }
 
 /** x as int16, if it is a byte tensor cast to int32, with or without its zero point subtracted. */
-function centredOf(rewriter: Rewriter, x: Value): Value | undefined {
+function withoutZeroPoint(rewriter: Rewriter, x: Value): Value | undefined {
   const shifted = operandsOf(rewriter, x, "sub");
   const bytes = bytesOf(rewriter, shifted?.[0] ?? x);
   const zero = shifted && bytesOf(rewriter, shifted[1]);
@@ -39,7 +39,7 @@ function centredOf(rewriter: Rewriter, x: Value): Value | undefined {
   if (zero !== undefined && zero.type.dataType !== bytes.type.dataType) return undefined;
   const quantized = zero && quantizedOf(rewriter, bytes, zero);
   if (quantized !== undefined) return quantized;
-  return rewriter.add({ kind: "centre" }, bytes, ...(zero === undefined ? [] : [zero]));
+  return rewriter.add({ kind: "subtract-zero-point" }, bytes, ...(zero === undefined ? [] : [zero]));
 }
 
 /** The uint8 or int8 tensor that the value is an int32 cast of. */

@@ -19,8 +19,8 @@ export interface ArenaLayout {
   readonly bytes: number;
 }
 
-/** Alignment in bytes of each buffer and of the block's size. */
-const alignment = 64;
+/** Alignment in bytes of each buffer in engine memory and of the size of its block. */
+export const bufferAlignment = 64;
 
 /**
  * Assigns offsets greedily by size (Pisarchyk and Lee 2020, "Efficient Memory Management for Deep Neural Net Inference"): the largest buffer first,
@@ -35,7 +35,7 @@ export function assignOffsets(lifetimes: readonly Lifetime[], padding: number, o
   for (const index of order) {
     const life = at(lifetimes, index);
     onBuffer();
-    const size = Math.ceil((life.bytes + padding) / alignment) * alignment;
+    const size = Math.ceil((life.bytes + padding) / bufferAlignment) * bufferAlignment;
     let start = 0;
     for (const other of placed) {
       if (other.life.to < life.from || other.life.from > life.to) continue;

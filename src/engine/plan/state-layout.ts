@@ -6,6 +6,7 @@ import { elementCount } from "../../tensor.ts";
 import { readPaddingBytes } from "../codegen/wasm/index.ts";
 import type { TensorType } from "../ir/graph.ts";
 import { storageBytes } from "../lower/movement.ts";
+import { bufferAlignment } from "./arena-layout.ts";
 
 /** Offsets of states in a block. */
 export interface StateLayout {
@@ -15,15 +16,13 @@ export interface StateLayout {
   readonly bytes: number;
 }
 
-const alignment = 64;
-
 /** Lays out states of these types, each aligned to 64 bytes and followed by the padding that kernels may read. */
 export function layOutStates(types: readonly TensorType[]): StateLayout {
   let bytes = 0;
   const offsets = types.map(({ dataType, shape }) => {
     const start = bytes;
     const size = elementCount(shape) * storageBytes(dataType) + readPaddingBytes;
-    bytes += Math.ceil(size / alignment) * alignment;
+    bytes += Math.ceil(size / bufferAlignment) * bufferAlignment;
     return start;
   });
   return { offsets, bytes };

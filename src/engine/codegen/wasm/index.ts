@@ -11,6 +11,7 @@ export {
   kernelFunction,
 } from "./compile.ts";
 export { kernelCall, type Kernel, type KernelCall, type KernelFunction, type KernelStatus, readPaddingBytes } from "./kernel.ts";
+export { floatBytes } from "./kernels/loops/lanes.ts";
 export { type ArgReduceRequest, argReduce } from "./kernels/reductions/arg-reduce.ts";
 export { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./kernels/matmul/batched-matmul.ts";
 export { type Conv2dRequest, conv2d } from "./kernels/convolution/conv2d.ts";
@@ -43,11 +44,11 @@ export { type MatmulRequest, matmul } from "./kernels/matmul/matmul.ts";
 export { packMatmulWeights, packedMatmulLength, unpackMatmulWeights } from "./kernels/matmul/weight-packing.ts";
 export { type NormRequest, norm } from "./kernels/reductions/norm.ts";
 export {
-  type CentreRequest,
+  type SubtractZeroPointRequest,
   type QuantizationRangeRequest,
   type QuantizeRequest,
-  centre,
-  centredStride,
+  subtractZeroPoint,
+  int16RowStride,
   quantizationRange,
   quantize,
 } from "./kernels/quantized/quantize.ts";

@@ -30,7 +30,7 @@ async function start(model: string, capacity = 128): Promise<DecodeSession> {
 }
 
 function likeliest(logits: Float32Array): number {
-  return logits.indexOf(logits.reduce((most, each) => Math.max(most, each)));
+  return logits.indexOf(logits.reduce((max, each) => Math.max(max, each)));
 }
 
 /** Tokens that mean nothing, the same each time. */

@@ -56,15 +56,15 @@ function interpreted(model: OnnxModel, inputs: TensorMap): TensorMap {
 
 const vector = (...values: number[]): Tensor => float32([values.length], ...values) as Tensor;
 
-/** Loop: `carried` times `weights` while the sum is below 100, as many rounds as `most` says at most; rows are the sums. */
-function growingLoop(weights: Literal, most?: Literal): OnnxModel {
+/** Loop: `carried` times `weights` while the sum is below 100, as many rounds as `max` says at most; rows are the sums. */
+function growingLoop(weights: Literal, max?: Literal): OnnxModel {
   const g = new GraphWriter();
   const inner = new GraphWriter("inner");
   const product = inner.add("MatMul", ["carried", "w"]);
   const sum = inner.sum(product);
   const goes = inner.add("Less", [sum, inner.constant(float32([], 100))]);
   const body: OnnxAttribute = { kind: "graph", value: inner.graph(["round", "going", "carried"], [goes, product, sum]) };
-  const first = g.add("Loop", [most === undefined ? "" : g.constant(most), "", "x"], { body }, 2);
+  const first = g.add("Loop", [max === undefined ? "" : g.constant(max), "", "x"], { body }, 2);
   const model = g.model(["x"], [first, `${first}.1`]);
   return { ...model, graph: { ...model.graph, initializers: new Map([["w", weights]]) } };
 }
@@ -274,13 +274,13 @@ describe("a loop whose end depends on values", () => {
   });
 
   it("runs no round, or as many as it is told at most", async () => {
-    for (const most of [0, 1, 3]) {
-      const model = growingLoop(neighbours, int64([], most));
+    for (const max of [0, 1, 3]) {
+      const model = growingLoop(neighbours, int64([], max));
       const { engine } = load(model);
       const x = row(1);
       const results = Object.values(await engine.run({ x }));
       expect(results).toEqual(Object.values(interpreted(model, { x })));
-      expect(results[1]!.shape[0]).toBe(most);
+      expect(results[1]!.shape[0]).toBe(max);
     }
   });
 

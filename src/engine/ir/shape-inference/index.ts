@@ -63,7 +63,7 @@ const rules: Rules = {
     { dataType: "uint8", shape: [] },
   ],
   quantize: (_, inputs) => [{ dataType: "int16", shape: firstOf(inputs).shape }],
-  centre: (_, inputs) => [{ dataType: "int16", shape: firstOf(inputs).shape }],
+  "subtract-zero-point": (_, inputs) => [{ dataType: "int16", shape: firstOf(inputs).shape }],
   "integer-matmul": (_, inputs) => inferIntegerMatmul(inputs, "int32"),
   "integer-linear": (_, inputs) => inferIntegerMatmul(inputs, "float32"),
   "fused-matmul": inferFusedMatmul,

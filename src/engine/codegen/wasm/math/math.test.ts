@@ -54,10 +54,10 @@ function largestUnits(lanes: Lanes, exact: (x: number) => number, values: Float3
 }
 
 /** Evenly between the borders, and as many with every exponent from 1e-30 up. */
-function spread(least: number, most: number): Float32Array {
+function spread(min: number, max: number): Float32Array {
   const share = randomNumbers(40_000, 7);
   return Float32Array.from(share, (value, index) =>
-    index % 2 === 0 ? least + value * (most - least) : (index % 4 === 1 ? least : most) * 10 ** (-30 * value),
+    index % 2 === 0 ? min + value * (max - min) : (index % 4 === 1 ? min : max) * 10 ** (-30 * value),
   );
 }
 

@@ -11,8 +11,8 @@ export function polynomial(f: FunctionBuilder, x: V128, coefficients: readonly n
 }
 
 /** Clamps `x` to the range between two constants. NaN gives NaN. */
-export function clamp(x: V128, least: number, most: number): V128 {
-  return f32x4.pmax(f32x4.pmin(x, f32x4.const(most)), f32x4.const(least));
+export function clamp(x: V128, min: number, max: number): V128 {
+  return f32x4.pmax(f32x4.pmin(x, f32x4.const(max)), f32x4.const(min));
 }
 
 /** `magnitude` with the sign of `x`. */

@@ -96,12 +96,23 @@ function attendToProjections(
   const [pastKey, pastValue] = [0, 1].map((half) => (past === undefined ? undefined : halfOf(call, past, half)));
   const keys = appendToCache(call, pastKey, key);
   const values = appendToCache(call, pastValue, value);
+  const y = attend(call, query, keys, values, mask, scores);
+  if (!call.usesOutput(1)) return [y];
+  const grown = [keys, values].map((each) => call.reshape(each, [1, ...each.type.shape]));
+  return [y, call.add({ kind: "concat", axis: 0 }, ...grown)];
+}
+
+/**
+ * Attention over query [N, heads, L, D], key and value [N, heads, T, D] with the causal mask of the attribute `unidirectional`, joined to [N, L, heads * D].
+ * `scores` is added to the attention scores; see `maskBias` for the shapes of `mask`.
+ */
+function attend(call: OperatorCall, query: Value, key: Value, value: Value, mask?: Value, scores?: Value): Value {
   const [batch = 0, , length = 0] = query.type.shape;
-  const total = at(keys.type.shape, 2);
+  const total = at(key.type.shape, 2);
   const { output } = scaledDotProductAttention(call, {
     query,
-    key: keys,
-    value: values,
+    key,
+    value,
     scale: scaleOf(call, query),
     softcap: 0,
     bias: sumBiases(
@@ -111,10 +122,7 @@ function attendToProjections(
       scores,
     ),
   });
-  const y = joinHeads(call, output);
-  if (!call.usesOutput(1)) return [y];
-  const grown = [keys, values].map((each) => call.reshape(each, [1, ...each.type.shape]));
-  return [y, call.add({ kind: "concat", axis: 0 }, ...grown)];
+  return joinHeads(call, output);
 }
 
 /** Keys (0) or values (1) of a past that holds both. */
@@ -159,24 +167,9 @@ function multiHeadAttention(call: OperatorCall): readonly Value[] {
   if (call.usesOutput(3)) throw new Error("the output of attention scores is not supported");
   const key = appendToCache(call, widenedIfGiven(call, 6), newKey);
   const value = appendToCache(call, widenedIfGiven(call, 7), newValue);
-  const [batch = 0, , length = 0] = query.type.shape;
-  const total = at(key.type.shape, 2);
-  const mask = call.tensorIfGiven(4);
-  const { output } = scaledDotProductAttention(call, {
-    query,
-    key,
-    value,
-    scale: scaleOf(call, query),
-    softcap: 0,
-    bias: sumBiases(
-      call,
-      mask === undefined ? undefined : maskBias(call, mask, batch, length, total),
-      causalBias(call, length, total),
-      widenedIfGiven(call, 5),
-    ),
-  });
+  const y = attend(call, query, key, value, call.tensorIfGiven(4), widenedIfGiven(call, 5));
   const { dataType } = call.tensor(0).type;
-  return [joinHeads(call, output), key, value].map((each) => call.cast(each, dataType));
+  return [y, key, value].map((each) => call.cast(each, dataType));
 }
 
 /** Rules of attention operators of com.microsoft. */

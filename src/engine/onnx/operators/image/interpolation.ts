@@ -1,7 +1,7 @@
 /** Sampling of images at coordinates that are tensors, with interpolation. Coordinate 0 is the centre of the first pixel. */
 import { at } from "../../../../checked.ts";
 import { elementCount } from "../../../../tensor.ts";
-import { stridesOf } from "../../../ir/broadcast.ts";
+import { contiguousStrides } from "../../../ir/broadcast.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 
@@ -11,7 +11,7 @@ export type Padding = "zeros" | "edge";
 /** Pixels [N, C, P] of x [N, C, ...] at integer coordinates, one tensor [N, P] for each spatial axis. */
 export function samplePixels(call: OperatorCall, x: Value, coordinates: readonly Value[], outside: Padding): Value {
   const [batch = 0, channels = 0, ...sizes] = x.type.shape;
-  const strides = stridesOf(sizes);
+  const strides = contiguousStrides(sizes);
   const points = coordinates[0]?.type.shape[1] ?? 0;
   let offset: Value | undefined;
   let inside: Value | undefined;

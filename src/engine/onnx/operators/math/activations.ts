@@ -12,15 +12,19 @@ function byPositive(call: OperatorCall, x: Value, then: Value, otherwise: Value 
   return call.select(call.binary("greater", x, 0), then, otherwise);
 }
 
-/** ONNX LeakyRelu: alpha * x below zero. */
-export function leakyRelu(call: OperatorCall, x: Value): Value {
-  return call.select(call.binary("less", x, 0), call.binary("mul", x, call.float("alpha", 0.01)), x);
+/** ONNX LeakyRelu: alpha * x below zero. Default of alpha: the node's attribute. */
+export function leakyRelu(call: OperatorCall, x: Value, alpha: number = call.float("alpha", 0.01)): Value {
+  return call.select(call.binary("less", x, 0), call.binary("mul", x, alpha), x);
+}
+
+/** alpha * (exp(x) - 1): the value of Elu and Selu below zero. */
+export function scaledExpm1(call: OperatorCall, x: Value, alpha: number): Value {
+  return call.binary("mul", call.binary("sub", call.unary("exp", x), 1), alpha);
 }
 
 /** ONNX Elu: alpha * (exp(x) - 1) below zero (Clevert et al., https://arxiv.org/abs/1511.07289). */
 function elu(call: OperatorCall, x: Value): Value {
-  const below = call.binary("mul", call.binary("sub", call.unary("exp", x), 1), call.float("alpha", 1));
-  return byPositive(call, x, x, below);
+  return byPositive(call, x, x, scaledExpm1(call, x, call.float("alpha", 1)));
 }
 
 /** ONNX Celu, opset 12: Barron, https://arxiv.org/abs/1704.07483. */
@@ -34,8 +38,7 @@ function celu(call: OperatorCall, x: Value): Value {
 function selu(call: OperatorCall, x: Value): Value {
   const alpha = call.float("alpha", 1.67326319217681884765625);
   const gamma = call.float("gamma", 1.05070102214813232421875);
-  const below = call.binary("mul", call.binary("sub", call.unary("exp", x), 1), alpha);
-  return call.binary("mul", byPositive(call, x, x, below), gamma);
+  return call.binary("mul", byPositive(call, x, x, scaledExpm1(call, x, alpha)), gamma);
 }
 
 /** ONNX HardSigmoid. */
@@ -44,9 +47,18 @@ function hardSigmoid(call: OperatorCall, x: Value): Value {
 }
 
 /** alpha * x + beta, clamped to 0..1. */
-function clampedLine(call: OperatorCall, x: Value, alpha: number, beta: number): Value {
-  const line = call.binary("add", call.binary("mul", x, alpha), beta);
-  return call.binary("min", call.binary("max", line, 0), 1);
+export function clampedLine(call: OperatorCall, x: Value, alpha: number, beta: number): Value {
+  return call.binary("min", call.binary("max", line(call, x, alpha, beta), 0), 1);
+}
+
+/** alpha * x + beta. */
+export function line(call: OperatorCall, x: Value, alpha: number, beta: number): Value {
+  return call.binary("add", call.binary("mul", x, alpha), beta);
+}
+
+/** ONNX Softsign: x / (1 + |x|). */
+export function softsign(call: OperatorCall, x: Value): Value {
+  return call.binary("div", x, call.binary("add", call.unary("abs", x), 1));
 }
 
 /** ONNX Gelu, opset 20: Hendrycks and Gimpel, https://arxiv.org/abs/1606.08415. */
@@ -120,10 +132,7 @@ export const activations: OperatorFamily = {
   Mish: since(18, computeWidened(mish)),
   Tanh: since(1, (call) => call.unary("tanh", call.tensor(0))),
   Softplus: since(1, (call) => call.unary("softplus", call.tensor(0))),
-  Softsign: since(
-    1,
-    computeWidened((call, x) => call.binary("div", x, call.binary("add", call.unary("abs", x), 1))),
-  ),
+  Softsign: since(1, computeWidened(softsign)),
   ThresholdedRelu: since(10, thresholdedRelu),
   Shrink: since(9, computeWidened(shrink)),
 };

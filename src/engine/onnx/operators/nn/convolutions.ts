@@ -1,7 +1,7 @@
 /** Convolutions: plain, transposed, of quantized integers and deformable; and Col2Im. */
 import { at } from "../../../../checked.ts";
 import { elementCount } from "../../../../tensor.ts";
-import { stridesOf } from "../../../ir/broadcast.ts";
+import { contiguousStrides } from "../../../ir/broadcast.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf } from "../../../ir/literal.ts";
 import { transposedWindowSizes, windowCounts } from "../../../ir/window-arithmetic.ts";
@@ -173,7 +173,11 @@ function columnsToImage(call: OperatorCall): Value {
       `the shape [${columns.type.shape.join(", ")}] does not match blocks of [${block.join(", ")}] in an image of [${image.join(", ")}]`,
     );
   const channels = depth / taps;
-  const [blockStrides, countStrides, imageStrides] = [stridesOf(block), stridesOf(counts), stridesOf(image)];
+  const [blockStrides, countStrides, imageStrides] = [
+    contiguousStrides(block),
+    contiguousStrides(counts),
+    contiguousStrides(image),
+  ];
   call.builder.reserve({ dataType: "float64", shape: [taps, blocks] });
   const targets = Array.from({ length: taps * blocks }, (_, index) => {
     const [tap, position] = [Math.floor(index / blocks), index % blocks];

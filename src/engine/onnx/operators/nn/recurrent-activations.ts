@@ -1,5 +1,6 @@
 /** Activation functions that recurrent operators name in their attributes. */
 import type { Value } from "../../../ir/graph.ts";
+import { clampedLine, leakyRelu, line, scaledExpm1, softsign } from "../math/activations.ts";
 import type { OperatorCall } from "../operator-call.ts";
 
 /** Applies an activation function to a tensor, element by element. */
@@ -17,34 +18,22 @@ const named: Readonly<Record<string, Named>> = {
   relu: { compute: (call, x) => call.binary("max", x, 0) },
   tanh: { compute: (call, x) => call.unary("tanh", x) },
   sigmoid: { compute: (call, x) => call.unary("sigmoid", x) },
-  softsign: { compute: (call, x) => call.binary("div", x, call.binary("add", call.unary("abs", x), 1)) },
+  softsign: { compute: softsign },
   softplus: { compute: (call, x) => call.unary("softplus", x) },
-  affine: { alpha: null, beta: null, compute: (call, x, alpha, beta) => line(call, x, alpha, beta) },
-  leakyrelu: {
-    alpha: 0.01,
-    compute: (call, x, alpha) => call.select(call.binary("less", x, 0), call.binary("mul", x, alpha), x),
-  },
+  affine: { alpha: null, beta: null, compute: line },
+  leakyrelu: { alpha: 0.01, compute: leakyRelu },
   thresholdedrelu: { alpha: 1, compute: (call, x, alpha) => call.select(call.binary("greater", x, alpha), x, 0) },
   scaledtanh: {
     alpha: null,
     beta: null,
     compute: (call, x, alpha, beta) => call.binary("mul", call.unary("tanh", call.binary("mul", x, beta)), alpha),
   },
-  hardsigmoid: {
-    alpha: 0.2,
-    beta: 0.5,
-    compute: (call, x, alpha, beta) => call.binary("min", call.binary("max", line(call, x, alpha, beta), 0), 1),
-  },
+  hardsigmoid: { alpha: 0.2, beta: 0.5, compute: clampedLine },
   elu: {
     alpha: 1,
-    compute: (call, x, alpha) =>
-      call.select(call.binary("less", x, 0), call.binary("mul", call.binary("sub", call.unary("exp", x), 1), alpha), x),
+    compute: (call, x, alpha) => call.select(call.binary("less", x, 0), scaledExpm1(call, x, alpha), x),
   },
 };
-
-function line(call: OperatorCall, x: Value, alpha: number, beta: number): Value {
-  return call.binary("add", call.binary("mul", x, alpha), beta);
-}
 
 /**
  * The activation functions of each direction. The attributes `activation_alpha` and `activation_beta` list the parameters of those functions that have

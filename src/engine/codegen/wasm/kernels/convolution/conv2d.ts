@@ -6,12 +6,13 @@
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
-import { i32x4, v128 } from "../../assembler/vector.ts";
+import { v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import type { Activation } from "../../math/activation.ts";
 import { type BlockRange, emitBlock } from "../loops/blocks.ts";
 import { offsetBy, unravel } from "../loops/addressing.ts";
-import { floatBytes, laneCount, emitMicroKernel, type TileArithmetic, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
+import { floatBytes, laneCount } from "../loops/lanes.ts";
+import { emitMicroKernel, int32TileArithmetic, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
 import { copyPanel } from "../matmul/panel-copy.ts";
 import { type Epilogue, storeTile } from "../matmul/epilogue.ts";
 import { depthwise } from "./depthwise.ts";
@@ -42,11 +43,6 @@ export interface Conv2dRequest {
 export type ConvolutionType = "float32" | "int32";
 
 const multiplyAddsPerNanosecond = 20;
-
-const int32Arithmetic: TileArithmetic = {
-  loadColumns: (b, offset) => v128.load(b, offset),
-  accumulate: (_f, factor, columns, sum) => i32x4.add(sum, i32x4.mul(factor, columns)),
-};
 
 /**
  * Creates the kernel. Parameters: x, weights [outChannels, inChannels / groups, height, width], bias and residual if requested, y, and scratch when
@@ -177,7 +173,7 @@ function emitPanel(f: FunctionBuilder, layer: Layer, at: PanelAddresses, columns
       aRowBytes: depth * floatBytes,
       aDepthBytes: floatBytes,
       bDepthBytes: vectors * laneCount * floatBytes,
-      ...(type === "int32" ? { arithmetic: int32Arithmetic } : {}),
+      ...(type === "int32" ? { arithmetic: int32TileArithmetic } : {}),
       start: (row) => (bias === undefined ? v128.zero : v128.load32Splat(bias, row * floatBytes)),
     });
     const onOutput = (base: I32): I32 => f.value(offsetBy(base, block, tileRows * rowBytes));

@@ -7,7 +7,7 @@ import { type Conv2dRequest, conv2d } from "./conv2d.ts";
 import { type Pool2dRequest, pool2d } from "./pool2d.ts";
 import { type Window, resolveWindow } from "./window.ts";
 
-const size = (most: number) => fc.integer({ min: 1, max: most });
+const size = (max: number) => fc.integer({ min: 1, max });
 const pad = fc.nat(2);
 const windows: fc.Arbitrary<Window> = fc
   .record({

@@ -7,7 +7,7 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32, i32, select } from "../../assembler/scalar.ts";
 import { i8x16, v128 } from "../../assembler/vector.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
+import { floatBytes, indices, laneCount } from "../loops/lanes.ts";
 import { type DepthWindow, type ResolvedWindow, isUnrolled } from "./window.ts";
 
 /**
@@ -37,20 +37,20 @@ export function copyPatch(f: FunctionBuilder, patch: Patch): void {
   const { strides, pads, size, dilations, input } = window;
   const top = f.value(i32.sub(i32.mul(row, i32.const(strides[0])), i32.const(pads[0])));
   const left = f.value(i32.sub(i32.mul(column, i32.const(strides[1])), i32.const(pads[1])));
-  const mostTop = input[0] - 1 - (size[0] - 1) * dilations[0];
-  const mostLeft = input[1] - 1 - (size[1] - 1) * dilations[1] - (columns - 1) * strides[1];
-  const within = (place: I32, most: number): I32 => i32.leU(place, i32.const(most)); // unsigned: negative coordinates are large
+  const maxTop = input[0] - 1 - (size[0] - 1) * dilations[0];
+  const maxLeft = input[1] - 1 - (size[1] - 1) * dilations[1] - (columns - 1) * strides[1];
+  const within = (place: I32, max: number): I32 => i32.leU(place, i32.const(max)); // unsigned: negative coordinates are large
   if (!isUnrolled(window)) {
     copyBorder(f, patch, top, left);
     return;
   }
   const canShift = strides[1] === 1 && input[1] >= laneCount;
   const border = (): void => (canShift ? copyShifted(f, patch, top, left) : copyBorder(f, patch, top, left));
-  if (mostTop < 0 || mostLeft < 0) {
+  if (maxTop < 0 || maxLeft < 0) {
     border();
     return;
   }
-  f.when(i32.and(within(top, mostTop), within(left, mostLeft)), () => copyInterior(f, patch, top, left), border);
+  f.when(i32.and(within(top, maxTop), within(left, maxLeft)), () => copyInterior(f, patch, top, left), border);
 }
 
 /**
@@ -151,9 +151,9 @@ function copyShifted(f: FunctionBuilder, patch: Patch, top: I32, left: I32): voi
   });
 }
 
-function clampIndex(value: I32, least: number, most: number): I32 {
-  const low = select(i32.ltS(value, i32.const(least)), i32.const(least), value);
-  return select(i32.gtS(low, i32.const(most)), i32.const(most), low);
+function clampIndex(value: I32, min: number, max: number): I32 {
+  const low = select(i32.ltS(value, i32.const(min)), i32.const(min), value);
+  return select(i32.gtS(low, i32.const(max)), i32.const(max), low);
 }
 
 /** Copies a patch element by element, with 0 for elements outside of the input. Works for all strides and dilations. */

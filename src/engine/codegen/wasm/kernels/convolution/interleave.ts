@@ -8,7 +8,7 @@ import { copyMemory, f32, i32 } from "../../assembler/scalar.ts";
 import { shuffle32, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy, product, unravel } from "../loops/addressing.ts";
-import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
+import { floatBytes, indices, laneCount } from "../loops/lanes.ts";
 import { transposed } from "../matmul/panel-copy.ts";
 
 /** One spatial axis of a transposed convolution that is decomposed into phases. All lengths are in elements. */

@@ -4,10 +4,8 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { copyMemory, f32, i32 } from "../../assembler/scalar.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { floatBytes } from "../matmul/micro-kernel.ts";
+import { floatBytes, vectorBytes } from "../loops/lanes.ts";
 import type { ResolvedWindow } from "./window.ts";
-
-const vectorBytes = 16;
 
 /** Scratch bytes of one padded plane: its size rounded up to whole vectors, plus one vector, because vector loads at the last row may read past its end. */
 export function paddedPlaneBytes({ padded }: ResolvedWindow): number {

@@ -3,7 +3,7 @@ import type { I32, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
+import { floatBytes, indices, laneCount } from "../loops/lanes.ts";
 import { loadStrided } from "./im2col.ts";
 import { type ResolvedWindow, isUnrolled } from "./window.ts";
 

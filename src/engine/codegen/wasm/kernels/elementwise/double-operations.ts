@@ -3,7 +3,7 @@ import type { Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import type { HostFunction } from "../../assembler/host-functions.ts";
 import { f64x2, v128 } from "../../assembler/vector.ts";
-import { indices } from "../matmul/micro-kernel.ts";
+import { indices } from "../loops/lanes.ts";
 import type { Arithmetic, Comparison, Unary } from "./request.ts";
 
 /** Applies a unary operation to two float64 lanes. Returns undefined if the operation is not supported for float64. */

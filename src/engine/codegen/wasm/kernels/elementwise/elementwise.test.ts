@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KernelMemory, featureSets, randomFloats, randomNumbers } from "../../../../../../test/kernel-memory.ts";
 import { decodeFloat, encodeFloat } from "../../../../../formats/floats/small-floats.ts";
-import { collapseAxes, contiguousStrides } from "../loops/axes.ts";
+import { contiguousStrides } from "../../../../ir/broadcast.ts";
+import { collapseAxes } from "../loops/axes.ts";
 import { elementwise } from "./elementwise.ts";
 import type { Arithmetic, Comparison, ElementwiseType, ElementwiseRequest, FloatUnary, Step } from "./request.ts";
 

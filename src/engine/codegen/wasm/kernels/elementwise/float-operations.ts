@@ -9,7 +9,7 @@ import { erf } from "../../math/error-function.ts";
 import { exp } from "../../math/exponential.ts";
 import { log } from "../../math/logarithm.ts";
 import { cos, sin } from "../../math/trigonometric.ts";
-import { indices } from "../matmul/micro-kernel.ts";
+import { indices } from "../loops/lanes.ts";
 import type { Arithmetic, Comparison, FloatUnary } from "./request.ts";
 
 const one = f32x4.const(1);

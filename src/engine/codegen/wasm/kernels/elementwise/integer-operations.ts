@@ -3,7 +3,7 @@ import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32, i64, select } from "../../assembler/scalar.ts";
 import { i32x4, i64x2, v128 } from "../../assembler/vector.ts";
-import { indices } from "../matmul/micro-kernel.ts";
+import { indices } from "../loops/lanes.ts";
 import type { Arithmetic, Comparison, Unary } from "./request.ts";
 
 /** Applies a unary operation to four int32 lanes. Returns undefined if the operation is not supported for int32. */

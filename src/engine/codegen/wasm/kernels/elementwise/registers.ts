@@ -4,8 +4,7 @@ import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { i16x8, i32x4, i8x16, v128 } from "../../assembler/vector.ts";
-import { indices } from "../matmul/micro-kernel.ts";
-import { storeLanes } from "../loops/lanes.ts";
+import { indices, storeLanes } from "../loops/lanes.ts";
 import { float32ToFloat16, float16ToFloat32 } from "./float16.ts";
 import { type ElementwiseType, elementBytes } from "./request.ts";
 

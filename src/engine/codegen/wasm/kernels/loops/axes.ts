@@ -22,8 +22,3 @@ export function collapseAxes(shape: readonly number[], strides: readonly (readon
   });
   return axes.length > 0 ? axes : [{ size: 1, strides: strides.map(() => 1) }];
 }
-
-/** The strides of a contiguous, row-major tensor, in elements. */
-export function contiguousStrides(shape: readonly number[]): number[] {
-  return shape.map((_, axis) => shape.slice(axis + 1).reduce((all, size) => all * size, 1));
-}

@@ -1,7 +1,19 @@
-/** Operations on partial vectors, which occur at the end of rows whose length is not a multiple of 4. */
+/** Sizes of vectors, and operations on partial vectors, which occur at the end of rows whose length is not a multiple of 4. */
 import type { I32, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { v128 } from "../../assembler/vector.ts";
+
+/** Bytes of a vector. */
+export const vectorBytes = 16;
+/** 32-bit lanes of a vector. */
+export const laneCount = 4;
+/** Bytes of a float32. */
+export const floatBytes = 4;
+
+/** The array of the integers from 0 to `count` - 1, such as the numbers of lanes. */
+export function indices(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index);
+}
 
 /** Stores the first `lanes` (1 to 4) 32-bit lanes of `value` at `address` plus `offset` bytes. Writes no byte after them. */
 export function storeLanes(f: FunctionBuilder, address: I32, value: V128, lanes: number, offset: number = 0): void {

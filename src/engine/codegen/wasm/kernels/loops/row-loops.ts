@@ -4,10 +4,7 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { acrossLanes, v128 } from "../../assembler/vector.ts";
 import type { Binary } from "../../assembler/instruction-tables.ts";
-import { keepLanes } from "./lanes.ts";
-import { indices } from "../matmul/micro-kernel.ts";
-
-const vectorBytes = 16;
+import { indices, keepLanes, vectorBytes } from "./lanes.ts";
 
 /** Length of a row in elements: a constant, or a number of whole vectors known at run time and a constant remainder. */
 export type RowLength = number | { readonly vectors: I32; readonly rest: number };

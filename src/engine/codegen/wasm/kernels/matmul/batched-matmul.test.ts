@@ -44,7 +44,7 @@ function expectProduct(request: BatchedMatmulRequest, splits: number, set = feat
   expect(results[1]).toEqual(results[0]);
 }
 
-const size = (most: number) => fc.integer({ min: 1, max: most });
+const size = (max: number) => fc.integer({ min: 1, max });
 
 describe("batched matmul", () => {
   it("equals the definition, whichever way each matrix lies", () => {

@@ -8,13 +8,13 @@
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
-import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
+import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { emitBlock } from "../loops/blocks.ts";
 import { type Size, offsetBy, addressAt, product, sizeValue, scaleSize, unravel } from "../loops/addressing.ts";
 import { dotPanel } from "./dot-panel.ts";
-import { storeLanes } from "../loops/lanes.ts";
-import { floatBytes, indices, laneCount, emitMicroKernel, type TileArithmetic, tileColumns, tileRows } from "./micro-kernel.ts";
+import { floatBytes, indices, laneCount, storeLanes } from "../loops/lanes.ts";
+import { emitMicroKernel, int32TileArithmetic, tileColumns, tileRows } from "./micro-kernel.ts";
 import { type Panel, copyPanel } from "./panel-copy.ts";
 
 /** Strides of a batch of matrices, in elements: between rows, between columns, and along each batch axis. */
@@ -40,11 +40,6 @@ export interface BatchedMatmulRequest {
   /** int32 sums wrap around and need alpha 1. Default: float32. */
   readonly type?: "float32" | "int32";
 }
-
-const int32Arithmetic: TileArithmetic = {
-  loadColumns: (b, offset) => v128.load(b, offset),
-  accumulate: (_f, factor, columns, sum) => i32x4.add(sum, i32x4.mul(factor, columns)),
-};
 
 /** From this many rows on, copying a panel of B costs less than reading it with a stride. */
 const minRowsToCopy = 16;
@@ -203,7 +198,7 @@ function emitPanel(
       aRowBytes,
       aDepthBytes: a.column * floatBytes,
       bDepthBytes: at.scratch === undefined ? b.row * floatBytes : vectors * laneCount * floatBytes,
-      ...(type === "int32" ? { arithmetic: int32Arithmetic } : {}),
+      ...(type === "int32" ? { arithmetic: int32TileArithmetic } : {}),
       start: () => v128.zero,
     });
     const out = f.value(offsetBy(at.c, block, scaleSize(cRowBytes, tileRows)));

@@ -6,8 +6,7 @@ import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
-import { keepLanes } from "../loops/lanes.ts";
-import { floatBytes, laneCount } from "./micro-kernel.ts";
+import { floatBytes, laneCount, keepLanes } from "../loops/lanes.ts";
 import { transposed } from "./panel-copy.ts";
 
 /** One row of A and up to 4 columns of B, all contiguous along k, whose dot products are computed. */

@@ -3,8 +3,7 @@ import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Activation, activate } from "../../math/activation.ts";
-import { storeLanes } from "../loops/lanes.ts";
-import { indices, laneCount } from "./micro-kernel.ts";
+import { indices, laneCount, storeLanes } from "../loops/lanes.ts";
 
 /** The operations after a matrix product. */
 export interface Epilogue {

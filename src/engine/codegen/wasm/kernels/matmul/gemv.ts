@@ -8,7 +8,8 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { floatBytes, indices, laneCount, tileColumns } from "./micro-kernel.ts";
+import { floatBytes, indices, laneCount } from "../loops/lanes.ts";
+import { tileColumns } from "./micro-kernel.ts";
 
 /** Number of independent sums per column, for one or two panels: sums, columns and a factor must fit the 15 vector registers that V8 uses. */
 const accumulatorsFor = (panels: number): number => (panels === 1 ? 3 : 2);

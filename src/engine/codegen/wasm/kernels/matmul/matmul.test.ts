@@ -64,7 +64,7 @@ function multiplied(
   return { c: c.data.slice(), error: largestError(c.data, reference(request, given)) };
 }
 
-const size = (most: number) => fc.integer({ min: 1, max: most });
+const size = (max: number) => fc.integer({ min: 1, max });
 const requests = fc.record<MatmulRequest>({
   m: size(19),
   n: size(43),

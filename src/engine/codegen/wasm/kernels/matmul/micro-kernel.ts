@@ -7,17 +7,14 @@
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
-import { v128 } from "../../assembler/vector.ts";
+import { i32x4, v128 } from "../../assembler/vector.ts";
 import { type Size, sizeValue, scaleSize } from "../loops/addressing.ts";
+import { floatBytes, indices, laneCount } from "../loops/lanes.ts";
 
 /** Rows of a tile. */
 export const tileRows = 4;
 /** Columns of a tile and of a panel of packed weights. */
 export const tileColumns = 8;
-/** 32-bit lanes of a vector. */
-export const laneCount = 4;
-/** Bytes of a float32. */
-export const floatBytes = 4;
 
 /** The arithmetic of a tile: float32, int32, or pairs of 16-bit integers. */
 export interface TileArithmetic {
@@ -30,6 +27,12 @@ export interface TileArithmetic {
 const floatArithmetic: TileArithmetic = {
   loadColumns: (b, offset) => v128.load(b, offset),
   accumulate: (f, factor, columns, sum) => f.madd(factor, columns, sum),
+};
+
+/** int32 arithmetic of a tile. Products and sums wrap around at 32 bits. */
+export const int32TileArithmetic: TileArithmetic = {
+  loadColumns: (b, offset) => v128.load(b, offset),
+  accumulate: (_f, factor, columns, sum) => i32x4.add(sum, i32x4.mul(factor, columns)),
 };
 
 /** One tile of a matrix product. */
@@ -94,9 +97,4 @@ function rowFactors(f: FunctionBuilder, a: Local<"i32">, { rows, aRowBytes }: Ti
   if (typeof aRowBytes === "number") return (row) => v128.load32Splat(a, row * aRowBytes);
   const offsets = indices(rows).map((row) => f.value(i32.mul(aRowBytes, i32.const(row))));
   return (row) => v128.load32Splat(row === 0 ? a : i32.add(a, offsets[row] ?? a));
-}
-
-/** The array of the integers from 0 to `count` - 1. */
-export function indices(count: number): number[] {
-  return Array.from({ length: count }, (_, index) => index);
 }

@@ -4,7 +4,7 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { shuffle32, v128 } from "../../assembler/vector.ts";
 import type { Size } from "../loops/addressing.ts";
-import { floatBytes, indices, laneCount } from "./micro-kernel.ts";
+import { floatBytes, indices, laneCount, vectorBytes } from "../loops/lanes.ts";
 
 /** The panel to copy: `depth` rows of `columns` 32-bit elements. */
 export interface Panel {
@@ -28,7 +28,6 @@ export function copyPanel(f: FunctionBuilder, panel: Panel): void {
 }
 
 const vectorsOf = (panel: Panel): number => Math.ceil(panel.columns / laneCount);
-const vectorBytes = laneCount * floatBytes;
 
 function copyRows(f: FunctionBuilder, panel: Panel): void {
   const source = f.value(panel.from);

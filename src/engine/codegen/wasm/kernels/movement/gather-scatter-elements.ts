@@ -4,6 +4,7 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { type ElementBytes, copyElement } from "../loops/copy-bytes.ts";
+import { contiguousStrides } from "../../../../ir/broadcast.ts";
 import { type Axis, collapseAxes } from "../loops/axes.ts";
 import { offsetBy, minimum, addressAt, product, unravel } from "../loops/addressing.ts";
 import { type IndexType, indexOutOfRange, loadIndex } from "./load-index.ts";
@@ -153,8 +154,4 @@ function rowAddress(
       outer.map(({ strides }) => (strides[operand] ?? 0) * bytes),
     ),
   );
-}
-
-function contiguousStrides(shape: readonly number[]): number[] {
-  return shape.map((_, axis) => product(shape.slice(axis + 1)));
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KernelMemory, randomNumbers } from "../../../../../../test/kernel-memory.ts";
-import { contiguousStrides } from "../loops/axes.ts";
+import { contiguousStrides } from "../../../../ir/broadcast.ts";
 import { gather } from "./gather.ts";
 import { indexOutOfRange } from "./load-index.ts";
 import { type StridedCopyRequest, stridedCopy } from "./strided-copy.ts";
@@ -35,7 +35,7 @@ function copied(
 }
 
 const width = fc.constantFrom<Width>(1, 2, 4, 8);
-const size = (most: number) => fc.integer({ min: 1, max: most });
+const size = (max: number) => fc.integer({ min: 1, max });
 const places = (shape: readonly number[], strides: readonly number[]) =>
   shape.reduce<number[]>(
     (all, count, axis) => all.flatMap((place) => Array.from({ length: count }, (_, index) => place + index * strides[axis]!)),

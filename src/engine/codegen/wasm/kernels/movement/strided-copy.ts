@@ -11,7 +11,7 @@ import { type ElementBytes, copyElement, copyBytes } from "../loops/copy-bytes.t
 import { type Axis, collapseAxes } from "../loops/axes.ts";
 import { emitBlock } from "../loops/blocks.ts";
 import { offsetBy, minimum, addressAt, product, unravel } from "../loops/addressing.ts";
-import { indices } from "../matmul/micro-kernel.ts";
+import { indices } from "../loops/lanes.ts";
 import { transposed } from "../matmul/panel-copy.ts";
 
 /** Shape and strides of a copy from one tensor layout to another. */

@@ -6,6 +6,7 @@
  * activations times the norm of the weights is at most 32,767. Each row of activations and each panel of weights stores the largest norm of its runs.
  * Where the product of norms is larger, the tile widens after every instruction, which is slower and exact for all weights that satisfy `fitsBytes`.
  */
+import { vectorBytes } from "../loops/lanes.ts";
 
 /** Neighbouring k that one dot product instruction multiplies for one column: four products, added to two 16-bit sums. */
 export const stepDepth = 4;
@@ -14,9 +15,7 @@ export const stepDepth = 4;
  * where the sums fit, which in MiniLM they do for 94 % of the tiles, with 12 for 98.6 %.
  */
 export const runSteps = 12;
-/** A vector of 16 bytes: four columns of a step. */
-export const vectorBytes = 16;
-/** Weights of a step: 8 columns. */
+/** Bytes of the weights of a step: two vectors of four columns. */
 export const stepBytes: number = 2 * vectorBytes;
 
 /** Upper bound on the product of the two norms for sums that fit 16 bits. */

@@ -16,7 +16,7 @@ import { byteMatmul } from "./byte-matmul.ts";
 import { type ByteWeights, fitsBytes, packBytes, packedBytesLength } from "./pack-bytes.ts";
 import { quantizeRows } from "./quantize-rows.ts";
 
-const size = (most: number) => fc.integer({ min: 1, max: most });
+const size = (max: number) => fc.integer({ min: 1, max });
 
 interface Given {
   readonly m: number;
@@ -64,11 +64,11 @@ function run({ m, n, k, x, zero, weights }: Given, output: IntegerOutput, splits
     set,
   );
   const word = (bytes: Uint8Array, at: number) => new DataView(bytes.buffer, bytes.byteOffset).getInt32(at, true);
-  const most = (count: number, at: (index: number) => number) =>
+  const max = (count: number, at: (index: number) => number) =>
     Math.max(...Array.from({ length: count }, (_, index) => at(index)));
   const norm =
-    most(m, (row) => word(rows.data, row * rowBytes(k) + normOffset(k))) *
-    most(Math.ceil(n / 8), (panel) => word(packed.data, panel * panelBytes(k)));
+    max(m, (row) => word(rows.data, row * rowBytes(k) + normOffset(k))) *
+    max(Math.ceil(n / 8), (panel) => word(packed.data, panel * panelBytes(k)));
   return { c: c.data, norm };
 }
 
@@ -82,11 +82,11 @@ function sums({ m, n, k, x, zero, weights }: Given): number[] {
   });
 }
 
-/** Numbers of both signs up to `most`, most of them small where `spread` is large. */
-function numbers(length: number, seed: number, most: number, spread: number): Float32Array {
+/** Numbers of both signs up to `max`, most of them small where `spread` is large. */
+function numbers(length: number, seed: number, max: number, spread: number): Float32Array {
   return Float32Array.from(
     randomNumbers(length, seed),
-    (value) => Math.sign(value - 0.5) * most * Math.abs(value * 2 - 1) ** spread,
+    (value) => Math.sign(value - 0.5) * max * Math.abs(value * 2 - 1) ** spread,
   );
 }
 
@@ -101,9 +101,9 @@ describe("products of bytes", () => {
         fc.constantFrom(20, 300),
         fc.constantFrom(1, 4),
         size(3),
-        ({ m, n, k, zero, seed }, most, spread, splits) => {
+        ({ m, n, k, zero, seed }, max, spread, splits) => {
           const weights = numbers(k * n, seed + 1, 64, spread).map(Math.round);
-          const given: Given = { m, n, k, zero, weights, x: numbers(m * k, seed, most, 2) };
+          const given: Given = { m, n, k, zero, weights, x: numbers(m * k, seed, max, 2) };
           expect(fitsBytes({ values: weights, k, n })).toBe(true);
           for (const set of featureSets) {
             const { c, norm } = run(given, "int32", splits, set);

@@ -9,7 +9,8 @@ import { i16x8, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy, maximum, minimum } from "../loops/addressing.ts";
 import { type IntegerOutput, optionalOperands, storeIntegers } from "./integer-epilogue.ts";
-import { indices, laneCount, tileRows } from "../matmul/micro-kernel.ts";
+import { indices, laneCount, vectorBytes } from "../loops/lanes.ts";
+import { tileRows } from "../matmul/micro-kernel.ts";
 import { emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
 import {
   columnSumsOffset,
@@ -23,7 +24,6 @@ import {
   stepBytes,
   stepDepth,
   stepsOf,
-  vectorBytes,
 } from "./byte-layout.ts";
 
 /** Shapes and output form of one matrix product of uint8 activations and int8 weights. */
@@ -87,7 +87,7 @@ interface StepCursor {
 function multiplyBytes(f: FunctionBuilder, tile: ByteTile): void {
   const { k, sums, a, panel } = tile;
   const norms = sums.map((_, row) => i32.load(a, row * rowBytes(k) + normOffset(k)));
-  const norm = norms.reduce((most, next) => maximum(most, next));
+  const norm = norms.reduce((max, next) => maximum(max, next));
   const walk: StepCursor = {
     tile,
     weights: f.value(i32.add(panel, i32.const(panelHeaderBytes))),

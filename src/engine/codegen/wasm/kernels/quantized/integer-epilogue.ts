@@ -4,8 +4,8 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import type { Activation } from "../../math/activation.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { storeLanes } from "../loops/lanes.ts";
-import { floatBytes, indices, laneCount, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
+import { floatBytes, indices, laneCount, storeLanes } from "../loops/lanes.ts";
+import { tileColumns, tileRows } from "../matmul/micro-kernel.ts";
 import type { TilePosition } from "../matmul/tiling.ts";
 import { type Epilogue, storeTile } from "../matmul/epilogue.ts";
 

@@ -1,7 +1,7 @@
 /**
  * Matrix products of 8-bit integers with exact 32-bit sums, followed by scales, bias and activation.
  *
- * Activations are int16 without their zero point (`quantize`, `centre`); weights are packed without theirs. One instruction (i32x4.dot_i16x8_s)
+ * Activations are int16 without their zero point (`quantize`, `subtractZeroPoint`); weights are packed without theirs. One instruction (i32x4.dot_i16x8_s)
  * multiplies and adds two neighbouring k. It takes any weights; `byteMatmul` is faster where the machine and the weights allow it.
  */
 import { i32x4, v128 } from "../../assembler/vector.ts";
@@ -9,13 +9,14 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import type { WeightBytes } from "./integer-packing.ts";
 import { type IntegerOutput, optionalOperands, storeIntegers } from "./integer-epilogue.ts";
-import { laneCount, emitMicroKernel, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
+import { laneCount } from "../loops/lanes.ts";
+import { emitMicroKernel, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
 import { emitTiles, tilingFor, rowSpecialization } from "../matmul/tiling.ts";
-import { centredStride } from "./quantize.ts";
+import { int16RowStride } from "./quantize.ts";
 
 /** Shapes, weight width and output form of one matrix product of int16 activations and packed 8- or 16-bit weights. */
 export interface IntegerMatmulRequest {
-  /** Rows of A and C. A is [m, k] int16 with rows of `centredStride(k)` elements; B is [k, n] packed by `packIntegerWeights`; C is [m, n] row-major. */
+  /** Rows of A and C. A is [m, k] int16 with rows of `int16RowStride(k)` elements; B is [k, n] packed by `packIntegerWeights`; C is [m, n] row-major. */
   readonly m: number;
   readonly n: number;
   readonly k: number;
@@ -32,7 +33,7 @@ const multiplyAddsPerNanosecond = 40;
  */
 export function integerMatmul(request: IntegerMatmulRequest): Kernel {
   const { m, n, k, weightBytes, output } = request;
-  const pairs = centredStride(k) / 2;
+  const pairs = int16RowStride(k) / 2;
   const loops = tilingFor(m, n, pairs * 4);
   const pairBytes = tileColumns * 2 * weightBytes;
   return defineKernel({

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { KernelMemory, featureSets, largestError, randomFloats, randomNumbers } from "../../../../../../test/kernel-memory.ts";
 import { type IntegerMatmulRequest, integerMatmul } from "./integer-matmul.ts";
 import { type IntegerWeights, integerWeightBytes, packIntegerWeights, packedIntegerLength } from "./integer-packing.ts";
-import { centre, centredStride, quantizationRange, quantize } from "./quantize.ts";
+import { subtractZeroPoint, int16RowStride, quantizationRange, quantize } from "./quantize.ts";
 
-const size = (most: number) => fc.integer({ min: 1, max: most });
+const size = (max: number) => fc.integer({ min: 1, max });
 const bytes = (count: number, seed: number) => Uint8Array.from(randomNumbers(count, seed), (value) => Math.floor(value * 256));
 
 function roundHalfToEven(value: number): number {
@@ -17,11 +17,11 @@ function roundHalfToEven(value: number): number {
 /** DynamicQuantizeLinear in float32, operation by operation as ONNX's page has it. */
 function quantized(row: Float32Array): { scale: number; zero: number; y: number[] } {
   const { fround } = Math;
-  const least = Math.min(0, ...row);
-  const width = fround(Math.max(0, ...row) - least);
+  const min = Math.min(0, ...row);
+  const width = fround(Math.max(0, ...row) - min);
   const scale = width === 0 ? 1 : fround(width / 255);
   const between = (value: number) => Math.min(255, Math.max(0, value));
-  const zero = roundHalfToEven(between(fround(0 - fround(least / scale))));
+  const zero = roundHalfToEven(between(fround(0 - fround(min / scale))));
   return { scale, zero, y: Array.from(row, (value) => between(roundHalfToEven(fround(value / scale)) + zero)) };
 }
 
@@ -29,20 +29,20 @@ describe("dynamic quantisation", () => {
   it("equals ONNX's definition to the bit, of rows of any values", () => {
     const ranges = fc.constantFrom([-1, 1], [0.5, 2], [-3, -1], [0, 0], [-1e-3, 1e4]);
     fc.assert(
-      fc.property(size(4), size(40), ranges, size(3), (rows, columns, [least, most], splits) => {
-        const x = Float32Array.from(randomNumbers(rows * columns, 1), (value) => least + value * (most - least));
+      fc.property(size(4), size(40), ranges, size(3), (rows, columns, [min, max], splits) => {
+        const x = Float32Array.from(randomNumbers(rows * columns, 1), (value) => min + value * (max - min));
         const memory = new KernelMemory();
         const [given, scale, zero] = [memory.put(x), memory.room(Float32Array, rows), memory.room(Uint8Array, rows)];
-        const [y, centred] = [memory.room(Uint8Array, x.length), memory.room(Int16Array, rows * centredStride(columns))];
+        const [y, centred] = [memory.room(Uint8Array, x.length), memory.room(Int16Array, rows * int16RowStride(columns))];
         memory.run(quantizationRange({ rows, columns }), [given.offset, scale.offset, zero.offset], splits);
         const common = { rows, columns, per: "row" } as const;
         memory.run(quantize({ ...common, output: "uint8" }), [given.offset, scale.offset, zero.offset, y.offset], splits);
-        memory.run(quantize({ ...common, output: "centred" }), [given.offset, scale.offset, zero.offset, centred.offset], splits);
+        memory.run(quantize({ ...common, output: "int16" }), [given.offset, scale.offset, zero.offset, centred.offset], splits);
         for (let row = 0; row < rows; row += 1) {
           const wanted = quantized(x.subarray(row * columns, (row + 1) * columns));
           expect([scale.data[row], zero.data[row]]).toEqual([wanted.scale, wanted.zero]);
           expect([...y.data.subarray(row * columns, (row + 1) * columns)]).toEqual(wanted.y);
-          const stride = centredStride(columns);
+          const stride = int16RowStride(columns);
           const filled = [...wanted.y.map((value) => value - wanted.zero), 0].slice(0, stride);
           expect([...centred.data.subarray(row * stride, (row + 1) * stride)]).toEqual(filled);
         }
@@ -101,11 +101,11 @@ function expectProduct(
   const memory = new KernelMemory(1024 * 1024);
   const packed = memory.room(Uint8Array, packedIntegerLength(weights));
   packIntegerWeights(packed.data, weights);
-  const centred = memory.room(Int16Array, m * centredStride(k));
+  const centred = memory.room(Int16Array, m * int16RowStride(k));
   const zeroAt = memory.put(aType === "int8" ? Int8Array.of(aZero) : Uint8Array.of(aZero));
   const given = memory.put(a);
   memory.run(
-    centre({ rows: m, columns: k, type: aType, zeroPoint: true }),
+    subtractZeroPoint({ rows: m, columns: k, type: aType, zeroPoint: true }),
     [given.offset, zeroAt.offset, centred.offset],
     splits,
   );

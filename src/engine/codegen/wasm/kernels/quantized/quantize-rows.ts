@@ -4,7 +4,7 @@ import { i32 } from "../../assembler/scalar.ts";
 import { f32x4, i16x8, i32x4, i8x16, shuffle32, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { floatBytes, indices } from "../matmul/micro-kernel.ts";
+import { floatBytes, indices } from "../loops/lanes.ts";
 import { quantizedLanes } from "./quantize.ts";
 import { normOffset, rowBytes, runSteps, stepDepth } from "./byte-layout.ts";
 
@@ -67,8 +67,8 @@ export function quantizeRows({ rows, columns }: QuantizeRowsRequest): Kernel {
           f.increase(target, runSize);
         });
         if (columns % runSize > 0) run(source, target, columns % runSize);
-        const most = i32x4.maxS(largest, shuffle32(largest, largest, [1, 0, 3, 2]));
-        const norm = f32x4.ceil(f32x4.sqrt(f32x4.convertI32x4S(most)));
+        const max = i32x4.maxS(largest, shuffle32(largest, largest, [1, 0, 3, 2]));
+        const norm = f32x4.ceil(f32x4.sqrt(f32x4.convertI32x4S(max)));
         f.run(i32.store(start, i32x4.extractLane(i32x4.truncSatF32x4S(norm), 0), normOffset(columns)));
         f.run(i32.store(start, i32.sub(i32.const(isUnsigned ? 0 : 128), shift), normOffset(columns) + 4));
       });

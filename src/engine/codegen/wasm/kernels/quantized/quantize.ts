@@ -9,8 +9,7 @@ import { f32x4, i16x8, i32x4, i8x16, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { clamp } from "../../math/polynomial.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { storeLanes } from "../loops/lanes.ts";
-import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
+import { floatBytes, indices, laneCount, storeLanes } from "../loops/lanes.ts";
 import { type RowLength, forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
 const maxQuantum = 255;
@@ -42,18 +41,18 @@ export function quantizationRange({ rows, columns }: QuantizationRangeRequest): 
         const start = f.value(offsetBy(x, row, rowBytes));
         const extreme = (combine: typeof f32x4.pmin): Local<"v128"> =>
           reduceRow(f, length, { combine, identity: v128.zero }, (offset) => loadVector(start, offset)); // 0 is always in the range
-        const least = extreme(f32x4.pmin);
+        const min = extreme(f32x4.pmin);
         // pmin and pmax ignore NaN, so NaN is detected separately.
         const isNan = (offset: I32): V128 => {
           const value = f.value(loadVector(start, offset));
           return f32x4.ne(value, value);
         };
         const strange = reduceRow(f, length, { combine: v128.or, identity: v128.zero }, isNan);
-        const width = f.value(f32x4.sub(extreme(f32x4.pmax), least));
+        const width = f.value(f32x4.sub(extreme(f32x4.pmax), min));
         const step = f32x4.div(width, f32x4.const(maxQuantum));
         const whole = v128.bitselect(f32x4.const(1), step, f32x4.eq(width, v128.zero));
         const safe = f.value(v128.bitselect(f32x4.const(Number.NaN), whole, strange));
-        const zero = f32x4.nearest(clampQuantum(f32x4.sub(v128.zero, f32x4.div(least, safe))));
+        const zero = f32x4.nearest(clampQuantum(f32x4.sub(v128.zero, f32x4.div(min, safe))));
         storeLanes(f, offsetBy(scale, row, floatBytes), safe, 1);
         f.run(i32.store8(i32.add(zeroPoint, row), i32x4.extractLane(i32x4.truncSatF32x4S(zero), 0)));
       });
@@ -67,12 +66,12 @@ export interface QuantizeRequest {
   readonly columns: number;
   /** Whether there is one scale and zero point per row, or one for the whole tensor. */
   readonly per: "row" | "tensor";
-  /** `uint8` is ONNX's result. `centred` is int16 without the zero point, rows padded with 0 to an even length, as `integerMatmul` takes it. */
-  readonly output: "uint8" | "centred";
+  /** `uint8` is ONNX's result. `int16` is without the zero point, rows padded with 0 to an even length, as `integerMatmul` takes it. */
+  readonly output: "uint8" | "int16";
 }
 
-/** Elements per row of centred int16 activations: `columns` rounded up to an even number. */
-export function centredStride(columns: number): number {
+/** Elements per row of int16 activations without zero point: `columns` rounded up to an even number. */
+export function int16RowStride(columns: number): number {
   return Math.ceil(columns / 2) * 2;
 }
 
@@ -92,11 +91,11 @@ export function quantize({ rows, columns, per, output }: QuantizeRequest): Kerne
         const zero = f.value(i32x4.splat(i32.load8U(offsetBy(zeroPoint, row, step))));
         const shift = f.value(f32x4.convertI32x4S(zero));
         const source = f.value(offsetBy(x, row, columns * floatBytes));
-        const target = f.value(offsetBy(y, row, output === "uint8" ? columns : centredStride(columns) * 2));
+        const target = f.value(offsetBy(y, row, output === "uint8" ? columns : int16RowStride(columns) * 2));
         forVectors(f, columns, (offset, lanes) => {
           const quantum = f.value(quantizedLanes(loadVector(source, offset), divisor, shift));
           if (output === "uint8") storeBytes(f, i32.add(target, i32.shrU(offset, i32.const(2))), quantum, lanes);
-          else storeCentred(f, i32.add(target, i32.shrU(offset, i32.const(1))), i32x4.sub(quantum, zero), lanes);
+          else storeInt16(f, i32.add(target, i32.shrU(offset, i32.const(1))), i32x4.sub(quantum, zero), lanes);
         });
       });
     },
@@ -104,7 +103,7 @@ export function quantize({ rows, columns, per, output }: QuantizeRequest): Kerne
 }
 
 /** Shape and type of the quantized activations [rows, columns] from which the zero point is subtracted. */
-export interface CentreRequest {
+export interface SubtractZeroPointRequest {
   readonly rows: number;
   readonly columns: number;
   readonly type: "uint8" | "int8";
@@ -113,10 +112,10 @@ export interface CentreRequest {
 }
 
 /** Subtracts the zero point from quantized activations for `integerMatmul`. Parameters: x, zeroPoint if there is one, y. Pieces: rows. */
-export function centre({ rows, columns, type, zeroPoint }: CentreRequest): Kernel {
+export function subtractZeroPoint({ rows, columns, type, zeroPoint }: SubtractZeroPointRequest): Kernel {
   const isSigned = type === "int8";
   return defineKernel({
-    family: "centre",
+    family: "subtract-zero-point",
     request: { columns, type, zeroPoint },
     inputs: ["x"],
     optional: { zeroPoint },
@@ -127,13 +126,13 @@ export function centre({ rows, columns, type, zeroPoint }: CentreRequest): Kerne
       const zero = f.value(zeroAt === undefined ? v128.zero : i32x4.splat(isSigned ? i32.load8S(zeroAt) : i32.load8U(zeroAt)));
       f.range(from, to, 1, (row) => {
         const source = f.value(offsetBy(x, row, columns));
-        const target = f.value(offsetBy(y, row, centredStride(columns) * 2));
+        const target = f.value(offsetBy(y, row, int16RowStride(columns) * 2));
         forVectors(f, columns, (offset, lanes) => {
           const bytes = v128.load32Zero(i32.add(source, i32.shrU(offset, i32.const(2))));
           const wide = isSigned
             ? i32x4.extendLowI16x8S(i16x8.extendLowI8x16S(bytes))
             : i32x4.extendLowI16x8U(i16x8.extendLowI8x16U(bytes));
-          storeCentred(f, i32.add(target, i32.shrU(offset, i32.const(1))), i32x4.sub(wide, zero), lanes);
+          storeInt16(f, i32.add(target, i32.shrU(offset, i32.const(1))), i32x4.sub(wide, zero), lanes);
         });
       });
     },
@@ -164,7 +163,7 @@ function storeBytes(f: FunctionBuilder, address: I32, value: V128, lanes: number
 }
 
 /** Stores `lanes` int32 lanes as int16. If `lanes` is odd, one 0 follows. */
-function storeCentred(f: FunctionBuilder, address: I32, value: V128, lanes: number): void {
+function storeInt16(f: FunctionBuilder, address: I32, value: V128, lanes: number): void {
   const kept = lanes % 2 === 0 ? value : i32x4.replaceLane(value, lanes, i32.const(0));
   const words = f.value(i16x8.narrowI32x4S(kept, kept));
   const at = f.value(address);

@@ -2,7 +2,7 @@
 import { f32, i32, i64 } from "../../assembler/scalar.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { floatBytes } from "../matmul/micro-kernel.ts";
+import { floatBytes } from "../loops/lanes.ts";
 
 /** Shape and kind of one ArgMax or ArgMin kernel: the input is [outer, n, inner], the output is [outer, inner], both contiguous. */
 export interface ArgReduceRequest {

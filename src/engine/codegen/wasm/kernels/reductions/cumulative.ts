@@ -6,8 +6,7 @@ import { f32x4, f64x2, i32x4, i64x2, shuffle32, v128 } from "../../assembler/vec
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { emitBlock } from "../loops/blocks.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { storeLanes } from "../loops/lanes.ts";
-import { indices, laneCount } from "../matmul/micro-kernel.ts";
+import { indices, laneCount, storeLanes } from "../loops/lanes.ts";
 
 /** Element type of the input and output of a cumulative operation. */
 export type CumulativeType = "float32" | "int32" | "int64";

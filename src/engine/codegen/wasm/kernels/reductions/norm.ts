@@ -4,8 +4,7 @@ import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { storeLanes } from "../loops/lanes.ts";
-import { floatBytes } from "../matmul/micro-kernel.ts";
+import { floatBytes, storeLanes } from "../loops/lanes.ts";
 import { forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
 /** Shape and fused operations of one normalization kernel. x and y are [rows, columns] float32, contiguous; each row is normalized. */

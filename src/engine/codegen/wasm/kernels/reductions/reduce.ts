@@ -6,8 +6,7 @@ import { f32x4, i32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { emitBlock } from "../loops/blocks.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { storeLanes } from "../loops/lanes.ts";
-import { floatBytes, indices } from "../matmul/micro-kernel.ts";
+import { floatBytes, indices, storeLanes } from "../loops/lanes.ts";
 import { type Reducer, loadVector, reduceRow } from "../loops/row-loops.ts";
 
 /** `sum-square`: sum of squares. `l1`: sum of magnitudes. `l2`: square root of the sum of squares. */
@@ -85,7 +84,7 @@ function reduceColumns(
 
 function reductionSteps(kind: Reduction, type: "float32" | "int32", n: number): ReductionSteps {
   const lanes = type === "float32" ? f32x4 : { ...i32x4, min: i32x4.minS, max: i32x4.maxS };
-  const [least, most] = type === "float32" ? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] : [-(2 ** 31), 2 ** 31 - 1];
+  const [min, max] = type === "float32" ? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] : [-(2 ** 31), 2 ** 31 - 1];
   const steps: ReductionSteps = { combine: lanes.add, identity: lanes.const(0), map: (_f, x) => x, end: (total) => total };
   const square = (f: FunctionBuilder, x: V128): V128 => {
     const value = f.value(x);
@@ -97,9 +96,9 @@ function reductionSteps(kind: Reduction, type: "float32" | "int32", n: number): 
     case "mean":
       return { ...steps, end: (total) => f32x4.mul(total, f32x4.const(1 / n)) };
     case "max":
-      return { ...steps, combine: lanes.max, identity: lanes.const(least) };
+      return { ...steps, combine: lanes.max, identity: lanes.const(min) };
     case "min":
-      return { ...steps, combine: lanes.min, identity: lanes.const(most) };
+      return { ...steps, combine: lanes.min, identity: lanes.const(max) };
     case "prod":
       return { ...steps, combine: lanes.mul, identity: lanes.const(1) };
     case "sum-square":

@@ -27,7 +27,7 @@ function outputs(kernel: Kernel, arrays: Arrays, splits: number, set = featureSe
   return results[0]!;
 }
 
-const size = (most: number) => fc.integer({ min: 1, max: most });
+const size = (max: number) => fc.integer({ min: 1, max });
 const sets = fc.constantFrom(...featureSets);
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const rowsOf = (values: Float32Array, columns: number) =>
@@ -35,9 +35,9 @@ const rowsOf = (values: Float32Array, columns: number) =>
 
 describe("softmax", () => {
   const softmaxOf = (row: readonly number[], logarithm: boolean) => {
-    const most = Math.max(...row);
-    const sum = row.reduce((all, x) => all + Math.exp(x - most), 0);
-    return row.map((x) => (logarithm ? x - most - Math.log(sum) : Math.exp(x - most) / sum));
+    const max = Math.max(...row);
+    const sum = row.reduce((all, x) => all + Math.exp(x - max), 0);
+    return row.map((x) => (logarithm ? x - max - Math.log(sum) : Math.exp(x - max) / sum));
   };
 
   it("equals the definition, with scale and mask", () => {

@@ -8,8 +8,7 @@ import { clampedExp } from "../../math/exponential.ts";
 import { log } from "../../math/logarithm.ts";
 import { emitBlock } from "../loops/blocks.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { storeLanes } from "../loops/lanes.ts";
-import { floatBytes, indices, laneCount } from "../matmul/micro-kernel.ts";
+import { floatBytes, indices, laneCount, storeLanes } from "../loops/lanes.ts";
 
 /** Shape of one softmax or log-softmax over the axis n of [outer, n, inner]. `logarithm` selects log-softmax. */
 export interface SoftmaxColumnsRequest {
@@ -54,7 +53,7 @@ interface ColumnBlock extends Pick<SoftmaxColumnsRequest, "inner" | "logarithm">
 
 function emitColumns(f: FunctionBuilder, { x, y, n, inner, logarithm }: ColumnBlock, columns: number): void {
   const vectors = indices(Math.ceil(columns / laneCount));
-  const most = vectors.map(() => f.value(f32x4.const(Number.NEGATIVE_INFINITY)));
+  const maxima = vectors.map(() => f.value(f32x4.const(Number.NEGATIVE_INFINITY)));
   const sums = vectors.map(() => f.value(v128.zero));
   const walk = (visit: (source: I32, target: I32) => void): void => {
     const [source, target] = [f.value(x), f.value(y)];
@@ -65,10 +64,10 @@ function emitColumns(f: FunctionBuilder, { x, y, n, inner, logarithm }: ColumnBl
     });
   };
   const lanes = (vector: number): number => Math.min(laneCount, columns - vector * laneCount);
-  walk((source) => most.forEach((best, vector) => f.set(best, f32x4.pmax(best, v128.load(source, vector * 16)))));
+  walk((source) => maxima.forEach((best, vector) => f.set(best, f32x4.pmax(best, v128.load(source, vector * 16)))));
   walk((source, target) =>
     sums.forEach((sum, vector) => {
-      const power = clampedExp(f, f32x4.sub(v128.load(source, vector * 16), most[vector] ?? sum));
+      const power = clampedExp(f, f32x4.sub(v128.load(source, vector * 16), maxima[vector] ?? sum));
       const kept = f.value(power);
       f.set(sum, f32x4.add(sum, kept));
       if (!logarithm) storeLanes(f, target, kept, lanes(vector), vector * 16);
@@ -78,7 +77,7 @@ function emitColumns(f: FunctionBuilder, { x, y, n, inner, logarithm }: ColumnBl
   walk((source, target) =>
     factors.forEach((factor, vector) => {
       const result = logarithm
-        ? f32x4.sub(f32x4.sub(v128.load(source, vector * 16), most[vector] ?? factor), factor)
+        ? f32x4.sub(f32x4.sub(v128.load(source, vector * 16), maxima[vector] ?? factor), factor)
         : f32x4.mul(v128.load(target, vector * 16), factor);
       storeLanes(f, target, result, lanes(vector), vector * 16);
     }),

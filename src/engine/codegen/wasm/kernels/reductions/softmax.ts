@@ -7,8 +7,7 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import { clampedExp } from "../../math/exponential.ts";
 import { log } from "../../math/logarithm.ts";
 import { type Size, offsetBy, addressAt, product, scaleSize, unravel } from "../loops/addressing.ts";
-import { storeLanes } from "../loops/lanes.ts";
-import { floatBytes, laneCount } from "../matmul/micro-kernel.ts";
+import { floatBytes, laneCount, storeLanes } from "../loops/lanes.ts";
 import { type RowLength, forVectors, loadVector, reduceRow } from "../loops/row-loops.ts";
 
 /** Shape, scale and mask of one softmax kernel over the last axis. x and y are float32 and contiguous. */
@@ -100,11 +99,11 @@ export interface SoftmaxRow {
 export function softmaxRow(f: FunctionBuilder, columns: RowLength, row: SoftmaxRow): void {
   const { rowX, rowY, scale, mask, logarithm } = row;
   if (mask === undefined && scale > 0) {
-    normalize(f, columns, { from: rowX, to: rowY, most: rowMaximum(f, columns, rowX), scale, logarithm });
+    normalize(f, columns, { from: rowX, to: rowY, max: rowMaximum(f, columns, rowX), scale, logarithm });
     return;
   }
-  const most = scaleAndMask(f, columns, row);
-  normalize(f, columns, { from: rowY, to: rowY, most, scale: 1, logarithm });
+  const max = scaleAndMask(f, columns, row);
+  normalize(f, columns, { from: rowY, to: rowY, max, scale: 1, logarithm });
 }
 
 const maxReducer = { combine: f32x4.pmax, identity: f32x4.const(Number.NEGATIVE_INFINITY) };
@@ -129,16 +128,16 @@ function scaleAndMask(f: FunctionBuilder, columns: RowLength, given: SoftmaxRow)
 interface NormalizedRow {
   readonly from: I32;
   readonly to: I32;
-  readonly most: Local<"v128">;
+  readonly max: Local<"v128">;
   /** Above 0, so that the maximum stays the maximum after scaling. */
   readonly scale: number;
   readonly logarithm: boolean;
 }
 
 /** exp(d) / sum exp(d), or its logarithm d - log(sum exp(d)), with d = scale * (x - maximum). */
-function normalize(f: FunctionBuilder, columns: RowLength, { from, to, most, scale, logarithm }: NormalizedRow): void {
+function normalize(f: FunctionBuilder, columns: RowLength, { from, to, max, scale, logarithm }: NormalizedRow): void {
   const below = (offset: I32): V128 => {
-    const difference = f32x4.sub(loadVector(from, offset), most);
+    const difference = f32x4.sub(loadVector(from, offset), max);
     return scale === 1 ? difference : f32x4.mul(difference, f32x4.const(scale));
   };
   const power = (offset: I32, lanes: number): V128 => {

@@ -11,7 +11,7 @@ import { f32x4, v128 } from "../../assembler/vector.ts";
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { copyElement } from "../loops/copy-bytes.ts";
 import { offsetBy } from "../loops/addressing.ts";
-import { laneCount } from "../matmul/micro-kernel.ts";
+import { laneCount } from "../loops/lanes.ts";
 
 /** Element type of the input and of the selected values. */
 export type TopKType = "float32" | "int32" | "int64";
@@ -148,18 +148,18 @@ function siftDown(f: FunctionBuilder, heap: I32, size: I32, entry: HeapEntry): v
     () => sinks,
     () => {
       const left = load(f, offsetBy(heap, child, entryBytes));
-      const least = { key: f.value(left.key), place: f.value(left.place) };
+      const min = { key: f.value(left.key), place: f.value(left.place) };
       f.when(i32.ltS(i32.add(child, i32.const(1)), size), () => {
         const right = load(f, i32.add(offsetBy(heap, child, entryBytes), i32.const(entryBytes)));
         f.when(isLess(right, left), () => {
-          f.set(least.key, right.key);
-          f.set(least.place, right.place);
+          f.set(min.key, right.key);
+          f.set(min.place, right.place);
           f.increase(child, 1);
         });
       });
-      f.set(sinks, isLess(least, entry));
+      f.set(sinks, isLess(min, entry));
       f.when(sinks, () => {
-        store(f, offsetBy(heap, hole, entryBytes), least);
+        store(f, offsetBy(heap, hole, entryBytes), min);
         f.set(hole, child);
         f.set(child, i32.add(i32.shl(child, i32.const(1)), i32.const(1)));
         f.set(sinks, i32.ltS(child, size));
