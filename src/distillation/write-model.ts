@@ -3,10 +3,11 @@
  * temporary folder, which is then renamed.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { InferyardError, messageOf, wrapError } from "../errors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
+import { publishFolder, replaceFolder } from "../platform/node/atomic-folder.ts";
 import type { Tensor } from "../tensor.ts";
 import { encodeFloat16 } from "../formats/floats/float16.ts";
 import { packNibbles } from "./quantize.ts";
@@ -152,18 +153,9 @@ function toBase64(vector: Float32Array): string {
   return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
 }
 
-/** A rename cannot replace a folder that is not empty: the old one is renamed first, and renamed back if the second step fails. */
 async function moveIntoPlace({ directory, target, replace }: Staging): Promise<void> {
-  const aside = `${directory}.old`;
-  const occupied = replace && (await exists(target));
-  if (occupied) await rename(target, aside);
-  try {
-    await rename(directory, target);
-  } catch (error) {
-    if (occupied) await rename(aside, target);
-    throw error;
-  }
-  await rm(aside, { recursive: true, force: true });
+  if (replace && (await exists(target))) await replaceFolder(directory, target, `${directory}.old`);
+  else await publishFolder(directory, target, async () => false);
 }
 
 async function writeJson(path: string, value: unknown): Promise<void> {

@@ -5,9 +5,9 @@
 import { basename } from "node:path";
 import type { Backend } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
-import { type Manifest, readManifest } from "../models/index.ts";
+import { type Manifest, type ModelReference, readManifestOf, resolveReference } from "../models/index.ts";
 import { sizeOfFile, statOf } from "../models/model-folder.ts";
-import { resolveReference } from "../models/reference/resolve-reference.ts";
+import { isHubReference, isRemote } from "../models/reference/remote-reference.ts";
 import { formatOf } from "../models/manifest/weights.ts";
 import { standardBackends } from "../presets/standard.ts";
 import { backendVerdicts } from "./backend-verdicts.ts";
@@ -66,12 +66,13 @@ export async function inspectFile(path: string, options: InspectOptions = {}): P
 
 /** Inspects what a model reference names: a file, or every file of weights of a model. Throws as `inspectFile` and `readManifest` do. */
 export async function inspectModel(reference: string, options: InspectOptions = {}): Promise<ModelInspection> {
-  const file = await singleFile(reference);
+  const resolved = await resolveReference(reference);
+  const file = await singleFile(resolved);
   if (file !== undefined) {
     const inspection = await inspectFile(file, { ...options, shown: reference });
     return { reference, name: basename(file), files: [inspection] };
   }
-  const manifest = await readManifest(reference);
+  const manifest = await readManifestOf(resolved);
   const files: Inspection[] = [];
   for (const { path, architecture } of uniquePaths(manifest)) {
     const own = { shown: shownPath(manifest, path), ...(architecture === undefined ? {} : { architecture }) };
@@ -81,9 +82,10 @@ export async function inspectModel(reference: string, options: InspectOptions = 
 }
 
 /** The path of the file if the reference names a file of weights. Its manifest would also read the other files of its folder. */
-async function singleFile(reference: string): Promise<string | undefined> {
-  if (/^hf:/i.test(reference) || (formatOf(reference) === undefined && !/^https?:/i.test(reference))) return undefined;
-  const { path, shown } = await resolveReference(reference);
+async function singleFile(reference: ModelReference): Promise<string | undefined> {
+  const { text } = reference;
+  if (isHubReference(text) || (formatOf(text) === undefined && !isRemote(text))) return undefined;
+  const { path, shown } = await reference.locate();
   if (formatOf(path) === undefined) return undefined;
   const status = await statOf(path, shown);
   return status?.isFile() === true ? path : undefined;

@@ -7,12 +7,14 @@ import { type Folder, statOf } from "./model-folder.ts";
 import { modelInvalid } from "../formats/format-errors.ts";
 import { nearestName } from "./validation/nearest-name.ts";
 import { readManifestAt } from "./manifest/read-manifest-at.ts";
+import type { ModelReference } from "./reference/model-location.ts";
 import { resolveReference } from "./reference/resolve-reference.ts";
 import type { ReadOptions } from "./manifest/variants.ts";
 
 export type { Manifest, Variant } from "./manifest.ts";
 export { type DigestCache, createDigestCache, digestOf } from "./digest.ts";
-export { canonicalReference } from "./reference/resolve-reference.ts";
+export type { ModelReference } from "./reference/model-location.ts";
+export { resolveReference } from "./reference/resolve-reference.ts";
 export type { ReadOptions } from "./manifest/variants.ts";
 
 /**
@@ -21,12 +23,30 @@ export type { ReadOptions } from "./manifest/variants.ts";
  * damaged one, MODEL_UNSUPPORTED for one that this version cannot run and, with `options.fetch`, whatever fetching throws.
  */
 export async function readManifest(reference: string, options: ReadOptions = {}): Promise<Manifest> {
-  const location = await resolveReference(reference, options);
+  return await readManifestOf(await resolveReference(reference, options), options);
+}
+
+/** As `readManifest`, for a resolved reference. */
+export async function readManifestOf(reference: ModelReference, options: ReadOptions = {}): Promise<Manifest> {
+  const location = await reference.locate(options);
   const status = await statOf(location.path, location.shown);
   if (status === undefined) throw await missing(location);
   if (!status.isDirectory() && !status.isFile())
     throw modelInvalid(`${location.shown} is neither a file nor a folder`, "give the path of a model");
   return await readManifestAt(location, status.isDirectory(), options);
+}
+
+/**
+ * The canonical form of a reference, equal for all spellings of the same model: see `ModelReference.canonical`. A reference that cannot be resolved is returned
+ * unchanged. Nothing is fetched.
+ */
+export async function canonicalReference(reference: string): Promise<string> {
+  try {
+    return (await resolveReference(reference)).canonical;
+  } catch (error) {
+    if (error instanceof InferyardError) return reference;
+    throw error;
+  }
 }
 
 async function missing(location: Folder): Promise<InferyardError> {

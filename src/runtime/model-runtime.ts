@@ -2,7 +2,7 @@
 import type { Backend, MachineFacts } from "../backend.ts";
 import { waitAtMost } from "../concurrency/time-limit.ts";
 import { InferyardError, messageOf } from "../errors.ts";
-import { type Manifest, canonicalReference, createDigestCache } from "../models/index.ts";
+import { type Manifest, canonicalReference, createDigestCache, resolveReference } from "../models/index.ts";
 import { type Decision, makeDecision } from "./decision/decision.ts";
 import { explainCandidates } from "./loading/loading.ts";
 import { ModelLoader } from "./loading/model-loader.ts";
@@ -81,7 +81,7 @@ export class ModelRuntime {
       residency: this.#residency,
       failover: settings.failover ?? false,
       reservationFor: (reference) => selector.reservationFor(reference),
-      choose: ({ reference, options }, download, signal) => selector.select(reference, options, { download, signal }),
+      choose: (reference, options, download, signal) => selector.select(reference, options, { download, signal }),
       load: (load) => loader.load(load),
       onFailed: (reference, error) => this.#reportFailedLoad(reference, error),
     });
@@ -152,7 +152,7 @@ export class ModelRuntime {
   /** The decision that a load would make. Loads and downloads nothing. */
   async explain(reference: string, options: ModelOptions = {}): Promise<Decision> {
     checkCall(reference, options);
-    const { selections, manifest, constraints } = await this.#selector.explain(reference, options);
+    const { selections, manifest, constraints } = await this.#selector.explain(await resolveReference(reference), options);
     const candidates = explainCandidates(selections);
     return makeDecision({ manifest, constraints, candidates, selected: null });
   }
@@ -160,7 +160,7 @@ export class ModelRuntime {
   /** Reads a model's manifest without loading the model. Its files are downloaded if they are not on this machine. */
   async manifest(reference: string, options: ModelOptions = {}): Promise<Manifest> {
     checkCall(reference, options);
-    return this.#selector.manifest(reference, options, options.signal);
+    return this.#selector.manifest(await resolveReference(reference), options, options.signal);
   }
 
   /** The availability of each backend. `run`: runs a tiny graph on each device instead of looking for its presence only. */

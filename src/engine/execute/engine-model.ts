@@ -16,7 +16,7 @@ import { type EngineSettings, Compiler } from "./compiler.ts";
 import { SegmentCache } from "./segments/segment-cache.ts";
 import { type RunLimits, ModelRun } from "./segments/model-run.ts";
 import { SegmentTree } from "./segments/segment-tree.ts";
-import { Mutex } from "./mutex.ts";
+import { Mutex } from "../../concurrency/mutex.ts";
 
 /** Sizes of free axes, except the first one, for which executables are compiled when a model is loaded. */
 const preparedSizes: readonly number[] = [1, 16, 128];

@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import { Parser, type ReadEntry } from "tar";
+import { Mutex } from "../../concurrency/mutex.ts";
 
 /** One entry of an archive. */
 export interface ArchiveEntry {
@@ -37,10 +38,11 @@ export async function readEntries(tar: AsyncIterable<Uint8Array>, visit: (entry:
   let sawEnd = false;
   const { signal } = failure;
   let latest: ReadEntry | undefined;
-  let visits: Promise<void> = Promise.resolve();
+  const visits = new Mutex();
+  let lastVisit: Promise<void> = Promise.resolve();
   parser.on("entry", (entry: ReadEntry) => {
     latest = entry;
-    visits = visits.then(() => (signal.aborted ? undefined : visit(entryOf(entry)))).catch(fail);
+    lastVisit = visits.runExclusive(async () => (signal.aborted ? undefined : await visit(entryOf(entry)))).catch(fail);
   });
   parser.on("ignoredEntry", ({ path, type }: ReadEntry) => fail(new ArchiveError(`holds "${path}" as ${nameOf(type)}`)));
   parser.on("meta", (text: string) => {
@@ -58,12 +60,12 @@ export async function readEntries(tar: AsyncIterable<Uint8Array>, visit: (entry:
     const end = once(parser, "end", { signal });
     parser.end();
     await end;
-    await visits;
+    await lastVisit;
     signal.throwIfAborted();
   } catch (error) {
     fail(error); // keeps an earlier failure as the reason
     latest?.end(); // otherwise its visit would wait for content that never comes
-    await visits;
+    await lastVisit;
     throw signal.reason;
   }
   if (!sawEnd) throw new ArchiveError("ends before the end of its archive");

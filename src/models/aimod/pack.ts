@@ -5,9 +5,8 @@ import { relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { InferyardError, abortError, messageOf } from "../../errors.ts";
-import { readManifest } from "../index.ts";
+import { type ModelReference, readManifestOf, resolveReference } from "../index.ts";
 import { type Folder, escapesFolder, readJsonObject, shownIn, statOf } from "../model-folder.ts";
-import { resolveReference } from "../reference/resolve-reference.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { type ArchiveFile, archiveOf } from "./archive-writer.ts";
 import { isKapslMetadata, metadataName } from "./metadata-json.ts";
@@ -48,8 +47,9 @@ export interface PackReport {
  */
 export async function pack(reference: string, options: PackOptions = {}): Promise<PackReport> {
   const { replace = false, signal } = options;
-  const folder = await folderOf(reference);
-  const manifest = await readManifest(reference);
+  const resolved = await resolveReference(reference);
+  const folder = await folderOf(resolved);
+  const manifest = await readManifestOf(resolved);
   const name = options.name ?? manifest.name;
   const output = options.output ?? `${fileNameOf(name)}${packageExtension}`;
   await checkOutput(output, folder, replace);
@@ -64,12 +64,12 @@ export async function pack(reference: string, options: PackOptions = {}): Promis
   return { name: String(metadata.project_name), output, ...written };
 }
 
-async function folderOf(reference: string): Promise<Folder> {
-  const folder = await resolveReference(reference);
+async function folderOf(reference: ModelReference): Promise<Folder> {
+  const folder = await reference.locate();
   const status = await statOf(folder.path, folder.shown);
   // A missing folder is reported by the reader of the manifest.
   if (status === undefined || status.isDirectory()) return folder;
-  throw new InferyardError("INPUT_INVALID", `${reference} is a file, and a package is made of a folder`, {
+  throw new InferyardError("INPUT_INVALID", `${reference.text} is a file, and a package is made of a folder`, {
     remedy: "give the folder of the model",
   });
 }

@@ -466,9 +466,10 @@ describe("unpacking", () => {
   it("sweeps away what a killed process left, and nothing of a running one or of another machine", async () => {
     const { path, dataFolder } = await place(filled());
     const own = `.unpacking-${hostname().replaceAll(/[^a-zA-Z0-9]/g, "")}-`;
+    const end = "-00000000-0000-0000-0000-000000000000";
     // The largest process id Linux gives is 4194304.
-    const kept = [`${own}${process.pid}-x`, ".unpacking-elsewhere!-1-x"];
-    for (const name of [`${own}4194305-x`, ...kept]) await mkdir(join(dataFolder, "packages", name), { recursive: true });
+    const kept = [`${own}${process.pid}${end}`, `.unpacking-elsewhere-4194305${end}`];
+    for (const name of [`${own}4194305${end}`, ...kept]) await mkdir(join(dataFolder, "packages", name), { recursive: true });
     const folder = await openPackage({ path, shown: path }, { dataFolder });
     expect((await left(dataFolder)).toSorted()).toEqual([...kept, folder.slice(-64)].toSorted());
   });
@@ -482,7 +483,7 @@ describe("unpacking", () => {
     });
   });
 
-  it("on a full disk is OUTPUT_FAILED, and gives the room back", async ({ skip }) => {
+  it("on a full disk is DISK_FULL, and gives the room back", async ({ skip }) => {
     const { path, dataFolder } = await place(archive(metadata(), model, { path: "big", content: Buffer.alloc(3e6) }));
     await mkdir(dataFolder);
     try {
@@ -492,7 +493,7 @@ describe("unpacking", () => {
     }
     try {
       await expect(readManifest(path, { dataFolder })).rejects.toMatchObject({
-        code: "OUTPUT_FAILED",
+        code: "DISK_FULL",
         message: expect.stringContaining("ENOSPC") as string,
       });
       expect(await left(dataFolder)).toEqual([]);

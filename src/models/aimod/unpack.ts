@@ -10,6 +10,7 @@ import { type Folder } from "../model-folder.ts";
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 import { type ArchiveEntry, ArchiveError, readEntries } from "./archive-entries.ts";
 import type { ArchiveLimits } from "./archive-limits.ts";
+import { withDiskErrors } from "../store/disk.ts";
 import { checkEntryName, entryKey } from "./entry-name.ts";
 import { metadataName } from "./metadata-json.ts";
 
@@ -25,7 +26,7 @@ export interface Unpacked {
 
 /**
  * Unpacks `file` into the empty folder `target` and flushes every file. Throws MODEL_INVALID if the package is not a gzip-compressed tar archive, is cut off or
- * damaged, has entries other than files and folders inside the folder, has an entry twice, or exceeds a limit; OUTPUT_FAILED for errors of the file system. What
+ * damaged, has entries other than files and folders inside the folder, has an entry twice, or exceeds a limit; DISK_FULL or OUTPUT_FAILED for errors of the file system. What
  * was written before an error stays; the caller removes the folder.
  */
 export async function unpack(file: Folder, target: string, limits: ArchiveLimits): Promise<Unpacked> {
@@ -193,18 +194,6 @@ async function writeEntry(destination: string, { content }: ArchiveEntry): Promi
 
 async function writeChunk(handle: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let written = 0; written < chunk.length;) written += (await handle.write(chunk, written)).bytesWritten;
-}
-
-/** Runs `work` and converts what it throws to OUTPUT_FAILED; `path` names the file in the message. */
-export async function withDiskErrors<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw new InferyardError("OUTPUT_FAILED", `${path} cannot be written: ${messageOf(error)}`, {
-      remedy: "make room and check the permissions, or set INFERYARD_HOME to a folder elsewhere",
-      cause: error,
-    });
-  }
 }
 
 function asModelError({ shown }: Folder, error: unknown): InferyardError {

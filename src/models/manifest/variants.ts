@@ -5,7 +5,7 @@ import { digestOf } from "../digest.ts";
 import type { Variant } from "../manifest.ts";
 import { type Folder, isFile, pathInside, shownIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
-import type { ResolveOptions } from "../reference/model-location.ts";
+import type { LocateOptions, ResolveOptions } from "../reference/model-location.ts";
 import { type VariantClaim, nameVariants } from "./variant-names.ts";
 import { type WeightsFile, readWeights } from "./weights.ts";
 
@@ -29,7 +29,7 @@ export interface DeclaredVariant {
 }
 
 /** Options for reading a manifest. */
-export interface ReadOptions extends ResolveOptions {
+export interface ReadOptions extends ResolveOptions, LocateOptions {
   /** Whether files are compared with the SHA-256 that a manifest states, which reads every byte. Default: false. */
   readonly verify?: boolean;
   /** Cache of digests. Default: none. */

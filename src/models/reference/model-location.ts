@@ -1,5 +1,21 @@
-/** The location of a model on this machine, and the options for resolving a reference to it. */
+/** A resolved model reference, the location of its model on this machine, and the options of both steps. */
 import type { Folder } from "../model-folder.ts";
+
+/**
+ * A resolved model reference: what a user wrote, and which model it means. It is resolved once per request and passed on. It is not kept, since a name in the
+ * store may mean another model later.
+ */
+export interface ModelReference {
+  /** The reference as the user wrote it. Messages and events name the model by it. */
+  readonly text: string;
+  /**
+   * Equal for all spellings of the same model: the absolute path of a local model, the reference without its variant of a remote one. Settings of one model are
+   * found by it.
+   */
+  readonly canonical: string;
+  /** Finds the model's files. Throws MODEL_NOT_FOUND if the store lacks the model or variant, and with `options.fetch` whatever fetching throws. */
+  locate(options?: LocateOptions): Promise<ModelLocation>;
+}
 
 /** A model's folder, or its file where the model is a single file or package. */
 export interface ModelLocation extends Folder {
@@ -13,6 +29,10 @@ export interface ModelLocation extends Folder {
 export interface ResolveOptions {
   /** Path of the data folder, which holds the store. Default: INFERYARD_HOME, else the platform's data folder. */
   readonly dataFolder?: string;
+}
+
+/** Options for locating the model of a resolved reference. */
+export interface LocateOptions {
   /** A variant that must be in the store if the reference names none. */
   readonly variant?: string;
   /** Fetches a model or variant that the store does not have. Absent: a missing one is MODEL_NOT_FOUND. */

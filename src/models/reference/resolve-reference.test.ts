@@ -2,11 +2,15 @@ import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
-import { canonicalReference, resolveReference } from "./resolve-reference.ts";
+import { canonicalReference } from "../index.ts";
+import type { ModelLocation } from "./model-location.ts";
+import { resolveReference } from "./resolve-reference.ts";
 
 /** A store with nothing in it. */
 const dataFolder = join(tmpdir(), "inferyard-no-store");
 const root = resolve(import.meta.dirname, "../../..");
+
+const locate = async (reference: string): Promise<ModelLocation> => (await resolveReference(reference, { dataFolder })).locate();
 
 describe("a reference", () => {
   it.each([
@@ -22,7 +26,7 @@ describe("a reference", () => {
     ["model.onnx", resolve("model.onnx")],
     [pathToFileURL("/a b/model").href, "/a b/model"],
   ])("%s is the path %s, shown as it was written", (reference, path) => {
-    return expect(resolveReference(reference, { dataFolder })).resolves.toEqual({ path, shown: reference });
+    return expect(locate(reference)).resolves.toEqual({ path, shown: reference });
   });
 
   it.each([
@@ -34,7 +38,7 @@ describe("a reference", () => {
     ["gpt", "MODEL_NOT_FOUND", /"builtin", the path/],
     ["", "MODEL_NOT_FOUND", /"builtin" or the path/],
   ])("%s is refused with %s and what to do", async (reference, code, remedy) => {
-    await expect(resolveReference(reference, { dataFolder })).rejects.toMatchObject({
+    await expect(locate(reference)).rejects.toMatchObject({
       code,
       remedy: expect.stringMatching(remedy) as string,
     });

@@ -5,45 +5,41 @@ import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { InferyardError, messageOf } from "../../errors.ts";
 import { nearestName } from "../validation/nearest-name.ts";
-import type { ModelLocation, ResolveOptions } from "./model-location.ts";
+import type { ModelReference, ResolveOptions } from "./model-location.ts";
 import { canonicalName, isRemote, parseRemote } from "./remote-reference.ts";
 
 /** Folder of the built-in model, beside both `src` and `dist`. */
 const builtinPath = fileURLToPath(new URL("../../../builtin", import.meta.url));
 
 /**
- * The location that a reference names: `builtin`, a path (absolute, relative, or below ~), `hf:owner/name[@revision][:variant]`, a URL with a digest, or a
- * name in the store. A path that exists takes precedence over a name in the store. Throws MODEL_NOT_FOUND for an unknown name and for a model that is not in
- * the store, and INPUT_INVALID for a malformed reference. It is not checked whether a reference that can only be a path exists.
+ * Resolves a reference: `builtin`, a path (absolute, relative, or below ~), `hf:owner/name[@revision][:variant]`, a URL with a digest, or a name in the store.
+ * A path that exists takes precedence over a name in the store. Throws MODEL_NOT_FOUND for an unknown name and INPUT_INVALID for a malformed reference. It is
+ * not checked whether a reference that can only be a path exists, or whether a remote model is in the store.
  */
-export async function resolveReference(reference: string, options: ResolveOptions = {}): Promise<ModelLocation> {
-  if (reference === "builtin") return { path: builtinPath, shown: reference };
+export async function resolveReference(reference: string, options: ResolveOptions = {}): Promise<ModelReference> {
+  if (reference === "builtin") return localModel(reference, builtinPath);
   if (reference.trim() === "") throw notFound("no model was named", 'give "builtin" or the path of a model');
-  const path = isRemote(reference) ? undefined : pathOf(reference);
-  if (path !== undefined && (looksLikePath(reference) || existsSync(path))) return { path, shown: reference };
+  if (isRemote(reference)) return remoteModel(reference, options);
+  const path = pathOf(reference);
+  if (looksLikePath(reference) || existsSync(path)) return localModel(reference, path);
   // Imported on demand: a path does not need the store.
-  const { storedNames, locateStored } = await import("../store/locate.ts");
-  const stored = await locateStored(reference, options);
+  const { storedModel, storedNames } = await import("../store/locate.ts");
+  const stored = await storedModel(reference, options);
   if (stored !== undefined) return stored;
   throw unknownModel(reference, await storedNames(options.dataFolder));
 }
 
-/**
- * The canonical form of a reference, equal for all spellings of the same model. Settings for one model are found by it. A local reference becomes an absolute
- * path, a remote one loses its variant, and one that cannot be resolved is returned unchanged. Nothing is fetched.
- */
-export async function canonicalReference(reference: string): Promise<string> {
-  try {
-    if (reference === "builtin") return builtinPath;
-    if (isRemote(reference)) return canonicalName(parseRemote(reference));
-    const path = pathOf(reference);
-    if (looksLikePath(reference) || existsSync(path)) return path;
-    const { storedReference } = await import("../store/locate.ts");
-    return (await storedReference(reference)) ?? reference;
-  } catch (error) {
-    if (error instanceof InferyardError) return reference;
-    throw error;
-  }
+function localModel(text: string, path: string): ModelReference {
+  return { text, canonical: path, locate: async () => ({ path, shown: text }) };
+}
+
+function remoteModel(text: string, options: ResolveOptions): ModelReference {
+  const remote = parseRemote(text);
+  return {
+    text,
+    canonical: canonicalName(remote),
+    locate: async (wanted) => (await import("../store/locate.ts")).locateRemote(text, remote, { ...options, ...wanted }),
+  };
 }
 
 function pathOf(reference: string): string {

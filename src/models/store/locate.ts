@@ -1,30 +1,43 @@
 /** Resolves references to locations in the store. */
 import { join } from "node:path";
 import { InferyardError } from "../../errors.ts";
-import type { ModelLocation, ResolveOptions } from "../reference/model-location.ts";
-import { canonicalName, isRemote, parseRemote } from "../reference/remote-reference.ts";
+import type { LocateOptions, ModelLocation, ModelReference, ResolveOptions } from "../reference/model-location.ts";
+import { type RemoteReference, canonicalName, isRemote } from "../reference/remote-reference.ts";
 import { errorCode, statOrUndefined } from "./disk.ts";
 import { type StoreLayout, storeLayout } from "./layout.ts";
-import { type StoreMatch, findModel, knownNames, shortName } from "./lookup.ts";
+import { type StoreMatch, findModel, findRemoteMatch, knownNames, shortName } from "./lookup.ts";
 import { type StoredVariant, type StoredModel, touchRecord } from "./record.ts";
 import { publishTree, treePath } from "./trees.ts";
 
 /**
- * The location of the model that a remote reference or a name in the store means. A missing model or variant is fetched with `options.fetch`; without it,
- * throws MODEL_NOT_FOUND. Returns undefined for a name that is not in the store.
+ * The location of the model that a remote reference means. A missing model or variant is fetched with `options.fetch`; without it, throws MODEL_NOT_FOUND.
+ * `text` is the reference as it was written.
  */
-export async function locateStored(text: string, options: ResolveOptions = {}): Promise<ModelLocation | undefined> {
+export async function locateRemote(
+  text: string,
+  remote: RemoteReference,
+  options: ResolveOptions & LocateOptions,
+): Promise<ModelLocation> {
   const layout = storeLayout(options.dataFolder);
-  const found = await findModel(layout, text);
-  if (found === undefined && !isRemote(text)) return undefined;
-  const location = await openMatch(layout, text, found, options.variant);
-  if (location !== undefined) return location;
-  const missing = referenceToPull(text, found, options.variant);
-  if (options.fetch === undefined) throw notInStore(layout, text, missing);
-  await options.fetch(missing);
-  const fetched = await openMatch(layout, text, await findModel(layout, text), options.variant);
-  if (fetched === undefined) throw notInStore(layout, text, missing);
-  return fetched;
+  const find = (): Promise<StoreMatch | undefined> => findRemoteMatch(layout, remote);
+  const variant = (remote.kind === "hub" ? remote.variant : undefined) ?? options.variant;
+  const reference = canonicalName(remote);
+  return await locate(layout, { text, reference, find, found: await find(), variant }, options);
+}
+
+/** The model of the store that a name means, or undefined if there is none. Throws MODEL_NOT_FOUND if several models match, MODEL_INVALID if its record is damaged. */
+export async function storedModel(text: string, { dataFolder }: ResolveOptions): Promise<ModelReference | undefined> {
+  const layout = storeLayout(dataFolder);
+  const find = (): Promise<StoreMatch | undefined> => findModel(layout, text);
+  const found = await find();
+  if (found === undefined) return undefined;
+  const { reference } = found.record;
+  return {
+    text,
+    canonical: reference,
+    locate: (options = {}) =>
+      locate(layout, { text, reference, find, found, variant: found.variant ?? options.variant }, options),
+  };
 }
 
 /** All names of models in the store, for suggestions. */
@@ -32,10 +45,28 @@ export async function storedNames(dataFolder?: string): Promise<string[]> {
   return await knownNames(storeLayout(dataFolder));
 }
 
-/** The remote reference of the model with this name, or undefined if it is not in the store. */
-export async function storedReference(name: string, dataFolder?: string): Promise<string | undefined> {
-  const found = await findModel(storeLayout(dataFolder), name);
-  return found?.record.reference;
+/** A model that is looked for in the store. */
+interface WantedModel {
+  /** The reference as it was written. */
+  readonly text: string;
+  /** The remote reference without its variant. */
+  readonly reference: string;
+  readonly find: () => Promise<StoreMatch | undefined>;
+  /** What `find` returned when the reference was resolved. */
+  readonly found: StoreMatch | undefined;
+  readonly variant: string | undefined;
+}
+
+async function locate(layout: StoreLayout, wanted: WantedModel, { variant, fetch }: LocateOptions): Promise<ModelLocation> {
+  const { text, find, found } = wanted;
+  const location = await openMatch(layout, text, found, variant);
+  if (location !== undefined) return location;
+  const missing = referenceToPull(wanted);
+  if (fetch === undefined) throw notInStore(layout, text, missing);
+  await fetch(missing);
+  const fetched = await openMatch(layout, text, await find(), variant);
+  if (fetched === undefined) throw notInStore(layout, text, missing);
+  return fetched;
 }
 
 /** The location of a model that was found, or undefined if the variant or files are missing. Records the use. */
@@ -81,11 +112,8 @@ function isSingleFile({ repository }: StoredModel): boolean {
   return repository === undefined;
 }
 
-/** The reference whose pull fetches what is missing. */
-function referenceToPull(text: string, found: StoreMatch | undefined, wanted: string | undefined): string {
-  const parsed = isRemote(text) ? parseRemote(text) : undefined;
-  const reference = parsed === undefined ? (found?.record.reference ?? text) : canonicalName(parsed);
-  const variant = found?.variant ?? (parsed?.kind === "hub" ? parsed.variant : undefined) ?? wanted;
+/** The reference whose pull fetches what is missing. A URL has no variants. */
+function referenceToPull({ reference, variant }: WantedModel): string {
   return variant === undefined || !reference.startsWith("hf:") ? reference : `${reference}:${variant}`;
 }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
+import { isProcessRunning } from "../../platform/node/process-running.ts";
 
 /** The holder of a lock, as it is written to the lock file. */
 export interface LockHolder {
@@ -30,20 +31,11 @@ export async function currentHolder(): Promise<LockHolder> {
 export async function holderState(holder: LockHolder): Promise<"dead" | "alive" | "unknown"> {
   const own = await currentHolder();
   if (holder.host !== own.host || holder.boot !== own.boot || holder.processes !== own.processes) return "unknown";
-  if (!isRunning(holder.pid)) return "dead";
+  if (!isProcessRunning(holder.pid)) return "dead";
   const started = await processStartTime(holder.pid);
   if (started === undefined || holder.started === "") return "unknown";
   // Another start time means that the process id was reused.
   return started === holder.started ? "alive" : "dead";
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // EPERM: it runs as another user.
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
 }
 
 /** Linux: proc(5), boot_id. */

@@ -75,11 +75,7 @@ export async function findDamaged(layout: StoreLayout, text: string): Promise<Da
  * if there is none. Throws MODEL_NOT_FOUND if several models match, MODEL_INVALID if the record is damaged.
  */
 export async function findModel(layout: StoreLayout, text: string): Promise<StoreMatch | undefined> {
-  if (isRemote(text)) {
-    const reference = parseRemote(text);
-    const record = await findRemote(layout, reference);
-    return record === undefined ? undefined : withVariant(record, reference.kind === "hub" ? reference.variant : undefined);
-  }
+  if (isRemote(text)) return await findRemoteMatch(layout, parseRemote(text));
   const { records, damaged } = await readAllRecords(layout);
   const named = records.find(({ name }) => name === text);
   if (named !== undefined) return { record: named };
@@ -93,6 +89,12 @@ export async function findModel(layout: StoreLayout, text: string): Promise<Stor
   const [record] = matching;
   if (matching.length > 1) throw ambiguous(text, matching);
   return record === undefined ? undefined : withVariant(record, parsed.variant);
+}
+
+/** As `findRemote`, with the variant that the reference names. */
+export async function findRemoteMatch(layout: StoreLayout, reference: RemoteReference): Promise<StoreMatch | undefined> {
+  const record = await findRemote(layout, reference);
+  return record === undefined ? undefined : withVariant(record, reference.kind === "hub" ? reference.variant : undefined);
 }
 
 /** As `findModel`, but throws MODEL_NOT_FOUND if there is no such model, with a suggestion. */

@@ -3,9 +3,10 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { isProcessRunning } from "../../platform/node/process-running.ts";
 import { listNames, withDiskErrors } from "./disk.ts";
 
-type Purpose = "building" | "removing" | "writing";
+type Purpose = "building" | "removing" | "unpacking" | "writing";
 
 /** A unique temporary name, which is either appended to a path or used alone. */
 export function stagingName(purpose: Purpose): string {
@@ -16,7 +17,7 @@ function ownHost(): string {
   return hostname().replaceAll(/[^a-zA-Z0-9]/g, "");
 }
 
-const namePattern = /\.(?:building|removing|writing)-(?<host>[a-zA-Z0-9]*)-(?<pid>\d+)-[0-9a-f-]{36}$/;
+const namePattern = /\.(?:building|removing|unpacking|writing)-(?<host>[a-zA-Z0-9]*)-(?<pid>\d+)-[0-9a-f-]{36}$/;
 
 /** Whether a file or folder name is, or ends in, a temporary name that `stagingName` makes: `.writing-<host>-<pid>-<uuid>` and the like. */
 export function isStaging(name: string): boolean {
@@ -26,13 +27,7 @@ export function isStaging(name: string): boolean {
 /** Whether a name is a temporary name of a process of this machine that has ended. Other machines remove their own. */
 function isAbandoned(name: string): boolean {
   const { host, pid } = namePattern.exec(name)?.groups ?? {};
-  if (pid === undefined || host !== ownHost()) return false;
-  try {
-    return !process.kill(Number(pid), 0);
-  } catch (error) {
-    // EPERM: it runs as another user.
-    return (error as NodeJS.ErrnoException).code === "ESRCH";
-  }
+  return pid !== undefined && host === ownHost() && !isProcessRunning(Number(pid));
 }
 
 /** Removes the temporary files and folders of dead processes of this machine from a folder. Returns their number. */

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { modelInvalid } from "../../formats/format-errors.ts";
+import { publishFolder } from "../../platform/node/atomic-folder.ts";
 import { syncFolder } from "../../platform/node/atomic-write.ts";
 import { blobPath, linkTo } from "./blobs.ts";
 import { errorCode, diskError, withDiskErrors, statOrUndefined } from "./disk.ts";
@@ -43,11 +44,7 @@ export async function publishTree(layout: StoreLayout, files: readonly TreeFile[
   try {
     await buildTree(layout, staging, files);
     if (isThere) await removeTree(layout, digest);
-    await rename(staging, folder).catch(async (error: unknown) => {
-      // Another process created the same tree first.
-      if (!(await isIntact(layout, folder, files))) throw error;
-    });
-    await syncFolder(layout.trees);
+    await publishFolder(staging, folder, () => isIntact(layout, folder, files));
   } catch (error) {
     throw errorCode(error) === "ENOENT" ? error : diskError(folder, error);
   } finally {

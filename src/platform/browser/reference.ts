@@ -5,7 +5,7 @@
 import { InferyardError } from "../../errors.ts";
 import { isPackage } from "../../models/aimod/package-name.ts";
 import { isHubReference, parseRemote } from "../../models/reference/remote-reference.ts";
-import type { ModelLocation, ResolveOptions } from "../../models/reference/model-location.ts";
+import type { ModelLocation, ModelReference } from "../../models/reference/model-location.ts";
 import { findCachedFile, listCachedFiles } from "./model-cache.ts";
 import { browserScope } from "./global-scope.ts";
 
@@ -17,23 +17,20 @@ export const builtinPath = "https://inferyard.invalid/builtin";
 
 const hub = "https://huggingface.co";
 
-/** Location of a model. Fetches its files first if `options.fetch` is set; otherwise throws MODEL_NOT_FOUND if the cache has none of them. */
-export async function resolveReference(reference: string, options: ResolveOptions = {}): Promise<ModelLocation> {
-  const place = parseReference(reference);
-  if (options.fetch !== undefined) await options.fetch(reference);
-  else if ((await findCachedFile(place.path))?.exists !== true && (await listCachedFiles(place.path)).length === 0)
-    throw notFetched(reference);
-  return place;
-}
-
-/** Canonical form of a reference, equal for all spellings of one location; an unresolvable reference is returned unchanged. */
-export async function canonicalReference(reference: string): Promise<string> {
-  try {
-    return parseReference(reference).path;
-  } catch (error) {
-    if (error instanceof InferyardError) return reference;
-    throw error;
-  }
+/** Resolves a reference. Its `locate` fetches the files first if `fetch` is set; otherwise throws MODEL_NOT_FOUND if the cache has none of them. Throws what `parseReference` throws. */
+export async function resolveReference(reference: string): Promise<ModelReference> {
+  const location = parseReference(reference);
+  const { path } = location;
+  return {
+    text: reference,
+    canonical: path,
+    async locate({ fetch } = {}) {
+      if (fetch !== undefined) await fetch(reference);
+      else if ((await findCachedFile(path))?.exists !== true && (await listCachedFiles(path)).length === 0)
+        throw notFetched(reference);
+      return location;
+    },
+  };
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Backend, LoadLimits } from "../../backend.ts";
 import { threadsFor } from "../../devices/threads.ts";
 import type { InferyardError } from "../../errors.ts";
-import { type DigestCache, digestOf } from "../../models/index.ts";
+import { type DigestCache, digestOf, resolveReference } from "../../models/index.ts";
 import type { ModelOptions, RuntimeSettings } from "../options/runtime-settings.ts";
 import type { Platform, SupervisionFactory } from "../platform.ts";
 import { type MemoryAmounts, heldMemory } from "../residency/memory-budget.ts";
@@ -98,7 +98,7 @@ export class ModelLoader {
     booking: MemoryBooking,
     signal: AbortSignal,
   ): Promise<VerifiedModel> {
-    const selection = await this.#parts.selector.select(reference, options, { download: true, signal });
+    const selection = await this.#parts.selector.select(await resolveReference(reference), options, { download: true, signal });
     const { facts, manifest, constraints, request } = selection;
     const context = await this.#context(reference, booking);
     const loaded = await loadFirstCandidate(context, facts, manifest, constraints, request, signal);

@@ -4,6 +4,7 @@
  * decision. Resolved requests are cached, so that a request for a loaded model reads neither files nor facts.
  */
 import type { InferyardError } from "../../errors.ts";
+import { type ModelReference, resolveReference } from "../../models/index.ts";
 import type { Decision } from "../decision/decision.ts";
 import {
   type SelectionOutcome,
@@ -55,13 +56,14 @@ export interface SharedModelsOptions {
   readonly residency: Residency<ResidentModel>;
   /** Whether a model moves to another target after a failure. */
   readonly failover: boolean;
-  readonly reservationFor: (reference: string) => Promise<Omit<Reservation, "leaseKind">>;
+  readonly reservationFor: (reference: ModelReference) => Promise<Omit<Reservation, "leaseKind">>;
   /**
    * Reads the manifest and the facts and runs the selection. `download`: whether a model that is not on this machine is
    * downloaded.
    */
   readonly choose: (
-    request: Pick<ModelRequest, "reference" | "options">,
+    reference: ModelReference,
+    options: ModelRequest["options"],
     download: boolean,
     signal?: AbortSignal,
   ) => Promise<SelectionOutcome>;
@@ -131,7 +133,9 @@ export class SharedModels {
     const known = this.#resolved.get(key);
     if (known !== undefined) return residency.has(known.key);
     if (this.#resolving.has(key)) return false;
-    const outcome = await choose(request, false).catch(() => undefined); // a model that cannot be read is not loaded
+    const outcome = await resolveReference(request.reference)
+      .then((reference) => choose(reference, request.options, false))
+      .catch(() => undefined); // a model that cannot be read is not loaded
     const first = outcome?.selections.find((selection) => selection.verdict === "eligible");
     return outcome !== undefined && first !== undefined && residency.has(this.#keyOf(request.reference, outcome, first));
   }
@@ -157,8 +161,9 @@ export class SharedModels {
   async #resolve(key: string, request: ModelRequest, signal: AbortSignal): Promise<Lease<ResidentModel>> {
     const { choose, reservationFor, onFailed } = this.#options;
     try {
-      const reservation = { ...(await reservationFor(request.reference)), leaseKind: "work" as const };
-      const outcome = await choose(request, true, signal);
+      const reference = await resolveReference(request.reference);
+      const reservation = { ...(await reservationFor(reference)), leaseKind: "work" as const };
+      const outcome = await choose(reference, request.options, true, signal);
       const attempt = (candidate: EligibleCandidate, decide: DecisionFactory): Promise<LoadOutcome<Lease<ResidentModel>>> =>
         this.#attempt(key, request, reservation, outcome, { candidate, decide, signal });
       return await tryCandidates(outcome, attempt, signal);

@@ -1,6 +1,14 @@
 /** Selection for one request: reads the model's manifest and the facts, merges settings and constraints, and checks all candidates. */
 import type { LoadSettings } from "../../backend.ts";
-import { type DigestCache, type Manifest, type Variant, canonicalReference, digestOf, readManifest } from "../../models/index.ts";
+import {
+  type DigestCache,
+  type Manifest,
+  type ModelReference,
+  type Variant,
+  canonicalReference,
+  digestOf,
+  readManifestOf,
+} from "../../models/index.ts";
 import { type HostPolicy, hostPolicy } from "../loading/host-selection.ts";
 import type { SelectionOutcome } from "../loading/loading.ts";
 import { mergeLoadSettings } from "../options/options.ts";
@@ -41,34 +49,33 @@ export class ModelSelector {
 
   /** Selection for a request. `download`: whether a missing model is downloaded. Throws MODEL_NOT_FOUND for an unknown variant. */
   async select(
-    reference: string,
+    reference: ModelReference,
     options: ModelOptions,
     { download, signal }: { readonly download: boolean; readonly signal?: AbortSignal | undefined },
   ): Promise<ModelSelection> {
     const manifest = download
       ? await this.manifest(reference, options, signal)
-      : await readManifest(reference, variantOption(options));
-    refuseUnknownVariant(manifest.variants, options.variant, reference);
+      : await readManifestOf(reference, variantOption(options));
+    refuseUnknownVariant(manifest.variants, options.variant, reference.text);
     return this.#selectFrom(manifest, reference, options);
   }
 
   /** Selection for `explain`: downloads nothing, and an unknown variant makes every candidate a refused one. */
-  async explain(reference: string, options: ModelOptions): Promise<ModelSelection> {
-    return this.#selectFrom(await readManifest(reference, variantOption(options)), reference, options);
+  async explain(reference: ModelReference, options: ModelOptions): Promise<ModelSelection> {
+    return this.#selectFrom(await readManifestOf(reference, variantOption(options)), reference, options);
   }
 
   /** The manifest of a model, which is downloaded if it is not on this machine. */
-  async manifest(reference: string, options: ModelOptions, signal: AbortSignal | undefined): Promise<Manifest> {
-    const fetch = (missing: string): Promise<void> => this.#download(reference, missing, options, signal);
-    return readManifest(reference, { ...variantOption(options), fetch });
+  async manifest(reference: ModelReference, options: ModelOptions, signal: AbortSignal | undefined): Promise<Manifest> {
+    const fetch = (missing: string): Promise<void> => this.#download(reference.text, missing, options, signal);
+    return readManifestOf(reference, { ...variantOption(options), fetch });
   }
 
   /** How long the model stays in memory, by its strategy in the settings. */
-  async reservationFor(reference: string): Promise<Omit<Reservation, "leaseKind">> {
-    const location = await canonicalReference(reference);
-    const settings = await this.#settingsFor(location);
+  async reservationFor({ text, canonical }: ModelReference): Promise<Omit<Reservation, "leaseKind">> {
+    const settings = await this.#settingsFor(canonical);
     const strategy = settings.findLast((level) => level.strategy !== undefined)?.strategy ?? "lazy";
-    return { reference, location, pinned: strategy === "pinned", keepAliveExempt: strategy === "eager" };
+    return { reference: text, location: canonical, pinned: strategy === "pinned", keepAliveExempt: strategy === "eager" };
   }
 
   /** How hosts are chosen: with a memory budget, blocking backends get the host that returns its memory to the system. */
@@ -78,9 +85,9 @@ export class ModelSelector {
     return hostPolicy(settings.host, isLimited ? platform.isolatingHost : "worker");
   }
 
-  async #selectFrom(manifest: Manifest, reference: string, options: ModelOptions): Promise<ModelSelection> {
+  async #selectFrom(manifest: Manifest, { canonical }: ModelReference, options: ModelOptions): Promise<ModelSelection> {
     const { settings } = this.#parts;
-    const levels = await this.#settingsFor(await canonicalReference(reference));
+    const levels = await this.#settingsFor(canonical);
     const constraints = mergeConstraints(settings, ...levels, options);
     // Settings of the load override those of the runtime, which override those that the model's author recommends.
     const request = { ...variantOption(options), settings: mergeLoadSettings(manifest.settings ?? {}, settings, options) };
@@ -101,10 +108,10 @@ export class ModelSelector {
     return { ...facts, measurements: await gatherMeasurementFacts({ manifest, settings, machine, kept, digestOf: digest }) };
   }
 
-  /** The settings of the model at a location, however its reference is spelled in the settings. */
-  async #settingsFor(location: string): Promise<readonly ModelSettings[]> {
+  /** The settings of the model with this canonical reference, however its reference is spelled in the settings. */
+  async #settingsFor(canonical: string): Promise<readonly ModelSettings[]> {
     const named = Object.entries(this.#parts.settings.models ?? {}).map(async ([reference, settings]) =>
-      (await canonicalReference(reference)) === location ? [settings] : [],
+      (await canonicalReference(reference)) === canonical ? [settings] : [],
     );
     return (await Promise.all(named)).flat();
   }

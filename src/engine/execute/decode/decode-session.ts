@@ -1,7 +1,7 @@
 /** A sequence that is decoded token by token, with its key-value cache in the model's memory. */
 import { InferyardError, throwIfAborted } from "../../../errors.ts";
 import { yieldToEventLoop } from "../../../platform/event-loop.ts";
-import type { Mutex } from "../mutex.ts";
+import type { Mutex } from "../../../concurrency/mutex.ts";
 import type { Decoder } from "./decoder.ts";
 import { kvCacheBytes, type KvCache } from "./kv-cache.ts";
 

@@ -2,6 +2,8 @@
  * Parses large JSON bodies one at a time, each in its own turn of the event loop, followed by a pause of the same length. Other requests thus get
  * at least half of the server's thread, however many large bodies arrive.
  */
+import { setImmediate, setTimeout } from "node:timers/promises";
+import { Mutex } from "../../../concurrency/mutex.ts";
 
 /** Bodies of at least this many bytes are queued; smaller ones take less than a millisecond. */
 const largeBytes = 131_072;
@@ -10,16 +12,18 @@ const maxPauseMs = 200;
 
 /** A queue of large JSON bodies, which are parsed one at a time. */
 export class LargeBodyQueue {
-  #last: Promise<void> = Promise.resolve();
+  readonly #mutex = new Mutex();
 
   /** Waits until a body of this size may be parsed. The caller parses it before it awaits anything else. */
   async wait(bytes: number): Promise<void> {
     if (bytes < largeBytes) return;
-    const previous = this.#last;
-    let end = (): void => {};
-    this.#last = new Promise((resolve) => (end = resolve));
-    await previous;
-    const started = performance.now();
-    setImmediate(() => setTimeout(end, Math.min(performance.now() - started, maxPauseMs)));
+    await new Promise<void>((begin) => {
+      void this.#mutex.runExclusive(async () => {
+        const started = performance.now();
+        begin();
+        await setImmediate(); // the caller has parsed the body by then
+        await setTimeout(Math.min(performance.now() - started, maxPauseMs));
+      });
+    });
   }
 }

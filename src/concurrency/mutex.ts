@@ -1,6 +1,6 @@
 /** Mutual exclusion for asynchronous work. */
 
-/** Serializes asynchronous work in the order of the calls: runs of a model share its memory. */
+/** Serializes asynchronous work in the order of the calls. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve();
 
