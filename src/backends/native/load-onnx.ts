@@ -10,6 +10,7 @@ import {
   type OnnxValueInfo,
   readOnnxModel,
 } from "../../engine/index.ts";
+import { dimensionOf } from "../../tensor.ts";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../platform/node/paths.ts";
 import type { NativeState } from "./check-generated-code.ts";
 import { createEngine, traceLimits } from "./create-engine.ts";
@@ -112,7 +113,7 @@ function tensorInfo({ name, type }: OnnxValueInfo): TensorInfo {
       `"${name}" is ${typeName(type)}, which is not a supported type of inputs and outputs`,
     );
   }
-  return { name, dataType: type.dataType as DataType, shape: (type.shape ?? []).map((size) => size ?? "") };
+  return { name, dataType: type.dataType as DataType, shape: (type.shape ?? []).map(dimensionOf) };
 }
 
 function typeName(type: OnnxType): string {
