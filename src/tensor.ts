@@ -53,6 +53,20 @@ export interface TensorInfo {
   readonly shape: readonly (number | string)[];
 }
 
+/** Names that exporters write for dimensions without a name: Paddle "?", TensorFlow "unk__6", Python "None", a size of -1 as text. */
+const anonymousName = /^(\?|none|null|unknown|unk__\d+|-\d+)?$/i;
+/** Value that onnxruntime-web reports for the free size -1, as an unsigned 32-bit integer. */
+const unsignedFree = 2 ** 32 - 1;
+
+/**
+ * A dimension as model metadata states it, in the form of `TensorInfo.shape`. Negative sizes, 2^32 - 1, a missing size and names that stand for no name
+ * ("?", "None", "unk__6") become "": two such dimensions may differ.
+ */
+export function dimensionOf(stated: number | string | null | undefined): number | string {
+  if (typeof stated === "number") return stated < 0 || stated === unsignedFree ? "" : stated;
+  return anonymousName.test(stated ?? "") ? "" : (stated ?? "");
+}
+
 const arrayTypes = {
   float32: Float32Array,
   float64: Float64Array,
@@ -115,14 +129,40 @@ export function checkInputs(expected: readonly TensorInfo[], given: TensorMap): 
   if (problems.length > 0) throw new InferyardError("INPUT_INVALID", problems.join("; "), { data: { problems } });
 }
 
+/**
+ * Throws INPUT_INVALID for tensors that lack one of the fields dataType, shape and data, before they are copied to another thread, which changes objects of
+ * other libraries.
+ */
+export function refuseMalformedTensors(given: TensorMap): void {
+  const problems = Object.entries(given).flatMap(([name, tensor]: readonly [string, unknown]) => {
+    const problem = tensor === undefined || tensor === null ? undefined : missingFields(tensor); // a missing input is found by `checkInputs`
+    return problem === undefined ? [] : [`input "${name}" ${problem}`];
+  });
+  if (problems.length > 0) throw new InferyardError("INPUT_INVALID", problems.join("; "), { data: { problems } });
+}
+
+/** What a value lacks to be a tensor, as the end of a sentence; undefined if it has all fields. */
+function missingFields(value: unknown): string | undefined {
+  const form = "write { dataType, shape, data }";
+  if (typeof value !== "object" || value === null) return `is not a tensor: ${form}`;
+  const { dataType, shape, data, type, dims } = value as Readonly<Record<string, unknown>>;
+  if (dataType === undefined && type !== undefined && dims !== undefined) {
+    return "is a tensor of onnxruntime with the fields type and dims: write dataType for type, and shape for dims";
+  }
+  if (dataType === undefined) return `has no dataType: ${form}`;
+  if (!Array.isArray(shape)) return `has no shape: ${form}, with shape as an array of whole numbers`;
+  return data === undefined ? `has no data: ${form}` : undefined;
+}
+
 /** Maximum dimension. Beside a dimension of 0, another one could have any size without data, and engines would iterate over it. */
 const maxDimension = 2 ** 31 - 1;
 
 function mismatches(info: TensorInfo, tensor: Tensor, named: Map<string, { size: number; input: string }>): string[] {
   const label = `input "${info.name}"`;
+  const malformed = missingFields(tensor);
+  if (malformed !== undefined) return [`${label} ${malformed}`];
   if (tensor.dataType !== info.dataType) return [`${label} is ${tensor.dataType}, and the model takes ${info.dataType}`];
   if (!holds(tensor.data, info.dataType)) return [`${label} does not hold ${info.dataType} data`];
-  if (!Array.isArray(tensor.shape)) return [`${label} has no shape, and the model takes ${describeInfo(info)}`];
   if (info.shape.length > 0 && tensor.shape.length !== info.shape.length) {
     return [`${label} has shape [${tensor.shape.join(", ")}], and the model takes ${describeInfo(info)}`];
   }
@@ -130,7 +170,7 @@ function mismatches(info: TensorInfo, tensor: Tensor, named: Map<string, { size:
     return [`${label} has shape [${tensor.shape.join(", ")}], which is not a list of whole numbers from 0 to ${maxDimension}`];
   }
   const problems: string[] = [];
-  for (const [axis, wanted] of info.shape.entries()) {
+  for (const [axis, wanted] of info.shape.map(dimensionOf).entries()) {
     const size = tensor.shape[axis] ?? 0;
     if (typeof wanted === "number") {
       if (size !== wanted) problems.push(`${label} has ${size} at axis ${axis}, and the model takes ${describeInfo(info)}`);

@@ -10,6 +10,7 @@ import {
   type OnnxValueInfo,
   readOnnxModel,
 } from "../../engine/index.ts";
+import { dimensionOf } from "../../tensor.ts";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../platform/node/paths.ts";
 import type { ReplicaModel } from "../../replicas.ts";
 import type { NativeState } from "./check-generated-code.ts";
@@ -116,7 +117,7 @@ function tensorInfo({ name, type }: OnnxValueInfo): TensorInfo {
       `"${name}" is ${typeName(type)}, which is not a supported type of inputs and outputs`,
     );
   }
-  return { name, dataType: type.dataType as DataType, shape: (type.shape ?? []).map((size) => size ?? "") };
+  return { name, dataType: type.dataType as DataType, shape: (type.shape ?? []).map(dimensionOf) };
 }
 
 function typeName(type: OnnxType): string {

@@ -1,6 +1,14 @@
 /** A loaded model on a session of onnxruntime, native or WebAssembly. */
 import { InferyardError, throwIfAborted } from "../../errors.ts";
-import { type DataType, type Tensor, type TensorData, type TensorInfo, type TensorMap, checkInputs } from "../../tensor.ts";
+import {
+  type DataType,
+  type Tensor,
+  type TensorData,
+  type TensorInfo,
+  type TensorMap,
+  checkInputs,
+  dimensionOf,
+} from "../../tensor.ts";
 import type { Library, LoadedModel, RunOptions } from "../../backend.ts";
 import { runFailure } from "./failures.ts";
 import type { OnnxRuntime, OnnxTensor, Session, ValueMetadata } from "./library.ts";
@@ -150,7 +158,7 @@ function describeValue(value: ValueMetadata, role: string): TensorInfo {
       },
     );
   }
-  const shape = (value.shape ?? []).map((dimension) => (typeof dimension === "number" && dimension < 0 ? "" : dimension));
+  const shape = (value.shape ?? []).map(dimensionOf);
   return { name: value.name, dataType: value.type as DataType, shape };
 }
 

@@ -2,7 +2,7 @@
 import type { Runtime } from "../../api/runtime.ts";
 import { InferyardError } from "../../errors.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
-import { probeInputs } from "../../runtime/loading/verification.ts";
+import { probeInputs } from "../../runtime/loading/probe-inputs.ts";
 
 /** What a target is measured with. */
 export interface Workload {

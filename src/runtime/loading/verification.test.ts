@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { InferyardError } from "../../errors.ts";
+import type { Manifest } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../tensor.ts";
-import { probeInputs } from "./verification.ts";
+import { probeInputs } from "./probe-inputs.ts";
+import { runProbe } from "./verification.ts";
 
 const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["dataType"] = "int64"): TensorInfo => ({
   name,
@@ -47,7 +50,9 @@ describe("the probe input of a model that names none", () => {
     });
   });
   it("ones in place of zeros are ones in every type", () => {
-    const ones = probeInputs([info("a", [2], "float16"), info("b", [1], "uint16"), info("c", [1]), info("d", [1], "string")], 1);
+    const ones = probeInputs([info("a", [2], "float16"), info("b", [1], "uint16"), info("c", [1]), info("d", [1], "string")], {
+      fill: 1,
+    });
     expect(ones?.["a"]?.data).toEqual(Uint16Array.of(0x3c00, 0x3c00));
     expect(ones?.["b"]?.data).toEqual(Uint16Array.of(1));
     expect(ones?.["c"]?.data).toEqual(BigInt64Array.of(1n));
@@ -63,5 +68,51 @@ describe("the probe input of a model that names none", () => {
   it("makes none where a free size says nothing, since a sound model could refuse it", () => {
     expect(probeInputs([info("pixels", ["batch", 3, "height", "width"], "float32")])).toBeUndefined();
     expect(probeInputs([info("scalar or anything", [], "float32")])).toBeUndefined();
+  });
+  it("takes no size from what stands for no name: -1 as onnxruntime-web gives it, and exporters' words", () => {
+    for (const size of [2 ** 32 - 1, -1, "?", "None", "unk__12"])
+      expect(probeInputs([info("x", [1, size], "float32")])).toBeUndefined();
+  });
+});
+
+describe("a probe whose length is guessed", () => {
+  const manifest = { probe: undefined } as unknown as Manifest;
+  const model = (accepts: (length: number) => void, value = 1): Parameters<typeof runProbe>[0] => ({
+    inputs: [info("input", ["batch", "sequence"], "float32")],
+    outputs: [info("y", [1], "float32")],
+    async run({ input }) {
+      accepts(input?.shape[1] ?? 0);
+      return { y: { dataType: "float32", shape: [1], data: Float32Array.of(value) } };
+    },
+  });
+  const refuse = (code: "RUN_FAILED" | "MODEL_UNSUPPORTED" | "OUT_OF_MEMORY") => (): never => {
+    throw new InferyardError(code, "Pad reflect: post-pad (64) exceeds maximum allowed (7)");
+  };
+
+  it("is repeated with longer inputs until the model accepts one", async () => {
+    const lengths: number[] = [];
+    const ran = await runProbe(
+      model((length) => {
+        lengths.push(length);
+        if (length < 512) refuse("RUN_FAILED")();
+      }),
+      manifest,
+    );
+    expect(ran).toBe("a probe input ran, and its output is finite");
+    expect(lengths).toEqual([8, 8, 512]);
+  });
+  it.each(["RUN_FAILED", "MODEL_UNSUPPORTED"] as const)("proves nothing when every length is refused with %s", async (code) => {
+    expect(await runProbe(model(refuse(code)), manifest)).toMatch(
+      /^no probe ran: no shape is known; .* 8, 512, 576, 16000: Pad reflect/,
+    );
+  });
+  it("still fails for outputs that are not finite, and for other errors", async () => {
+    const nothing = (): void => {};
+    await expect(runProbe(model(nothing, Number.NaN), manifest)).rejects.toMatchObject({ code: "VERIFICATION_FAILED" });
+    await expect(runProbe(model(refuse("OUT_OF_MEMORY")), manifest)).rejects.toMatchObject({ code: "OUT_OF_MEMORY" });
+  });
+  it("is none for token ids: their refusal is the model's", async () => {
+    const tokens = { ...model(refuse("MODEL_UNSUPPORTED")), inputs: [info("input_ids", ["batch", "sequence"])] };
+    await expect(runProbe(tokens, manifest)).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
   });
 });

@@ -5,7 +5,9 @@
 import type { LoadedModel, TensorInfo, TensorMap } from "../../backend.ts";
 import { type ErrorCode, InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { type Tensor, elementCount, firstNonFinite, zeros } from "../../tensor.ts";
+import { required } from "../../checked.ts";
+import { firstNonFinite } from "../../tensor.ts";
+import { guessedLengths, hasGuessedLength, probeInputs } from "./probe-inputs.ts";
 
 /**
  * Compares a model's outputs with the known answers of its manifest. Returns a sentence for the evidence, or undefined if the
@@ -26,16 +28,20 @@ export async function verify(
   return [...evidence, ...(await model.evidence())];
 }
 
+/** Evidence of a probe that ran. */
+const ran = "a probe input ran, and its output is finite";
+
 /**
  * Runs the manifest's probe input, or a synthetic one, and requires finite outputs. Returns a sentence that says what was run.
- * If no input can be synthesized, nothing is run and the sentence says so. Throws VERIFICATION_FAILED.
+ * If no input can be synthesized, or if the model refuses all inputs whose lengths are guessed, the sentence says so: that
+ * proves nothing about the model. Throws VERIFICATION_FAILED for outputs that are not finite, and what a run with known shapes
+ * throws.
  */
 export async function runProbe(
   model: Pick<LoadedModel, "inputs" | "outputs" | "run">,
   manifest: Manifest,
   signal?: AbortSignal,
 ): Promise<string> {
-  const ran = "a probe input ran, and its output is finite";
   // Tensor outputs are named explicitly: a model may also have outputs that are not tensors.
   const options = { outputs: model.outputs.map(({ name }) => name), ...(signal === undefined ? {} : { signal }) };
   const run = async (inputs: TensorMap): Promise<void> => refuseNonFinite(await model.run(inputs, options));
@@ -43,18 +49,50 @@ export async function runProbe(
     await run(manifest.probe.inputs);
     return ran;
   }
-  const zero = probeInputs(model.inputs);
-  if (zero === undefined) return "not run yet: the sizes of this model's inputs are free, and its manifest names no probe";
+  const { inputs } = model;
+  if (probeInputs(inputs) === undefined) {
+    return "no probe ran: no shape is known; sizes of this model's inputs are free, and its manifest names no probe";
+  }
+  if (!hasGuessedLength(inputs)) {
+    await runFilled(inputs, guessedLengths[0], run);
+    return ran;
+  }
+  return await runGuessed(inputs, run);
+}
+
+/** Runs inputs of growing length until the model accepts one. */
+async function runGuessed(inputs: readonly TensorInfo[], run: (inputs: TensorMap) => Promise<void>): Promise<string> {
+  const failures: InferyardError[] = [];
+  for (const length of guessedLengths) {
+    try {
+      await runFilled(inputs, length, run);
+      return ran;
+    } catch (error) {
+      if (!(error instanceof InferyardError && (inputFailureCodes.has(error.code) || error.code === "MODEL_UNSUPPORTED")))
+        throw error;
+      failures.push(error);
+    }
+  }
+  const wrong = failures.find(({ code }) => code === "VERIFICATION_FAILED");
+  if (wrong !== undefined) throw wrong;
+  const tried = guessedLengths.join(", ");
+  return `no probe ran: no shape is known; the model refused inputs of the guessed lengths ${tried}: ${failures[0]?.message ?? ""}`;
+}
+
+/** Runs an input of zeros, and one of ones if that fails: a correct model may divide by its input or take its logarithm. */
+async function runFilled(
+  inputs: readonly TensorInfo[],
+  length: number,
+  run: (inputs: TensorMap) => Promise<void>,
+): Promise<void> {
   try {
-    await run(zero);
+    await run(required(probeInputs(inputs, { length }), "a probe input"));
   } catch (error) {
     if (!(error instanceof InferyardError && inputFailureCodes.has(error.code))) throw error;
-    // A correct model may divide by its input or take its logarithm. Ones are tried before the engine is blamed.
-    await run(probeInputs(model.inputs, 1) ?? zero).catch(() => {
+    await run(required(probeInputs(inputs, { fill: 1, length }), "a probe input")).catch(() => {
       throw error;
     });
   }
-  return ran;
 }
 
 /** Errors that a synthetic input may cause in a correct engine. */
@@ -72,63 +110,4 @@ function refuseNonFinite(outputs: TensorMap): void {
       },
     );
   }
-}
-
-/** Sizes of free dimensions, by the names that exporters give them. */
-const sequenceLength = 8;
-const freeSizes: readonly { readonly pattern: RegExp; readonly size: number }[] = [
-  { pattern: /^(batch|batch_size|n|b)$/i, size: 1 },
-  { pattern: /^past_\w*$/i, size: 0 }, // the cache of a decoder is empty at the first call
-  { pattern: /seq|length/i, size: sequenceLength },
-];
-/** Limit of elements of all synthetic inputs together: 256 MB of float32. */
-const maxProbeElements = 2 ** 26;
-/** Elements that one string counts as. */
-const elementsPerString = 64;
-/**
- * Name that transformers gives to audio samples. A probe has 0.1 s at 16 kHz, since the first convolution needs a few hundred
- * samples.
- */
-const audioInput = "input_values";
-const audioSamples = 1600;
-const tokenInputs: ReadonlySet<string> = new Set(["input_ids", "attention_mask", "token_type_ids", "position_ids"]);
-
-/**
- * Synthesizes probe inputs: every element is `fill`, except that attention masks are ones. Returns undefined if the size of a
- * free dimension cannot be derived from its name or an input states no shape, since a correct model could refuse an arbitrary
- * size. Throws MODEL_UNSUPPORTED if the stated shapes have more than 2^26 elements.
- */
-export function probeInputs(inputs: readonly TensorInfo[], fill: 0 | 1 = 0): TensorMap | undefined {
-  const entries: [string, TensorMap[string]][] = [];
-  let elements = 0;
-  for (const input of inputs) {
-    const shape = input.shape.map((dimension, axis) => sizeOf(dimension, axis, input));
-    if (shape.length === 0 || !shape.every((size) => size !== undefined)) return undefined;
-    elements += elementCount(shape) * (input.dataType === "string" ? elementsPerString : 1);
-    if (elements > maxProbeElements) throw tooLarge(input, shape);
-    const tensor = zeros(input.dataType, shape);
-    if (fill === 1 || input.name === "attention_mask") fillWithOnes(tensor);
-    entries.push([input.name, tensor]);
-  }
-  return Object.fromEntries(entries);
-}
-
-function sizeOf(dimension: number | string, axis: number, input: TensorInfo): number | undefined {
-  if (typeof dimension === "number") return dimension >= 0 ? dimension : undefined;
-  if (tokenInputs.has(input.name) && input.shape.length === 2) return axis === 0 ? 1 : sequenceLength;
-  if (input.name === audioInput && input.shape.length === 2 && axis === 1) return audioSamples;
-  return freeSizes.find(({ pattern }) => pattern.test(dimension))?.size;
-}
-
-function tooLarge({ name }: TensorInfo, shape: readonly number[]): InferyardError {
-  const message = `input ${JSON.stringify(name)} has the shape [${shape.join(", ")}]; the inputs of a probe may have ${maxProbeElements} elements in all`;
-  return new InferyardError("MODEL_UNSUPPORTED", message, {
-    remedy: "export the model with smaller or free sizes",
-  });
-}
-
-function fillWithOnes({ data, dataType }: Tensor): void {
-  if (data instanceof BigInt64Array || data instanceof BigUint64Array) data.fill(1n);
-  else if (data instanceof Uint16Array && dataType !== "uint16") data.fill(dataType === "float16" ? 0x3c00 : 0x3f80);
-  else if (ArrayBuffer.isView(data)) data.fill(1);
 }

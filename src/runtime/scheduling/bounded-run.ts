@@ -5,7 +5,7 @@
 import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import type { HostedModel, HostedRunOptions } from "../../hosts/host.ts";
-import { checkInputs, type TensorMap } from "../../tensor.ts";
+import { checkInputs, refuseMalformedTensors, type TensorMap } from "../../tensor.ts";
 import { independentRows, joinParts, sliceOptions, sliceRows } from "./batch-split.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
 import { estimateRunMemory } from "./run-memory.ts";
@@ -24,7 +24,7 @@ export interface RunBounds {
 }
 
 /**
- * Runs a model within bounds. Throws INPUT_INVALID for a token id outside the model's vocabulary, and LIMIT_EXCEEDED (data:
+ * Runs a model within bounds. Throws INPUT_INVALID for what is not a tensor and for a token id outside the model's vocabulary, and LIMIT_EXCEEDED (data:
  * `estimate`, `limit`) for a run that exceeds the memory limit and cannot be split; both before memory is allocated.
  */
 export async function boundedRun(
@@ -34,6 +34,7 @@ export async function boundedRun(
   inputs: TensorMap,
   options: HostedRunOptions,
 ): Promise<TensorMap> {
+  refuseMalformedTensors(inputs);
   refuseUnknownTokenIds(variant.config, inputs);
   if (limit === undefined) return await run(inputs, options);
   const allowed = limit;
