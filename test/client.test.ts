@@ -164,7 +164,7 @@ describe("what a call throws", () => {
     for (const key of [undefined, "another"])
       expect(await failureOf(asking(key).get("/api/models"))).toMatchObject({ status: 401, code: "UNAUTHORIZED" });
     const forbidden = client.post("/api/models/{name}/unload", { path: { name: "builtin" } });
-    expect(await failureOf(forbidden)).toMatchObject({ status: 403, code: "ACCESS_DENIED" });
+    expect(await failureOf(forbidden)).toMatchObject({ status: 403, code: "FORBIDDEN" });
     await asking("one-a-minute").get("/api/models");
     const again = await failureOf(asking("one-a-minute").get("/api/models"));
     expect(again).toMatchObject({ status: 429, code: "RATE_LIMITED", retryable: true });

@@ -6,11 +6,12 @@ import type { Decision } from "../runtime/decision/decision.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
 import type { Runtime } from "./runtime.ts";
-import type { ClassifyOptions } from "../tasks/classification/classify.ts";
+import type { ClassifyOptions } from "../tasks/classification/classify-options.ts";
 import type { EmbedOptions } from "../tasks/embedding/embed-options.ts";
 import type { TextPair } from "../tasks/shared/encode-pairs.ts";
-import type { Answer, AnswerOptions } from "../tasks/question-answering/answer.ts";
-import type { FillMaskOptions } from "../tasks/fill-mask/fill-mask.ts";
+import type { Answer } from "../tasks/question-answering/answer.ts";
+import type { AnswerOptions } from "../tasks/question-answering/answer-options.ts";
+import type { FillMaskOptions } from "../tasks/fill-mask/fill-mask-options.ts";
 import {
   type HuggingFaceEntity,
   type HuggingFaceFill,
@@ -18,8 +19,9 @@ import {
   toHuggingFaceFills,
 } from "../tasks/shared/hugging-face-results.ts";
 import type { LabelScore } from "../tasks/shared/label-head.ts";
-import type { RecognizeOptions } from "../tasks/token-classification/recognize.ts";
-import type { RankedDocument, RerankOptions } from "../tasks/reranking/cross-encoder.ts";
+import type { RecognizeOptions } from "../tasks/token-classification/recognize-options.ts";
+import type { RankedDocument } from "../tasks/reranking/cross-encoder.ts";
+import type { RerankOptions } from "../tasks/reranking/rerank-options.ts";
 
 /** Vectors in one block, as in transformers.js, and where they were computed. */
 export interface FeatureTensor {

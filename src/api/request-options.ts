@@ -1,9 +1,17 @@
 /** Reads and checks the options of a request, apart from those of the task. */
 import { InferyardError } from "../errors.ts";
-import { modelOptionNames } from "../runtime/options/options.ts";
+import { modelOptionNames, refuseUnknown } from "../runtime/options/options.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
-import type { ChunkSettings } from "../tasks/chunking/chunk-options.ts";
-import type { EmbedOptions, QuantizedEmbedOptions } from "../tasks/embedding/embed-options.ts";
+import type { ModelHandle } from "../runtime/model-handle.ts";
+import type { TokenizerCall } from "../tasks/shared/define-task.ts";
+import type { TensorMap } from "../tensor.ts";
+import type { RunRequest } from "./task-requests.ts";
+
+/** The part of a request that every task has. */
+export interface ModelRequest extends ModelOptions {
+  /** Reference of the model, or a handle from `load`. Default: the task's default model; without one the request is refused. */
+  readonly model?: string | ModelHandle | undefined;
+}
 
 /** A single input as a list of one. Throws INPUT_INVALID for a value that is neither an input nor a list. */
 export function toList<Item extends string | object>(texts: Item | readonly Item[]): readonly Item[] {
@@ -12,28 +20,21 @@ export function toList<Item extends string | object>(texts: Item | readonly Item
   throw new InferyardError("INPUT_INVALID", "texts must be a string or an array of strings");
 }
 
-/** Whether the options of an embedding call ask for quantized vectors. */
-export function isQuantized(options: EmbedOptions | QuantizedEmbedOptions): options is QuantizedEmbedOptions {
-  return (
-    (options.precision !== undefined && options.precision !== "float32") || ("ranges" in options && options.ranges !== undefined)
-  );
-}
-
 /** The options of a request that decide which model is loaded, and where. Other options must not cause a second load of the same model. */
 export function modelOptions(request: ModelOptions): ModelOptions {
   const asked = modelOptionNames.map((name) => [name, request[name]] as const);
   return Object.fromEntries(asked.filter(([, value]) => value !== undefined));
 }
 
-/** Throws INPUT_INVALID for an option of placement with a chunking strategy that loads no model, where it would have no effect. */
+/** Throws INPUT_INVALID for an option of placement in a call that loads no model, where it would have no effect. */
 export function refusePlacementOptions(
-  { signal: _signal, variant: _variant, ...asked }: ModelOptions,
-  { strategy }: ChunkSettings,
+  { signal: _signal, variant: _variant, ...placement }: ModelOptions,
+  { reason, alternative }: Pick<TokenizerCall<never, unknown>, "reason" | "alternative">,
 ): void {
-  const [name] = Object.keys(asked);
+  const [name] = Object.keys(placement);
   if (name === undefined) return;
-  throw new InferyardError("INPUT_INVALID", `"${name}" has no effect with the strategy ${strategy}, which loads no model`, {
-    remedy: `leave "${name}" out, or choose a strategy that does: semantic, late or token-classification`,
+  throw new InferyardError("INPUT_INVALID", `"${name}" has no effect with ${reason}, which loads no model`, {
+    remedy: `leave "${name}" out, or ${alternative}`,
   });
 }
 
@@ -44,4 +45,18 @@ export function refuseLoadOptions({ signal: _signal, ...asked }: ModelOptions): 
   throw new InferyardError("INPUT_INVALID", `"${name}" was given together with a model that is loaded already`, {
     remedy: `give "${name}" to load() instead`,
   });
+}
+
+/** Throws INPUT_INVALID if `tensors` is not an object, for an unknown option, and if `outputs` is set and is not a list of at least one name. */
+export function checkRunRequest(tensors: TensorMap, request: RunRequest): void {
+  refuseUnknown(request, ["outputs", ...modelOptionNames], "run");
+  const { outputs } = request;
+  if (typeof tensors !== "object" || tensors === null) {
+    throw new InferyardError("INPUT_INVALID", "run was given no tensors", { remedy: "give an object of tensors by input name" });
+  }
+  if (outputs !== undefined && (!Array.isArray(outputs) || outputs.length === 0)) {
+    throw new InferyardError("INPUT_INVALID", "outputs names none", {
+      remedy: "name at least one, or leave outputs out for all",
+    });
+  }
 }

@@ -12,15 +12,14 @@ import { modelOptionNames, refuseUnknown } from "../runtime/options/options.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { TensorMap } from "../tensor.ts";
 import type { TextPair } from "../tasks/shared/encode-pairs.ts";
-import { embed } from "../tasks/embedding/embed.ts";
-import type { ChunkSettings } from "../tasks/chunking/chunk-options.ts";
-import { embedOptionNames, textSettings } from "../tasks/embedding/embed-options.ts";
+import { textSettings } from "../tasks/embedding/embed-options.ts";
 import type { DynamicBatcher } from "../tasks/batching/dynamic-batcher.ts";
-import { type TextWorkers, longTextChunker } from "../tasks/text-threads/text-workers.ts";
+import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import type { Encoder } from "../tasks/batching/run-encodings.ts";
-import type { ExtractPart, FoundFields } from "../tasks/extraction/extract.ts";
 import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
 import {
+  chunkingTask,
+  embeddingTask,
   fillMaskTask,
   questionAnsweringTask,
   rerankingTask,
@@ -34,7 +33,15 @@ import { TokenizerCache } from "../tasks/shared/tokenizer-cache.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
-import { isQuantized, modelOptions, refuseLoadOptions, refusePlacementOptions, toList } from "./request-options.ts";
+import { extractFields } from "./extract-fields.ts";
+import {
+  type ModelRequest,
+  checkRunRequest,
+  modelOptions,
+  refuseLoadOptions,
+  refusePlacementOptions,
+  toList,
+} from "./request-options.ts";
 import type {
   AnswerRequest,
   AnswerResult,
@@ -74,18 +81,13 @@ interface CachedTokenizer {
   readonly tokenizer: Tokenizer;
 }
 
-/** The part of a request that every task has. */
-interface ModelRequest extends ModelOptions {
-  readonly model?: string | ModelHandle;
-}
-
 /** One call of a task, as the runtime sees it. */
 interface TaskCall {
-  readonly name: string;
+  /** Name of the method, for errors. */
+  readonly verb: string;
   /** Names of the task's own options. Options of loading are permitted as well. */
   readonly optionNames: readonly string[];
-  readonly model: string | ModelHandle | undefined;
-  readonly options: ModelOptions;
+  readonly request: ModelRequest;
 }
 
 /**
@@ -123,21 +125,7 @@ export class Runtime extends ModelRuntime {
     texts: string | readonly string[],
     request: EmbedRequest | QuantizedEmbedRequest = {},
   ): Promise<EmbedResult | QuantizedEmbedResult> {
-    const list = toList(texts);
-    const { model = "builtin", ...options } = request;
-    const call = { name: "embed", optionNames: embedOptionNames, model, options };
-    if (isQuantized(options)) {
-      const { precision, ranges, ...others } = options;
-      const { checkQuantize, quantize } = await import("../tasks/embedding/quantize.ts"); // as in `chunk`
-      const asked = { precision, ...(ranges === undefined ? {} : { ranges }) };
-      checkQuantize(asked, options.pooling);
-      return this.#task(call, async (encoder) => {
-        const { embeddings, ...result } = await embed(encoder, list, others);
-        checkQuantize(asked, result.pooling); // the model's own, too
-        return { ...result, precision, ...quantize(embeddings, asked) };
-      });
-    }
-    return this.#task(call, (encoder) => embed(encoder, list, options));
+    return this.#perform(embeddingTask, toList(texts), request);
   }
 
   /**
@@ -155,7 +143,7 @@ export class Runtime extends ModelRuntime {
 
   /** Sorts documents by their relevance to a query (task `text-ranking`). */
   async rerank(query: string, documents: readonly string[], request: RerankRequest = {}): Promise<RerankResult> {
-    return this.#perform(rerankingTask, { query, documents }, { ...request, model: request.model ?? "builtin" });
+    return this.#perform(rerankingTask, { query, documents }, request);
   }
 
   /** Recognizes named entities in texts, with their positions (task `token-classification`). */
@@ -190,28 +178,14 @@ export class Runtime extends ModelRuntime {
     others: string | readonly string[],
     request: SimilarityRequest = {},
   ): Promise<SimilarityResult> {
-    const input = { texts: toList(texts), others: toList(others) };
-    return this.#perform(similarityTask, input, { ...request, model: request.model ?? "builtin" });
+    return this.#perform(similarityTask, { texts: toList(texts), others: toList(others) }, request);
   }
 
   /** Extracts the fields of a schema from texts: entities as `recognize` does, answers as `answer` does. */
   async extract(texts: string | readonly string[], request: ExtractRequest): Promise<ExtractResult> {
-    const { extractOptionNames, extractParts, mergeFields } = await import("../tasks/extraction/extract.ts");
-    const list = toList(texts);
-    const { model, questionModel, ...options } = request;
-    refuseUnknown(options, ["model", "questionModel", ...extractOptionNames, ...modelOptionNames], "extract");
-    const [first, second] = extractParts(options, { model, questionModel });
-    const run = async ({ model, work }: ExtractPart<string | ModelHandle>): Promise<FoundFields & TaskRun> =>
-      this.#task({ name: "extract", optionNames: extractOptionNames, model, options }, (encoder) => work(encoder, list));
-    const main = await run(first);
-    if (second === undefined) return { ...main, results: mergeFields(options.schema, [main], list.length) };
-    const { results, model: other, target, decision, milliseconds } = await run(second);
-    return {
-      ...main,
-      results: mergeFields(options.schema, [main, { results }], list.length),
-      milliseconds: main.milliseconds + milliseconds,
-      questionRun: { model: other, target, decision },
-    };
+    const runOnModel = <Result>(one: ModelRequest, work: (encoder: Encoder) => Promise<Result>): Promise<Result & TaskRun> =>
+      this.#onEncoder({ verb: "extract", optionNames: Object.keys(one), request: one }, work);
+    return extractFields(runOnModel, toList(texts), request);
   }
 
   /**
@@ -219,26 +193,9 @@ export class Runtime extends ModelRuntime {
    * model load it; the others read its tokenizer only.
    */
   async chunk(texts: string | readonly string[], request: ChunkRequest = {}): Promise<ChunkResult> {
-    // Chunking is imported here, so that a page that only embeds does not download the parsers of Markdown and code.
-    const { chunkOptionNames, chunkSettings, runsModel } = await import("../tasks/chunking/chunk-options.ts");
-    refuseUnknown(request, ["model", ...chunkOptionNames, ...modelOptionNames], "chunk");
-    const { model = "builtin", ...options } = request;
     const list = toList(texts);
-    const settings = chunkSettings(options);
     if (this.#textReaders !== undefined) for (const text of list) requireMaxLength(text.length, "characters", this.#textReaders);
-    const asked = modelOptions(options);
-    const runs = runsModel(settings.strategy);
-    if (model instanceof ModelHandle) {
-      refuseLoadOptions(asked);
-      return this.#chunkWith(model, list, settings, runs);
-    }
-    if (runs) return this.use(model, asked, (handle) => this.#chunkWith(handle, list, settings, runs));
-    refusePlacementOptions(asked, settings);
-    const { tokenizer, text } = await this.#tokenizerOf(model, asked);
-    const started = performance.now();
-    const { chunkTexts } = await import("../tasks/chunking/chunk.ts");
-    const results = await chunkTexts(list, tokenizer, settings, undefined, longTextChunker(this.#textReaders, text, settings));
-    return { model, results, milliseconds: performance.now() - started };
+    return (await this.#performOnTokenizer(chunkingTask, list, request)) ?? this.#perform(chunkingTask, list, request);
   }
 
   /**
@@ -247,19 +204,10 @@ export class Runtime extends ModelRuntime {
    */
   async run(model: string | ModelHandle, tensors: TensorMap, request: RunRequest = {}): Promise<RunResult> {
     const { outputs, ...options } = request;
-    if (typeof tensors !== "object" || tensors === null) {
-      throw new InferyardError("INPUT_INVALID", "run was given no tensors", {
-        remedy: "give an object of tensors by input name",
-      });
-    }
-    if (outputs !== undefined && (!Array.isArray(outputs) || outputs.length === 0)) {
-      throw new InferyardError("INPUT_INVALID", "outputs names none", {
-        remedy: "name at least one, or leave outputs out for all",
-      });
-    }
+    checkRunRequest(tensors, request);
     const { signal } = options;
     const wanted = { ...(outputs === undefined ? {} : { outputs }), ...(signal === undefined ? {} : { signal }) };
-    return this.#onModel({ name: "run", optionNames: ["outputs"], model, options }, async (handle) => async () => ({
+    return this.#onModel({ verb: "run", optionNames: [], request: { ...options, model } }, async (handle) => async () => ({
       outputs: await handle.run(tensors, wanted),
     }));
   }
@@ -270,37 +218,61 @@ export class Runtime extends ModelRuntime {
   }
 
   /** Runs a task on the model of a request. */
-  async #perform<Input, Options, Result>(
+  async #perform<Input, Options extends object, Result>(
     task: Task<Input, Options, Result>,
     input: Input,
     request: Options & ModelRequest,
   ): Promise<Result & TaskRun> {
-    const { optionNames, run } = await task.load();
-    const { model, ...options }: ModelRequest = request;
-    return this.#task({ name: task.verb, optionNames, model, options }, (encoder) => run(encoder, input, request));
+    const { options, check, run } = await task.load();
+    const call = { verb: task.verb, optionNames: Object.keys(options), request: { model: task.defaultModel, ...request } };
+    refuseUnknownOptions(call);
+    await check?.(request);
+    return this.#onEncoder(call, (encoder) => run(encoder, input, request));
   }
 
-  /** Runs one task on texts. */
-  async #task<Result>(call: TaskCall, work: (encoder: Encoder) => Promise<Result>): Promise<Result & TaskRun> {
-    return this.#onModel({ ...call, optionNames: ["model", ...call.optionNames] }, async (handle) => {
+  /** Runs a task on the tokenizer of a request's model. Undefined if the options need the model itself. */
+  async #performOnTokenizer<Input, Options extends object, Result>(
+    task: Task<Input, Options, Result>,
+    input: Input,
+    request: Options & ModelRequest,
+  ): Promise<(Result & Pick<TaskRun, "model" | "milliseconds">) | undefined> {
+    const { options, tokenizerCall } = await task.load();
+    const { model = task.defaultModel, ...given }: ModelRequest = request;
+    refuseUnknownOptions({ verb: task.verb, optionNames: Object.keys(options), request });
+    const call = tokenizerCall?.(request);
+    if (call === undefined || model === undefined) return undefined;
+    const placement = modelOptions(given);
+    if (model instanceof ModelHandle) refuseLoadOptions(placement);
+    else refusePlacementOptions(placement, call);
+    const cached = await this.#tokenizerOf(model, placement);
+    const started = performance.now();
+    const result = await call.run({ ...cached, threads: this.#textReaders }, input);
+    const reference = model instanceof ModelHandle ? model.reference : model;
+    return { ...result, model: reference, milliseconds: performance.now() - started };
+  }
+
+  /** Runs work on texts. */
+  async #onEncoder<Result>(call: TaskCall, work: (encoder: Encoder) => Promise<Result>): Promise<Result & TaskRun> {
+    return this.#onModel(call, async (handle) => {
       const encoder = await this.#encoder(handle);
       return () => work(encoder);
     });
   }
 
   /**
-   * Runs work on the given handle, or on a model that is loaded for it and released afterwards. The time of `prepare` is not
+   * Runs work on the handle of a request, or on a model that is loaded for it and released afterwards. The time of `prepare` is not
    * counted in `milliseconds`.
    */
   async #onModel<Result>(
-    { name, optionNames, model, options }: TaskCall,
+    call: TaskCall,
     prepare: (handle: ModelHandle) => Promise<() => Promise<Result>>,
   ): Promise<Result & TaskRun> {
-    refuseUnknown(options, [...optionNames, ...modelOptionNames], name);
+    refuseUnknownOptions(call);
+    const { model, ...options } = call.request;
     if (model === undefined) {
-      throw new InferyardError("INPUT_INVALID", `${name} was given no model`, { remedy: "name one: a path or a reference" });
+      throw new InferyardError("INPUT_INVALID", `${call.verb} was given no model`, { remedy: "name one: a path or a reference" });
     }
-    const asked = modelOptions(options);
+    const placement = modelOptions(options);
     const run = async (handle: ModelHandle): Promise<Result & TaskRun> => {
       const work = await prepare(handle);
       const started = performance.now();
@@ -308,13 +280,14 @@ export class Runtime extends ModelRuntime {
       const milliseconds = performance.now() - started;
       return { ...result, model: handle.reference, target: handle.target, decision: handle.decision, milliseconds };
     };
-    if (!(model instanceof ModelHandle)) return this.use(model, asked, run);
-    refuseLoadOptions(asked);
+    if (!(model instanceof ModelHandle)) return this.use(model, placement, run);
+    refuseLoadOptions(placement);
     return run(model);
   }
 
-  /** The tokenizer of a model that is not loaded, cached for a while. */
-  async #tokenizerOf(model: string, options: ModelOptions): Promise<CachedTokenizer> {
+  /** The tokenizer of a model, which is not loaded for it; that of a reference is cached for a while. */
+  async #tokenizerOf(model: string | ModelHandle, options: ModelOptions): Promise<CachedTokenizer> {
+    if (model instanceof ModelHandle) return { text: textSettings(model.manifest), tokenizer: await this.tokenizer(model) };
     const key = JSON.stringify([model, options.variant]);
     const known = this.#tokenizerCache.get(key);
     if (known !== undefined) return known;
@@ -327,21 +300,6 @@ export class Runtime extends ModelRuntime {
 
   override async dispose(options?: RuntimeDisposeOptions): Promise<void> {
     await Promise.all([super.dispose(options), this.#textReaders?.dispose()]);
-  }
-
-  /** `runs`: whether the chunking strategy runs the model. */
-  async #chunkWith(handle: ModelHandle, texts: readonly string[], settings: ChunkSettings, runs: boolean): Promise<ChunkResult> {
-    const encoder = await this.#encoder(handle);
-    const started = performance.now();
-    const { chunkTexts } = await import("../tasks/chunking/chunk.ts");
-    const model = runs
-      ? (await import("../tasks/chunking/create-chunk-model.ts")).createChunkModel(encoder, settings)
-      : undefined;
-    const readLong = runs ? undefined : longTextChunker(this.#textReaders, textSettings(handle.manifest), settings);
-    const results = await chunkTexts(texts, encoder.tokenizer, settings, model, readLong);
-    const milliseconds = performance.now() - started;
-    const ran = runs ? { target: handle.target, decision: handle.decision } : {};
-    return { model: handle.reference, ...ran, results, milliseconds };
   }
 
   #batchesOf({ reference, target }: ModelHandle): Pick<Encoder, "onBatch"> {
@@ -371,6 +329,10 @@ export class Runtime extends ModelRuntime {
     this.#batchPools.set(model, pool);
     return { ...encoder, runShared: pool.forClient(schedulingKey) };
   }
+}
+
+function refuseUnknownOptions({ verb, optionNames, request }: TaskCall): void {
+  refuseUnknown(request, ["model", ...optionNames, ...modelOptionNames], verb);
 }
 
 /** Loads the models that the settings name for preloading and returns the runtime. Disposes it if a load fails. */

@@ -2,21 +2,28 @@
 import type { Decision } from "../runtime/decision/decision.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
-import type { AnswerOptions, Answers } from "../tasks/question-answering/answer.ts";
+import type { Answers } from "../tasks/question-answering/answer.ts";
+import type { AnswerOptions } from "../tasks/question-answering/answer-options.ts";
 import type { ChunkedText } from "../tasks/chunking/chunk.ts";
 import type { ChunkOptions } from "../tasks/chunking/chunk-options.ts";
-import type { ClassifyOptions } from "../tasks/classification/classify.ts";
+import type { ClassifyOptions } from "../tasks/classification/classify-options.ts";
 import type { EmbedOptions, QuantizedEmbedOptions } from "../tasks/embedding/embed-options.ts";
-import type { EmbedSparseOptions, SparseEmbeddings } from "../tasks/sparse-embedding/embed-sparse.ts";
+import type { SparseEmbeddings } from "../tasks/sparse-embedding/embed-sparse.ts";
+import type { EmbedSparseOptions } from "../tasks/sparse-embedding/embed-sparse-options.ts";
 import type { Embeddings } from "../tasks/embedding/embeddings.ts";
-import type { ExtractOptions, ExtractedFields } from "../tasks/extraction/extract.ts";
-import type { FillMaskOptions, MaskFills } from "../tasks/fill-mask/fill-mask.ts";
+import type { ExtractedFields } from "../tasks/extraction/extract.ts";
+import type { ExtractOptions } from "../tasks/extraction/extract-options.ts";
+import type { MaskFills } from "../tasks/fill-mask/fill-mask.ts";
+import type { FillMaskOptions } from "../tasks/fill-mask/fill-mask-options.ts";
 import type { Classifications } from "../tasks/shared/label-head.ts";
-import type { QuantizedPrecision, QuantizedVectors } from "../tasks/embedding/quantize.ts";
+import type { QuantizedVectors } from "../tasks/embedding/quantize.ts";
+import type { QuantizedPrecision } from "../tasks/embedding/precisions.ts";
 import type { Entities } from "../tasks/token-classification/entities.ts";
-import type { RecognizeOptions } from "../tasks/token-classification/recognize.ts";
-import type { Ranking, RerankOptions } from "../tasks/reranking/cross-encoder.ts";
-import type { Similarities, SimilarityOptions } from "../tasks/similarity/similarity.ts";
+import type { RecognizeOptions } from "../tasks/token-classification/recognize-options.ts";
+import type { Ranking } from "../tasks/reranking/cross-encoder.ts";
+import type { RerankOptions } from "../tasks/reranking/rerank-options.ts";
+import type { Similarities } from "../tasks/similarity/similarity.ts";
+import type { SimilarityOptions } from "../tasks/similarity/similarity-options.ts";
 import type { TensorMap } from "../tensor.ts";
 
 /** Fields that every result has. */

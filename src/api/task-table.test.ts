@@ -1,20 +1,24 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
+import { createHandler } from "../server/handler.ts";
+import { classifyOptions } from "../tasks/classification/classify-options.ts";
+import { createRuntime } from "./create-runtime.ts";
 import { commands } from "../cli/command-table.ts";
 import { pipelineFactories } from "./pipelines.ts";
 import { Runtime } from "./runtime.ts";
 import { taskTable } from "./task-table.ts";
 
 /** The rows of docs/reference/tasks.md, as that page writes them. */
-const documented = taskTable.map(({ task, verb, command, takes, gives, models, files, pipeline }) =>
+const documented = taskTable.map(({ task, verb, command, route, input, output, models, files, pipeline }) =>
   [
     "",
     `\`${task}\`${pipeline ? "" : " (no pipeline)"}`,
     `\`runtime.${verb}\``,
     `\`${command}\``,
-    takes,
-    gives,
+    route === undefined ? "" : `\`${route}\``,
+    input,
+    output,
     models,
     files.join(", "),
     "",
@@ -39,6 +43,25 @@ describe("the table of tasks", () => {
       expect(Object.hasOwn(pipelineFactories, task)).toBe(pipeline);
     },
   );
+
+  it("names routes of the server, whose requests have the fields of the options", async () => {
+    const runtime = await createRuntime();
+    interface Document {
+      readonly paths: object;
+      readonly components: {
+        readonly schemas: Record<string, { readonly properties: Record<string, { readonly description?: string }> }>;
+      };
+    }
+    const response = await createHandler(runtime)(new Request("http://localhost/openapi.json"));
+    const document = (await response.json()) as Document;
+    await runtime.dispose();
+    const paths = taskTable.flatMap(({ route }) => (route === undefined ? [] : [route]));
+    expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(paths));
+    const properties = document.components.schemas["ClassifyRequest"]?.properties ?? {};
+    const fields = Object.entries(classifyOptions).flatMap(([, { field }]) => (field === undefined ? [] : [field]));
+    const descriptions = Object.values(properties).map(({ description }) => description);
+    expect(descriptions).toEqual(expect.arrayContaining(fields));
+  });
 
   it("names every pipeline", () => {
     expect(

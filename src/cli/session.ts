@@ -19,7 +19,6 @@ import { formatBytes } from "./output/units.ts";
 export interface GlobalFlags {
   readonly json?: boolean;
   readonly quiet?: boolean;
-  readonly debug?: boolean;
   readonly config?: string;
 }
 

@@ -2,7 +2,9 @@
 import { type Command, Option } from "commander";
 import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
-import { addLoadFlags, openSession, positiveInteger, withNotice } from "./session.ts";
+import type { TaskOption } from "../tasks/shared/task-option.ts";
+import { addOptionFlags } from "./option-flags.ts";
+import { type Session, addLoadFlags, openSession, withNotice } from "./session.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
 import { readTexts } from "./input/texts.ts";
 import { formatMilliseconds, plural, withShortFloats } from "./output/units.ts";
@@ -13,18 +15,16 @@ export interface TaskFlags {
   readonly input?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
-  readonly maxTokens?: number;
-  readonly truncate?: "cut" | "error";
 }
 
 /** One call of a task command. */
-export interface TaskCall {
+export interface TaskCall<Options> {
   readonly terminal: Terminal;
   /** Texts given as arguments. */
   readonly texts: readonly string[];
   readonly flags: TaskFlags;
-  /** Options of the task; undefined ones are omitted. */
-  readonly options?: Readonly<Record<string, unknown>>;
+  /** Options of the task. */
+  readonly options: Options;
 }
 
 /** How the result of a task command is printed: as JSON and as text for people. */
@@ -46,12 +46,14 @@ export interface TaskOutput {
 /** Fields of the request of every task. */
 export interface TaskRequest {
   readonly model: string;
+  readonly variant?: string;
+  readonly batchTokens?: number;
   readonly signal: AbortSignal;
 }
 
-/** Adds the flags of every task command: texts from a file, limits, and those of loading. */
-export function addTaskFlags(command: Command): Command {
-  return addLoadFlags(addLimitFlags(command.addOption(inputOption())));
+/** Adds the flags of a task command: the task's options, texts from a file, and those of loading. */
+export function addTaskFlags(command: Command, options: Readonly<Record<string, TaskOption>>): Command {
+  return addLoadFlags(addOptionFlags(command, options).addOption(inputOption()));
 }
 
 /** The flag for texts from a file. */
@@ -59,28 +61,17 @@ export function inputOption(): Option {
   return new Option("--input <file>", "texts from a file: .txt a line each, .jsonl strings or objects with `text`; - is stdin");
 }
 
-/** Adds the limits on texts. */
-export function addLimitFlags(command: Command, truncations: readonly string[] = ["cut", "error"]): Command {
-  return command
-    .addOption(new Option("--max-tokens <number>", "longest text in tokens").argParser(positiveInteger))
-    .addOption(new Option("--truncate <how>", "what to do with longer texts").choices(truncations))
-    .addOption(new Option("--batch-tokens <number>", "padded tokens in one batch").argParser(positiveInteger));
-}
-
 /** Runs a task over the texts of a command and prints its result. */
-export async function runTask<Result extends TaskRun>(
-  { terminal, texts, flags, options = {} }: TaskCall,
-  work: (runtime: Runtime, texts: readonly string[], request: TaskRequest) => Promise<Result>,
+export async function runTask<Options extends object, Result extends TaskRun>(
+  { terminal, texts, flags, options }: TaskCall<Options>,
+  work: (runtime: Runtime, texts: readonly string[], request: Options & TaskRequest) => Promise<Result>,
   show: (result: Result, texts: readonly string[]) => TaskOutput,
 ): Promise<void> {
-  const { input, json, quiet, maxTokens, truncate } = flags;
+  const { input, json, quiet } = flags;
   const session = await openSession(terminal, { ...flags }, flags.model);
   try {
     const all = await readTexts({ texts, ...(input === undefined ? {} : { input }) }, terminal);
-    const { variant, batchTokens } = session.settings;
-    const asked = { variant, batchTokens, maxTokens, truncate, ...options };
-    const set = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
-    const request = { ...set, model: session.model, signal: terminal.signal };
+    const request = { ...options, ...configured(session), model: session.model, signal: terminal.signal };
     const running = work(session.runtime, all, request);
     const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), running);
     const { model, target, decision, milliseconds } = result;
@@ -100,6 +91,11 @@ export async function runTask<Result extends TaskRun>(
   } finally {
     await session.runtime.dispose();
   }
+}
+
+/** The settings that are options of a task's call. */
+export function configured({ settings: { variant, batchTokens } }: Session): Pick<TaskRequest, "variant" | "batchTokens"> {
+  return { ...(variant === undefined ? {} : { variant }), ...(batchTokens === undefined ? {} : { batchTokens }) };
 }
 
 /** Notes which texts were truncated. `first`: index of the first text of this part. */

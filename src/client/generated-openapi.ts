@@ -5671,14 +5671,14 @@ export interface components {
             /** @description Name of a model. Default: the server's default model */
             model?: string;
             texts: string[];
+            /** @description Maximum number of labels per text. Default: all */
+            top_k?: number;
             /** @description Candidate labels, for zero-shot classification with a natural-language-inference model. Default: the model's own labels */
             labels?: string[];
             /** @description With `labels`: hypothesis for a label, which replaces {}. Default: This example is {}. */
             hypothesis_template?: string;
             /** @description With `labels`: score each label independently. Default: false */
             multi_label?: boolean;
-            /** @description Maximum number of labels per text. Default: all */
-            top_k?: number;
             /**
              * @description What to do with texts longer than the model reads. Default: cut
              * @enum {string}
@@ -5763,13 +5763,13 @@ export interface components {
                 overlap_tokens?: number;
                 /** @description Maximum number of chunks; the rest of the text is dropped, and `truncated` is true. Default: no limit */
                 max_chunks?: number;
-                /** @description With semantic: split between sentences whose cosine is below this */
-                threshold?: number;
                 /**
                  * @description Unit of `start_char` and `end_char`. Default: utf16
                  * @enum {string}
                  */
                 offsets?: "utf16" | "codepoints" | "bytes";
+                /** @description With semantic: split between sentences whose cosine is below this */
+                threshold?: number;
             };
         };
         Models: {

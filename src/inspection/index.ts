@@ -40,7 +40,7 @@ export interface ModelInspection {
  * MODEL_INVALID if it is damaged, MODEL_UNSUPPORTED for another format or for a header larger than any known one.
  */
 export async function inspectFile(path: string, options: InspectOptions = {}): Promise<Inspection> {
-  const shown = options.shown ?? path;
+  const shown = options.displayName ?? path;
   const format = formatOf(path);
   if (format === undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `the name of ${shown} ends in none of .onnx, .gguf, .safetensors`, {
@@ -69,13 +69,13 @@ export async function inspectModel(reference: string, options: InspectOptions = 
   const resolved = await resolveReference(reference);
   const file = await singleFile(resolved);
   if (file !== undefined) {
-    const inspection = await inspectFile(file, { ...options, shown: reference });
+    const inspection = await inspectFile(file, { ...options, displayName: reference });
     return { reference, name: basename(file), files: [inspection] };
   }
   const manifest = await readManifestOf(resolved);
   const files: Inspection[] = [];
   for (const { path, architecture } of uniquePaths(manifest)) {
-    const own = { shown: shownPath(manifest, path), ...(architecture === undefined ? {} : { architecture }) };
+    const own = { displayName: shownPath(manifest, path), ...(architecture === undefined ? {} : { architecture }) };
     files.push(await inspectFile(path, { ...options, ...own }));
   }
   return { reference, name: manifest.name, tasks: manifest.tasks, files };

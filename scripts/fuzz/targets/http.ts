@@ -3,6 +3,7 @@ import { mutateJsonText, parsed, type Json } from "../mutate-json.ts";
 import { openServer } from "../server-handler.ts";
 import type { FuzzTarget } from "../target.ts";
 
+/** Bodies by route. Routes of the OpenAPI document that are not here get an empty object. */
 const bodies: Readonly<Record<string, readonly Json[]>> = {
   "POST /api/embed": [
     { input: "a cat" },
@@ -33,47 +34,47 @@ const bodies: Readonly<Record<string, readonly Json[]>> = {
   "POST /tokenize": [{ inputs: "a b", add_special_tokens: true }, { inputs: ["a", "b"] }],
   "POST /decode": [{ ids: [1, 2, 3], skip_special_tokens: true }, { ids: [[1], [2]] }],
   "POST /v2/models/builtin/infer": [{ inputs: [{ name: "text", shape: [1], datatype: "BYTES", data: ["a"] }] }],
-  "POST /v2/models/builtin/generate": [{ text_input: "a" }],
   "POST /v2/repository/index": [{}, { ready: true }],
   "POST /v1/chat/completions": [{ messages: [{ role: "user", content: "a" }] }],
 };
 
-const gets = [
+/** Paths that the OpenAPI document does not list, and malformed ones. */
+const undocumented = [
   "/",
-  "/info",
-  "/health",
-  "/health/live",
-  "/health/ready",
-  "/metrics",
-  "/v1/models",
-  "/v1/models/builtin",
-  "/v2",
-  "/openapi.json",
-  "/v2/health/live",
-  "/v2/health/ready",
-  "/v2/models/builtin",
-  "/v2/models/builtin/ready",
-  "/v2/models/builtin/versions/1",
-  "/v2/models/builtin/config",
-  "/v2/models/builtin/stats",
-  "/api/models",
-  "/api/models/builtin",
-  "/api/backends",
-  "/api/status",
-  "/api/models/builtin/decision",
-  "/api/events",
-  "/api/models?a=%zz",
   "/dashboard",
+  "/openapi.json",
+  "/v2/models/builtin/versions/1",
+  "/api/models?a=%zz",
   "/v2/models/%zz",
   "/v2/models/a%2f..%2fb",
 ];
 
+/** The routes of the OpenAPI document, with "builtin" for every parameter. */
+async function documentedRoutes(): Promise<readonly { readonly method: string; readonly path: string }[]> {
+  const server = await openServer();
+  try {
+    const response = await server.handler(new Request("http://localhost/openapi.json"));
+    const { paths } = (await response.json()) as { readonly paths: Readonly<Record<string, object>> };
+    return Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path: path.replaceAll(/\{\w+\}/g, "builtin") })),
+    );
+  } finally {
+    await server.close();
+  }
+}
+
 export const http: FuzzTarget = {
   codes: [],
-  seeds: () =>
-    [
-      ...Object.entries(bodies).flatMap(([route, values]) => values.map((body) => ({ ...parts(route), headers: {}, body }))),
-      ...gets.map((path) => ({ method: "GET", path, headers: {}, body: null })),
+  seeds: async () => {
+    const routes = await documentedRoutes();
+    const seeds = routes.flatMap(({ method, path }) =>
+      method === "GET"
+        ? [{ method, path, headers: {}, body: null }]
+        : (bodies[`${method} ${path}`] ?? [{}]).map((body) => ({ method, path, headers: {}, body })),
+    );
+    return [
+      ...seeds,
+      ...undocumented.map((path) => ({ method: "GET", path, headers: {}, body: null })),
       {
         method: "POST",
         path: "/api/embed",
@@ -92,11 +93,12 @@ export const http: FuzzTarget = {
         headers: { "content-encoding": "gzip", "content-type": "application/json; charset=utf-8" },
         body: "{",
       },
-    ].map((request) => Buffer.from(JSON.stringify(request))),
+    ].map((request) => Buffer.from(JSON.stringify(request)));
+  },
   mutate: mutateJsonText,
   maxBytes: 32_768,
   dictionary: [
-    ...Object.keys(bodies).map((route) => parts(route).path),
+    ...Object.keys(bodies).map((route) => route.split(" ").slice(1).join("")),
 
     "builtin",
     "builtin:int8",
@@ -138,11 +140,6 @@ export const http: FuzzTarget = {
     };
   },
 };
-
-function parts(route: string): { method: string; path: string } {
-  const [method = "", path = ""] = route.split(" ");
-  return { method, path };
-}
 
 const methods: ReadonlySet<unknown> = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]);
 

@@ -11,7 +11,7 @@ export async function nativeGraph(
 ): Promise<string> {
   const [file] = files;
   if (file?.format !== "onnx" || files.length !== 1) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `${reference} is no single .onnx file, and --graph prints the program of one`, {
+    throw new InferyardError("MODEL_UNSUPPORTED", `${reference} is no single .onnx file, and --graph prints the graph of one`, {
       remedy: "give the path of an .onnx file",
     });
   }

@@ -1,20 +1,18 @@
 /** `inferyard embed --sparse`: weights of vocabulary tokens, shown with the text of the tokens. */
 import type { EmbedSparseResult } from "../../api/task-requests.ts";
-import type { EmbedSparseOptions, SparseEmbedding } from "../../tasks/sparse-embedding/embed-sparse.ts";
+import type { SparseEmbedding } from "../../tasks/sparse-embedding/embed-sparse.ts";
+import { embedSparseOptions } from "../../tasks/sparse-embedding/embed-sparse-options.ts";
+import { optionsFromFlags } from "../option-flags.ts";
 import { type Session, withNotice } from "../session.ts";
 import { formatTable, printable } from "./table.ts";
 import { type Terminal, writeAll, writeLine } from "../terminal.ts";
-import { noteTruncated } from "../task-command.ts";
+import { configured, noteTruncated } from "../task-command.ts";
 import { formatMilliseconds, plural, shortFloat } from "./units.ts";
 
 /** Flags of sparse embeddings. */
 export interface SparseFlags {
   readonly json?: boolean;
   readonly quiet?: boolean;
-  readonly topK?: number;
-  readonly threshold?: number;
-  readonly maxTokens?: number;
-  readonly truncate?: string;
 }
 
 type TokenOf = (id: number) => string;
@@ -23,18 +21,15 @@ type TokenOf = (id: number) => string;
 export async function embedSparsely(
   texts: readonly string[],
   flags: SparseFlags,
-  { runtime, model, settings, notice }: Session,
+  session: Session,
   terminal: Terminal,
 ): Promise<void> {
+  const { runtime, model, notice } = session;
+  const { variant, ...settings } = configured(session);
   const { signal } = terminal;
-  const { variant, batchTokens } = settings;
   const work = runtime.use(model, { ...(variant === undefined ? {} : { variant }), signal }, async (handle) => {
-    const { topK, threshold, maxTokens, truncate } = flags;
-    const options = Object.entries({ topK, threshold, maxTokens, truncate, batchTokens }).filter(
-      ([, value]) => value !== undefined,
-    );
-    const request: EmbedSparseOptions = Object.fromEntries(options);
-    const result = await runtime.embedSparse(texts, { ...request, signal, model: handle });
+    const options = optionsFromFlags(embedSparseOptions, flags);
+    const result = await runtime.embedSparse(texts, { ...options, ...settings, signal, model: handle });
     const tokenizer = await runtime.tokenizer(handle);
     return { result: { ...result, model }, tokenOf: (id: number) => tokenizer.tokenOf(id) ?? String(id) };
   });

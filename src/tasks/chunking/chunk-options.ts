@@ -1,6 +1,17 @@
 /** Options of the task `chunking`: validation and defaults. */
 import { InferyardError } from "../../errors.ts";
-import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
+import { refuseUnlisted } from "../../runtime/options/options.ts";
+import {
+  type TaskOptions,
+  checkOptions,
+  choice,
+  name,
+  number,
+  positiveInteger,
+  texts,
+  unchecked,
+  zeroOrMore,
+} from "../shared/task-option.ts";
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
 import { type Separator, separatorNames } from "./separators.ts";
 
@@ -63,21 +74,51 @@ export interface ChunkOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Names of all options of `chunk`. Any other name is refused. */
-export const chunkOptionNames: readonly (keyof ChunkOptions)[] = [
-  "strategy",
-  "targetTokens",
-  "overlapTokens",
-  "maxChunks",
-  "separators",
-  "offsets",
-  "threshold",
-  "percentile",
-  "structure",
-  "prompt",
-  "stride",
-  "signal",
-];
+/** All options of `chunk`. Any other name is refused. */
+export const chunkOptions: TaskOptions<ChunkOptions> = {
+  strategy: {
+    type: choice(chunkStrategies),
+    flag: ["--strategy <strategy>", "where to cut (default: fixed)"],
+    field: "Default: fixed",
+  },
+  targetTokens: {
+    type: positiveInteger,
+    flag: ["--target-tokens <number>", "maximum tokens of a chunk (default: 500)"],
+    field: "Maximum tokens per chunk. Default: 500",
+  },
+  overlapTokens: {
+    type: zeroOrMore,
+    flag: ["--overlap <number>", "tokens that consecutive chunks share (default: 0)"],
+    field: "Tokens that consecutive chunks share. Default: 0",
+  },
+  maxChunks: {
+    type: positiveInteger,
+    flag: ["--max-chunks <number>", "maximum chunks of one document"],
+    field: "Maximum number of chunks; the rest of the text is dropped, and `truncated` is true. Default: no limit",
+  },
+  separators: { type: texts, flag: ["--separators <names>", `preferred first: ${separatorNames.join(",")}`] },
+  offsets: {
+    type: choice(offsetUnits),
+    flag: ["--offsets <unit>", "unit of start and end (default: utf16)"],
+    field: "Unit of `start_char` and `end_char`. Default: utf16",
+  },
+  threshold: {
+    type: { kind: "number", min: -1, max: 1 },
+    flag: ["--threshold <similarity>", "semantic: split where the similarity is below"],
+    field: "With semantic: split between sentences whose cosine is below this",
+  },
+  percentile: {
+    type: number,
+    flag: ["--percentile <percent>", "semantic: split at distances above this percentile (default: 95)"],
+  },
+  structure: {
+    type: choice(lateStructures),
+    flag: ["--structure <strategy>", "late: how boundaries are chosen (default: fixed)"],
+  },
+  prompt: { type: name, flag: ["--prompt <name>", "late: prompt of the model put before the text"] },
+  stride: { type: zeroOrMore, flag: ["--stride <tokens>", "late, token-classification: how far windows overlap"] },
+  signal: { type: unchecked },
+};
 
 /** `ChunkOptions` with every default filled in. `target` and `overlap` are `targetTokens` and `overlapTokens`. */
 export interface ChunkSettings {
@@ -101,10 +142,7 @@ const defaultPercentile = 95;
 /** Validates the options of one call. Throws INPUT_INVALID for a value that is not allowed, or an option that the strategy does not use. */
 export function chunkSettings(options: ChunkOptions): ChunkSettings {
   const { strategy = "fixed", targetTokens = defaultTarget, overlapTokens = 0, threshold, percentile } = options;
-  refuseUnlisted("strategy", strategy, chunkStrategies);
-  refuseUnlisted("offsets", options.offsets, offsetUnits);
-  refuseNonPositive("targetTokens", targetTokens);
-  refuseNonPositive("maxChunks", options.maxChunks);
+  checkOptions(chunkOptions, options);
   checkOverlap(overlapTokens, targetTokens);
   checkSeparators(options.separators, strategy, options.structure);
   checkSemanticOptions(strategy, threshold, percentile);
@@ -126,11 +164,6 @@ export function chunkSettings(options: ChunkOptions): ChunkSettings {
 }
 
 function checkOverlap(overlap: number, target: number): void {
-  if (!Number.isSafeInteger(overlap) || overlap < 0) {
-    throw new InferyardError("INPUT_INVALID", `overlapTokens is ${String(overlap)}, and must be a whole number from 0`, {
-      remedy: "correct overlapTokens, or leave it out",
-    });
-  }
   if (overlap < target) return;
   throw new InferyardError("INPUT_INVALID", `overlapTokens is ${overlap}, and must be below targetTokens, which is ${target}`, {
     remedy: "lower overlapTokens: a tenth of targetTokens is usual",
@@ -168,11 +201,6 @@ function checkModelOptions(strategy: ChunkStrategy, { structure, prompt, stride 
   if (!isLate && prompt !== undefined) throw misplaced("prompt", `with the strategy ${strategy}`);
   if (!isLate && strategy !== "token-classification" && stride !== undefined)
     throw misplaced("stride", `with the strategy ${strategy}`);
-  refuseUnlisted("structure", structure, lateStructures);
-  if (stride === undefined || (Number.isSafeInteger(stride) && stride >= 0)) return;
-  throw new InferyardError("INPUT_INVALID", `stride is ${String(stride)}, and must be a whole number from 0`, {
-    remedy: "correct stride, or leave it out",
-  });
 }
 
 function misplaced(name: string, where: string): InferyardError {

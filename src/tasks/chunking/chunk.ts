@@ -41,6 +41,12 @@ export interface ChunkedText {
   readonly truncated: boolean;
 }
 
+/** The chunks of several texts. */
+export interface ChunkedTexts {
+  /** One result per text, in order. */
+  readonly results: readonly ChunkedText[];
+}
+
 /**
  * Chunks texts, in order. A chunk exceeds the target only if it is a single grapheme with more tokens. `model` is required for the strategies
  * "semantic", "late" and "token-classification". `chunkOffThread` returns the chunks of a text that a worker thread processes, undefined for a

@@ -2,45 +2,14 @@
 import { at } from "../../checked.ts";
 import { readCounts } from "../shared/read-counts.ts";
 import { InferyardError } from "../../errors.ts";
-import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 import { type TextPair, encodePairs } from "../shared/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import {
-  type Activation,
-  type Classifications,
-  type LabelScore,
-  applyActivation,
-  activations,
-  labelHeadOf,
-  logitsOutput,
-} from "../shared/label-head.ts";
+import { type Classifications, type LabelScore, applyActivation, labelHeadOf, logitsOutput } from "../shared/label-head.ts";
 import { requireFinite } from "../shared/require-finite.ts";
 import { classifyZeroShot } from "./zero-shot.ts";
-import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
-
-/** Options of `Runtime.classify`. With `labels` the task is `zero-shot-classification`, otherwise `text-classification`. */
-export interface ClassifyOptions extends TextTaskOptions {
-  /** Number of labels returned per text, best first. Default: all. */
-  readonly topK?: number;
-  /** Function from logits to scores. Default: from config.json (`problem_type`, else the number of labels). */
-  readonly activation?: Activation;
-  /** Candidate labels, scored by a natural-language-inference model (zero-shot). Default: the labels the model was trained on. */
-  readonly labels?: readonly string[];
-  /** With `labels`: hypothesis to test, with {} in the place of the label. Default: "This example is {}." */
-  readonly hypothesisTemplate?: string;
-  /** With `labels`: true scores each label independently, false normalizes the scores to sum 1. Default: false. */
-  readonly multiLabel?: boolean;
-}
-
-/** Names of all options of `classify`. Any other name is refused. */
-export const classifyOptionNames: readonly (keyof ClassifyOptions)[] = [
-  ...textTaskOptionNames,
-  "topK",
-  "activation",
-  "labels",
-  "hypothesisTemplate",
-  "multiLabel",
-];
+import { checkOptions } from "../shared/task-option.ts";
+import { textTaskSettings } from "../shared/task-options.ts";
+import { type ClassifyOptions, classifyOptions } from "./classify-options.ts";
 
 /** Classifies texts, or pairs of texts that the model reads together. Throws MODEL_UNSUPPORTED for a model without a classification head. */
 export async function classify(
@@ -48,8 +17,7 @@ export async function classify(
   texts: readonly (string | TextPair)[],
   options: ClassifyOptions = {},
 ): Promise<Classifications> {
-  refuseNonPositive("topK", options.topK);
-  refuseUnlisted("activation", options.activation, activations);
+  checkOptions(classifyOptions, options);
   if (options.labels !== undefined) {
     refuseUnused("labels", options, ["activation"]);
     return classifyZeroShot(encoder, texts.map(requireSingleText), { ...options, labels: options.labels });

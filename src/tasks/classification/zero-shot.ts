@@ -5,7 +5,6 @@
 import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseUnlisted } from "../../runtime/options/options.ts";
 import { encodePairs } from "../shared/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { type Classifications, applyActivation, labelHeadOf, logitsOutput } from "../shared/label-head.ts";
@@ -34,7 +33,6 @@ export async function classifyZeroShot(
 ): Promise<Classifications> {
   const { labels, hypothesisTemplate = defaultTemplate, multiLabel = false, topK, signal } = options;
   checkLabels(labels, hypothesisTemplate);
-  refuseUnlisted("multiLabel", options.multiLabel, [true, false]);
   const settings = textTaskSettings(encoder.manifest, options);
   const head = entailmentHeadOf(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 2);

@@ -4,8 +4,17 @@ import type { Manifest, Pooling, TextSettings } from "../../models/manifest.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import { defaultBatchTokens } from "../batching/plan-batches.ts";
 import type { EmbeddingRanges } from "./quantization-ranges.ts";
-import type { QuantizedPrecision } from "./quantize.ts";
-import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
+import { type QuantizedPrecision, precisions } from "./precisions.ts";
+import {
+  type TaskOptions,
+  boolean,
+  checkOptions,
+  choice,
+  name,
+  positiveInteger,
+  unchecked,
+  zeroOrMore,
+} from "../shared/task-option.ts";
 
 /** Options of `Runtime.embed` for float32 vectors. */
 export interface EmbedOptions {
@@ -42,20 +51,47 @@ export interface QuantizedEmbedOptions extends Omit<EmbedOptions, "precision"> {
   readonly ranges?: EmbeddingRanges;
 }
 
-/** Names of all options of `embed`, quantization included. Any other name is refused. */
-export const embedOptionNames: readonly (keyof QuantizedEmbedOptions)[] = [
-  "pooling",
-  "normalize",
-  "prompt",
-  "dimensions",
-  "maxTokens",
-  "truncate",
-  "stride",
-  "batchTokens",
-  "precision",
-  "ranges",
-  "signal",
-];
+const poolings: readonly Pooling[] = ["mean", "cls", "max", "last", "none"];
+
+/** All options of `embed`, quantization included. Any other name is refused. */
+export const embedOptions: TaskOptions<QuantizedEmbedOptions> = {
+  pooling: {
+    type: choice(poolings),
+    flag: ["--pooling <pooling>", "how token vectors are combined, instead of the model's own pooling"],
+  },
+  normalize: {
+    type: boolean,
+    flag: ["--normalize", "scale vectors to unit length"],
+    negatedFlag: ["--no-normalize", "do not scale vectors"],
+  },
+  prompt: {
+    type: name,
+    flag: ["--prompt <name>", "prompt of the model put before every text: query, document, ..."],
+    field: "Name of a prompt of the model that is prepended to every text",
+  },
+  dimensions: {
+    type: positiveInteger,
+    flag: ["--dimensions <number>", "keep only the first dimensions"],
+    field: "Number of leading dimensions to keep",
+  },
+  precision: {
+    type: choice(precisions),
+    flag: ["--precision <precision>", "number format of the vectors (default: float32)"],
+  },
+  ranges: { type: unchecked },
+  maxTokens: { type: positiveInteger, flag: ["--max-tokens <number>", "longest text in tokens"] },
+  truncate: { type: choice(["cut", "error", "windows"]), flag: ["--truncate <how>", "what to do with longer texts"] },
+  stride: { type: zeroOrMore, flag: ["--stride <tokens>", "with --truncate windows: how far they overlap (default: 0)"] },
+  batchTokens: { type: positiveInteger, flag: ["--batch-tokens <number>", "padded tokens in one batch"] },
+  signal: { type: unchecked },
+};
+
+/** Whether the options ask for quantized vectors. */
+export function isQuantized(options: EmbedOptions | QuantizedEmbedOptions): options is QuantizedEmbedOptions {
+  return (
+    (options.precision !== undefined && options.precision !== "float32") || ("ranges" in options && options.ranges !== undefined)
+  );
+}
 
 /** `EmbedOptions` with every default filled in from the model's manifest. */
 export interface EmbedSettings {
@@ -78,12 +114,6 @@ export interface EmbedSettings {
   readonly batchTokens: number;
 }
 
-/** All values of the option `pooling`. */
-export const poolings: readonly Pooling[] = ["mean", "cls", "max", "last", "none"];
-
-/** All values of the option `truncate` of `embed`. */
-export const truncations: readonly EmbedSettings["truncate"][] = ["cut", "error", "windows"];
-
 /**
  * Validates the options of one call and fills in the model's defaults. Throws INPUT_INVALID for a value that is not allowed, for options that
  * exclude each other, and for a prompt that the model does not have.
@@ -91,10 +121,8 @@ export const truncations: readonly EmbedSettings["truncate"][] = ["cut", "error"
 export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedSettings {
   const text = textSettings(manifest);
   const { pooling = text.pooling, truncate = "cut", batchTokens = defaultBatchTokens } = options;
-  refuseUnlisted("pooling", options.pooling, poolings);
-  refuseUnlisted("truncate", options.truncate, truncations);
-  checkStride(truncate, options.stride);
-  refuseUnlisted("normalize", options.normalize, [true, false]);
+  checkOptions<EmbedOptions>(embedOptions, options);
+  refuseStrideWithoutWindows(truncate, options.stride);
   if (pooling === "none" && options.normalize === true) {
     throw new InferyardError("INPUT_INVALID", 'normalize cannot be combined with pooling "none"', {
       remedy: "leave one of the two out",
@@ -114,7 +142,6 @@ export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedS
       },
     );
   }
-  for (const key of ["dimensions", "maxTokens", "batchTokens"] as const) refuseNonPositive(key, options[key]);
   return {
     pooling,
     poolPrompt: text.poolPrompt,
@@ -128,16 +155,10 @@ export function embedSettings(manifest: Manifest, options: EmbedOptions): EmbedS
   };
 }
 
-function checkStride(truncate: EmbedSettings["truncate"], stride: number | undefined): void {
-  if (stride === undefined) return;
-  if (truncate !== "windows") {
-    throw new InferyardError("INPUT_INVALID", `stride has no effect with truncate "${truncate}"`, {
-      remedy: 'leave stride out, or choose truncate "windows"',
-    });
-  }
-  if (Number.isSafeInteger(stride) && stride >= 0) return;
-  throw new InferyardError("INPUT_INVALID", `stride is ${String(stride)}, and must be a whole number from 0`, {
-    remedy: "correct stride, or leave it out",
+function refuseStrideWithoutWindows(truncate: EmbedSettings["truncate"], stride: number | undefined): void {
+  if (stride === undefined || truncate === "windows") return;
+  throw new InferyardError("INPUT_INVALID", `stride has no effect with truncate "${truncate}"`, {
+    remedy: 'leave stride out, or choose truncate "windows"',
   });
 }
 

@@ -7,7 +7,8 @@ import type { Embeddings } from "./embeddings.ts";
 import { type TaskTokenizer, encodeTexts } from "../shared/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { poolEncodings } from "./pool-encodings.ts";
-import { type Ranking, type RerankOptions, validateRerank, rankDocuments } from "../reranking/cross-encoder.ts";
+import { type Ranking, validateRerank, rankDocuments } from "../reranking/cross-encoder.ts";
+import type { RerankOptions } from "../reranking/rerank-options.ts";
 
 /** The token vectors of one text: `data` is row-major `[tokens, dimensions]`. */
 export interface TokenVectors {

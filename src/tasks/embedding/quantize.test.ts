@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type EmbeddingRanges, embeddingRanges } from "./quantization-ranges.ts";
-import { type QuantizedPrecision, type QuantizedVectors, checkQuantize, quantize } from "./quantize.ts";
+import { type QuantizedVectors, checkQuantize, quantize } from "./quantize.ts";
+import type { QuantizedPrecision } from "./precisions.ts";
 
 /** numpy 2.4.6 with the formulas of sentence-transformers' `quantize_embeddings`; "own": ranges of the vectors themselves. */
 interface Goldens extends Readonly<Record<"binary" | "ubinary", number[][]>> {

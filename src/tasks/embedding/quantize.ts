@@ -6,13 +6,8 @@
 import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
+import { type QuantizedPrecision, precisions } from "./precisions.ts";
 import type { EmbeddingRanges } from "./quantization-ranges.ts";
-
-/**
- * Element type of quantized vectors. "int8" and "uint8": one byte per dimension. "binary" and "ubinary": one bit per dimension, set if the value
- * is above 0; the first of 8 dimensions is the most significant bit. "binary" bytes are signed: those of "ubinary" minus 128.
- */
-export type QuantizedPrecision = "int8" | "uint8" | "binary" | "ubinary";
 
 /** Parameters that restore floats from 8-bit codes: `float = start + step * code`. */
 export interface Scales {
@@ -36,9 +31,6 @@ export interface QuantizeOptions {
   /** Calibration ranges, for "int8" and "uint8". Default: one scale per vector. */
   readonly ranges?: EmbeddingRanges;
 }
-
-/** All values of the option `precision` of `embed`. */
-export const precisions: readonly ("float32" | QuantizedPrecision)[] = ["float32", "int8", "uint8", "binary", "ubinary"];
 
 /** Validates quantization options before a model runs. Throws INPUT_INVALID. `pooling`: that of the call or of its result. */
 export function checkQuantize({ precision, ranges }: Partial<QuantizeOptions>, pooling: string | undefined): void {

@@ -5,12 +5,11 @@
 import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseUnlisted } from "../../runtime/options/options.ts";
-import { type OffsetUnit, convertSpans, offsetUnits } from "../../tokenizers/index.ts";
+import { type OffsetUnit, convertSpans } from "../../tokenizers/index.ts";
 import { type Answer, answer } from "../question-answering/answer.ts";
 import { isGlinerSpanModel } from "../token-classification/gliner/recognize-with-gliner.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
-import { type Aggregation, entityTypeOf } from "../token-classification/entities.ts";
+import { entityTypeOf } from "../token-classification/entities.ts";
 import {
   type ExtractSchema,
   type ParsedQuestionField,
@@ -20,32 +19,10 @@ import {
 } from "./extract-schema.ts";
 import { labelHeadOf } from "../shared/label-head.ts";
 import type { Entity } from "../token-classification/entities.ts";
-import { type RecognizeOptions, recognize } from "../token-classification/recognize.ts";
-import { type TextTaskOptions, textTaskOptionNames } from "../shared/task-options.ts";
-
-/** Options of `Runtime.extract`. */
-export interface ExtractOptions extends TextTaskOptions {
-  /** The fields to extract, by name. */
-  readonly schema: ExtractSchema;
-  /** Minimum score of a value, 0 to 1; below it a field counts as not found. Default: 0; with a GLiNER model 0.5. */
-  readonly minScore?: number;
-  /** How tokens are grouped into entities. Default: "first", which gives whole words. Refused for GLiNER models, which score spans. */
-  readonly aggregation?: Exclude<Aggregation, "none">;
-  /** Unit of `start` and `end`: UTF-16 code units, as in JavaScript strings, code points, or UTF-8 bytes. Default: "utf16". */
-  readonly offsets?: OffsetUnit;
-  /** Overlap in tokens of the windows that a text longer than a model's limit is read in. Default: a quarter of a window. */
-  readonly stride?: number;
-}
-
-/** Names of all options of `extract`. Any other name is refused. */
-export const extractOptionNames: readonly (keyof ExtractOptions)[] = [
-  ...textTaskOptionNames,
-  "schema",
-  "minScore",
-  "aggregation",
-  "offsets",
-  "stride",
-];
+import { recognize } from "../token-classification/recognize.ts";
+import type { RecognizeOptions } from "../token-classification/recognize-options.ts";
+import { checkOptions } from "../shared/task-option.ts";
+import { type ExtractOptions, extractOptions } from "./extract-options.ts";
 
 /** The value of a field: a span of the text. */
 export interface ExtractedValue {
@@ -84,6 +61,7 @@ export function extractParts<Model>(
   { model, questionModel }: { readonly model: Model | undefined; readonly questionModel: Model | undefined },
 ): readonly [ExtractPart<Model>, ...ExtractPart<Model>[]] {
   const { minScore } = options;
+  checkOptions(extractOptions, options);
   if (minScore !== undefined && !(minScore >= 0 && minScore <= 1)) {
     throw new InferyardError("INPUT_INVALID", `minScore is ${minScore}, and must be a number from 0 to 1`, {
       remedy: "correct minScore, or leave it out",
@@ -146,8 +124,6 @@ export async function extractEntities(
   fields: readonly ParsedEntityField[],
   { schema: _schema, minScore, aggregation, offsets = "utf16", ...options }: ExtractOptions,
 ): Promise<FoundFields> {
-  refuseUnlisted("aggregation", aggregation, ["simple", "first", "average", "max"]);
-  refuseUnlisted("offsets", offsets, offsetUnits);
   const { results } = await recognize(encoder, texts, {
     ...options,
     ...recognizeOptionsFor(encoder, fields, aggregation, minScore),

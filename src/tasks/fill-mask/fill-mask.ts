@@ -4,25 +4,15 @@ import { readCounts } from "../shared/read-counts.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { Reduction } from "../../hosts/output-reduction.ts";
-import { refuseNonPositive } from "../../runtime/options/options.ts";
 import type { Encoding, Tokenizer } from "../../tokenizers/index.ts";
 import { TopK } from "../shared/top-k.ts";
 import { encodeTexts } from "../shared/encode-texts.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { applyActivation, logitsOutput } from "../shared/label-head.ts";
 import { requireFinite } from "../shared/require-finite.ts";
-import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
-
-/** Options of `Runtime.fillMask`. */
-export interface FillMaskOptions extends TextTaskOptions {
-  /** Number of tokens returned per mask, best first. Default: 5. */
-  readonly topK?: number;
-  /** Restrict the result to these words; scores remain probabilities over the whole vocabulary. Default: every token. */
-  readonly targets?: readonly string[];
-}
-
-/** Names of all options of `fillMask`. Any other name is refused. */
-export const fillMaskOptionNames: readonly (keyof FillMaskOptions)[] = [...textTaskOptionNames, "topK", "targets"];
+import { checkOptions } from "../shared/task-option.ts";
+import { textTaskSettings } from "../shared/task-options.ts";
+import { type FillMaskOptions, fillMaskOptions } from "./fill-mask-options.ts";
 
 /** A candidate token for one mask. */
 export interface MaskFill {
@@ -73,7 +63,7 @@ interface MaskedText {
  */
 export async function fillMask(encoder: Encoder, texts: readonly string[], options: FillMaskOptions = {}): Promise<MaskFills> {
   const { topK = 5, signal } = options;
-  refuseNonPositive("topK", options.topK);
+  checkOptions(fillMaskOptions, options);
   const settings = textTaskSettings(encoder.manifest, options);
   const output = headOf(encoder);
   const { tokenizer, manifest } = encoder;

@@ -1,5 +1,6 @@
 /** Definition of the task `fill-mask`. */
-import type { FillMaskOptions, MaskFills } from "./fill-mask.ts";
+import type { FillMaskOptions } from "./fill-mask-options.ts";
+import type { MaskFills } from "./fill-mask.ts";
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
 import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
 
@@ -9,14 +10,14 @@ export const fillMaskTask: Task<readonly string[], FillMaskOptions, MaskFills> =
     task: "fill-mask",
     verb: "fillMask",
     command: "fill-mask",
-    takes: "texts with mask tokens",
-    gives: "for each mask tokens with scores",
+    input: "texts with mask tokens",
+    output: "for each mask tokens with scores",
     models: architecturesOf("fill-mask"),
     files: tokenizerFiles,
     pipeline: true,
   },
   async () => {
-    const { fillMask, fillMaskOptionNames } = await import("./fill-mask.ts");
-    return { optionNames: fillMaskOptionNames, run: fillMask };
+    const [{ fillMask }, { fillMaskOptions }] = await Promise.all([import("./fill-mask.ts"), import("./fill-mask-options.ts")]);
+    return { options: fillMaskOptions, run: fillMask };
   },
 );

@@ -3,42 +3,16 @@ import { type EncodingWindow, encodingWindows } from "../shared/encoding-windows
 import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 import type { TensorInfo } from "../../tensor.ts";
-import { type Encoding, type OffsetUnit, convertSpans, offsetUnits } from "../../tokenizers/index.ts";
+import { type Encoding, convertSpans } from "../../tokenizers/index.ts";
 import { type TextSpan, type TokenSpan, bestSpans, mergeAnswers } from "./answer-spans.ts";
 import type { EncoderValues } from "../batching/run-batch.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { requireFinite } from "../shared/require-finite.ts";
 import { type QuestionPair, encodeQuestions } from "./question-windows.ts";
-import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
-
-/** Options of `Runtime.answer`. */
-export interface AnswerOptions extends TextTaskOptions {
-  /** Number of answers returned per context, best first. Default: 1. */
-  readonly topK?: number;
-  /** Maximum length of an answer in tokens. Default: 15. */
-  readonly maxAnswerTokens?: number;
-  /** Include "no answer" (an empty text) as a candidate, for models trained on unanswerable questions (SQuAD 2.0). Default: false. */
-  readonly noAnswer?: boolean;
-  /** Extend answers to the boundaries of the tokenizer's words; false: to those of tokens. Default: true. */
-  readonly alignToWords?: boolean;
-  /** Overlap in tokens of the windows that a context longer than the model's limit is read in. Default: a quarter of a window. */
-  readonly stride?: number;
-  /** Unit of `start` and `end`: UTF-16 code units, as in JavaScript strings, code points, or UTF-8 bytes. Default: "utf16". */
-  readonly offsets?: OffsetUnit;
-}
-
-/** Names of all options of `answer`. Any other name is refused. */
-export const answerOptionNames: readonly (keyof AnswerOptions)[] = [
-  ...textTaskOptionNames,
-  "topK",
-  "maxAnswerTokens",
-  "noAnswer",
-  "alignToWords",
-  "stride",
-  "offsets",
-];
+import { checkOptions } from "../shared/task-option.ts";
+import { textTaskSettings } from "../shared/task-options.ts";
+import { type AnswerOptions, answerOptions } from "./answer-options.ts";
 
 /** A span of a context that answers a question. */
 export interface Answer {
@@ -67,9 +41,7 @@ export interface Answers {
  */
 export async function answer(encoder: Encoder, pairs: readonly QuestionPair[], options: AnswerOptions = {}): Promise<Answers> {
   const { topK = 1, maxAnswerTokens = 15, noAnswer = false, alignToWords = true, offsets = "utf16", signal } = options;
-  for (const key of ["topK", "maxAnswerTokens", "stride"] as const) refuseNonPositive(key, options[key]);
-  for (const key of ["noAnswer", "alignToWords"] as const) refuseUnlisted(key, options[key], [true, false]);
-  refuseUnlisted("offsets", options.offsets, offsetUnits);
+  checkOptions(answerOptions, options);
   const settings = textTaskSettings(encoder.manifest, options);
   const [output, endOutput] = spanOutputs(encoder.manifest, encoder.outputs);
   const encodings = await encodeQuestions(encoder.tokenizer, pairs, { ...settings, stride: options.stride }, signal);

@@ -1,5 +1,6 @@
 /** Definition of the task `question-answering`. */
-import type { AnswerOptions, Answers } from "./answer.ts";
+import type { AnswerOptions } from "./answer-options.ts";
+import type { Answers } from "./answer.ts";
 import type { QuestionPair } from "./question-windows.ts";
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
 import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
@@ -10,14 +11,14 @@ export const questionAnsweringTask: Task<readonly QuestionPair[], AnswerOptions,
     task: "question-answering",
     verb: "answer",
     command: "answer",
-    takes: "questions and contexts",
-    gives: "pieces of the contexts with scores and positions",
+    input: "questions and contexts",
+    output: "pieces of the contexts with scores and positions",
     models: architecturesOf("question-answering"),
     files: tokenizerFiles,
     pipeline: true,
   },
   async () => {
-    const { answer, answerOptionNames } = await import("./answer.ts");
-    return { optionNames: answerOptionNames, run: answer };
+    const [{ answer }, { answerOptions }] = await Promise.all([import("./answer.ts"), import("./answer-options.ts")]);
+    return { options: answerOptions, run: answer };
   },
 );

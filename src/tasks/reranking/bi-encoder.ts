@@ -5,8 +5,9 @@ import type { Manifest } from "../../models/manifest.ts";
 import { embed } from "../embedding/embed.ts";
 import type { TaskTokenizer } from "../shared/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
+import type { RerankOptions } from "./rerank-options.ts";
 import { normalize } from "../embedding/pooling.ts";
-import { type Ranking, type RerankOptions, validateRerank, rankDocuments } from "./cross-encoder.ts";
+import { type Ranking, validateRerank, rankDocuments } from "./cross-encoder.ts";
 
 /** Whether a model's first task is `feature-extraction`. */
 export function isEmbedder({ tasks }: Manifest): boolean {

@@ -3,23 +3,13 @@ import { at } from "../../checked.ts";
 import { readCounts } from "../shared/read-counts.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 import { encodePairs } from "../shared/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { type Activation, applyActivation, labelHeadOf, logitsOutput } from "../shared/label-head.ts";
 import { requireFinite } from "../shared/require-finite.ts";
-import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
-
-/** Options of `Runtime.rerank`. */
-export interface RerankOptions extends TextTaskOptions {
-  /** Number of documents returned, best first. Default: all. */
-  readonly topN?: number;
-  /** Return the model's logits as scores, without an activation. Only for cross-encoders. Default: false. */
-  readonly raw?: boolean;
-}
-
-/** Names of all options of `rerank`. Any other name is refused. */
-export const rerankOptionNames: readonly (keyof RerankOptions)[] = [...textTaskOptionNames, "topN", "raw"];
+import { checkOptions } from "../shared/task-option.ts";
+import { textTaskSettings } from "../shared/task-options.ts";
+import { type RerankOptions, rerankOptions } from "./rerank-options.ts";
 
 /** A document with its score. */
 export interface RankedDocument {
@@ -89,13 +79,12 @@ export function rankDocuments(
 }
 
 /** Validates the arguments of all rerank variants. Throws INPUT_INVALID. */
-export function validateRerank(query: unknown, documents: readonly unknown[], { topN, raw }: RerankOptions): void {
+export function validateRerank(query: unknown, documents: readonly unknown[], options: RerankOptions): void {
   if (typeof query !== "string") throw new InferyardError("INPUT_INVALID", "the query must be a string");
   if (!Array.isArray(documents)) throw new InferyardError("INPUT_INVALID", "documents must be an array of strings");
   const wrong = documents.findIndex((document) => typeof document !== "string");
   if (wrong !== -1) throw new InferyardError("INPUT_INVALID", `document ${wrong} is not a string`, { data: { document: wrong } });
-  refuseNonPositive("topN", topN);
-  refuseUnlisted("raw", raw, [true, false]);
+  checkOptions(rerankOptions, options);
 }
 
 interface ScoreHead {

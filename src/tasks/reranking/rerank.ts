@@ -2,10 +2,9 @@
 import type { Encoder } from "../batching/run-encodings.ts";
 import { isLateInteraction } from "../shared/encoder-outputs.ts";
 import { rerankByLateInteraction } from "../embedding/late-interaction.ts";
-import { type Ranking, type RerankOptions, rerankByCrossEncoder } from "./cross-encoder.ts";
+import { type Ranking, rerankByCrossEncoder } from "./cross-encoder.ts";
+import type { RerankOptions } from "./rerank-options.ts";
 import { isEmbedder, rerankByEmbedding } from "./bi-encoder.ts";
-
-export { rerankOptionNames } from "./cross-encoder.ts";
 
 /**
  * Orders documents by relevance with the method that fits the model: late interaction for ColBERT exports, the cosine of embeddings for embedding

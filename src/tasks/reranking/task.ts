@@ -1,5 +1,6 @@
 /** Definition of the task `text-ranking`. */
-import type { Ranking, RerankOptions } from "./cross-encoder.ts";
+import type { Ranking } from "./cross-encoder.ts";
+import type { RerankOptions } from "./rerank-options.ts";
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
 import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
 
@@ -15,16 +16,18 @@ export const rerankingTask: Task<RerankInput, RerankOptions, Ranking> = defineTa
     task: "text-ranking",
     verb: "rerank",
     command: "rerank",
-    takes: "a query and documents",
-    gives: "the documents in order, with scores",
+    route: "/api/rerank",
+    defaultModel: "builtin",
+    input: "a query and documents",
+    output: "the documents in order, with scores",
     models: `${architecturesOf("text-classification")} with one or two labels; any embedding model; token vectors called "contextual"`,
     files: tokenizerFiles,
     pipeline: true,
   },
   async () => {
-    const { rerank, rerankOptionNames } = await import("./rerank.ts");
+    const [{ rerank }, { rerankOptions }] = await Promise.all([import("./rerank.ts"), import("./rerank-options.ts")]);
     return {
-      optionNames: rerankOptionNames,
+      options: rerankOptions,
       run: (encoder, { query, documents }, options) => rerank(encoder, query, documents, options),
     };
   },

@@ -1,7 +1,11 @@
 /** Definition of a task. Every folder of a task has one in `task.ts`; src/api/task-table.ts lists them. */
+import type { TextSettings } from "../../models/manifest.ts";
+import type { Tokenizer } from "../../tokenizers/index.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
+import type { TextWorkers } from "../text-threads/text-workers.ts";
+import type { TaskOption } from "./task-option.ts";
 
-/** What `inferyard tasks` and docs/reference/tasks.md show of a task. */
+/** What `inferyard tasks` and docs/reference/tasks.md show of a task, and what commands and routes are made from. */
 export interface TaskDescription {
   /** Hugging Face's name of the task, or ours if it has none there. */
   readonly task: string;
@@ -19,10 +23,14 @@ export interface TaskDescription {
     | "similarity";
   /** The command of the command line, with the flag that selects this task if the command has several. */
   readonly command: string;
+  /** Path of the server's own route, for example "/api/classify". Default: the server does not offer the task under /api. */
+  readonly route?: string;
+  /** Reference of the model that runs if a request names none. Default: a request without a model is refused with INPUT_INVALID. */
+  readonly defaultModel?: string;
   /** The input, in words. */
-  readonly takes: string;
+  readonly input: string;
   /** The output, in words. */
-  readonly gives: string;
+  readonly output: string;
   /** How a model that serves the task is recognized. */
   readonly models: string;
   /** Files that the model's folder must have in addition to its weights. */
@@ -31,11 +39,33 @@ export interface TaskDescription {
   readonly pipeline: boolean;
 }
 
-/** The code of a task that runs on one loaded model. */
+/** A model of which only the tokenizer is used. */
+export interface TokenizerOnly {
+  readonly tokenizer: Tokenizer;
+  /** Settings from which worker threads create the same tokenizer. */
+  readonly text: TextSettings;
+  /** Threads that tokenize long texts. Undefined: the calling thread does it. */
+  readonly threads: TextWorkers | undefined;
+}
+
+/** A call that runs on the tokenizer alone. */
+export interface TokenizerCall<Input, Result> {
+  /** What makes the model unnecessary, for the error of a placement option: "the strategy fixed". */
+  readonly reason: string;
+  /** How to choose otherwise, for the remedy of that error. */
+  readonly alternative: string;
+  run(model: TokenizerOnly, input: Input): Promise<Result>;
+}
+
+/** The code of a task. */
 export interface TaskImplementation<Input, Options, Result> {
-  /** Names of the task's options. Any other name is refused before the model is loaded. */
-  readonly optionNames: readonly string[];
-  /** Runs the task. Rejects with INPUT_INVALID for invalid options, MODEL_UNSUPPORTED for a model that does not serve the task. */
+  /** All options of the task. Any other name is refused with INPUT_INVALID before the model is loaded. */
+  readonly options: Readonly<Record<string, TaskOption>>;
+  /** Throws INPUT_INVALID for options that no model can obey, before one is loaded. Default: `run` makes all checks. */
+  check?(options: Options): void | Promise<void>;
+  /** The call to make if these options need only the model's tokenizer; undefined if they need the model. Default: every call needs the model. */
+  tokenizerCall?(options: Options): TokenizerCall<Input, Result> | undefined;
+  /** Runs the task on a loaded model. Rejects with INPUT_INVALID for invalid options, MODEL_UNSUPPORTED for a model that does not serve the task. */
   run(encoder: Encoder, input: Input, options: Options): Promise<Result>;
 }
 

@@ -1,8 +1,8 @@
 /** Options that all text tasks share, and their defaults. */
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseNonPositive, refuseUnlisted } from "../../runtime/options/options.ts";
 import { defaultBatchTokens } from "../batching/plan-batches.ts";
 import { textSettings } from "../embedding/embed-options.ts";
+import { type TaskOption, type TaskOptions, checkOptions, choice, positiveInteger, unchecked } from "./task-option.ts";
 
 /** Options that all text tasks share. */
 export interface TextTaskOptions {
@@ -16,8 +16,19 @@ export interface TextTaskOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Names of the options in `TextTaskOptions`. */
-export const textTaskOptionNames: readonly (keyof TextTaskOptions)[] = ["maxTokens", "truncate", "batchTokens", "signal"];
+/** Everything about the options in `TextTaskOptions`. */
+export const textTaskOptions: TaskOptions<TextTaskOptions> = {
+  maxTokens: { type: positiveInteger, flag: ["--max-tokens <number>", "longest text in tokens"] },
+  truncate: { type: choice(["cut", "error"]), flag: ["--truncate <how>", "what to do with longer texts"] },
+  batchTokens: { type: positiveInteger, flag: ["--batch-tokens <number>", "padded tokens in one batch"] },
+  signal: { type: unchecked },
+};
+
+/** `truncate` of tasks whose requests have a field for it. */
+export const truncateWithField: TaskOption = {
+  ...textTaskOptions.truncate,
+  field: "What to do with texts longer than the model reads. Default: cut",
+};
 
 /** `TextTaskOptions` with every default filled in. */
 export interface TextTaskSettings {
@@ -31,8 +42,7 @@ export interface TextTaskSettings {
 export function textTaskSettings(manifest: Manifest, options: TextTaskOptions): TextTaskSettings {
   const text = textSettings(manifest);
   const { truncate = "cut", batchTokens = defaultBatchTokens } = options;
-  refuseUnlisted("truncate", options.truncate, ["cut", "error"]);
-  for (const key of ["maxTokens", "batchTokens"] as const) refuseNonPositive(key, options[key]);
+  checkOptions(textTaskOptions, options);
   const maxTokens = Math.min(options.maxTokens ?? Number.POSITIVE_INFINITY, text.maxTokens ?? Number.POSITIVE_INFINITY);
   return { maxTokens, truncate, batchTokens };
 }

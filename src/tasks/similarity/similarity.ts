@@ -1,32 +1,15 @@
 /** Task `sentence-similarity` (Hugging Face): the similarity matrix of two lists of texts, as `SentenceTransformer.similarity` computes it. */
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseUnlisted } from "../../runtime/options/options.ts";
 import type { Embeddings } from "../embedding/embeddings.ts";
 import { embed } from "../embedding/embed.ts";
-import { type EmbedOptions, embedOptionNames } from "../embedding/embed-options.ts";
+import type { EmbedOptions } from "../embedding/embed-options.ts";
 import type { TaskTokenizer } from "../shared/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
+import { checkOptions } from "../shared/task-option.ts";
+import { type SimilarityOptions, similarityOptions } from "./similarity-options.ts";
 import { type SimilarityMetric, similarityMetrics, similarityRow, vectorTable } from "./similarity-matrix.ts";
 import { createYielder } from "../shared/yielding.ts";
-
-/** Options of `Runtime.similarity`: those of embedding, and how vectors are compared. */
-export interface SimilarityOptions extends Omit<EmbedOptions, "precision"> {
-  /** Similarity measure; distances are negated, so that higher is more similar. Default: what the model's files state, otherwise "cosine". */
-  readonly metric?: SimilarityMetric;
-  /** Name of the prompt for the second list of texts. Default: the one for the first list. */
-  readonly otherPrompt?: string;
-}
-
-/** Options of `embed` that do not apply: quantized vectors are not compared. */
-const packing: ReadonlySet<string> = new Set(["precision", "ranges"]);
-
-/** Names of all options of `similarity`. Any other name is refused. */
-export const similarityOptionNames: readonly string[] = [
-  ...embedOptionNames.filter((name) => !packing.has(name)),
-  "metric",
-  "otherPrompt",
-];
 
 /** Similarity matrix of two lists of texts, and what was read of each text. */
 export interface Similarities {
@@ -53,10 +36,10 @@ export async function similarity(
   encoder: Encoder<TaskTokenizer>,
   texts: readonly string[],
   others: readonly string[],
-  { metric: asked, otherPrompt, ...options }: SimilarityOptions = {},
+  requested: SimilarityOptions = {},
 ): Promise<Similarities> {
-  const metric = asked ?? ownMetric(encoder.manifest);
-  refuseUnlisted("metric", metric, similarityMetrics);
+  checkOptions(similarityOptions, requested);
+  const { metric = ownMetric(encoder.manifest), otherPrompt, ...options } = requested;
   refuseTokenVectors(options);
   if (texts.length * others.length > maxScores) {
     const message = `${texts.length} × ${others.length} texts give more than ${maxScores} scores, the limit of one call`;

@@ -1,5 +1,6 @@
 /** Definition of the task `sentence-similarity`. */
-import type { Similarities, SimilarityOptions } from "./similarity.ts";
+import type { Similarities } from "./similarity.ts";
+import type { SimilarityOptions } from "./similarity-options.ts";
 import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
 
 /** Two lists of texts; every text of the first is compared with every text of the second. */
@@ -14,16 +15,20 @@ export const similarityTask: Task<SimilarityInput, SimilarityOptions, Similariti
     task: "sentence-similarity",
     verb: "similarity",
     command: "similarity",
-    takes: "texts, and texts to compare them with",
-    gives: "a score for each of the one with each of the other",
+    defaultModel: "builtin",
+    input: "texts, and texts to compare them with",
+    output: "a score for each of the one with each of the other",
     models: "any embedding model",
     files: tokenizerFiles,
     pipeline: false,
   },
   async () => {
-    const { similarity, similarityOptionNames } = await import("./similarity.ts");
+    const [{ similarity }, { similarityOptions }] = await Promise.all([
+      import("./similarity.ts"),
+      import("./similarity-options.ts"),
+    ]);
     return {
-      optionNames: similarityOptionNames,
+      options: similarityOptions,
       run: (encoder, { texts, others }, options) => similarity(encoder, texts, others, options),
     };
   },

@@ -7,25 +7,15 @@ import { at } from "../../checked.ts";
 import { readCounts } from "../shared/read-counts.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseNonPositive } from "../../runtime/options/options.ts";
 import type { TensorInfo } from "../../tensor.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { encodeTexts } from "../shared/encode-texts.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { logitsOutput } from "../shared/label-head.ts";
 import { requireFinite } from "../shared/require-finite.ts";
-import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
-
-/** Options of `Runtime.embedSparse`. */
-export interface EmbedSparseOptions extends TextTaskOptions {
-  /** Maximum number of weights per text; the largest are kept. Default: all. */
-  readonly topK?: number;
-  /** Only weights above this value are kept. Default: 0. */
-  readonly threshold?: number;
-}
-
-/** Names of all options of `embedSparse`. Any other name is refused. */
-export const embedSparseOptionNames: readonly (keyof EmbedSparseOptions)[] = [...textTaskOptionNames, "topK", "threshold"];
+import { checkOptions } from "../shared/task-option.ts";
+import { textTaskSettings } from "../shared/task-options.ts";
+import { type EmbedSparseOptions, embedSparseOptions } from "./embed-sparse-options.ts";
 
 /** A sparse vector, by descending weight; equal weights by ascending token id. Both arrays have the same length. */
 export interface SparseEmbedding {
@@ -54,7 +44,7 @@ export async function embedSparse(
   options: EmbedSparseOptions = {},
 ): Promise<SparseEmbeddings> {
   const { topK, threshold = 0, signal } = options;
-  refuseNonPositive("topK", topK);
+  checkOptions(embedSparseOptions, options);
   if (!(Number.isFinite(threshold) && threshold >= 0)) {
     throw new InferyardError("INPUT_INVALID", `threshold is ${threshold}, and must be a number of at least 0`, {
       remedy: "correct threshold, or leave it out",

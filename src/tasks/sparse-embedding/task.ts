@@ -1,5 +1,6 @@
 /** Definition of the task `sparse-embedding`. */
-import type { EmbedSparseOptions, SparseEmbeddings } from "./embed-sparse.ts";
+import type { EmbedSparseOptions } from "./embed-sparse-options.ts";
+import type { SparseEmbeddings } from "./embed-sparse.ts";
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
 import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
 
@@ -9,14 +10,17 @@ export const sparseEmbeddingTask: Task<readonly string[], EmbedSparseOptions, Sp
     task: "sparse-embedding",
     verb: "embedSparse",
     command: "embed --sparse",
-    takes: "texts",
-    gives: "weights of vocabulary tokens",
+    input: "texts",
+    output: "weights of vocabulary tokens",
     models: architecturesOf("fill-mask"),
     files: tokenizerFiles,
     pipeline: false,
   },
   async () => {
-    const { embedSparse, embedSparseOptionNames } = await import("./embed-sparse.ts");
-    return { optionNames: embedSparseOptionNames, run: embedSparse };
+    const [{ embedSparse }, { embedSparseOptions }] = await Promise.all([
+      import("./embed-sparse.ts"),
+      import("./embed-sparse-options.ts"),
+    ]);
+    return { options: embedSparseOptions, run: embedSparse };
   },
 );

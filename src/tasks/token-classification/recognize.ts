@@ -3,8 +3,7 @@ import { type EncodingWindow, encodingWindows } from "../shared/encoding-windows
 import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { refuseUnlisted } from "../../runtime/options/options.ts";
-import { type OffsetUnit, convertSpans, offsetUnits } from "../../tokenizers/index.ts";
+import { convertSpans } from "../../tokenizers/index.ts";
 import { encodeTexts } from "../shared/encode-texts.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import {
@@ -13,7 +12,6 @@ import {
   type Entity,
   type EntitySpan,
   type TokenScores,
-  aggregations,
   groupEntities,
   labelTokens,
   labelWords,
@@ -22,52 +20,20 @@ import {
 import { type GlinerOptions, recognizeWithGliner, isGlinerSpanModel } from "./gliner/recognize-with-gliner.ts";
 import { applyActivation, labelHeadOf, logitsOutput } from "../shared/label-head.ts";
 import { requireFinite } from "../shared/require-finite.ts";
-import { type TextTaskOptions, textTaskOptionNames, textTaskSettings } from "../shared/task-options.ts";
-
-/** Options of `Runtime.recognize`. */
-export interface RecognizeOptions extends TextTaskOptions {
-  /** How tokens are grouped into entities (transformers' `aggregation_strategy`). Default: "simple". */
-  readonly aggregation?: Aggregation;
-  /** Unit of `start` and `end`: UTF-16 code units, as in JavaScript strings, code points, or UTF-8 bytes. Default: "utf16". */
-  readonly offsets?: OffsetUnit;
-  /** Labels that mark no entity and are dropped. Default: ["O"]. */
-  readonly ignoreLabels?: readonly string[];
-  /** Overlap in tokens of the windows that a text longer than the model's limit is read in. Default: a quarter of a window. */
-  readonly stride?: number;
-  /** Entity types to look for, in your own words. Required for GLiNER models, refused for others, which know the types they were trained on. */
-  readonly labels?: readonly string[];
-  /** With `labels`: minimum score of an entity, from 0 to below 1. Default: 0.5. */
-  readonly threshold?: number;
-  /** With `labels`: whether an entity may lie inside another. Default: false. */
-  readonly nested?: boolean;
-  /** With `labels`: whether one span may have several labels. Default: false. */
-  readonly multiLabel?: boolean;
-}
-
-/** Names of all options of `recognize`. Any other name is refused. */
-export const recognizeOptionNames: readonly (keyof RecognizeOptions)[] = [
-  ...textTaskOptionNames,
-  "aggregation",
-  "offsets",
-  "ignoreLabels",
-  "stride",
-  "labels",
-  "threshold",
-  "nested",
-  "multiLabel",
-];
+import { checkOptions } from "../shared/task-option.ts";
+import { textTaskSettings } from "../shared/task-options.ts";
+import { type RecognizeOptions, recognizeOptions } from "./recognize-options.ts";
 
 /**
  * Finds the entities of each text. Texts longer than the model's limit are read in overlapping windows; with `truncate: "error"` they throw
  * INPUT_TOO_LONG. Throws MODEL_UNSUPPORTED for a model without a token-classification head.
  */
 export async function recognize(encoder: Encoder, texts: readonly string[], options: RecognizeOptions = {}): Promise<Entities> {
+  checkOptions(recognizeOptions, options);
   if (isGlinerSpanModel(encoder.manifest, encoder.inputs))
     return recognizeWithGliner(encoder, texts, optionsByLabel(encoder.manifest, options));
   refuseLabels(encoder.manifest, options);
   const { aggregation = "simple", offsets = "utf16", ignoreLabels = ["O"], signal } = options;
-  refuseUnlisted("aggregation", options.aggregation, aggregations);
-  refuseUnlisted("offsets", options.offsets, offsetUnits);
   const settings = textTaskSettings(encoder.manifest, options);
   const { labels } = labelHeadOf(encoder.manifest);
   const output = logitsOutput(encoder.outputs, 3);

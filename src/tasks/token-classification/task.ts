@@ -1,6 +1,6 @@
 /** Definition of the task `token-classification`. */
 import type { Entities } from "./entities.ts";
-import type { RecognizeOptions } from "./recognize.ts";
+import type { RecognizeOptions } from "./recognize-options.ts";
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
 import { type Task, defineTask, labelFiles } from "../shared/define-task.ts";
 
@@ -10,14 +10,15 @@ export const tokenClassificationTask: Task<readonly string[], RecognizeOptions, 
     task: "token-classification",
     verb: "recognize",
     command: "recognize",
-    takes: "texts",
-    gives: "names with their kinds and positions",
+    route: "/api/recognize",
+    input: "texts",
+    output: "names with their kinds and positions",
     models: `${architecturesOf("token-classification")}; gliner_config.json, for labels of your own`,
     files: labelFiles,
     pipeline: true,
   },
   async () => {
-    const { recognize, recognizeOptionNames } = await import("./recognize.ts");
-    return { optionNames: recognizeOptionNames, run: recognize };
+    const [{ recognize }, { recognizeOptions }] = await Promise.all([import("./recognize.ts"), import("./recognize-options.ts")]);
+    return { options: recognizeOptions, run: recognize };
   },
 );

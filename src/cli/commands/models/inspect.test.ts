@@ -100,7 +100,7 @@ describe.skipIf(skip)(name, () => {
     expect(stdout).toMatch(/^ {2}native +should run +it has each of the operators$/m);
   });
 
-  it("the program of a graph, for the shapes wanted", async () => {
+  it("prints the optimized graph for the shapes that --shape gives", async () => {
     const path = `${sharedData}all-MiniLM-L6-v2/onnx/model.onnx`;
     const shapes = ["input_ids", "attention_mask", "token_type_ids"].flatMap((input) => ["--shape", `${input}=2,7`]);
     const { code, stdout } = await inspect(path, "--graph", ...shapes);
@@ -108,6 +108,8 @@ describe.skipIf(skip)(name, () => {
     expect(stdout).toMatch(/^input input_ids: int64\[2,7\]$/m);
     expect(stdout).toMatch(/^v\d+: float32\[2,7,1536\] = linear\(v\d+, c\d+, c\d+\) bias=true activation=gelu residual=none$/m);
     expect(stdout.match(/ = layer-norm\(/g)).toHaveLength(13);
+    const json = await inspect(`${sharedData}vision/mnist.onnx`, "--graph", "--json");
+    expect(JSON.parse(json.stdout)).toEqual({ graph: expect.stringContaining("Plus214_Output_0") });
     const alone = await inspect(`${sharedData}vision/mnist.onnx`, "--graph");
     expect(alone.stdout).toMatch(/^output Plus214_Output_0 = v\d+$/m);
   });

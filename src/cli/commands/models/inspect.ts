@@ -34,8 +34,8 @@ export function addInspect(program: Command, terminal: Terminal): void {
       }
       const inspection = await inspectModel(model, context === undefined ? {} : { context });
       if (flags.graph === true) {
-        const program = await nativeGraph(inspection, resolve(model), shape ?? []);
-        await writeAll(terminal.stdout, `${flags.json === true ? JSON.stringify({ program }) : program}\n`);
+        const graph = await nativeGraph(inspection, resolve(model), shape ?? []);
+        await writeAll(terminal.stdout, `${flags.json === true ? JSON.stringify({ graph }) : graph}\n`);
         return;
       }
       const text = flags.json === true ? JSON.stringify(inspection) : formatInspection(inspection, flags.tensors === true);

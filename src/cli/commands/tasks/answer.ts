@@ -1,21 +1,13 @@
-import { type Command, Option } from "commander";
-import { type OffsetUnit, offsetUnits } from "../../../tokenizers/index.ts";
-import { positiveInteger } from "../../session.ts";
+import type { Command } from "commander";
 import { formatTable, printable } from "../../output/table.ts";
+import { answerOptions } from "../../../tasks/question-answering/answer-options.ts";
+import { optionsFromFlags } from "../../option-flags.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 
 interface AnswerFlags extends TaskFlags {
   readonly question: string;
-  readonly topK?: number;
-  readonly maxAnswerTokens?: number;
-  /** false with --no-answer. */
-  readonly answer: boolean;
-  /** false with --no-align-to-words. */
-  readonly alignToWords: boolean;
-  readonly stride?: number;
-  readonly offsets?: OffsetUnit;
 }
 
 const widestText = 40;
@@ -27,16 +19,10 @@ export function addAnswer(program: Command, terminal: Terminal): void {
     .description("find the answer to a question in texts")
     .argument("[contexts...]", "texts to search; or --input, or lines on stdin")
     .requiredOption("--question <text>", "the question")
-    .option("--model <reference>", "model with a question-answering head: a path, hf:owner/name, or a name in the store")
-    .addOption(new Option("--top-k <number>", "answers of each text, best first").argParser(positiveInteger))
-    .addOption(new Option("--max-answer-tokens <number>", "longest answer in tokens").argParser(positiveInteger))
-    .option("--no-answer", 'allow "no answer"')
-    .option("--no-align-to-words", "align answers with tokens instead of words")
-    .addOption(new Option("--offsets <unit>", "unit of positions").choices([...offsetUnits]))
-    .addOption(new Option("--stride <tokens>", "tokens by which windows of long texts overlap").argParser(positiveInteger));
-  addTaskFlags(command).action(async (contexts: string[], flags: AnswerFlags) => {
-    const { question, topK, maxAnswerTokens, answer, alignToWords, stride, offsets } = flags;
-    const options = { topK, maxAnswerTokens, noAnswer: !answer, alignToWords, stride, offsets };
+    .option("--model <reference>", "model with a question-answering head: a path, hf:owner/name, or a name in the store");
+  addTaskFlags(command, answerOptions).action(async (contexts: string[], flags: AnswerFlags) => {
+    const { question } = flags;
+    const options = optionsFromFlags(answerOptions, flags);
     await runTask(
       { terminal, texts: contexts, flags, options },
       (runtime, all, request) => runtime.answer(question, all, request),

@@ -1,21 +1,14 @@
-import { type Command, Option } from "commander";
-import type { ChunkRequest, ChunkResult } from "../../../api/task-requests.ts";
+import type { Command } from "commander";
+import type { ChunkResult } from "../../../api/task-requests.ts";
 import { InferyardError } from "../../../errors.ts";
 import { loadSettingNames } from "../../../runtime/options/load-options.ts";
 import { constraintNames } from "../../../runtime/options/options.ts";
 import { flagName } from "../../../settings/settings.ts";
 import type { Chunk, ChunkedText } from "../../../tasks/chunking/chunk.ts";
-import {
-  type ChunkStrategy,
-  type LateStructure,
-  chunkStrategies,
-  lateStructures,
-  runsModel,
-} from "../../../tasks/chunking/chunk-options.ts";
-import { type OffsetUnit, offsetUnits } from "../../../tokenizers/index.ts";
-import { type Separator, separatorNames } from "../../../tasks/chunking/separators.ts";
+import { type ChunkStrategy, chunkOptions, runsModel } from "../../../tasks/chunking/chunk-options.ts";
+import { addOptionFlags, optionsFromFlags } from "../../option-flags.ts";
 import { type Document, readDocuments } from "../../input/documents.ts";
-import { addLoadFlags, list, openSession, positiveInteger, withNotice, zeroOrMore } from "../../session.ts";
+import { addLoadFlags, openSession, withNotice } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { formatMilliseconds, plural, shortFloat } from "../../output/units.ts";
@@ -26,16 +19,7 @@ interface ChunkFlags {
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly strategy?: ChunkStrategy;
-  readonly targetTokens?: number;
-  readonly overlap?: number;
   readonly maxChunks?: number;
-  readonly separators?: readonly Separator[];
-  readonly offsets?: OffsetUnit;
-  readonly threshold?: number;
-  readonly percentile?: number;
-  readonly structure?: LateStructure;
-  readonly prompt?: string;
-  readonly stride?: number;
 }
 
 /** Adds the command `chunk`. */
@@ -45,26 +29,19 @@ export function addChunk(program: Command, terminal: Terminal): void {
     .description("split long texts into chunks")
     .argument("[documents...]", "files, or texts with a space in them; - or nothing is stdin")
     .option("--model <reference>", "model whose tokens are counted; the one that a strategy runs")
-    .option("--input <file>", "one file; .jsonl has a document per line")
-    .option("--strategy <strategy>", `where to cut: ${chunkStrategies.join(", ")} (default: fixed)`)
-    .addOption(new Option("--target-tokens <number>", "maximum tokens of a chunk (default: 500)").argParser(positiveInteger))
-    .addOption(new Option("--overlap <number>", "tokens that consecutive chunks share (default: 0)").argParser(zeroOrMore))
-    .addOption(new Option("--max-chunks <number>", "maximum chunks of one document").argParser(positiveInteger))
-    .addOption(new Option("--separators <names>", `preferred first: ${separatorNames.join(",")}`).argParser(list))
-    .addOption(new Option("--offsets <unit>", "unit of start and end (default: utf16)").choices(offsetUnits))
-    .addOption(new Option("--threshold <similarity>", "semantic: split where the similarity is below").argParser(Number))
-    .addOption(
-      new Option("--percentile <percent>", "semantic: split at distances above this percentile (default: 95)").argParser(Number),
-    )
-    .option("--structure <strategy>", `late: cut as ${lateStructures.join(", ")} (default: fixed)`)
-    .option("--prompt <name>", "late: prompt of the model put before the text")
-    .addOption(new Option("--stride <tokens>", "late, token-classification: how far windows overlap").argParser(zeroOrMore));
-  addLoadFlags(command).action(async (args: string[], flags: ChunkFlags) => {
+    .option("--input <file>", "one file; .jsonl has a document per line");
+  addLoadFlags(addOptionFlags(command, chunkOptions)).action(async (args: string[], flags: ChunkFlags) => {
     refusePlacing(flags);
     const session = await openSession(terminal, { ...flags }, flags.model);
     try {
       const documents = await readDocuments({ args, ...(flags.input === undefined ? {} : { input: flags.input }) }, terminal);
-      const request = requestOf(flags, session.model, session.settings.variant, terminal);
+      const { variant } = session.settings;
+      const request = {
+        ...optionsFromFlags(chunkOptions, flags),
+        ...(variant === undefined ? {} : { variant }),
+        model: session.model,
+        signal: terminal.signal,
+      };
       const chunking = session.runtime.chunk(
         documents.map(({ text }) => text),
         request,
@@ -92,28 +69,6 @@ function refusePlacing({ strategy = "fixed", ...flags }: ChunkFlags): void {
   throw new InferyardError("INPUT_INVALID", `${flag} has no effect with the strategy ${strategy}, which loads no model`, {
     remedy: `leave ${flag} out, or choose a strategy that does: semantic, late or token-classification`,
   });
-}
-
-function requestOf(flags: ChunkFlags, model: string, variant: string | undefined, terminal: Terminal): ChunkRequest {
-  const { strategy, targetTokens, overlap, maxChunks, separators, offsets, threshold, percentile, structure, prompt, stride } =
-    flags;
-  const request = {
-    model,
-    variant,
-    strategy,
-    targetTokens,
-    overlapTokens: overlap,
-    maxChunks,
-    separators,
-    offsets,
-    threshold,
-    percentile,
-    structure,
-    prompt,
-    stride,
-    signal: terminal.signal,
-  };
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
 }
 
 function toJson({ model, target, results, decision }: ChunkResult): string {

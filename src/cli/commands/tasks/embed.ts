@@ -1,9 +1,9 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { EmbedRequest, QuantizedEmbedRequest } from "../../../api/task-requests.ts";
 import { InferyardError } from "../../../errors.ts";
-import type { Pooling } from "../../../models/manifest.ts";
-import { poolings, truncations } from "../../../tasks/embedding/embed-options.ts";
-import { type QuantizedPrecision, precisions } from "../../../tasks/embedding/quantize.ts";
+import { embedOptions, isQuantized } from "../../../tasks/embedding/embed-options.ts";
+import { embedSparseOptions } from "../../../tasks/sparse-embedding/embed-sparse-options.ts";
+import { optionsFromFlags } from "../../option-flags.ts";
 import {
   type EmbeddingResult,
   describeEmbeddings,
@@ -14,9 +14,9 @@ import {
 } from "../../output/embeddings.ts";
 import { checkWritable } from "../../tensors/write-npy.ts";
 import { embedSparsely } from "../../output/sparse-embeddings.ts";
-import { type Session, addLoadFlags, openSession, positiveInteger, withNotice, zeroOrMore } from "../../session.ts";
+import { type Session, openSession, withNotice } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
-import { addLimitFlags, inputOption, noteTruncated } from "../../task-command.ts";
+import { addTaskFlags, configured, noteTruncated } from "../../task-command.ts";
 import { readTexts } from "../../input/texts.ts";
 import { formatMilliseconds, plural } from "../../output/units.ts";
 
@@ -27,19 +27,10 @@ interface EmbedFlags {
   readonly jsonl?: boolean;
   readonly npy?: string;
   readonly quiet?: boolean;
-  readonly pooling?: Pooling;
-  readonly normalize?: boolean;
-  readonly prompt?: string;
-  readonly dimensions?: number;
-  readonly maxTokens?: number;
-  readonly truncate?: "cut" | "error" | "windows";
-  readonly stride?: number;
-  readonly precision?: "float32" | QuantizedPrecision;
   readonly sparse?: boolean;
-  readonly topK?: number;
-  readonly threshold?: number;
-  readonly batchTokens?: number;
 }
+
+const { topK, threshold } = embedSparseOptions;
 
 /** Adds the command `embed`. */
 export function addEmbed(program: Command, terminal: Terminal): void {
@@ -48,24 +39,10 @@ export function addEmbed(program: Command, terminal: Terminal): void {
     .description("embeddings of texts")
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--model <reference>", 'model: "builtin", a path, hf:owner/name, or a name in the store')
-    .addOption(inputOption())
     .option("--jsonl", "print one JSON object per text, as the texts are done")
     .option("--npy <file>", "write the vectors as a NumPy matrix")
-    .addOption(
-      new Option("--pooling <pooling>", "how token vectors are combined, instead of the model's own pooling").choices(poolings),
-    )
-    .option("--normalize", "scale vectors to unit length")
-    .option("--no-normalize", "do not scale vectors")
-    .option("--prompt <name>", "prompt of the model put before every text: query, document, ...")
-    .addOption(new Option("--dimensions <number>", "keep only the first dimensions").argParser(positiveInteger))
-    .option("--sparse", "weights of vocabulary tokens instead of a vector (SPLADE)")
-    .addOption(new Option("--top-k <number>", "with --sparse: only the largest weights").argParser(positiveInteger))
-    .addOption(new Option("--threshold <weight>", "with --sparse: only weights above it (default: 0)").argParser(Number))
-    .addOption(new Option("--precision <precision>", "number format of the vectors (default: float32)").choices(precisions))
-    .addOption(
-      new Option("--stride <tokens>", "with --truncate windows: how far they overlap (default: 0)").argParser(zeroOrMore),
-    );
-  addLoadFlags(addLimitFlags(command, truncations)).action(async (texts: string[], flags: EmbedFlags) => {
+    .option("--sparse", "weights of vocabulary tokens instead of a vector (SPLADE)");
+  addTaskFlags(command, { topK, threshold, ...embedOptions }).action(async (texts: string[], flags: EmbedFlags) => {
     refuseTwoFormats(flags);
     refuseMixed(flags);
     if (flags.npy !== undefined) await checkWritable(flags.npy);
@@ -91,12 +68,11 @@ function refuseTwoFormats({ json, jsonl, npy }: EmbedFlags): void {
     });
 }
 
-/** Flags that apply only to dense, or only to sparse embeddings. */
-const denseFlags = ["jsonl", "npy", "pooling", "normalize", "prompt", "dimensions", "precision", "stride"] as const;
-const sparseFlags = ["topK", "threshold"] as const;
-
+/** Throws INPUT_INVALID for a flag that applies only to dense embeddings with --sparse, or only to sparse ones without it. */
 function refuseMixed(flags: EmbedFlags): void {
-  const name = (flags.sparse === true ? denseFlags : sparseFlags).find((flag) => flags[flag] !== undefined);
+  const [own, others] = flags.sparse === true ? [embedSparseOptions, embedOptions] : [embedOptions, embedSparseOptions];
+  const refused = [...(flags.sparse === true ? ["jsonl", "npy"] : []), ...Object.keys(others)];
+  const name = refused.find((one) => !Object.hasOwn(own, one) && Object.hasOwn(flags, one));
   if (name === undefined) return;
   const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   const where = flags.sparse === true ? "with" : "without";
@@ -105,33 +81,15 @@ function refuseMixed(flags: EmbedFlags): void {
 
 type Request = EmbedRequest | QuantizedEmbedRequest;
 
-function requestOf(flags: EmbedFlags, { model, settings }: Session, terminal: Terminal): Request {
-  const { pooling, normalize, prompt, dimensions, maxTokens, truncate, stride, precision } = flags;
-  const { variant, batchTokens } = settings;
-  const request = {
-    model,
-    variant,
-    batchTokens,
-    pooling,
-    normalize,
-    prompt,
-    dimensions,
-    maxTokens,
-    truncate,
-    stride,
-    precision,
-    signal: terminal.signal,
-  };
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+function requestOf(flags: EmbedFlags, session: Session, terminal: Terminal): Request {
+  const options: Partial<QuantizedEmbedRequest> = optionsFromFlags(embedOptions, flags);
+  const { precision, ...others } = { ...options, ...configured(session), model: session.model, signal: terminal.signal };
+  return precision === undefined ? others : { ...others, precision };
 }
 
 /** Whichever of the two calls the request is for. */
 function embed({ runtime }: Session, texts: readonly string[], request: Request): Promise<EmbeddingResult> {
   return isQuantized(request) ? runtime.embed(texts, request) : runtime.embed(texts, request);
-}
-
-function isQuantized(request: Request): request is QuantizedEmbedRequest {
-  return (request.precision ?? "float32") !== "float32";
 }
 
 async function embedAtOnce(texts: readonly string[], flags: EmbedFlags, session: Session, terminal: Terminal): Promise<void> {

@@ -1,12 +1,11 @@
 import { readFile } from "node:fs/promises";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { InferyardError, messageOf } from "../../../errors.ts";
-import { type Aggregation, aggregations } from "../../../tasks/token-classification/entities.ts";
 import { type ExtractSchema, parseSchema } from "../../../tasks/extraction/extract-schema.ts";
 import type { ExtractedFields, ExtractedValue } from "../../../tasks/extraction/extract.ts";
-import { type OffsetUnit, offsetUnits } from "../../../tokenizers/index.ts";
-import { positiveInteger, positiveNumber } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
+import { extractOptions } from "../../../tasks/extraction/extract-options.ts";
+import { optionsFromFlags } from "../../option-flags.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
@@ -14,10 +13,6 @@ import { plural } from "../../output/units.ts";
 interface ExtractFlags extends TaskFlags {
   readonly schema: string;
   readonly questionModel?: string;
-  readonly minScore?: number;
-  readonly aggregation?: Exclude<Aggregation, "none">;
-  readonly offsets?: OffsetUnit;
-  readonly stride?: number;
 }
 
 const widestText = 40;
@@ -33,23 +28,22 @@ export function addExtract(program: Command, terminal: Terminal): void {
       "--model <reference>",
       "token-classification model for fields that are entities: a path, hf:owner/name, or a name in the store",
     )
-    .option("--question-model <reference>", "question-answering model for fields that are questions")
-    .addOption(new Option("--min-score <number>", "minimum score of a value").argParser(positiveNumber))
-    .addOption(
-      new Option("--aggregation <how>", "how tokens become entities").choices(aggregations.filter((one) => one !== "none")),
-    )
-    .addOption(new Option("--offsets <unit>", "unit of positions").choices([...offsetUnits]))
-    .addOption(new Option("--stride <tokens>", "tokens by which windows of long texts overlap").argParser(positiveInteger));
-  addTaskFlags(command).action(async (texts: string[], flags: ExtractFlags) => {
-    const { questionModel, minScore, aggregation, offsets, stride } = flags;
+    .option("--question-model <reference>", "question-answering model for fields that are questions");
+  addTaskFlags(command, extractOptions).action(async (texts: string[], flags: ExtractFlags) => {
     const schema = await readSchema(flags.schema);
     const { entities } = parseSchema(schema);
     await runTask(
-      { terminal, texts, flags, options: { questionModel, minScore, aggregation, offsets, stride } },
+      { terminal, texts, flags, options: optionsFromFlags(extractOptions, flags) },
       (runtime, all, { model, ...request }) => {
         // Settings may name a model for everything; builtin, which is meant where nothing does, has no labels.
         const named = flags.model ?? (entities.length > 0 && model !== "builtin" ? model : undefined);
-        return runtime.extract(all, { ...request, schema, ...(named === undefined ? {} : { model: named }) });
+        const { questionModel } = flags;
+        return runtime.extract(all, {
+          ...request,
+          schema,
+          ...(named === undefined ? {} : { model: named }),
+          ...(questionModel === undefined ? {} : { questionModel }),
+        });
       },
       ({ results, questionRun }, all) => {
         const rows = results.flatMap((fields, index) => rowsOf(fields, printable(all[index] ?? "", widestText)));

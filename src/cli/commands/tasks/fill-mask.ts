@@ -1,16 +1,14 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { FillTarget } from "../../../tasks/fill-mask/fill-mask.ts";
 import { toHuggingFaceFills } from "../../../tasks/shared/hugging-face-results.ts";
-import { list, positiveInteger } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
+import { fillMaskOptions } from "../../../tasks/fill-mask/fill-mask-options.ts";
+import { optionsFromFlags } from "../../option-flags.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 
-interface FillMaskFlags extends TaskFlags {
-  readonly topK?: number;
-  readonly targets?: readonly string[];
-}
+interface FillMaskFlags extends TaskFlags {}
 
 const widestText = 60;
 
@@ -20,13 +18,10 @@ export function addFillMask(program: Command, terminal: Terminal): void {
     .command("fill-mask")
     .description("predict the tokens at mask tokens")
     .argument("[texts...]", "texts with a mask token ([MASK], <mask>); or --input, or lines on stdin")
-    .option("--model <reference>", "model with a masked-language-model head: a path, hf:owner/name, or a name in the store")
-    .addOption(new Option("--top-k <number>", "tokens for each mask, best first").argParser(positiveInteger))
-    .addOption(new Option("--targets <words>", "consider only these words").argParser(list));
-  addTaskFlags(command).action(async (texts: string[], flags: FillMaskFlags) => {
-    const { topK, targets } = flags;
+    .option("--model <reference>", "model with a masked-language-model head: a path, hf:owner/name, or a name in the store");
+  addTaskFlags(command, fillMaskOptions).action(async (texts: string[], flags: FillMaskFlags) => {
     await runTask(
-      { terminal, texts, flags, options: { topK, targets } },
+      { terminal, texts, flags, options: optionsFromFlags(fillMaskOptions, flags) },
       (runtime, all, request) => runtime.fillMask(all, request),
       ({ results, targets, truncated }) => {
         const rows = results.flatMap((masks) =>

@@ -1,14 +1,13 @@
-import { type Command, Option } from "commander";
-import { positiveInteger } from "../../session.ts";
+import type { Command } from "commander";
 import { formatTable, printable } from "../../output/table.ts";
+import { rerankOptions } from "../../../tasks/reranking/rerank-options.ts";
+import { optionsFromFlags } from "../../option-flags.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { plural } from "../../output/units.ts";
 
 interface RerankFlags extends TaskFlags {
   readonly query: string;
-  readonly topN?: number;
-  readonly raw?: boolean;
 }
 
 const widestText = 80;
@@ -20,13 +19,11 @@ export function addRerank(program: Command, terminal: Terminal): void {
     .description("rank documents by relevance to a query")
     .argument("[documents...]", "documents; or --input, or lines on stdin")
     .requiredOption("--query <text>", "the query")
-    .option("--model <reference>", "cross-encoder or embedding model: a path, hf:owner/name, or a name in the store")
-    .addOption(new Option("--top-n <number>", "maximum number of results, best first").argParser(positiveInteger))
-    .option("--raw", "raw model output, without an activation function");
-  addTaskFlags(command).action(async (documents: string[], flags: RerankFlags) => {
-    const { query, topN, raw } = flags;
+    .option("--model <reference>", "cross-encoder or embedding model: a path, hf:owner/name, or a name in the store");
+  addTaskFlags(command, rerankOptions).action(async (documents: string[], flags: RerankFlags) => {
+    const { query } = flags;
     await runTask(
-      { terminal, texts: documents, flags, options: { topN, raw } },
+      { terminal, texts: documents, flags, options: optionsFromFlags(rerankOptions, flags) },
       (runtime, all, request) => runtime.rerank(query, all, request),
       ({ results, scoring, truncated }, all) => ({
         results,

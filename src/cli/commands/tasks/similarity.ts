@@ -1,7 +1,8 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { InferyardError } from "../../../errors.ts";
-import { type SimilarityMetric, similarityMetrics } from "../../../tasks/similarity/similarity-matrix.ts";
 import { formatTable, printable } from "../../output/table.ts";
+import { similarityOptions } from "../../../tasks/similarity/similarity-options.ts";
+import { optionsFromFlags } from "../../option-flags.ts";
 import { type TaskFlags, addTaskFlags, runTask } from "../../task-command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { readTexts } from "../../input/texts.ts";
@@ -10,9 +11,6 @@ import { plural } from "../../output/units.ts";
 interface SimilarityFlags extends TaskFlags {
   readonly to?: readonly string[];
   readonly with?: string;
-  readonly metric?: SimilarityMetric;
-  readonly prompt?: string;
-  readonly otherPrompt?: string;
 }
 
 const widestText = 40;
@@ -29,15 +27,11 @@ export function addSimilarity(program: Command, terminal: Terminal): void {
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--to <texts...>", "texts to compare with; by default all texts are compared with each other")
     .option("--with <file>", "the same from a file, as --input takes it")
-    .option("--model <reference>", "embedding model: a path, hf:owner/name, or a name in the store")
-    .addOption(new Option("--metric <metric>", "how vectors are compared").choices(similarityMetrics))
-    .option("--prompt <name>", "prompt of the model for the texts")
-    .option("--other-prompt <name>", "prompt for those they are compared with");
-  addTaskFlags(command).action(async (texts: string[], flags: SimilarityFlags) => {
-    const { metric, prompt, otherPrompt } = flags;
+    .option("--model <reference>", "embedding model: a path, hf:owner/name, or a name in the store");
+  addTaskFlags(command, similarityOptions).action(async (texts: string[], flags: SimilarityFlags) => {
     const given = await othersOf(flags, texts, terminal);
     await runTask(
-      { terminal, texts, flags, options: { metric, prompt, otherPrompt } },
+      { terminal, texts, flags, options: optionsFromFlags(similarityOptions, flags) },
       (runtime, all, request) => runtime.similarity(all, given ?? all, request),
       ({ scores, metric, truncated }, all) => ({
         results: scores.map((row) => Array.from(row)),

@@ -10,7 +10,7 @@ export function addTasks(program: Command, terminal: Terminal): void {
     .description("list the tasks, and the models they need")
     .action((flags: { readonly json?: boolean }) => {
       if (flags.json === true) return writeLine(terminal.stdout, JSON.stringify(taskTable));
-      const rows = taskTable.map(({ task, command, takes, gives }) => [command, task, takes, gives]);
-      writeLine(terminal.stdout, formatTable(rows, ["command", "task", "takes", "gives"]));
+      const rows = taskTable.map(({ task, command, input, output }) => [command, task, input, output]);
+      writeLine(terminal.stdout, formatTable(rows, ["command", "task", "input", "output"]));
     });
 }

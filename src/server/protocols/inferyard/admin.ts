@@ -3,10 +3,10 @@ import type { Context } from "hono";
 import { InferyardError } from "../../../errors.ts";
 import type { Env } from "../../http/context.ts";
 
-/** Throws ACCESS_DENIED if the client is not an admin. */
+/** Throws FORBIDDEN if the client is not an admin. */
 export function requireAdmin(context: Context<Env>): void {
   if (context.get("role") === "admin") return;
-  throw new InferyardError("ACCESS_DENIED", `${context.req.method} ${context.req.path} is for admins`, {
+  throw new InferyardError("FORBIDDEN", `${context.req.method} ${context.req.path} is for admins`, {
     remedy: "use a key with the role admin",
   });
 }

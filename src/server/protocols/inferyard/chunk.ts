@@ -1,8 +1,8 @@
 /** POST /api/chunk: splits a long text into chunks of a maximum number of tokens. */
 import { createRoute, z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../errors.ts";
-import { chunkStrategies, runsModel } from "../../../tasks/chunking/chunk-options.ts";
-import { offsetUnits } from "../../../tokenizers/index.ts";
+import { chunkingTask } from "../../../tasks/definitions.ts";
+import { chunkOptions, runsModel } from "../../../tasks/chunking/chunk-options.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { ChunkResult } from "../../../api/task-requests.ts";
@@ -11,25 +11,14 @@ import type { CallResult, ModelCallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
 import { numbersOf } from "../text-vectors.ts";
 import { documentedErrors } from "./errors.ts";
+import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
 
 const config = z.strictObject({
   model: name().optional().openapi({
     description:
       'Model whose tokens are counted; only strategies that run a model load it. "fixed": builtin. Default: the server\'s default model',
   }),
-  strategy: z.enum(chunkStrategies).optional().openapi({ description: "Default: fixed" }),
-  target_tokens: z.int().positive().optional().openapi({ description: "Maximum tokens per chunk. Default: 500" }),
-  overlap_tokens: z.int().nonnegative().optional().openapi({ description: "Tokens that consecutive chunks share. Default: 0" }),
-  max_chunks: z.int().positive().optional().openapi({
-    description: "Maximum number of chunks; the rest of the text is dropped, and `truncated` is true. Default: no limit",
-  }),
-  threshold: z
-    .number()
-    .min(-1)
-    .max(1)
-    .optional()
-    .openapi({ description: "With semantic: split between sentences whose cosine is below this" }),
-  offsets: z.enum(offsetUnits).optional().openapi({ description: "Unit of `start_char` and `end_char`. Default: utf16" }),
+  ...optionFields(chunkOptions, Number.POSITIVE_INFINITY),
 });
 
 const request = z
@@ -50,15 +39,15 @@ const chunk = z.object({
 });
 const response = z.object({ model: z.string(), chunks: z.array(chunk), truncated: z.boolean() }).openapi("ChunkResponse");
 
-const route = createRoute(jsonRoute("/api/chunk", "Split a long text into chunks", request, response, documentedErrors));
+const route = createRoute(jsonRoute(pathOf(chunkingTask), "Split a long text into chunks", request, response, documentedErrors));
 
 /** Adds `POST /api/chunk`, which splits long texts into chunks. */
 export function addChunk(routes: Routes, service: Service): void {
   routes.openapi(route, async (context) => {
-    const { config: requested = {}, ...given } = context.req.valid("json");
+    const { config: { model: named, ...fields } = {}, ...given } = context.req.valid("json");
     const text = textOf(given);
-    const options = optionsOf(requested);
-    const call = { model: requested.model === "fixed" ? "builtin" : requested.model, key: ["chunk", text, options] as const };
+    const options = optionsFromFields(chunkOptions, fields);
+    const call = { model: named === "fixed" ? "builtin" : named, key: ["chunk", text, options] as const };
     const caller = callerOf(context);
     const { runtime } = service;
     const outcome: CallResult<ChunkResult> | ModelCallResult<ChunkResult> = runsModel(options.strategy ?? "fixed")
@@ -85,23 +74,4 @@ function textOf({ input, text }: { readonly input?: string | undefined; readonly
   throw new InferyardError("INPUT_INVALID", given === undefined ? "the request has no text" : "the request has the text twice", {
     remedy: "give it as `input`",
   });
-}
-
-function optionsOf(requested: z.infer<typeof config>) {
-  const {
-    strategy,
-    target_tokens: targetTokens,
-    overlap_tokens: overlapTokens,
-    max_chunks: maxChunks,
-    threshold,
-    offsets,
-  } = requested;
-  return {
-    ...(strategy === undefined ? {} : { strategy }),
-    ...(targetTokens === undefined ? {} : { targetTokens }),
-    ...(overlapTokens === undefined ? {} : { overlapTokens }),
-    ...(maxChunks === undefined ? {} : { maxChunks }),
-    ...(threshold === undefined ? {} : { threshold }),
-    ...(offsets === undefined ? {} : { offsets }),
-  };
 }

@@ -1,11 +1,14 @@
 /** POST /api/embed: embeddings of texts, as JSON or as a block of little-endian numbers. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { type EmbedOptions, embedOptions } from "../../../tasks/embedding/embed-options.ts";
+import { embeddingTask } from "../../../tasks/definitions.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
-import { arrayAlternative, isObject, isText, listOf, name, oneOf, text, texts } from "../../http/field-schemas.ts";
+import { arrayAlternative, isObject, isText, listOf, oneOf, text, texts } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refuseTokenVectors } from "../text-vectors.ts";
 import { documentedErrors } from "./errors.ts";
+import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
 import { modelField } from "./request-fields.ts";
 
 /** Content parts as Termite has them; only texts are supported. */
@@ -22,8 +25,7 @@ const requestOf = (limit: number) =>
         arrayAlternative(texts(limit), isText),
         arrayAlternative(listOf(part, { max: limit }), isObject),
       ]).openapi({ description: "A text, or a list of texts or of content parts", example: "hello" }),
-      prompt: name().optional().openapi({ description: "Name of a prompt of the model that is prepended to every text" }),
-      dimensions: z.int().positive().optional().openapi({ description: "Number of leading dimensions to keep" }),
+      ...optionFields(embedOptions, limit),
       truncate: z
         .union([z.enum(["cut", "error", "windows"]), z.boolean()])
         .optional()
@@ -45,7 +47,7 @@ const binary = "application/octet-stream";
 const routeOf = (limit: number) =>
   createRoute({
     method: "post",
-    path: "/api/embed",
+    path: pathOf(embeddingTask),
     summary: "Embeddings of texts",
     request: { body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
     responses: {
@@ -61,11 +63,10 @@ const routeOf = (limit: number) =>
 /** Adds `POST /api/embed`, which embeds texts. */
 export function addEmbed(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
-    const { model, input, prompt, dimensions, truncate } = context.req.valid("json");
+    const { model, input, truncate, ...fields } = context.req.valid("json");
     const texts = typeof input === "string" ? [input] : input.map((item) => (typeof item === "string" ? item : item.text));
     const options = {
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(dimensions === undefined ? {} : { dimensions }),
+      ...optionsFromFields<EmbedOptions>(embedOptions, fields),
       ...(truncate === undefined ? {} : { truncate: typeof truncate === "boolean" ? truncation(truncate) : truncate }),
     };
     const call = { model, texts: texts.length, key: ["embed", texts, options] as const };

@@ -89,7 +89,7 @@ it.each(["/api/models/builtin/load", "/api/models/builtin/unload"])("%s is for a
   });
   app.route("/", inferyardRoutes(createHandler(runtime).service));
   const response = await app.request(path, { method: "POST" });
-  expect([response.status, await response.json()]).toMatchObject([403, { error: { code: "ACCESS_DENIED" } }]);
+  expect([response.status, await response.json()]).toMatchObject([403, { error: { code: "FORBIDDEN" } }]);
 });
 
 it("explain says where a model would run, by GET and by POST; backends what engines say", async () => {

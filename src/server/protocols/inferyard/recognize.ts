@@ -2,28 +2,24 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { at } from "../../../checked.ts";
 import type { Entity } from "../../../tasks/token-classification/entities.ts";
-import { type OffsetUnit, convertOffsets, offsetUnits } from "../../../tokenizers/index.ts";
+import { recognizeOptions } from "../../../tasks/token-classification/recognize-options.ts";
+import { tokenClassificationTask } from "../../../tasks/definitions.ts";
+import { type OffsetUnit, convertOffsets } from "../../../tokenizers/index.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
 import { texts } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
-import { labelsField, modelField } from "./request-fields.ts";
+import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
+import { modelField } from "./request-fields.ts";
 
 const requestOf = (limit: number) =>
   z
     .strictObject({
       model: modelField,
       texts: texts(limit, 1),
-      labels: labelsField(limit, "Entity types to find, for models with open types (GLiNER)"),
-      threshold: z
-        .number()
-        .min(0)
-        .max(1)
-        .optional()
-        .openapi({ description: "With `labels`: minimum score of an entity. Default: 0.5" }),
-      offsets: z.enum(offsetUnits).optional().openapi({ description: "Unit of `start` and `end`. Default: utf16" }),
+      ...optionFields(recognizeOptions, limit),
     })
     .openapi("RecognizeRequest");
 
@@ -33,14 +29,16 @@ const response = z
   .openapi("RecognizeResponse");
 
 const routeOf = (limit: number) =>
-  createRoute(jsonRoute("/api/recognize", "Named entities in texts", requestOf(limit), response, documentedErrors));
+  createRoute(
+    jsonRoute(pathOf(tokenClassificationTask), "Named entities in texts", requestOf(limit), response, documentedErrors),
+  );
 
 /** Adds `POST /api/recognize`, which finds entities in texts. */
 export function addRecognize(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
-    const { model, texts, labels, threshold, offsets = "utf16" } = context.req.valid("json");
-    if (labels !== undefined) refusePairs([labels.join(" ")], texts);
-    const options = { ...(labels === undefined ? {} : { labels }), ...(threshold === undefined ? {} : { threshold }) };
+    const { model, texts, ...fields } = context.req.valid("json");
+    const { offsets = "utf16", ...options } = optionsFromFields(recognizeOptions, fields); // results of all units share the cache
+    if (options.labels !== undefined) refusePairs([options.labels.join(" ")], texts);
     const call = { model, texts: texts.length, key: ["recognize", texts, options] as const };
     const outcome = await service.call(callerOf(context), call, (handle, signal) =>
       service.runtime.recognize(texts, { ...options, model: handle, signal }),

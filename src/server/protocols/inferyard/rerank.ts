@@ -1,12 +1,15 @@
 /** POST /api/rerank: relevance of texts to a query, in the order of the request. */
 import { createRoute, z } from "@hono/zod-openapi";
+import { rerankOptions } from "../../../tasks/reranking/rerank-options.ts";
+import { rerankingTask } from "../../../tasks/definitions.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
 import { texts } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
-import { modelField, truncateField } from "./request-fields.ts";
+import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
+import { modelField } from "./request-fields.ts";
 
 const requestOf = (limit: number) =>
   z
@@ -14,11 +17,7 @@ const requestOf = (limit: number) =>
       model: modelField,
       query: z.string(),
       prompts: texts(limit, 1).openapi({ description: "Texts to score" }),
-      raw: z
-        .boolean()
-        .optional()
-        .openapi({ description: "Return the model's raw output, without an activation function. Default: false" }),
-      truncate: truncateField,
+      ...optionFields(rerankOptions, limit),
     })
     .openapi("InferyardRerankRequest");
 
@@ -33,14 +32,14 @@ const response = z
   .openapi("InferyardRerankResponse");
 
 const routeOf = (limit: number) =>
-  createRoute(jsonRoute("/api/rerank", "Relevance of texts to a query", requestOf(limit), response, documentedErrors));
+  createRoute(jsonRoute(pathOf(rerankingTask), "Relevance of texts to a query", requestOf(limit), response, documentedErrors));
 
 /** Adds `POST /api/rerank`, which sorts documents by their relevance to a query. */
 export function addRerank(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
-    const { model, query, prompts, raw, truncate } = context.req.valid("json");
+    const { model, query, prompts, ...fields } = context.req.valid("json");
     refusePairs([query], prompts);
-    const options = { ...(raw === undefined ? {} : { raw }), ...(truncate === undefined ? {} : { truncate }) };
+    const options = optionsFromFields(rerankOptions, fields);
     const call = { model, texts: prompts.length, key: ["rerank", query, prompts, options] as const };
     const outcome = await service.call(callerOf(context), call, (handle, signal) =>
       service.runtime.rerank(query, prompts, { ...options, model: handle, signal }),

@@ -6,9 +6,8 @@
 import { at } from "../../../checked.ts";
 import { InferyardError } from "../../../errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
-import { refuseUnlisted } from "../../../runtime/options/options.ts";
 import type { TensorInfo } from "../../../tensor.ts";
-import { type OffsetUnit, convertSpans, offsetUnits } from "../../../tokenizers/index.ts";
+import { type OffsetUnit, convertSpans } from "../../../tokenizers/index.ts";
 import { type Encoder, runEncodings } from "../../batching/run-encodings.ts";
 import { requireFinite } from "../../shared/require-finite.ts";
 import type { Entities } from "../entities.ts";
@@ -55,7 +54,7 @@ const spanInputs: ReadonlySet<string> = new Set([
 export async function recognizeWithGliner(encoder: Encoder, texts: readonly string[], options: GlinerOptions): Promise<Entities> {
   const { threshold = 0.5, nested = false, multiLabel = false, offsets = "utf16", signal } = options;
   const labels = [...new Set(options.labels)];
-  checkOptions(options);
+  checkLabels(options);
   const { name } = encoder.manifest;
   const unknown = encoder.inputs.find((input) => !spanInputs.has(input.name));
   if (unknown !== undefined)
@@ -102,7 +101,7 @@ export async function recognizeWithGliner(encoder: Encoder, texts: readonly stri
   };
 }
 
-function checkOptions({ labels, threshold = 0.5, nested, multiLabel, offsets }: GlinerOptions): void {
+function checkLabels({ labels, threshold = 0.5 }: GlinerOptions): void {
   if (!Array.isArray(labels) || labels.length === 0 || labels.some((label) => typeof label !== "string" || label.trim() === "")) {
     throw new InferyardError("INPUT_INVALID", "labels must be an array of at least one word", {
       remedy: 'for example ["person", "company"]',
@@ -113,9 +112,6 @@ function checkOptions({ labels, threshold = 0.5, nested, multiLabel, offsets }: 
       remedy: "correct threshold, or leave it out",
     });
   }
-  refuseUnlisted("nested", nested, [true, false]);
-  refuseUnlisted("multiLabel", multiLabel, [true, false]);
-  refuseUnlisted("offsets", offsets, offsetUnits);
 }
 
 /** Reads gliner_config.json. Throws MODEL_UNSUPPORTED for a value of the wrong type or out of range. */

@@ -1,0 +1,59 @@
+/** What the route of a task takes from its definition: the path, and the request fields of its options. */
+import { z } from "@hono/zod-openapi";
+import { required } from "../../../checked.ts";
+import type { TaskDescription } from "../../../tasks/shared/define-task.ts";
+import type { OptionType, TaskOption, TaskOptions } from "../../../tasks/shared/task-option.ts";
+import { listOf, name } from "../../http/field-schemas.ts";
+import { requestLimits } from "../../http/request-limits.ts";
+
+/** Path of a task's route. Throws CONTRACT_VIOLATION if its definition has none. */
+export function pathOf({ task, route }: TaskDescription): string {
+  return required(route, `the route of the task ${task}`);
+}
+
+/** "topK" as a field of a request: "top_k". */
+const fieldName = (option: string): string => option.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Schemas of the options that requests have a field for, by field name. `limit`: maximum length of a list. */
+export function optionFields(table: Readonly<Record<string, TaskOption>>, limit: number): Record<string, z.ZodType> {
+  const fields = Object.entries(table).flatMap(([option, { type, field }]) =>
+    field === undefined ? [] : [[fieldName(option), schemaOf(type, limit).optional().openapi({ description: field })] as const],
+  );
+  return Object.fromEntries(fields);
+}
+
+function schemaOf(type: OptionType, limit: number): z.ZodType {
+  switch (type.kind) {
+    case "boolean":
+      return z.boolean();
+    case "choice":
+      return z.enum(type.values);
+    case "integer":
+      return type.min === 1 ? z.int().positive() : z.int().nonnegative();
+    case "number":
+      return z
+        .number()
+        .min(type.min ?? Number.NEGATIVE_INFINITY)
+        .max(type.max ?? Number.POSITIVE_INFINITY);
+    case "name":
+      return name();
+    case "text":
+      return z.string().max(requestLimits.templateCharacters);
+    case "texts":
+      return listOf(z.string().max(requestLimits.templateCharacters), { min: 1, max: limit });
+    case "unchecked":
+      return z.unknown();
+    default:
+      return type satisfies never;
+  }
+}
+
+/** The options that a validated request sets, by the names of the table. */
+export function optionsFromFields<Options>(table: TaskOptions<Options>, request: object): Partial<Options> {
+  const values = new Map<string, unknown>(Object.entries(request));
+  const entries = Object.entries<TaskOption>(table).flatMap(([option, { field }]) => {
+    const value = field === undefined ? undefined : values.get(fieldName(option));
+    return value === undefined ? [] : [[option, value] as const];
+  });
+  return Object.fromEntries(entries) as Partial<Options>; // the schema of each field gives values of its option's type
+}

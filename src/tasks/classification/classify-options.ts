@@ -1,0 +1,49 @@
+/** Options of the tasks `text-classification` and `zero-shot-classification`. */
+import { type Activation, activations } from "../shared/label-head.ts";
+import { type TaskOptions, boolean, choice, positiveInteger, text, texts } from "../shared/task-option.ts";
+import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../shared/task-options.ts";
+
+/** Options of `Runtime.classify`. With `labels` the task is `zero-shot-classification`, otherwise `text-classification`. */
+export interface ClassifyOptions extends TextTaskOptions {
+  /** Number of labels returned per text, best first. Default: all. */
+  readonly topK?: number;
+  /** Function from logits to scores. Default: from config.json (`problem_type`, else the number of labels). */
+  readonly activation?: Activation;
+  /** Candidate labels, scored by a natural-language-inference model (zero-shot). Default: the labels the model was trained on. */
+  readonly labels?: readonly string[];
+  /** With `labels`: hypothesis to test, with {} in the place of the label. Default: "This example is {}." */
+  readonly hypothesisTemplate?: string;
+  /** With `labels`: true scores each label independently, false normalizes the scores to sum 1. Default: false. */
+  readonly multiLabel?: boolean;
+}
+
+/** All options of `classify`. Any other name is refused. */
+export const classifyOptions: TaskOptions<ClassifyOptions> = {
+  topK: {
+    type: positiveInteger,
+    flag: ["--top-k <number>", "labels of each text, best first"],
+    field: "Maximum number of labels per text. Default: all",
+  },
+  labels: {
+    type: texts,
+    flag: ["--labels <labels>", "candidate labels, for a natural-language-inference model"],
+    field:
+      "Candidate labels, for zero-shot classification with a natural-language-inference model. Default: the model's own labels",
+  },
+  hypothesisTemplate: {
+    type: text,
+    flag: ["--template <sentence>", "with --labels: hypothesis in which {} stands for the label"],
+    field: "With `labels`: hypothesis for a label, which replaces {}. Default: This example is {}.",
+  },
+  multiLabel: {
+    type: boolean,
+    flag: ["--multi-label", "with --labels: score each label independently"],
+    field: "With `labels`: score each label independently. Default: false",
+  },
+  activation: {
+    type: choice(activations),
+    flag: ["--activation <how>", "activation function, instead of the model's own"],
+  },
+  ...textTaskOptions,
+  truncate: truncateWithField,
+};

@@ -1,0 +1,18 @@
+/** Options of the task `fill-mask`. */
+import { type TaskOptions, positiveInteger, texts } from "../shared/task-option.ts";
+import { type TextTaskOptions, textTaskOptions } from "../shared/task-options.ts";
+
+/** Options of `Runtime.fillMask`. */
+export interface FillMaskOptions extends TextTaskOptions {
+  /** Number of tokens returned per mask, best first. Default: 5. */
+  readonly topK?: number;
+  /** Restrict the result to these words; scores remain probabilities over the whole vocabulary. Default: every token. */
+  readonly targets?: readonly string[];
+}
+
+/** All options of `fillMask`. Any other name is refused. */
+export const fillMaskOptions: TaskOptions<FillMaskOptions> = {
+  topK: { type: positiveInteger, flag: ["--top-k <number>", "tokens for each mask, best first"] },
+  targets: { type: texts, flag: ["--targets <words>", "consider only these words"] },
+  ...textTaskOptions,
+};

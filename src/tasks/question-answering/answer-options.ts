@@ -1,0 +1,34 @@
+/** Options of the task `question-answering`. */
+import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
+import { type TaskOptions, boolean, choice, positiveInteger } from "../shared/task-option.ts";
+import { type TextTaskOptions, textTaskOptions } from "../shared/task-options.ts";
+
+/** Options of `Runtime.answer`. */
+export interface AnswerOptions extends TextTaskOptions {
+  /** Number of answers returned per context, best first. Default: 1. */
+  readonly topK?: number;
+  /** Maximum length of an answer in tokens. Default: 15. */
+  readonly maxAnswerTokens?: number;
+  /** Include "no answer" (an empty text) as a candidate, for models trained on unanswerable questions (SQuAD 2.0). Default: false. */
+  readonly noAnswer?: boolean;
+  /** Extend answers to the boundaries of the tokenizer's words; false: to those of tokens. Default: true. */
+  readonly alignToWords?: boolean;
+  /** Overlap in tokens of the windows that a context longer than the model's limit is read in. Default: a quarter of a window. */
+  readonly stride?: number;
+  /** Unit of `start` and `end`: UTF-16 code units, as in JavaScript strings, code points, or UTF-8 bytes. Default: "utf16". */
+  readonly offsets?: OffsetUnit;
+}
+
+/** All options of `answer`. Any other name is refused. */
+export const answerOptions: TaskOptions<AnswerOptions> = {
+  topK: { type: positiveInteger, flag: ["--top-k <number>", "answers of each text, best first"] },
+  maxAnswerTokens: { type: positiveInteger, flag: ["--max-answer-tokens <number>", "longest answer in tokens"] },
+  noAnswer: { type: boolean, flag: ["--no-answer", 'allow "no answer"'] },
+  alignToWords: {
+    type: boolean,
+    negatedFlag: ["--no-align-to-words", "align answers with tokens instead of words"],
+  },
+  offsets: { type: choice(offsetUnits), flag: ["--offsets <unit>", "unit of positions"] },
+  stride: { type: positiveInteger, flag: ["--stride <tokens>", "tokens by which windows of long texts overlap"] },
+  ...textTaskOptions,
+};

@@ -1,0 +1,21 @@
+/** Options of the task `sentence-similarity`. */
+import { type EmbedOptions, embedOptions } from "../embedding/embed-options.ts";
+import { type TaskOptions, choice, name } from "../shared/task-option.ts";
+import { type SimilarityMetric, similarityMetrics } from "./similarity-matrix.ts";
+
+/** Options of `Runtime.similarity`: those of embedding, and how vectors are compared. */
+export interface SimilarityOptions extends Omit<EmbedOptions, "precision"> {
+  /** Similarity measure; distances are negated, so that higher is more similar. Default: what the model's files state, otherwise "cosine". */
+  readonly metric?: SimilarityMetric;
+  /** Name of the prompt for the second list of texts. Default: the one for the first list. */
+  readonly otherPrompt?: string;
+}
+
+const { precision: _precision, ranges: _ranges, ...dense } = embedOptions; // quantized vectors are not compared
+
+/** All options of `similarity`. Any other name is refused. */
+export const similarityOptions: TaskOptions<SimilarityOptions> = {
+  metric: { type: choice(similarityMetrics), flag: ["--metric <metric>", "how vectors are compared"] },
+  otherPrompt: { type: name, flag: ["--other-prompt <name>", "prompt for those they are compared with"] },
+  ...dense,
+};
