@@ -49,7 +49,7 @@ const casesOfFamilies: Readonly<Record<string, () => readonly CheckCase[]>> = {
   "scatter-blocks": scatterCases,
   "quantization-range": quantizationCases,
   quantize: quantizationCases,
-  centre: quantizationCases,
+  "subtract-zero-point": quantizationCases,
   "quantize-rows": quantizationCases,
   "integer-matmul": integerProductCases,
   "byte-matmul": integerProductCases,

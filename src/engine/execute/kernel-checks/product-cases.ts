@@ -112,8 +112,8 @@ export function quantizationCases(): readonly CheckCase[] {
   return [
     single("quantization-range", { kind: "quantization-range" }, [ordinary("float32", [3, 19])], floatTolerance),
     single("quantize", { kind: "quantize" }, [ordinary("float32", [3, 18]), scale, zeroPoint]),
-    single("centre", { kind: "centre" }, [ordinary("uint8", [3, 18]), zeroPoint]),
-    single("centre", { kind: "centre" }, [ordinary("int8", [3, 18])]),
+    single("subtract-zero-point", { kind: "subtract-zero-point" }, [ordinary("uint8", [3, 18]), zeroPoint]),
+    single("subtract-zero-point", { kind: "subtract-zero-point" }, [ordinary("int8", [3, 18])]),
     { ...integerProduct("byte-matmul", 3), name: "quantize-rows" },
   ];
 }
