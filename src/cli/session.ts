@@ -6,7 +6,7 @@ import type { Runtime } from "../api/runtime.ts";
 import type { RuntimeEvent, RuntimeSettings, TextThreadSettings } from "../runtime/options/runtime-settings.ts";
 import { hostNames } from "../hosts/host.ts";
 import { loadSettingNames, loadSettings } from "../runtime/options/load-options.ts";
-import { policies } from "../runtime/selection/constraints.ts";
+import { gpuModes, policies } from "../runtime/selection/constraints.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
 import { type SettingName, flagName, settingNames } from "../settings/settings.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
@@ -56,6 +56,7 @@ export function addSelectionFlags(command: Command): Command {
     .addOption(new Option("--target <targets>", "the only targets that may run, for example onnx:cpu").argParser(list))
     .addOption(new Option("--prefer <targets>", "targets to try first").argParser(list))
     .addOption(new Option("--exclude <targets>", "targets never to run on").argParser(list))
+    .addOption(new Option("--gpu <mode>", "use of accelerators: auto, off, or the device to use").choices(gpuModes))
     .addOption(new Option("--policy <policy>", "how candidates are ordered").choices(policies))
     .addOption(new Option("--priority <backends>", "order of backends, separated by commas").argParser(list));
 }

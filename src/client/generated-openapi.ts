@@ -1492,6 +1492,8 @@ export interface paths {
                     prefer?: string;
                     /** @description Target never to use */
                     exclude?: string;
+                    /** @description Use of accelerators */
+                    gpu?: "auto" | "off" | "cuda" | "rocm" | "coreml" | "directml" | "webgpu" | "openvino" | "tpu";
                     /** @description Variant of the model */
                     variant?: string;
                 };
@@ -5875,6 +5877,11 @@ export interface components {
             prefer?: string;
             /** @description Target never to use */
             exclude?: string;
+            /**
+             * @description Use of accelerators
+             * @enum {string}
+             */
+            gpu?: "auto" | "off" | "cuda" | "rocm" | "coreml" | "directml" | "webgpu" | "openvino" | "tpu";
             /** @description Variant of the model */
             variant?: string;
         };

@@ -97,6 +97,7 @@ describe("where a value comes from", () => {
       prefer: "onnx:cuda",
       target: ["onnx", "wasm"],
       exclude: ["native"],
+      gpu: "auto",
       models: { "./m": { target: "wasm", prefer: ["a", "b"] } },
       host: "inline",
       threads: 4,
@@ -205,6 +206,11 @@ describe("the section server in the environment", () => {
   ])("%s=%s is refused by name", async (variable, text, words) => {
     expect((await refusal(read({ environment: { [variable]: text } }))).message).toContain(words);
   });
+});
+
+it("reads the use of accelerators from INFERYARD_GPU", async () => {
+  expect((await read({ environment: { INFERYARD_GPU: "off" } })).values.gpu).toBe("off");
+  expect((await refusal(read({ environment: { INFERYARD_GPU: "nvidia" } }))).message).toContain("gpu: ");
 });
 
 describe("variables of a Service called inferyard", () => {

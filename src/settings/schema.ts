@@ -6,7 +6,7 @@
 import * as z from "zod";
 import { hostNames } from "../hosts/host.ts";
 import { type OptionValues, loadLimits, loadSettings } from "../runtime/options/load-options.ts";
-import { policies } from "../runtime/selection/constraints.ts";
+import { gpuModes, policies } from "../runtime/selection/constraints.ts";
 import { duration } from "./duration-schema.ts";
 import { serverSchema } from "./server-schema.ts";
 import type { SettingName, Settings } from "./settings.ts";
@@ -30,6 +30,11 @@ const constraintFields = {
   prefer: targets.describe("Targets to try first; the others remain as fallbacks."),
   target: targets.describe("The only targets that may run; if none of them can, loading fails."),
   exclude: targets.describe("Targets never to run on."),
+  gpu: z
+    .enum(gpuModes)
+    .describe(
+      "Use of accelerators: `auto`, whatever the other settings give; `off`, the CPU alone; a device, that one alone, of any backend: loading fails where none can use it. Short for a `target` such as `*:cuda`.",
+    ),
 };
 
 const modelConstraints = z.strictObject({
@@ -38,6 +43,7 @@ const modelConstraints = z.strictObject({
   prefer: constraintFields.prefer.optional(),
   target: constraintFields.target.optional(),
   exclude: constraintFields.exclude.optional(),
+  gpu: constraintFields.gpu.optional(),
 });
 
 /** Schemas of the options of loading, by name. */
@@ -79,10 +85,11 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   prefer: constraintFields.prefer,
   target: constraintFields.target,
   exclude: constraintFields.exclude,
+  gpu: constraintFields.gpu,
   models: z
     .record(z.string(), modelConstraints)
     .describe(
-      "`policy`, `priority`, `prefer`, `target` and `exclude` for single models, by reference (every spelling of a path means the same model). A map, which only the file can have.",
+      "`policy`, `priority`, `prefer`, `target`, `exclude` and `gpu` for single models, by reference (every spelling of a path means the same model). A map, which only the file can have.",
     ),
   host: z
     .enum(hostNames)

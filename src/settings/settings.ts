@@ -31,6 +31,7 @@ export const settingNames: readonly SettingName[] = [
   "prefer",
   "target",
   "exclude",
+  "gpu",
   "models",
   "host",
   ...loadSettingNames,

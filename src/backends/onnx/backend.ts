@@ -61,13 +61,18 @@ async function probe(options: ProbeOptions): Promise<Availability> {
   if (installed.binaries === undefined) {
     return { present: false, reason: `onnxruntime-node ${installed.version} has no binary for ${platform}/${architecture}` };
   }
-  const offered = providers.filter((provider) => provider.platforms.includes(`${platform}/${architecture}`));
+  const { version, binaries } = installed;
+  const offered = providers.filter(
+    (provider) =>
+      provider.platforms.includes(`${platform}/${architecture}`) &&
+      (provider.isUnpublished !== true || missingLibrary(provider, binaries) === undefined),
+  );
   const reports = offered.flatMap((provider) =>
     devicesOf(provider, options.machine).map((device) => report(provider, device, installed, options)),
   );
   return {
     present: true,
-    library: { name: "onnxruntime-node", version: installed.version },
+    library: { name: "onnxruntime-node", version },
     devices: await Promise.all(reports),
   };
 }
@@ -79,6 +84,11 @@ function devicesOf(provider: Provider, machine: MachineFacts): Device[] {
   return (type === "cuda" && found.length > 0 ? found : [0]).map((index) => ({ type: provider.deviceType, index }));
 }
 
+/** The first library of a provider that is not in the folder of the binding; undefined if all are there. */
+function missingLibrary(provider: Provider, binaries: string = ""): string | undefined {
+  return provider.libraries?.find((name) => !existsSync(join(binaries, name)));
+}
+
 async function report(
   provider: Provider,
   device: Device,
@@ -87,7 +97,7 @@ async function report(
 ): Promise<DeviceAvailability> {
   const wanted = options.device === undefined || (options.device.type === device.type && options.device.index === device.index);
   const absence = provider.absenceReason?.(options.machine);
-  const library = provider.libraries?.find((name) => !existsSync(join(installed.binaries ?? "", name)));
+  const library = missingLibrary(provider, installed.binaries);
   const remedy =
     absence === undefined && library !== undefined ? { remedy: "npm rebuild onnxruntime-node --ignore-scripts=false" } : {};
   const presence =

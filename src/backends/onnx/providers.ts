@@ -18,6 +18,8 @@ export interface Provider {
   readonly precisions: readonly Precision[];
   /** true: its session options take a device id. The others reject unknown options. */
   readonly takesDeviceId?: true;
+  /** true: no published build has it, so that it is reported only where its libraries are beside the binding. */
+  readonly isUnpublished?: true;
   /** Maximum level of graph optimization that it supports. Default: all. */
   readonly maxOptimization?: "basic";
 }
@@ -82,6 +84,25 @@ export const providers: readonly Provider[] = [
     platforms: ["linux/x64"],
     libraries: ["libonnxruntime_providers_shared.so", "libonnxruntime_providers_tensorrt.so"],
     absenceReason: (machine) => absence(machine, "cuda"),
+    precisions: ["fp32", "fp16", "int8"],
+  },
+  {
+    deviceType: "rocm",
+    takesDeviceId: true,
+    sessionName: "rocm",
+    profileName: "ROCMExecutionProvider",
+    platforms: ["linux/x64"],
+    libraries: ["libonnxruntime_providers_shared.so", "libonnxruntime_providers_rocm.so"],
+    isUnpublished: true,
+    precisions: ["fp32", "fp16", "int8"],
+  },
+  {
+    deviceType: "openvino",
+    sessionName: "openvino",
+    profileName: "OpenVINOExecutionProvider",
+    platforms: ["linux/x64"],
+    libraries: ["libonnxruntime_providers_shared.so", "libonnxruntime_providers_openvino.so"],
+    isUnpublished: true,
     precisions: ["fp32", "fp16", "int8"],
   },
 ];

@@ -10,7 +10,7 @@ import type { LimitSettings, ModelOptions, ModelSettings, RuntimeSettings, Strat
 import type { ConstraintOptions } from "../selection/constraints.ts";
 
 /** Names of the placement constraints. */
-export const constraintNames: readonly (keyof ConstraintOptions)[] = ["policy", "priority", "prefer", "target", "exclude"];
+export const constraintNames: readonly (keyof ConstraintOptions)[] = ["policy", "priority", "prefer", "target", "exclude", "gpu"];
 
 const modelSettingNames: readonly (keyof ModelSettings)[] = [...constraintNames, "strategy"];
 

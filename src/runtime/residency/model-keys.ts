@@ -12,7 +12,7 @@ import { parseTargets } from "../selection/constraints.ts";
  * in the order in which the decision lists them. Throws INPUT_INVALID for a malformed target.
  */
 export function requestKey(reference: string, options: Omit<ModelOptions, "signal">): string {
-  const { variant, policy, priority, prefer, target, exclude } = options;
+  const { variant, policy, priority, prefer, target, exclude, gpu = "auto" } = options;
   return JSON.stringify([
     reference,
     variant,
@@ -21,6 +21,7 @@ export function requestKey(reference: string, options: Omit<ModelOptions, "signa
     canonicalTargets(prefer),
     canonicalTargets(target),
     canonicalTargets(exclude),
+    gpu,
     settingsOf(options),
   ]);
 }

@@ -3,13 +3,22 @@
  * runtime, the model and the request are merged.
  */
 import { InferyardError } from "../../errors.ts";
-import { type TargetPattern, formatPattern, parseTarget } from "./target.ts";
+import { anyBackend, type TargetPattern, formatPattern, parseTarget } from "./target.ts";
 
 /**
  * How candidates are ordered. "priority": by the configured order of backends. "manifest": only the targets that the model's
  * manifest names, in its order. "fastest": accelerators before the CPU, then by speed measured on this machine.
  */
 export type Policy = "priority" | "manifest" | "fastest";
+
+/**
+ * Use of accelerators, as one word. "auto": whatever the other constraints give. "off": the CPU alone. A device type: that device
+ * alone, of whatever backend; loading fails where no backend can use it.
+ */
+export type GpuMode = "auto" | "off" | "cuda" | "rocm" | "coreml" | "directml" | "webgpu" | "openvino" | "tpu";
+
+/** Every mode, for checks and flags. */
+export const gpuModes: readonly GpuMode[] = ["auto", "off", "cuda", "rocm", "coreml", "directml", "webgpu", "openvino", "tpu"];
 
 /** Every policy, for checks and flags. */
 export const policies: readonly Policy[] = ["priority", "manifest", "fastest"];
@@ -35,6 +44,8 @@ export interface ConstraintOptions {
   readonly target?: string | readonly string[];
   /** Targets that must not run. */
   readonly exclude?: string | readonly string[];
+  /** Whether accelerators are used: short for a `target` of any backend. Default: "auto". */
+  readonly gpu?: GpuMode;
 }
 
 /** Placement constraints merged over all levels, with every target parsed. */
@@ -52,7 +63,8 @@ export interface Constraints {
 /**
  * Merges the constraints of several levels, the most general first (runtime, model, request). The last level that sets `policy`
  * or `priority` wins; `prefer` of a later level comes before that of an earlier one; `exclude` and `target` accumulate, so that
- * no level loosens what another one demands. Throws INPUT_INVALID for an unknown policy or a malformed target.
+ * no level loosens what another one demands; `gpu` is one more required target. Throws INPUT_INVALID for an unknown policy or
+ * mode and for a malformed target.
  */
 export function mergeConstraints(...levels: readonly ConstraintOptions[]): Constraints {
   const unknown = levels.find(({ policy }) => policy !== undefined && !policies.includes(policy))?.policy;
@@ -67,9 +79,20 @@ export function mergeConstraints(...levels: readonly ConstraintOptions[]): Const
     priority: priority ?? defaultPriority,
     priorityChosen: priority !== undefined,
     preferred: withoutDuplicates(levels.toReversed().flatMap((level) => parseTargets(level.prefer))),
-    required: levels.map((level) => parseTargets(level.target)).filter((patterns) => patterns.length > 0),
+    required: levels
+      .flatMap(({ target, gpu }) => [parseTargets(target), gpuTargets(gpu)])
+      .filter((patterns) => patterns.length > 0),
     excluded: withoutDuplicates(levels.flatMap((level) => parseTargets(level.exclude))),
   };
+}
+
+/** What a mode requires; empty for "auto". Throws INPUT_INVALID for an unknown mode. */
+function gpuTargets(mode: GpuMode = "auto"): readonly TargetPattern[] {
+  if (!gpuModes.includes(mode)) {
+    throw new InferyardError("INPUT_INVALID", `gpu is "${mode}"`, { remedy: `choose one of ${gpuModes.join(", ")}` });
+  }
+  if (mode === "auto") return [];
+  return [{ backend: anyBackend, deviceType: mode === "off" ? "cpu" : mode }];
 }
 
 /** Limit of one list. Every target named becomes a candidate, and every candidate is compared with every pattern. */

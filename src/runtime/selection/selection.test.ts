@@ -5,8 +5,8 @@ import type { Capabilities, DeviceAvailability } from "../../backend.ts";
 import type { Manifest, Requirements, Variant } from "../../models/manifest.ts";
 import { type LoadRequest, type CheckedCandidate, select } from "./selection.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
-import { formatTarget } from "./target.ts";
-import { type ConstraintOptions, mergeConstraints } from "./constraints.ts";
+import { formatPattern, formatTarget } from "./target.ts";
+import { type ConstraintOptions, type GpuMode, mergeConstraints } from "./constraints.ts";
 
 const gigabyte = 1e9;
 
@@ -119,6 +119,38 @@ const refusalOf = (scene: Scene, target: string): string | undefined => {
   const found = selectIn(scene).find((selection) => targetOf(selection) === target);
   return found?.verdict === "refused" ? `${found.stage}: ${found.reason}` : found?.verdict;
 };
+
+describe("gpu", () => {
+  const backends = [onnxWithGpus, native, wasm];
+  const model = {};
+
+  it.each<[GpuMode, string[]]>([
+    ["auto", ["onnx:cuda", "onnx:cuda:1", "onnx:cpu", "wasm:cpu"]],
+    ["off", ["onnx:cpu", "wasm:cpu"]],
+    ["cuda", ["onnx:cuda", "onnx:cuda:1"]],
+    ["coreml", []],
+  ])("%s", (gpu, targets) => {
+    expect(open({ backends, manifest: model, constraints: { gpu } })).toEqual(targets);
+  });
+
+  it("is met by every level: none loosens what another demands", () => {
+    const { required } = mergeConstraints({ gpu: "off" }, { gpu: "auto" }, { gpu: "cuda", target: "onnx" });
+    expect(required.map((alternatives) => alternatives.map(formatPattern))).toEqual([["*:cpu"], ["onnx"], ["*:cuda"]]);
+  });
+
+  it("names what lacks the device, and what would provide it", () => {
+    const refused = selectIn({ backends, constraints: { gpu: "rocm" } }).filter((each) => targetOf(each).endsWith(":rocm"));
+    expect(refused).toMatchObject([
+      { target: "onnx:rocm", stage: "device", remedy: expect.stringContaining("ROCm provider") },
+      { target: "native:rocm", stage: "device", reason: "native has no such device here; it knows native:cpu" },
+      { target: "wasm:rocm", stage: "device" },
+    ]);
+  });
+
+  it("is one of its words", () => {
+    expect(() => mergeConstraints({ gpu: "nvidia" as GpuMode })).toThrow(/gpu is "nvidia"/);
+  });
+});
 
 describe("which targets are tried, and in what order", () => {
   const cases: readonly [string, Scene, string[]][] = [

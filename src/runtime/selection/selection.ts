@@ -131,9 +131,10 @@ function expand(
   const named = [...constraints.required.flat(), ...constraints.preferred, ...namedByManifest(manifest, constraints)];
   for (const pattern of [...named, ...[...order, ...manifest.selection.backends].map(parseTarget)]) {
     if (expanded.some(({ target }) => matches(pattern, target))) continue;
-    const backend = facts.backends.find(({ name }) => name === pattern.backend);
     const device = pattern.deviceType === undefined ? cpu : { type: pattern.deviceType, index: pattern.index ?? 0 };
-    expanded.push({ target: { backend: pattern.backend, device }, ...(backend === undefined ? {} : { backend }) });
+    const meant = facts.backends.filter(({ name }) => matches({ backend: pattern.backend }, { backend: name, device }));
+    for (const backend of meant) expanded.push({ target: { backend: backend.name, device }, backend });
+    if (meant.length === 0) expanded.push({ target: { backend: pattern.backend, device } });
   }
   return expanded;
 }
@@ -145,6 +146,12 @@ function namedByManifest(manifest: Manifest, constraints: Constraints): TargetPa
   const { preferred, fallbacks } = manifest.selection;
   return [...(preferred === undefined ? [] : [preferred]), ...fallbacks].map(parseTarget);
 }
+
+/** What would make a device usable that a published engine lacks. */
+const provision: Readonly<Record<string, string>> = {
+  "onnx:rocm": "install a build of onnxruntime-node with the ROCm provider; the one on npm has none",
+  "onnx:openvino": "install a build of onnxruntime-node with the OpenVINO provider; the one on npm has none",
+};
 
 /** The checks, in order. The first one that fails gives the reason of the refusal. */
 const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = [
@@ -183,7 +190,12 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
   function deviceKnown({ target, device, backend }) {
     if (device !== undefined || backend?.availability.present !== true) return undefined;
     const known = backend.availability.devices.map((entry) => formatTarget({ backend: target.backend, device: entry.device }));
-    return { stage: "device", reason: `${target.backend} has no such device here; it knows ${known.join(", ")}` };
+    const remedy = provision[`${target.backend}:${target.device.type}`];
+    return {
+      stage: "device",
+      reason: `${target.backend} has no such device here; it knows ${known.join(", ")}`,
+      ...(remedy === undefined ? {} : { remedy }),
+    };
   },
   function deviceAvailable({ device }) {
     if (device === undefined || device.state !== "absent") return undefined;

@@ -39,10 +39,20 @@ describe("the grammar of targets", () => {
     ["onnx:cuda:1", { backend: "onnx", deviceType: "cuda", index: 1 }],
     [" ONNX:CUDA:0 ", { backend: "onnx", deviceType: "cuda", index: 0 }],
     ["onnx:gpu", { backend: "onnx", deviceType: "cuda" }],
+    ["*:cuda", { backend: "*", deviceType: "cuda" }],
+    ["*:gpu:1", { backend: "*", deviceType: "cuda", index: 1 }],
     ["onnx:dml:2", { backend: "onnx", deviceType: "directml", index: 2 }],
   ])("%s", (text, pattern) => expect(parseTarget(text)).toEqual(pattern));
 
+  it("a device of any backend", () => {
+    const on = (backend: string, type: string): boolean =>
+      matches(parseTarget("*:cuda"), { backend, device: { type, index: 0 } });
+    expect([on("onnx", "cuda"), on("xla", "cuda"), on("onnx", "cpu")]).toEqual([true, true, false]);
+  });
+
   it.each([
+    "*",
+    "*:auto",
     "",
     ":",
     "onnx:",

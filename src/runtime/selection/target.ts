@@ -8,8 +8,9 @@ export interface Target {
   readonly device: Device;
 }
 
-/** A target as a user writes it. A part that is left out matches any value. */
+/** A target as a user writes it. A part that is left out matches any value, and so does the backend "*". */
 export interface TargetPattern {
+  /** "*" together with a device type: that device of any backend. */
   readonly backend: string;
   readonly deviceType?: string;
   readonly index?: number;
@@ -18,7 +19,10 @@ export interface TargetPattern {
 /** Maximum length of a written target, in characters. */
 const maxLength = 100;
 
-const grammar = /^(?<backend>[a-z][a-z0-9-]*)(?::(?<device>[a-z][a-z0-9-]*)(?::(?<index>\d{1,4}))?)?$/;
+/** The backend of a pattern that matches all backends. */
+export const anyBackend = "*";
+
+const grammar = /^(?<backend>[a-z][a-z0-9-]*|\*(?=:))(?::(?<device>[a-z][a-z0-9-]*)(?::(?<index>\d{1,4}))?)?$/;
 
 /** Device names of other tools, and ours for the same device. */
 const deviceSpellings: Readonly<Record<string, string>> = { gpu: "cuda", dml: "directml" };
@@ -41,7 +45,7 @@ export const deviceWords: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Parses one target, ignoring case. The device `auto` is the same as no device; `gpu` means `cuda` and `dml` means `directml`.
+ * Parses one target, ignoring case. `*:cuda` is that device of any backend. The device `auto` is the same as no device; `gpu` means `cuda` and `dml` means `directml`.
  * Throws INPUT_INVALID for text that is not a target, with the probable target as the remedy.
  */
 export function parseTarget(text: string): TargetPattern {
@@ -69,6 +73,12 @@ export function parseTarget(text: string): TargetPattern {
     });
   }
   const written = groups["device"];
+  if (backend === anyBackend && (written === undefined || written === "auto")) {
+    throw new InferyardError("INPUT_INVALID", `"${text}" names neither a backend nor a device`, {
+      remedy: "write onnx for all devices of a backend, *:cuda for a device of all backends, or both, as in onnx:cuda:1",
+      data: { target: text },
+    });
+  }
   if (written === "auto" && groups["index"] !== undefined) {
     throw new InferyardError("INPUT_INVALID", `"${text}" numbers a device without naming its type`, {
       remedy: `did you mean ${backend}:cuda:${groups["index"]}?`,
@@ -86,7 +96,7 @@ export function parseTarget(text: string): TargetPattern {
 /** Whether a target matches a pattern: each part that the pattern names is equal. */
 export function matches(pattern: TargetPattern, target: Target): boolean {
   return (
-    pattern.backend === target.backend &&
+    (pattern.backend === anyBackend || pattern.backend === target.backend) &&
     (pattern.deviceType === undefined || pattern.deviceType === target.device.type) &&
     (pattern.index === undefined || pattern.index === target.device.index)
   );

@@ -1,6 +1,7 @@
 /** GET and POST /api/explain: where a model would run, without loading it. GET /api/backends: which backends and devices are available. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { BackendReport } from "../../../runtime/reports.ts";
+import { gpuModes } from "../../../runtime/selection/constraints.ts";
 import { type Routes, callerOf } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { name } from "../../http/field-schemas.ts";
@@ -19,6 +20,7 @@ const explainRequest = z
     target: name().optional().openapi({ description: "The only target that may run the model", example: "onnx:cpu" }),
     prefer: name().optional().openapi({ description: "Target to try first" }),
     exclude: name().optional().openapi({ description: "Target never to use" }),
+    gpu: z.enum(gpuModes).optional().openapi({ description: "Use of accelerators" }),
     variant: name().optional().openapi({ description: "Variant of the model" }),
   })
   .openapi("ExplainRequest");
