@@ -12,7 +12,7 @@ import { modelOptionNames, refuseUnknown } from "../runtime/options/options.ts";
 import type { Platform } from "../runtime/platform.ts";
 import type { TensorMap } from "../tensor.ts";
 import type { TextPair } from "../tasks/shared/encode-pairs.ts";
-import { textSettings } from "../tasks/embedding/embed-options.ts";
+import { textSettings } from "../tasks/shared/text-settings.ts";
 import type { DynamicBatcher } from "../tasks/batching/dynamic-batcher.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import type { Encoder } from "../tasks/batching/run-encodings.ts";

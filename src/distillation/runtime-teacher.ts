@@ -4,7 +4,8 @@ import { InferyardError } from "../errors.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import { embedEncodings } from "../tasks/embedding/embed.ts";
 import type { Encoder } from "../tasks/batching/run-encodings.ts";
-import { embedSettings, textSettings } from "../tasks/embedding/embed-options.ts";
+import { embedSettings } from "../tasks/embedding/embed-options.ts";
+import { textSettings } from "../tasks/shared/text-settings.ts";
 import { loadPostPooling } from "../tasks/embedding/post-pooling.ts";
 import type { Teacher, TeacherCallOptions } from "./teacher.ts";
 

@@ -15,6 +15,7 @@ import {
   unchecked,
   zeroOrMore,
 } from "../shared/task-option.ts";
+import { textSettings } from "../shared/text-settings.ts";
 
 /** Options of `Runtime.embed` for float32 vectors. */
 export interface EmbedOptions {
@@ -159,14 +160,6 @@ function refuseStrideWithoutWindows(truncate: EmbedSettings["truncate"], stride:
   if (stride === undefined || truncate === "windows") return;
   throw new InferyardError("INPUT_INVALID", `stride has no effect with truncate "${truncate}"`, {
     remedy: 'leave stride out, or choose truncate "windows"',
-  });
-}
-
-/** The tokenizer and pooling settings of a model. Throws MODEL_UNSUPPORTED if it has no tokenizer. */
-export function textSettings(manifest: Manifest): TextSettings {
-  if (manifest.text !== undefined) return manifest.text;
-  throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no tokenizer, so it cannot take text`, {
-    remedy: "put the model's tokenizer.json beside it, or run it on tensors with `handle.run`",
   });
 }
 

@@ -1,7 +1,7 @@
 /** Options that all text tasks share, and their defaults. */
 import type { Manifest } from "../../models/manifest.ts";
 import { defaultBatchTokens } from "../batching/plan-batches.ts";
-import { textSettings } from "../embedding/embed-options.ts";
+import { textSettings } from "./text-settings.ts";
 import { type TaskOption, type TaskOptions, checkOptions, choice, positiveInteger, unchecked } from "./task-option.ts";
 
 /** Options that all text tasks share. */

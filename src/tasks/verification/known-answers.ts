@@ -1,9 +1,9 @@
 /** Verifies a loaded model: embeds the known texts of its manifest and compares the vectors with the expected ones. */
 import type { AnswerCheck } from "../../runtime/loading/verification.ts";
+import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import type { KnownAnswer } from "../../models/manifest.ts";
 import type { TokenizerCache } from "../shared/tokenizer-cache.ts";
-import { embed } from "../embedding/embed.ts";
 
 /**
  * Creates the check that runs after every load. It returns a sentence for the decision, or undefined for a model without known answers, and
@@ -26,9 +26,10 @@ export function createAnswerCheck(tokenizers: TokenizerCache): AnswerCheck {
       run: model.run.bind(model),
       replicas: async () => [model],
     };
+    const { embed } = await import("../embedding/embed.ts"); // most models have no known answers
     const texts = answers.map((answer) => answer.text);
     const { embeddings } = await embed(encoder, texts, signal === undefined ? {} : { signal });
-    for (const [index, answer] of answers.entries()) compare(answer, embeddings[index] ?? new Float32Array());
+    for (const [index, answer] of answers.entries()) compare(answer, at(embeddings, index));
     return `${answers.length} known ${answers.length === 1 ? "answer" : "answers"} of its manifest held`;
   };
 }
