@@ -17,8 +17,8 @@ import { metadataName, readAimodPackage } from "./metadata-json.ts";
 import { withDiskErrors, unpack } from "./unpack.ts";
 
 /**
- * The manifest of the model in a package. Throws MODEL_INVALID if the package is damaged or hostile, OUTPUT_FAILED if it cannot be unpacked; nothing of it is
- * then left on the disk.
+ * The manifest of the model in an .aimod package, which is unpacked into the data folder first. Throws MODEL_INVALID if the
+ * package is damaged or hostile, OUTPUT_FAILED if it cannot be unpacked; nothing of it is then left on the disk.
  */
 export async function readPackage(file: Folder, options: ReadOptions): Promise<Manifest> {
   const folder: Folder = { path: await openPackage(file, options), shown: file.shown };
@@ -28,8 +28,9 @@ export async function readPackage(file: Folder, options: ReadOptions): Promise<M
 }
 
 /**
- * Absolute path of the folder with the unpacked package, `packages/<sha256>` in the data folder. The package is unpacked if the folder does not exist; the folder
- * appears atomically. If two processes unpack the same package, one of the two equal folders stays.
+ * Unpacks an .aimod package and returns the absolute path of the folder, `packages/<sha256>` in the data folder. A package that
+ * is unpacked already is not unpacked again. The folder appears atomically; if two processes unpack the same package, one of the
+ * two equal folders stays.
  */
 export async function openPackage(file: Folder, options: ReadOptions, limits: ArchiveLimits = archiveLimits): Promise<string> {
   const { dataFolder: data = dataFolder(), digests } = options;

@@ -13,7 +13,7 @@ import type { ArchiveLimits } from "./archive-limits.ts";
 import { checkEntryName, entryKey } from "./entry-name.ts";
 import { metadataName } from "./metadata-json.ts";
 
-/** The result of unpacking a package. */
+/** Digest and size of a package that was unpacked. */
 export interface Unpacked {
   /** Hexadecimal digest of the package as it was read. */
   readonly sha256: string;
@@ -24,9 +24,10 @@ export interface Unpacked {
 }
 
 /**
- * Unpacks `file` into the empty folder `target` and flushes every file. Throws MODEL_INVALID if the package is not a gzip-compressed tar archive, is cut off or
- * damaged, has entries other than files and folders inside the folder, has an entry twice, or exceeds a limit; OUTPUT_FAILED for errors of the file system. What
- * was written before an error stays; the caller removes the folder.
+ * Unpacks the .aimod package `file` into the empty folder `target` and flushes every file. Throws MODEL_INVALID if the package is
+ * not a gzip-compressed tar archive, is cut off or damaged, has entries other than files and folders inside the folder, has an
+ * entry twice, or exceeds a limit; OUTPUT_FAILED for errors of the file system. What was written before an error stays; the
+ * caller removes the folder.
  */
 export async function unpack(file: Folder, target: string, limits: ArchiveLimits): Promise<Unpacked> {
   await requireGzip(file);
@@ -195,7 +196,7 @@ async function writeChunk(handle: FileHandle, chunk: Uint8Array): Promise<void> 
   for (let written = 0; written < chunk.length;) written += (await handle.write(chunk, written)).bytesWritten;
 }
 
-/** Runs `work` and converts what it throws to OUTPUT_FAILED; `path` names the file in the message. */
+/** Runs `work` and rethrows errors of the file system as OUTPUT_FAILED; `path` names the file in the message. */
 export async function withDiskErrors<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

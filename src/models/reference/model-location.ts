@@ -1,7 +1,7 @@
 /** The location of a model on this machine, and the options for resolving a reference to it. */
 import type { Folder } from "../model-folder.ts";
 
-/** A model's folder, or its file where the model is a single file or package. */
+/** The location that a model reference names: a folder, or the file of a model that is a single file or package. */
 export interface ModelLocation extends Folder {
   /** Short name of the model for people. Default: the name of the folder. */
   readonly name?: string;
@@ -9,7 +9,7 @@ export interface ModelLocation extends Folder {
   readonly variant?: string;
 }
 
-/** Options for resolving a reference. */
+/** Options for resolving a model reference to a location. */
 export interface ResolveOptions {
   /** Path of the data folder, which holds the store. Default: INFERYARD_HOME, else the platform's data folder. */
   readonly dataFolder?: string;

@@ -12,9 +12,10 @@ import { canonicalName, isRemote, parseRemote } from "./remote-reference.ts";
 const builtinPath = fileURLToPath(new URL("../../../builtin", import.meta.url));
 
 /**
- * The location that a reference names: `builtin`, a path (absolute, relative, or below ~), `hf:owner/name[@revision][:variant]`, a URL with a digest, or a
- * name in the store. A path that exists takes precedence over a name in the store. Throws MODEL_NOT_FOUND for an unknown name and for a model that is not in
- * the store, and INPUT_INVALID for a malformed reference. It is not checked whether a reference that can only be a path exists.
+ * Resolves a model reference to a location: `builtin`, a path (absolute, relative, or below ~),
+ * `hf:owner/name[@revision][:variant]`, a URL with a digest, or a name in the store. A path that exists takes precedence over a
+ * name in the store. Throws MODEL_NOT_FOUND for an unknown name and for a model that is not in the store, and INPUT_INVALID for a
+ * malformed reference. Whether a reference that can only be a path exists is not checked.
  */
 export async function resolveReference(reference: string, options: ResolveOptions = {}): Promise<ModelLocation> {
   if (reference === "builtin") return { path: builtinPath, shown: reference };
@@ -29,8 +30,9 @@ export async function resolveReference(reference: string, options: ResolveOption
 }
 
 /**
- * The canonical form of a reference, equal for all spellings of the same model. Settings for one model are found by it. A local reference becomes an absolute
- * path, a remote one loses its variant, and one that cannot be resolved is returned unchanged. Nothing is fetched.
+ * The canonical form of a model reference, equal for all spellings of the same model, by which the settings for one model are
+ * found. A local reference becomes an absolute path, a remote one loses its variant, and one that cannot be resolved is returned
+ * unchanged. Nothing is fetched.
  */
 export async function canonicalReference(reference: string): Promise<string> {
   try {

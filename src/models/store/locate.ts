@@ -10,8 +10,8 @@ import { type StoredVariant, type StoredModel, touchRecord } from "./record.ts";
 import { publishTree, treePath } from "./trees.ts";
 
 /**
- * The location of the model that a remote reference or a name in the store means. A missing model or variant is fetched with `options.fetch`; without it,
- * throws MODEL_NOT_FOUND. Returns undefined for a name that is not in the store.
+ * Finds the model that a remote reference or a name in the store means. A missing model or variant is fetched with
+ * `options.fetch`; without it, throws MODEL_NOT_FOUND. Returns undefined for a name that is not in the store.
  */
 export async function locateStored(text: string, options: ResolveOptions = {}): Promise<ModelLocation | undefined> {
   const layout = storeLayout(options.dataFolder);
@@ -71,7 +71,7 @@ function hasVariant(record: StoredModel, wanted: string | undefined): boolean {
   return wanted === undefined || isSingleFile(record) || record.variants.some((variant) => hasName(variant, wanted));
 }
 
-/** Whether the variant has this name or alias. */
+/** Whether `wanted` is the name or an alias of the variant. */
 export function hasName({ name, aliases }: Pick<StoredVariant, "name" | "aliases">, wanted: string): boolean {
   return name === wanted || aliases.includes(wanted);
 }
