@@ -30,7 +30,7 @@ export interface MeasuredModel {
   readonly modifiedMs: number;
 }
 
-/** Medians over the rounds. */
+/** Medians of a measurement over its rounds. */
 export interface Figures {
   /** Number of rounds. Each ran in its own process, alternating with other targets. */
   readonly rounds: number;

@@ -17,7 +17,10 @@ export const builtinPath = "https://inferyard.invalid/builtin";
 
 const hub = "https://huggingface.co";
 
-/** Location of a model. Fetches its files first if `options.fetch` is set; otherwise throws MODEL_NOT_FOUND if the cache has none of them. */
+/**
+ * Resolves a model reference to its location in the browser's cache. Fetches its files first if `options.fetch` is set; otherwise
+ * throws MODEL_NOT_FOUND if the cache has none of them.
+ */
 export async function resolveReference(reference: string, options: ResolveOptions = {}): Promise<ModelLocation> {
   const place = parseReference(reference);
   if (options.fetch !== undefined) await options.fetch(reference);
@@ -26,7 +29,10 @@ export async function resolveReference(reference: string, options: ResolveOption
   return place;
 }
 
-/** Canonical form of a reference, equal for all spellings of one location; an unresolvable reference is returned unchanged. */
+/**
+ * Canonical form of a model reference, equal for all spellings of one location; a reference that cannot be resolved is returned
+ * unchanged.
+ */
 export async function canonicalReference(reference: string): Promise<string> {
   try {
     return parseReference(reference).path;
@@ -37,8 +43,8 @@ export async function canonicalReference(reference: string): Promise<string> {
 }
 
 /**
- * Parses a reference. Throws INPUT_INVALID for a malformed one, MODEL_NOT_FOUND for one that is not an address, and MODEL_UNSUPPORTED
- * for a package.
+ * Parses a model reference in a browser. Throws INPUT_INVALID for a malformed one, MODEL_NOT_FOUND for one that is not an
+ * address, and MODEL_UNSUPPORTED for an .aimod package.
  */
 export function parseReference(reference: string): ModelLocation {
   const folder = { shown: reference, partial: true };
