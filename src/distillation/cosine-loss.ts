@@ -17,8 +17,8 @@ export interface TrainingTexts {
 }
 
 /**
- * Computes the loss of training batches, which compares the cosines between the texts of a batch with those of the teacher, and
- * its gradient. Buffers are allocated once.
+ * Computes the training loss of a batch and its gradient: the mean squared difference between the student's and the teacher's
+ * cosine similarities over all pairs of different texts. Buffers are allocated once.
  */
 export class CosineLoss {
   /** Gradient of the last batch, in the shape of the rows. Rows that are not in `touched` are zero. */

@@ -27,7 +27,7 @@ export interface ScriptedBackendOptions {
   readonly evidence?: readonly string[];
 }
 
-/** A fake backend that computes nothing and records its calls, for tests of selection and loading. */
+/** A fake backend without an engine, which records its calls, for tests of selection and loading. */
 export interface ScriptedBackend extends Backend {
   /** The calls so far, in order: "probe", "load cpu", "run", "dispose model", "dispose". */
   readonly calls: string[];

@@ -47,8 +47,9 @@ const formatOrder = [".onnx", ".safetensors", ".gguf"];
 const order = ["fp32", "fp16", "bf16", "int8", "int8-static", "uint8", "quantized", "int4", "q4", "q4f16", "bnb4"];
 
 /**
- * Gives the weight files of one folder unique variant names by the suffixes of their file names, and sorts them by preference. If
- * two files would have the same name, the earlier one gets it, and the other one is named after its file.
+ * Gives the weight files of one folder unique variant names, from a manifest's claim or the suffix of the file name, and sorts
+ * them by preference. If two files would have the same name, the earlier one gets it; the other gets an alias, or a name made of
+ * its precision or file name.
  */
 export function nameVariants<File extends NamedFile>(files: readonly File[]): (File & VariantName)[] {
   const taken = new Set<string>();

@@ -48,7 +48,7 @@ export function tokenizerInvalid(shown: string, problem: string, cause?: unknown
 
 /**
  * Reads and validates a tokenizer.json. `shown` is the path as the user wrote it. Throws TOKENIZER_INVALID if the file is
- * missing, is not JSON, or lacks a required part.
+ * missing, is not JSON, has no model, or has a malformed component or added token.
  */
 export async function readTokenizerJson(path: string, shown: string): Promise<TokenizerJson> {
   return parseTokenizerJson(await readText(path, shown), shown);
@@ -56,7 +56,7 @@ export async function readTokenizerJson(path: string, shown: string): Promise<To
 
 /**
  * Parses and validates the text of a tokenizer.json. `shown` is the path of the file as the user wrote it. Throws
- * TOKENIZER_INVALID if the text is not JSON or lacks a required part.
+ * TOKENIZER_INVALID if the text is not JSON, has no model, or has a malformed component or added token.
  */
 export function parseTokenizerJson(text: string, shown: string): TokenizerJson {
   const value = parse(text, shown);
