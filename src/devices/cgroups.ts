@@ -18,7 +18,7 @@ interface GroupDirectories {
   readonly version2: readonly string[];
 }
 
-/** The smallest CPU quota in processors. Undefined if none is set. */
+/** The smallest CPU quota of the process's control groups, in processors (1.5 is one and a half). Undefined if none is set. */
 export async function readCpuQuota(sources: MachineSources): Promise<Fact<number> | undefined> {
   const directories = await groupDirectories(sources, "cpu");
   const quotas = await Promise.all([
@@ -37,7 +37,7 @@ export async function readCpuQuota(sources: MachineSources): Promise<Fact<number
   return smallest(quotas.filter((quota) => quota !== undefined));
 }
 
-/** All memory limits that are set, at every level. */
+/** All memory limits of the process's control groups that are set, at every level of the hierarchy. */
 export async function readMemoryLimits(sources: MachineSources): Promise<readonly MemoryLimit[]> {
   const directories = await groupDirectories(sources, "memory");
   const limits = await Promise.all([

@@ -2,8 +2,8 @@
 import type { MachineSources } from "./sources.ts";
 
 /**
- * Path of a library as the loader finds it; undefined if it does not. `name` as a pattern must match a whole file name, for
- * libraries whose name ends in a version.
+ * Path of a shared library as the dynamic loader finds it; undefined if it does not. `name` as a pattern must match a whole file
+ * name, for libraries whose name ends in a version.
  */
 export async function findLibrary(sources: MachineSources, name: string | RegExp): Promise<string | undefined> {
   if (sources.platform !== "linux") return findInDirectories(sources, loaderDirectories(sources), name);
@@ -25,7 +25,7 @@ export async function findProgram(
   return findInDirectories(sources, [...directoriesIn(sources, "PATH"), ...furtherDirectories], fileName);
 }
 
-/** The directories in an environment variable such as PATH. */
+/** The directories that an environment variable such as PATH lists. */
 export function directoriesIn(sources: MachineSources, variable: string): readonly string[] {
   const separator = sources.platform === "win32" ? ";" : ":";
   return (sources.environment[variable] ?? "").split(separator).filter((directory) => directory !== "");

@@ -16,7 +16,7 @@ import { nodeSources, withReadCache, withAbortSignal } from "./sources.ts";
 import { probeVulkan } from "./accelerators/vulkan.ts";
 import { probeDirectMl } from "./accelerators/windows.ts";
 
-/** How facts are read. */
+/** Options for reading facts about the machine. */
 export interface MachineOptions {
   /** Source of the facts. Default: this machine. */
   readonly sources?: MachineSources;

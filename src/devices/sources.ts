@@ -4,12 +4,15 @@ import { access, readdir, readFile } from "node:fs/promises";
 import { availableParallelism, cpus, freemem, totalmem } from "node:os";
 import { messageOf } from "../errors.ts";
 
-/** Output of a program. A failure keeps what was printed before it, since some tools fail on one item and print the others. */
+/**
+ * Output of a program that device detection ran. A failure keeps what was printed before it, since some tools fail on one item
+ * and print the others.
+ */
 export type Output =
   | { readonly ok: true; readonly stdout: string }
   | { readonly ok: false; readonly stdout: string; readonly reason: string };
 
-/** The machine as the readers access it. No member throws if something is absent. */
+/** Access to the machine for device detection: files, programs, environment. No member throws if something is absent. */
 export interface MachineSources {
   /** Node.js names, for example "linux" and "x64". */
   readonly platform: NodeJS.Platform;
@@ -36,7 +39,7 @@ export interface SystemFigures {
   readonly freeMemory: () => number;
 }
 
-/** The machine that this process runs on. */
+/** Sources of facts about the machine that this process runs on. */
 export function nodeSources(): MachineSources {
   return {
     platform: process.platform,
@@ -101,7 +104,7 @@ function failureReason(stdout: string, stderr: string, status: number | string |
   return said === "" ? `it ended with ${status} and printed nothing` : said;
 }
 
-/** These sources with a cache of file contents, since several readers need the same files. */
+/** Wraps sources of machine facts with a cache of file contents, since several readers need the same files. */
 export function withReadCache(sources: MachineSources): MachineSources {
   const texts = new Map<string, Promise<string | undefined>>();
   return {
@@ -114,7 +117,7 @@ export function withReadCache(sources: MachineSources): MachineSources {
   };
 }
 
-/** These sources with programs that are killed when the signal is aborted. */
+/** Wraps sources of machine facts so that programs are killed when the signal is aborted. */
 export function withAbortSignal(sources: MachineSources, signal: AbortSignal): MachineSources {
   return { ...sources, run: (program, programArguments) => sources.run(program, programArguments, signal) };
 }

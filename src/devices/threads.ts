@@ -3,8 +3,9 @@ import type { CpuFacts } from "../backend.ts";
 import { InferyardError } from "../errors.ts";
 
 /**
- * The CPU quota rounded down, at least 1. `wanted` is clamped to it: with more threads than processors engines spin against
- * each other, and thousands of threads overload the machine. Throws INPUT_INVALID if `wanted` is NaN.
+ * Number of threads of an engine: the CPU quota rounded down, at least 1, or `wanted`, which is clamped to it. With more threads
+ * than processors engines spin against each other, and thousands of threads overload the machine. Throws INPUT_INVALID if
+ * `wanted` is NaN.
  */
 export function threadsFor(cpu: CpuFacts, wanted?: number): number {
   const maxThreads = Math.max(1, Math.floor(cpu.quota.value));

@@ -2,8 +2,9 @@
 import { InferyardError } from "../errors.ts";
 
 /**
- * Negative if `a` is older than `b`, positive if it is newer, 0 if they are equal. A missing part counts as 0, so "13" equals
- * "13.0". A suffix after a hyphen or plus ("-rc.1", "+build") is ignored. Throws INPUT_INVALID for text that is not a version.
+ * Compares version numbers part by part: negative if `a` is older than `b`, positive if it is newer, 0 if they are equal. A
+ * missing part counts as 0, so "13" equals "13.0". A suffix after a hyphen or plus ("-rc.1", "+build") is ignored. Throws
+ * INPUT_INVALID for text that is not a version.
  */
 export function compareVersions(a: string, b: string): number {
   const left = parts(a);

@@ -5,7 +5,10 @@ const decay1 = 0.9;
 const decay2 = 0.999;
 const epsilon = 1e-8;
 
-/** Moments of rows without a gradient in a step stay unchanged, as in PyTorch's SparseAdam. */
+/**
+ * The Adam optimizer for a matrix of which each step changes only a few rows. The moments of rows without a gradient in a step
+ * stay unchanged, as in PyTorch's SparseAdam.
+ */
 export class Adam {
   readonly #first: Float32Array;
   readonly #second: Float32Array;

@@ -8,7 +8,7 @@
 import { dotProducts } from "./dot-products.ts";
 import type { Matrix } from "./matrix.ts";
 
-/** Tokenized texts with the vectors of the teacher. */
+/** Tokenized training texts with the vectors that the teacher gives them. */
 export interface TrainingTexts {
   /** For each text, the row indices of its tokens, at least one. */
   readonly tokens: readonly Uint32Array[];
@@ -16,7 +16,10 @@ export interface TrainingTexts {
   readonly teacher: Matrix;
 }
 
-/** Computes the loss of batches in buffers that are allocated once. */
+/**
+ * Computes the training loss of a batch and its gradient: the mean squared difference between the student's and the teacher's
+ * cosine similarities over all pairs of different texts. Buffers are allocated once.
+ */
 export class CosineLoss {
   /** Gradient of the last batch, in the shape of the rows. Rows that are not in `touched` are zero. */
   readonly gradient: Float64Array;

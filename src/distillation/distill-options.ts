@@ -6,10 +6,10 @@ import type { Teacher } from "./teacher.ts";
 
 /** The stages of a distillation, in order. "text" and "fit" are skipped without training texts. */
 export type DistillStage = "vocabulary" | "components" | "text" | "fit" | "quantize" | "write";
-/** Stages after which `inspect` is called with the rows. */
+/** Stages of a distillation after which the option `inspect` is called with the rows of the embedding matrix. */
 export type InspectedStage = Extract<DistillStage, "components" | "fit" | "quantize">;
 
-/** The progress of one stage. */
+/** Progress of one stage of a distillation. */
 export interface DistillProgress {
   readonly stage: DistillStage;
   /** Steps of the stage that are done: tokens, texts or batches. A stage without steps reports 0 of 1 and 1 of 1. */
@@ -114,7 +114,10 @@ const defaults = {
 } as const;
 const defaultDimensions = 256;
 
-/** Fills in the defaults and validates the options for this teacher. Throws INPUT_INVALID for an impossible option. */
+/**
+ * Fills in the defaults of a distillation's options and validates them for this teacher. Throws INPUT_INVALID for an impossible
+ * option.
+ */
 export function resolveOptions(teacher: Teacher, options: DistillOptions): DistillSettings {
   const dimensions = options.dimensions ?? Math.min(defaultDimensions, teacher.dimensions - (teacher.dimensions % 4));
   const settings: DistillSettings = { ...defaults, ...options, dimensions };
@@ -136,7 +139,7 @@ function isMultipleOf4(value: number): boolean {
   return Number.isInteger(value) && value >= 4 && value % 4 === 0;
 }
 
-/** The INPUT_INVALID error for an option. */
+/** Creates the INPUT_INVALID error for an option of a distillation. The error is returned, not thrown. */
 export function invalidOption(message: string, remedy: string): InferyardError {
   return new InferyardError("INPUT_INVALID", message, { remedy });
 }

@@ -2,6 +2,7 @@
  * Distills an embedding model into static token embeddings. As in model2vec (Minish Lab), every token is embedded, and the vectors are reduced by principal component
  * analysis and weighted by frequency. The rows are then fitted to the model on plain text and quantized to 8 or 4 bits.
  */
+import { at } from "../checked.ts";
 import { throwIfAborted } from "../errors.ts";
 import { invalidOption, resolveOptions } from "./distill-options.ts";
 import type { DistillOptions, DistillReport, DistillSettings, InspectedStage } from "./distill-options.ts";
@@ -90,7 +91,7 @@ async function initialRows(
   let rank = 0;
   for (const [id, flag] of include.entries()) {
     if (flag !== 1) continue;
-    const weight = weights[rank++] ?? 0;
+    const weight = at(weights, rank++);
     const row = rowOf(projected, id);
     for (const [i, value] of row.entries()) row[i] = value * weight;
   }

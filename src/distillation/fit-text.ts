@@ -9,7 +9,10 @@ import { checkVector } from "./vocabulary-vectors.ts";
 /** Longest input of a distilled model in tokens, as in model2vec. */
 export const maxTokens = 512;
 
-/** Tokenizes and embeds all texts that have a known token. Throws INPUT_INVALID if fewer than two have one, RUN_FAILED for unusable vectors of the teacher, and ABORTED. */
+/**
+ * Tokenizes the training texts and embeds them with the teacher; texts without a known token are left out. Throws INPUT_INVALID
+ * if fewer than two remain, RUN_FAILED for unusable vectors of the teacher, and ABORTED.
+ */
 export async function readTrainingTexts(
   teacher: Teacher,
   texts: readonly string[],

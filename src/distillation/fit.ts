@@ -24,7 +24,10 @@ export interface FitOptions {
   readonly onProgress?: (done: number, total: number, loss: number) => void;
 }
 
-/** Trains `rows` in place and returns the mean loss of each pass. Rows that no text uses stay unchanged. Throws ABORTED. */
+/**
+ * Trains the token vectors `rows` in place with Adam and returns the mean loss of each pass. Rows that no text uses stay
+ * unchanged. Throws ABORTED.
+ */
 export async function fitRows(rows: Matrix, text: TrainingTexts, options: FitOptions): Promise<number[]> {
   const { passes, batchSize, learningRate, seed, signal, onProgress } = options;
   // Only rows that occur in the texts are copied and trained: the optimizer needs several times their memory.

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { throwIfAborted } from "../errors.ts";
 
-/** A row-major matrix. */
+/** A row-major float32 matrix. */
 export interface Matrix {
   readonly rows: number;
   readonly columns: number;
@@ -10,12 +10,12 @@ export interface Matrix {
   readonly data: Float32Array;
 }
 
-/** A matrix of zeros. */
+/** Allocates a matrix of zeros. */
 export function zeroMatrix(rows: number, columns: number): Matrix {
   return { rows, columns, data: new Float32Array(rows * columns) };
 }
 
-/** A view of one row, not a copy. */
+/** A view of one row of the matrix, not a copy. `row` counts from 0. */
 export function rowOf(matrix: Matrix, row: number): Float32Array {
   return matrix.data.subarray(row * matrix.columns, (row + 1) * matrix.columns);
 }
@@ -27,7 +27,7 @@ export function lengthOf(vector: Float32Array | Float64Array): number {
   return Math.sqrt(sum);
 }
 
-/** A new vector of the same direction with length 1. A vector of zeros stays zero. */
+/** A new vector of the same direction with Euclidean length 1. A vector of zeros stays zero. */
 export function toUnitLength(vector: Float32Array): Float32Array {
   const length = lengthOf(vector);
   return length === 0 ? vector.slice() : vector.map((value) => value / length);

@@ -6,7 +6,7 @@ import { dotProducts } from "./dot-products.ts";
 import { rowOf, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 
-/** Vectors projected on their principal components. */
+/** Vectors projected on their principal components (PCA). */
 export interface Projection {
   /** The centered vectors in the new basis, [rows, count]. Rows that were not included are zeros. */
   readonly projected: Matrix;
@@ -18,7 +18,8 @@ export interface Projection {
 const rowsPerSlice = 512;
 
 /**
- * Projects the rows for which `include` is 1 on their first `count` principal components. `count` must be a multiple of 4. Throws ABORTED.
+ * Projects the rows for which `include` is 1 on the first `count` principal components of these rows. `count` must be a multiple
+ * of 4. Throws ABORTED.
  */
 export async function principalComponents(
   vectors: Matrix,

@@ -3,10 +3,10 @@ import { decodeFloat16, encodeFloat16 } from "../formats/floats/float16.ts";
 import { forEachRow, rowOf, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 
-/** Bits per value. */
+/** Bits per value of a quantized embedding matrix. */
 export type Bits = 8 | 4;
 
-/** Quantized rows: the value of an element is its code times the scale of its row. */
+/** Quantized rows of an embedding matrix: the value of an element is its code times the scale of its row. */
 export interface QuantizedRows {
   readonly bits: Bits;
   readonly rows: number;
@@ -25,7 +25,10 @@ const scaleStretches: readonly number[] = Array.from({ length: 14 }, (_, index) 
 const maxMatrixValue = 256;
 const rowsPerSlice = 500;
 
-/** Quantizes the rows. With 4 bits the whole matrix is rescaled first, which does not change cosines. Throws ABORTED. */
+/**
+ * Quantizes the rows of an embedding matrix. With 4 bits the whole matrix is rescaled first, which does not change cosines.
+ * Throws ABORTED.
+ */
 export async function quantizeRows(rows: Matrix, bits: Bits, signal?: AbortSignal): Promise<QuantizedRows> {
   const { low, high } = codeRange[bits];
   const codes = new Int8Array(rows.data.length);
@@ -44,7 +47,7 @@ export async function quantizeRows(rows: Matrix, bits: Bits, signal?: AbortSigna
   return { bits, rows: rows.rows, dimensions: rows.columns, codes, scales };
 }
 
-/** The values that the quantized rows represent. */
+/** Computes the float32 values that quantized rows represent. */
 export function dequantizeRows({ rows, dimensions, codes, scales }: QuantizedRows): Matrix {
   const matrix = zeroMatrix(rows, dimensions);
   for (let at = 0; at < codes.length; at++) matrix.data[at] = (codes[at] ?? 0) * (scales[Math.floor(at / dimensions)] ?? 0);

@@ -2,7 +2,10 @@
 
 import { at } from "../checked.ts";
 
-/** A generator of integers from 0 to `bound` - 1: the high bits of a 32-bit linear congruential generator ("ranqd1" of Numerical Recipes). */
+/**
+ * Creates a generator of integers from 0 to `bound` - 1: the high bits of a 32-bit linear congruential generator ("ranqd1" of
+ * Numerical Recipes). Equal seeds give equal sequences. Not for cryptography.
+ */
 export function randomIntegers(seed: number): (bound: number) => number {
   let state = seed >>> 0;
   return (bound) => {

@@ -13,7 +13,8 @@ import type { Teacher, TeacherCallOptions } from "./teacher.ts";
 const partSize = 512;
 
 /**
- * The loaded model as a teacher. The caller disposes of `handle` after the distillation. Throws MODEL_UNSUPPORTED if the length of its vectors is unknown.
+ * Makes a loaded model a teacher of a distillation. The caller disposes of `handle` after the distillation. Throws
+ * MODEL_UNSUPPORTED if the length of its vectors is unknown.
  */
 export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Promise<Teacher> {
   const tokenizer = await runtime.tokenizer(handle);

@@ -1,7 +1,7 @@
 /** Measures the stages of a distillation and reports their progress. */
 import type { DistillProgress, DistillStage } from "./distill-options.ts";
 
-/** Runs stages one after the other. */
+/** Runs the stages of a distillation one after the other, measures their durations and reports progress. */
 export class StageTimer {
   /** Duration of each stage that has ended. */
   readonly milliseconds: Partial<Record<DistillStage, number>> = {};

@@ -1,13 +1,13 @@
 /** The interface of the model that is distilled. */
 
-/** Options of a call of the teacher. */
+/** Options of a call of a distillation's teacher. */
 export interface TeacherCallOptions {
   readonly signal?: AbortSignal;
   /** Called with the number of inputs that are done, and of all inputs. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** An embedding model with its tokenizer. */
+/** The teacher of a distillation: an embedding model with its tokenizer. */
 export interface Teacher {
   /** The reference as the user wrote it, for messages and the config.json of the new model. */
   readonly reference: string;

@@ -4,7 +4,7 @@ import { zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import type { Teacher, TeacherCallOptions } from "./teacher.ts";
 
-/** The vectors of a vocabulary. */
+/** The vectors that the teacher gives the tokens of its vocabulary. */
 export interface VocabularyVectors {
   /** One row per token id, as long as the vectors of the teacher; zeros for ids that are not included. */
   readonly vectors: Matrix;
@@ -17,7 +17,10 @@ export interface VocabularyVectors {
 /** Tokens per call of the teacher. */
 const batchSize = 256;
 
-/** Embeds the vocabulary. Throws TOKENIZER_INVALID if it is empty, RUN_FAILED for unusable vectors of the teacher, and ABORTED. */
+/**
+ * Embeds every token of the teacher's vocabulary that stands for text, each as an input of its own. Throws TOKENIZER_INVALID if
+ * there is no such token, RUN_FAILED for unusable vectors of the teacher, and ABORTED.
+ */
 export async function vocabularyVectors(teacher: Teacher, options: TeacherCallOptions): Promise<VocabularyVectors> {
   const { vocabulary, dimensions } = teacher;
   const ids = [...vocabulary.keys()].filter((id) => isText(vocabulary[id] ?? ""));
@@ -44,7 +47,10 @@ export async function vocabularyVectors(teacher: Teacher, options: TeacherCallOp
   return { vectors, include, count: ids.length };
 }
 
-/** Returns the vector. Throws RUN_FAILED, with the input in the message, if it is missing, has another length, or is not finite. */
+/**
+ * Returns a vector of the teacher. Throws RUN_FAILED, with `input` in the message, if it is missing, has another length, or is
+ * not finite.
+ */
 export function checkVector(teacher: Teacher, vector: Float32Array | undefined, input: string): Float32Array {
   if (vector?.length === teacher.dimensions && vector.every(Number.isFinite)) return vector;
   const found =

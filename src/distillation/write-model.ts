@@ -34,7 +34,7 @@ export interface ModelDescription {
   readonly answers: readonly { readonly text: string; readonly embedding: Float32Array }[];
 }
 
-/** The temporary folder that a model is written to. */
+/** The temporary folder that a distilled model is written to before it is renamed. */
 export interface Staging {
   /** Absolute path of the temporary folder. */
   readonly directory: string;
@@ -47,7 +47,10 @@ export interface Staging {
 /** Tolerance of the known answers: it only allows for sums in another order. */
 const answerTolerance = 1e-4;
 
-/** Creates the temporary folder, so that errors of the file system occur before the work. Throws OUTPUT_FAILED, also if `output` exists and may not be replaced. */
+/**
+ * Creates the temporary folder of a distilled model, so that errors of the file system occur before the work. Throws
+ * OUTPUT_FAILED, also if `output` exists and may not be replaced.
+ */
 export async function openStaging(output: string, replace: boolean): Promise<Staging> {
   const target = resolve(output);
   if (!replace && (await exists(target))) {
@@ -60,12 +63,15 @@ export async function openStaging(output: string, replace: boolean): Promise<Sta
   return { directory, target, replace };
 }
 
-/** Removes the temporary folder. */
+/** Removes the temporary folder of a distilled model, after an error. */
 export async function discardStaging(staging: Staging): Promise<void> {
   await rm(staging.directory, { recursive: true, force: true });
 }
 
-/** Writes the model to the temporary folder and renames it. Throws OUTPUT_FAILED, or TOKENIZER_INVALID if the tokenizer of the teacher cannot be read. */
+/**
+ * Writes the distilled model to the temporary folder and renames it to its final path. Throws OUTPUT_FAILED, or TOKENIZER_INVALID
+ * if the tokenizer of the teacher cannot be read.
+ */
 export async function writeModel(staging: Staging, rows: QuantizedRows, description: ModelDescription): Promise<void> {
   const { directory, target } = staging;
   const weights = join(directory, "model.safetensors");

@@ -1,4 +1,6 @@
-/** Synchronous random access to the bytes of a file, in memory or on disk. */
+/**
+ * Synchronous random access to the bytes of a file, in memory or on disk. Positions are byte offsets from the start of the file.
+ */
 export interface ByteSource {
   /** Bytes of the file. */
   readonly size: number;
@@ -6,7 +8,7 @@ export interface ByteSource {
   read(target: Uint8Array, position: number): void;
 }
 
-/** A file that is in memory as a whole. */
+/** A ByteSource over bytes that are in memory. The bytes are not copied. Reading past their end throws Error. */
 export function byteSourceOf(bytes: Uint8Array): ByteSource {
   return {
     size: bytes.length,
@@ -26,7 +28,10 @@ export interface ByteRange {
   read(target: Uint8Array): void;
 }
 
-/** The range of `length` bytes from `position` on. Nothing is read or checked yet. */
+/**
+ * The range of `length` bytes of `file` that begins at byte `position`. Nothing is read or checked yet; a range past the end of
+ * the file throws Error when it is read.
+ */
 export function byteRange(file: ByteSource, position: number, length: number): ByteRange {
   return { length, read: (target) => file.read(target, position) };
 }

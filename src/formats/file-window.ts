@@ -16,7 +16,10 @@ const windowBytes = 16 * 1024;
 const maxItems = 2_000_000;
 const maxTextBytes = 64 * 1024 * 1024;
 
-/** Methods throw Error if the file ends before the requested bytes, and MODEL_UNSUPPORTED if the header exceeds the limits above. */
+/**
+ * Buffered access to the header of a model file through a buffer of 16 KiB. Methods throw Error if the file ends before the
+ * requested bytes, and MODEL_UNSUPPORTED if the header has more than 2 million fields or too many bytes of text.
+ */
 export class FileWindow {
   /** Bytes of the file. */
   readonly size: number;
@@ -94,8 +97,9 @@ export class FileWindow {
 }
 
 /**
- * Opens a file, hands a window onto it to `read`, and closes it. Throws MODEL_INVALID if the file cannot be read or `read` throws an Error:
- * the file is then not a complete file of `format` ("ONNX", "GGUF"). An InferyardError of `read` passes unchanged.
+ * Opens the file at `path`, passes a FileWindow onto it to `read`, and closes it. `shown` is the path as the user wrote it, for
+ * messages. Throws MODEL_INVALID if the file cannot be read, or if `read` throws an Error: the file is then not a complete file
+ * of `format` ("ONNX", "GGUF"). An InferyardError of `read` passes unchanged.
  */
 export async function withFileWindow<Result>(
   path: string,

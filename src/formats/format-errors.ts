@@ -1,12 +1,18 @@
 /** Errors that the readers of model files throw. `shown` is always the path as the user wrote it. */
 import { InferyardError, messageOf } from "../errors.ts";
 
-/** A MODEL_INVALID error: the file is damaged or contradicts itself. `remedy` tells the user what to do. */
+/**
+ * Creates a MODEL_INVALID error: a model file is damaged or contradicts itself. `remedy` tells the user what to do. The error is
+ * returned, not thrown.
+ */
 export function modelInvalid(message: string, remedy: string, cause?: unknown): InferyardError {
   return new InferyardError("MODEL_INVALID", message, { remedy, ...(cause === undefined ? {} : { cause }) });
 }
 
-/** A MODEL_INVALID error for a file or folder that exists and cannot be read. `error` is what the file system threw. */
+/**
+ * Creates a MODEL_INVALID error for a file or folder that exists and cannot be read. `shown` is its path as the user wrote it,
+ * `error` what the file system threw. The error is returned, not thrown.
+ */
 export function unreadable(shown: string, error: unknown): InferyardError {
   const isFolder = (error as NodeJS.ErrnoException).code === "EISDIR";
   const message = isFolder ? `${shown} is a folder, and a file was expected` : `${shown} cannot be read: ${messageOf(error)}`;
@@ -18,8 +24,9 @@ export function unreadable(shown: string, error: unknown): InferyardError {
 }
 
 /**
- * Any error of a parser as an InferyardError. An InferyardError is returned as it is, an error of the file system becomes `unreadable`, and any
- * other error means that the bytes are not a complete file of `format` ("ONNX", "GGUF"): MODEL_INVALID.
+ * Converts any error of a parser to an InferyardError, which is returned. An InferyardError is returned as it is; an error of the
+ * file system becomes `unreadable`; any other error means that the bytes are not a complete file of `format` ("ONNX", "GGUF"),
+ * and becomes MODEL_INVALID. `shown` is the path as the user wrote it.
  */
 export function parseError(shown: string, format: string, error: unknown): InferyardError {
   if (error instanceof InferyardError) return error;
@@ -30,7 +37,10 @@ export function parseError(shown: string, format: string, error: unknown): Infer
 /** Characters of a name that a message shows. */
 const maxQuotedCharacters = 80;
 
-/** A name from a file, quoted for an error message: control characters are escaped, and only the first 80 characters are kept. */
+/**
+ * A name from a model file, quoted for an error message: control characters are escaped, and at most the first 80 characters are
+ * kept.
+ */
 export function quoteName(name: string): string {
   return JSON.stringify(name.length > maxQuotedCharacters ? `${name.slice(0, maxQuotedCharacters)}…` : name);
 }

@@ -7,7 +7,7 @@ import type { ExternalFile } from "./external-files.ts";
 import { onnxruntimeVerdict } from "./onnxruntime-support.ts";
 import { abbreviatedList } from "../errors.ts";
 
-/** What a verdict is based on. */
+/** The inspected file, as far as the verdicts of backends are based on it. */
 export interface VerdictSubject {
   readonly format: ModelFormat;
   /** First entry of `architectures` in config.json, or `general.architecture` of a GGUF file. */
@@ -27,7 +27,7 @@ const onnxruntimes: ReadonlySet<string> = new Set(["onnx", "wasm"]);
 /** Backends that get the graph without its folder, and therefore cannot read external data. */
 const withoutExternalFiles: ReadonlySet<string> = new Set(["wasm"]);
 
-/** The verdict of each backend on the file. */
+/** Predicts for each backend whether it can run the inspected file. Nothing is loaded. */
 export function backendVerdicts(backends: readonly Backend[], subject: VerdictSubject): BackendVerdict[] {
   return backends.map((backend) => ({ backend: backend.name, ...verdictOf(backend, subject) }));
 }

@@ -3,10 +3,13 @@ import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 import type { BackendVerdict } from "./inspection.ts";
 import { formatOperators, operatorsWhere } from "./used-operators.ts";
 
-/** Whether the engine supports an operator in this version of its domain. The standard domain is "". */
+/** Whether the backend `native` supports an ONNX operator in this version of its domain. The standard domain is "". */
 export type EngineSupports = (domain: string, name: string, version: number) => boolean;
 
-/** The verdict: "no" if the engine lacks an operator that the graph uses, in its version, else "expected". */
+/**
+ * Predicts whether the backend `native` can run an ONNX graph: "no" if it lacks an operator that the graph uses, in its version,
+ * else "expected".
+ */
 export function engineVerdict(outline: OnnxOutline, knows: EngineSupports): Omit<BackendVerdict, "backend"> {
   const missing = operatorsWhere(outline, (domain, name) => {
     const version = outline.opsets.get(domain) ?? 1;

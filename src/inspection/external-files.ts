@@ -5,7 +5,7 @@ import { type Folder, pathInside, statOf } from "../models/model-folder.ts";
 import { externalFilesOf } from "../models/manifest/onnx-weights.ts";
 import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 
-/** A file with external data. */
+/** A file with external data of an inspected ONNX graph. */
 export interface ExternalFile {
   /** Path as the graph names it. */
   readonly name: string;
@@ -16,7 +16,10 @@ export interface ExternalFile {
   readonly bytes?: number;
 }
 
-/** Finds the files that the graph at `path` names. Files outside the folder of the graph are not accessed. Throws MODEL_INVALID if a file cannot be accessed. */
+/**
+ * Finds the files with external data that the ONNX graph at `path` names. Files outside the folder of the graph are not accessed.
+ * Throws MODEL_INVALID if a file cannot be accessed.
+ */
 export async function findExternalFiles(outline: OnnxOutline, path: string, shown: string): Promise<ExternalFile[]> {
   const folder: Folder = { path: dirname(path), shown: dirname(shown) };
   const files: ExternalFile[] = [];

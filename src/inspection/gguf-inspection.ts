@@ -39,7 +39,7 @@ export interface GgufInspection {
   readonly tensors: readonly InspectedTensor[];
 }
 
-/** How the parameters are quantized. */
+/** How the parameters of a GGUF file are quantized. */
 export interface Quantization {
   /** The type that `general.file_type` states. */
   readonly stated?: string;
@@ -60,7 +60,7 @@ export interface GgufTokenizer {
   readonly hasChatTemplate: boolean;
 }
 
-/** A key of the metadata with its value, or with the first elements of an array. */
+/** A key of GGUF metadata with its value, or with the first elements of an array. */
 export interface GgufEntry {
   readonly key: string;
   readonly type: string;

@@ -5,7 +5,7 @@
 import type { GgufFile } from "../formats/gguf/read-gguf.ts";
 import { ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
 
-/** The memory that a model needs. */
+/** Estimated memory, in bytes, that running a GGUF model needs. */
 export interface MemoryEstimate {
   /** Context length in tokens. */
   readonly context: number;
@@ -20,7 +20,7 @@ export interface MemoryEstimate {
   readonly note?: string;
 }
 
-/** An estimate, or the reason why none is possible. */
+/** A memory estimate, or the reason why none is possible. */
 export type MemoryFinding = { readonly memory: MemoryEstimate } | { readonly memoryUnknown: string };
 
 /** Largest default context length: many models are trained for far longer contexts than are needed. */
@@ -39,7 +39,10 @@ const smallerCaches: readonly (readonly [string, string])[] = [
   ["attention.shared_kv_layers", "layers that share keys and values keep less"],
 ];
 
-/** Estimates the memory at a context length of `wanted` tokens. Default: the length the model was trained for, at most 4096. */
+/**
+ * Estimates the memory that a GGUF model needs at a context length of `wanted` tokens. Default: the length the model was trained
+ * for, at most 4096.
+ */
 export function estimateMemory(file: GgufFile, wanted: number | undefined): MemoryFinding {
   const { metadata, tensors } = file;
   if (tensors.length === 0) return { memoryUnknown: "it holds no tensors" };

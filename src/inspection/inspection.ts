@@ -13,7 +13,7 @@ export interface InspectOptions {
   readonly backends?: readonly Backend[];
 }
 
-/** A tensor without its elements. */
+/** A tensor of an inspected file, without its elements. */
 export interface InspectedTensor {
   readonly name: string;
   /** Element type in the spelling of the file format. */
@@ -22,7 +22,7 @@ export interface InspectedTensor {
   readonly bytes: number;
 }
 
-/** All tensors of one element type. */
+/** Number and size of all tensors of one element type in an inspected file. */
 export interface TypeCount {
   readonly type: string;
   /** Number of tensors. */
@@ -32,7 +32,7 @@ export interface TypeCount {
   readonly bytes: number;
 }
 
-/** A prediction whether a backend can run the file. */
+/** A prediction whether a backend can run an inspected file, made without loading it. */
 export interface BackendVerdict {
   readonly backend: string;
   /**
@@ -47,7 +47,7 @@ export interface BackendVerdict {
   readonly operators?: readonly string[];
 }
 
-/** A string of the file. */
+/** A string of an inspected file, which may be truncated. */
 export interface InspectedText {
   /** The first 4096 characters. */
   readonly value: string;
@@ -57,7 +57,7 @@ export interface InspectedText {
 
 const keptCharacters = 4096;
 
-/** The string, truncated to 4096 characters. */
+/** The string as an inspection shows it: at most its first 4096 characters. */
 export function inspectedText(text: string): InspectedText {
   return { value: text.slice(0, keptCharacters), bytes: Buffer.byteLength(text) };
 }
@@ -77,7 +77,7 @@ export function countTypes(tensors: readonly (InspectedTensor & { readonly eleme
   return [...counts.values()].sort((a, b) => b.bytes - a.bytes || b.parameters - a.parameters);
 }
 
-/** The sum of a number over all items. */
+/** The sum of `number(item)` over all items; 0 for an empty list. */
 export function sumOf<Item>(items: readonly Item[], number: (item: Item) => number): number {
   return items.reduce((sum, item) => sum + number(item), 0);
 }

@@ -40,7 +40,7 @@ export interface OnnxInspection {
   readonly tensors: readonly InspectedTensor[];
 }
 
-/** An operator with the number of its uses. */
+/** An ONNX operator with the number of nodes that use it. */
 export interface OperatorCount extends OnnxOperatorUse {
   /** Set if it is a function that the file defines. */
   readonly local?: true;

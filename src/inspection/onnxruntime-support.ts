@@ -33,7 +33,7 @@ const commonTypes: ReadonlySet<string> = new Set([
   "string",
 ]);
 
-/** The verdict on the graph, for backends that are based on onnxruntime. */
+/** Predicts whether onnxruntime can run an ONNX graph, for the backends `onnx` and `wasm`, which are based on it. */
 export function onnxruntimeVerdict(outline: OnnxOutline): Verdict {
   const reason = `each of its operators was seen to run in onnxruntime ${measuredVersion}`;
   return refusal(outline) ?? uncertainty(outline) ?? { verdict: "expected", reason };

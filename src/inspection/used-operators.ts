@@ -12,7 +12,7 @@ export function operatorsWhere(outline: OnnxOutline, test: (domain: string, name
   return [...new Set(keys)];
 }
 
-/** The first three operators, and the number of the others, for a message. */
+/** The first three operators and the number of the others, as text for a message. */
 export function formatOperators(operators: readonly string[]): string {
   const shown = operators.slice(0, 3).map((operator) => operator.slice(0, 80));
   const rest = operators.length - shown.length;

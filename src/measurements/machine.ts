@@ -15,7 +15,7 @@ export interface MeasuredMachine {
   readonly accelerators: readonly MeasuredAccelerator[];
 }
 
-/** An accelerator of the machine. */
+/** An accelerator of the machine that a measurement was taken on. */
 export interface MeasuredAccelerator {
   /** Type and index, for example "cuda:0". */
   readonly device: string;
@@ -23,7 +23,7 @@ export interface MeasuredAccelerator {
   readonly driver?: string;
 }
 
-/** Extracts these facts. `node`: version of Node.js. */
+/** Selects the facts about a machine on which a measurement depends. `node` is the version of Node.js. */
 export function measuredMachine(facts: MachineFacts, node: string = process.versions.node): MeasuredMachine {
   const { cpu, memory, platform, architecture, accelerators } = facts;
   return {

@@ -38,13 +38,13 @@ const measurement: z.ZodType<Measurement> = z.strictObject({
   figures,
 });
 
-/** The schema of a file of measurements. */
+/** The zod schema of a stored file of measurements. Unknown fields are errors. */
 export const measurementsFile: z.ZodType<MeasurementsFile> = z.strictObject({
   version: z.literal(1),
   measurements: z.array(measurement),
 });
 
-/** All measurements of the weights with one digest. */
+/** The content of a stored file: all measurements of the weights with one digest. */
 export interface MeasurementsFile {
   readonly version: 1;
   readonly measurements: readonly Measurement[];

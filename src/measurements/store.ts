@@ -12,7 +12,7 @@ import { sweepAbandoned } from "../models/store/staging.ts";
 import { writeFileAtomically } from "../models/store/atomic-write.ts";
 import { type Measurement, isSameSubject } from "./measurement.ts";
 
-/** The contents of the folder: all measurements, and the files that could not be read. */
+/** The contents of the folder of measurements: all measurements, and the files that could not be read. */
 export interface StoredMeasurements {
   readonly measurements: readonly Measurement[];
   readonly problems: readonly MeasurementsProblem[];
@@ -26,7 +26,7 @@ export interface MeasurementsProblem {
   readonly reason: string;
 }
 
-/** The folder of measurements in the data folder. */
+/** Absolute path of the folder of measurements, in the data folder. */
 export function measurementsFolder(): string {
   return join(dataFolder(), "measurements");
 }

@@ -2,7 +2,10 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 
-/** What the path of the data folder depends on. Defaults: the environment, platform and home folder of this process. */
+/**
+ * Inputs of `dataFolder`: what the path of the data folder depends on. Defaults: the environment, platform and home folder of
+ * this process.
+ */
 export interface DataFolderInputs {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly platform?: NodeJS.Platform;

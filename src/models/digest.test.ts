@@ -18,7 +18,7 @@ it("gives the SHA-256 of a file, and another when the file has changed", async (
   expect(await digestOf({ path }, memo)).not.toContain("ba7816bf");
 });
 
-it("reads a file once for all callers who share a memo", async () => {
+it("reads a file once for all callers that share a cache", async () => {
   const path = join(folder, "shared");
   await writeFile(path, "abc");
   const memo = createDigestCache();

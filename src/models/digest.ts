@@ -3,7 +3,10 @@ import { messageOf } from "../errors.ts";
 import { fileStatus, sha256Of } from "../platform/node/files.ts";
 import { modelInvalid } from "../formats/format-errors.ts";
 
-/** Digests computed so far. An entry is valid while the file keeps its size and modification time. The owner decides how long the cache lives. */
+/**
+ * A cache of the SHA-256 digests of files. An entry is valid while the file keeps its size and modification time. The owner
+ * decides how long the cache lives.
+ */
 export interface DigestCache {
   readonly digests: Map<string, Promise<string>>;
 }

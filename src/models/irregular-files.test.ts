@@ -74,7 +74,7 @@ describe.skipIf(process.platform === "win32")("in place of a file of a model", (
     expect((await refusal(readManifest(join(folder, name)))).code).toBe("MODEL_INVALID");
   });
 
-  it("a pipe is refused by every way a file is read", async () => {
+  it("a pipe is refused by every function that reads a file", async () => {
     const path = join(folder, "pipe");
     execFileSync("mkfifo", [path]);
     await expect(readText(path)).rejects.toMatchObject({ code: "EINVAL" });

@@ -4,7 +4,7 @@
  */
 import type { LoadSettings, ModelFiles, Precision, TensorMap } from "../backend.ts";
 
-/** What a model's files say of it. */
+/** What a model's files state about it, in one form for all file formats and manifests. */
 export interface Manifest {
   /** The reference as the user wrote it. */
   readonly reference: string;
@@ -37,7 +37,7 @@ export interface Manifest {
 /** Load settings that a manifest can hold. */
 export type ManifestSettings = Pick<LoadSettings, "graphOptimization">;
 
-/** One set of weights of a model. */
+/** One set of weights of a model, for example in fp32 or int8. */
 export interface Variant extends ModelFiles {
   /** "fp32", "fp16", "int8", "q4", ...: the value of the option `variant`. */
   readonly name: string;
@@ -71,7 +71,10 @@ export interface Requirements {
   readonly precision?: Precision;
 }
 
-/** How the vectors of the tokens of a text become one vector: mean, first token, maximum, last token, or not at all. */
+/**
+ * How the vectors of a text's tokens become one vector: their mean, the first token ("cls"), their maximum per component, the
+ * last token, or not at all.
+ */
 export type Pooling = "mean" | "cls" | "max" | "last" | "none";
 
 /** How text becomes tokens and token vectors become one vector, as the model's files say. */
@@ -147,7 +150,7 @@ export type VectorModule =
 /** Activations under the names of torch.nn; GELU is the exact one, not its tanh approximation. */
 export type DenseActivation = "Identity" | "Tanh" | "ReLU" | "GELU" | "Sigmoid" | "SiLU";
 
-/** The safetensors file of a module. */
+/** Location of the safetensors file with the weights of a sentence-transformers module. */
 export interface ModuleWeights {
   /** Absolute path. */
   readonly path: string;
@@ -155,7 +158,10 @@ export interface ModuleWeights {
   readonly shown: string;
 }
 
-/** A check of a loaded model: texts with the vectors they must give, or an input whose outputs must be finite. */
+/**
+ * The check that a loaded model must pass before it is used: texts with the vectors they must give, or an input whose outputs
+ * must be finite.
+ */
 export type ModelProbe =
   | { readonly kind: "text"; readonly answers: readonly KnownAnswer[] }
   | { readonly kind: "tensors"; readonly inputs: TensorMap };

@@ -4,7 +4,7 @@ import { modelInvalid, unreadable } from "../formats/format-errors.ts";
 import { type FileStatus, fileStatus, openFile, readText } from "../platform/node/files.ts";
 import { isAbsolute, join, normalize, sep } from "../platform/node/paths.ts";
 
-/** A folder or file, with its path for messages. */
+/** The location of a model's folder or file, with its path for messages. */
 export interface Folder {
   /** Absolute path. */
   readonly path: string;
@@ -17,7 +17,10 @@ export interface Folder {
 /** A parsed JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The path of a file of the folder as the user would write it. `file` is relative to the folder. */
+/**
+ * The path of a file of the folder, as messages show it: relative to the path that the user wrote. `file` is relative to the
+ * folder.
+ */
 export function shownIn(folder: Folder, file: string): string {
   if (file === "" || file === ".") return folder.shown;
   return folder.shown.endsWith("/") || folder.shown.endsWith(sep) ? `${folder.shown}${file}` : `${folder.shown}/${file}`;
@@ -52,12 +55,18 @@ export async function sizeOfFile(path: string, shown: string, remedy: string): P
   return status.size;
 }
 
-/** Whether there is a file at the path. Throws MODEL_INVALID if that cannot be found out; `shown` is the path in the message. */
+/**
+ * Whether there is a regular file at the path. Throws MODEL_INVALID if the file system refuses to tell; `shown` is the path in
+ * the message.
+ */
 export async function isFile(path: string, shown: string): Promise<boolean> {
   return (await statOf(path, shown))?.isFile() ?? false;
 }
 
-/** Status of the file or folder at the path, or undefined if there is none. Throws MODEL_INVALID if that cannot be found out. */
+/**
+ * Status of the file or folder at the path, or undefined if there is none. Throws MODEL_INVALID if the file system refuses to
+ * tell; `shown` is the path in the message.
+ */
 export async function statOf(path: string, shown: string): Promise<FileStatus | undefined> {
   try {
     return await fileStatus(path);

@@ -17,7 +17,7 @@ export type { StoredRecords } from "./store/record.ts";
 export type { StoredFile, StoredVariant, StoredModel } from "./store/record.ts";
 export type { PruneReport, RemoveReport } from "./store/remove.ts";
 
-/** Options of a store. */
+/** Options of `createStore`. */
 export interface StoreOptions {
   /** Path of the data folder. Default: INFERYARD_HOME, else `inferyard` in the platform's data folder. */
   readonly folder?: string;
@@ -25,7 +25,10 @@ export interface StoreOptions {
   readonly environment?: Environment;
 }
 
-/** A store. A model is named by `hf:owner/name`, by a URL with a digest, or by its name in the store. Every method reads the state from the disk. */
+/**
+ * The store of fetched models on this machine. A model is named by `hf:owner/name`, by a URL with a digest, or by its name in the
+ * store. Every method reads the state from the disk.
+ */
 export interface ModelStore {
   /** Absolute path of the data folder. */
   readonly folder: string;
@@ -48,12 +51,12 @@ export interface ModelStore {
   check(model?: string, options?: CheckOptions): Promise<CheckReport>;
 }
 
-/** Opens a store. Its folder is created when a model is pulled. */
+/** Opens the store of fetched models. Nothing is written; its folder is created when a model is pulled. */
 export function createStore(options: StoreOptions = {}): ModelStore {
   return storeWith(options);
 }
 
-/** As `createStore`, with other times for retries and stalls. For tests. */
+/** Opens a store as `createStore` does, with other times for retries and stalled connections. Used by tests. */
 export function storeWith({ folder, environment }: StoreOptions, timing?: RetryTiming): ModelStore {
   const layout = storeLayout(folder);
   return {

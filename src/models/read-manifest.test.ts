@@ -50,7 +50,7 @@ describe.skipIf(absent)(`real folders${absent}`, () => {
     expect([manifest.reference, manifest.text?.tokenizerShown]).toEqual([reference, `${reference}/tokenizer.json`]);
   });
 
-  it("static embeddings: no frame, no unknown tokens, model2vec's limit", async () => {
+  it("static embeddings: no special tokens, no unknown tokens, model2vec's limit", async () => {
     const manifest = await readManifest(join(shared, "static-embeddings/test-model-int8"));
     expect(variantsOf(manifest)).toEqual([["int8", [], "int8", "safetensors"]]);
     expect(manifest.variants[0]?.architecture).toBe("StaticModel");
@@ -63,7 +63,7 @@ describe.skipIf(absent)(`real folders${absent}`, () => {
     });
   });
 
-  it("a plain export says no pooling, and its limit is the tokenizer's", async () => {
+  it("a plain export states no pooling, and its limit is the tokenizer's", async () => {
     const manifest = await readManifest(join(shared, "tiny-random-bert"));
     expect(manifest.text).toMatchObject({ maxTokens: 64, normalize: false });
     expect(manifest.text?.pooling).toBeUndefined();
@@ -650,7 +650,7 @@ describe("folders", () => {
       expect(manifest.variants[1]?.sha256).toBe(sha256);
     });
 
-    it("holds the file against its SHA-256 only where that is asked for", async () => {
+    it("compares the file with its SHA-256 only with `verify`", async () => {
       const variants = { only: { file: "m.gguf", sha256 } };
       const right = await folderWith({ "m.gguf": bytes, "inferyard.json": { variants } });
       expect((await readManifest(right, { verify: true })).variants[0]?.sha256).toBe(sha256);

@@ -6,7 +6,7 @@ import { type Tensor, type TensorMap, zeros } from "../tensor.ts";
 import { scriptedMachine } from "./scripted-backend.ts";
 import { tolerances, maxDifference } from "./tolerances.ts";
 
-/** The backend under test, with a model that it can run. */
+/** The backend that the conformance suite tests, with a model that it can run. */
 export interface ConformanceSubject {
   /** Creates a new instance of the backend. */
   create(): Backend;
@@ -28,13 +28,19 @@ export interface ConformanceSubject {
   readonly machine?: MachineFacts;
 }
 
-/** One test case: pass `name` and `run` to a test runner. */
+/**
+ * One case of the conformance suite of backends: pass `name` and `run` to a test runner. `run` rejects if the backend breaks a
+ * promise of the contract.
+ */
 export interface ConformanceCase {
   readonly name: string;
   run(): Promise<void>;
 }
 
-/** All test cases. Example: `for (const { name, run } of backendCases(subject)) test(name, run)` */
+/**
+ * All cases of the conformance suite for a backend. Example: `for (const { name, run } of backendCases(subject)) test(name,
+ * run)`.
+ */
 export function backendCases(subject: ConformanceSubject): ConformanceCase[] {
   return [...probeCases(subject), ...loadCases(subject), ...runCases(subject), ...endCases(subject)];
 }

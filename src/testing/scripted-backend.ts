@@ -27,7 +27,7 @@ export interface ScriptedBackendOptions {
   readonly evidence?: readonly string[];
 }
 
-/** A backend that records its calls. */
+/** A fake backend without an engine, which records its calls, for tests of selection and loading. */
 export interface ScriptedBackend extends Backend {
   /** The calls so far, in order: "probe", "load cpu", "run", "dispose model", "dispose". */
   readonly calls: string[];
@@ -35,7 +35,7 @@ export interface ScriptedBackend extends Backend {
 
 const vector: readonly TensorInfo[] = [{ name: "x", dataType: "float32", shape: [2] }];
 
-/** A fake backend with this name and behaviour. */
+/** Creates a fake backend with this name and the behaviour of `script`. */
 export function scriptedBackend(name: string, script: ScriptedBackendOptions = {}): ScriptedBackend {
   const calls: string[] = [];
   const found = (run: boolean): Availability => ({
@@ -97,7 +97,7 @@ function scriptedModel(name: string, script: ScriptedBackendOptions, calls: stri
   };
 }
 
-/** Facts of a fake machine: two cores, 8 GB of memory, no accelerator. `over` replaces single facts. */
+/** Facts of a fake machine for tests: two cores, 8 GB of memory, no accelerator. `over` replaces single facts. */
 export function scriptedMachine(over: Partial<MachineFacts> = {}): MachineFacts {
   const source = "scripted";
   return {

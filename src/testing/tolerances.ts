@@ -2,7 +2,7 @@
 import { InferyardError } from "../errors.ts";
 import type { Tensor } from "../tensor.ts";
 
-/** Largest absolute difference of a component, by the kind of output. */
+/** Largest absolute difference of a component that tests allow, by the kind of output. */
 export const tolerances: Readonly<Record<"unitVectorFp32" | "hiddenStateFp32" | "staticEmbedding" | "repeatedRun", number>> = {
   /** Normalized embeddings of an fp32 encoder (measured between engines on MiniLM: 2.4e-7). */
   unitVectorFp32: 1e-5,

@@ -5,7 +5,7 @@ import type { Encoding } from "./tokenizer.ts";
 import { trimOffsets } from "./post-processors/trim-offsets.ts";
 import type { Window } from "./truncation.ts";
 
-/** Fields shared by all windows of one text or pair. */
+/** What `createEncoding` makes all windows of one text or pair from: its tokens, and how special tokens are added. */
 export interface EncodingSource {
   /** The tokens of the first and, of a pair, the second text. */
   readonly rows: readonly TokenColumns[];
@@ -19,7 +19,10 @@ export interface EncodingSource {
   readonly truncated: boolean;
 }
 
-/** Creates the encoding of the first window of each text; `overflowing` holds the others. `windows`: result of `truncationWindows`. */
+/**
+ * Creates the encoding of the first window of each text; its field `overflowing` holds the others. `windows` is the result of
+ * `truncationWindows`; `promptTokens` is the number of tokens of the prompt.
+ */
 export function createEncoding(source: EncodingSource, windows: readonly (readonly Window[])[], promptTokens: number): Encoding {
   const kept = windows.map(([first]) => first ?? nothing);
   return new WindowEncoding(source, kept, promptTokens, () =>

@@ -28,7 +28,7 @@ export function loadTokenizer(settings: TextSettings, threads?: TokenizerThreads
   return loadTextTokenizer(settings, threads);
 }
 
-/** Same as `loadTokenizer`, with the internal methods that worker threads need. */
+/** Loads a tokenizer as `loadTokenizer` does, with the internal methods that worker threads need. */
 export async function loadTextTokenizer(settings: TextSettings, threads?: TokenizerThreads): Promise<TextTokenizer> {
   const json = await readTokenizerJson(settings.tokenizerPath, settings.tokenizerShown);
   // Imported on demand: a program that processes no text does not load it.

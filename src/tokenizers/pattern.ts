@@ -68,7 +68,7 @@ export function regexPattern(regex: RegExp): Pattern {
   };
 }
 
-/** Pattern that matches every single character for which `matches` returns true. */
+/** Creates a pattern that matches every single character for whose code point `matches` returns true. */
 export function characterPattern(matches: (point: number) => boolean): Pattern {
   return (text) => {
     const found: number[] = [];
@@ -87,7 +87,7 @@ export function characterPattern(matches: (point: number) => boolean): Pattern {
  * matches.
  */
 export const splitBehaviors = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"] as const;
-/** `SplitDelimiterBehavior` of the Rust library. */
+/** What happens to a match when a text is split at it (`SplitDelimiterBehavior` of the Rust library). */
 export type SplitBehavior = (typeof splitBehaviors)[number];
 
 /**

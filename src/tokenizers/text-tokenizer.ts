@@ -2,6 +2,7 @@
  * `Tokenizer` of the Rust library for one model: runs the token pipeline, then applies the model's length limit, its special tokens, and
  * worker threads for long texts.
  */
+import { at } from "../checked.ts";
 import { InferyardError, messageOf } from "../errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import { createDecoder } from "./decoders/index.ts";
@@ -27,7 +28,7 @@ import type {
 } from "./tokenizer.ts";
 import { type Window, truncationWindows } from "./truncation.ts";
 
-/** A tokenizer made of a tokenizer.json. */
+/** The tokenizer that a tokenizer.json describes: encodes texts to token ids with offsets, and decodes ids to text. */
 export class TextTokenizer implements Tokenizer {
   readonly vocabularySize: number;
   readonly unknownId: number | undefined;
@@ -234,10 +235,10 @@ export class TextTokenizer implements Tokenizer {
       if (id === this.unknownId) continue;
       const shown = row.shown.get(index);
       if (shown !== undefined) known.shown.set(known.length, shown);
-      known.push(id, row.offsets[2 * index] ?? 0, row.offsets[2 * index + 1] ?? 0, row.words[index] ?? 0);
+      known.push(id, at(row.offsets, 2 * index), at(row.offsets, 2 * index + 1), at(row.words, index));
     }
     places.push(known.length);
-    return { row: known, moved: ({ from, to }) => ({ from: places[from] ?? 0, to: places[to] ?? 0 }) };
+    return { row: known, moved: ({ from, to }) => ({ from: at(places, from), to: at(places, to) }) };
   }
 
   /** Tokenizes a text on the calling thread, without truncation and special tokens. Throws TOKENIZER_INVALID. */

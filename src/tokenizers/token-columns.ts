@@ -1,6 +1,6 @@
 /** The tokens of one text before truncation and special tokens, as a table of columns. */
 
-/** Tokens as parallel arrays with one entry per token (`offsets` two). */
+/** The tokens of a text as parallel arrays with one entry per token; `offsets` has two, start and end. */
 export class TokenColumns {
   readonly ids: number[] = [];
   /** Ranges in the original text in UTF-16 code units, flattened: start, end, start, end, ... */

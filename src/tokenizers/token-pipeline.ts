@@ -19,7 +19,7 @@ import type { AddedToken, TokenizerJson } from "./config/tokenizer-json.ts";
 
 const unchanged = <Value>(value: Value): Value => value;
 
-/** Converts texts to tokens, without truncation and special tokens. */
+/** Converts texts to tokens: added tokens, normalizer, pre-tokenizer and model, without truncation and special tokens. */
 export class TokenPipeline {
   readonly model: Model;
   readonly addedTokens: readonly AddedToken[];

@@ -1,10 +1,11 @@
 /** Interface of worker threads that tokenize long texts. Implemented for Node.js in src/tasks/text-threads/; browsers have none. */
+import { at } from "../checked.ts";
 import { InferyardError } from "../errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import type { DecodeOptions } from "./tokenizer.ts";
 import { TokenColumns } from "./token-columns.ts";
 
-/** Worker threads that tokenize and decode. */
+/** Worker threads that tokenize and decode long texts, so that the event loop stays free. */
 export interface TokenizerThreads {
   /** Maximum length of a text in UTF-16 code units, and of a list of token ids. */
   readonly maxCharacters: number;
@@ -33,7 +34,7 @@ export function requireMaxLength(
  */
 export const maxInlineUnits = 8192;
 
-/** `TokenColumns` in a form whose buffers can be transferred between threads. */
+/** TokenColumns in a form whose buffers can be transferred between threads without a copy. */
 export interface TransferableTokens {
   readonly ids: Int32Array<ArrayBuffer>;
   readonly offsets: Int32Array<ArrayBuffer>;
@@ -41,16 +42,16 @@ export interface TransferableTokens {
   readonly shown: ReadonlyMap<number, string>;
 }
 
-/** Copies columns into transferable buffers. */
+/** Copies the columns of tokens into buffers that can be transferred to another thread. */
 export function toTransferable({ ids, offsets, words, shown }: TokenColumns): TransferableTokens {
   return { ids: Int32Array.from(ids), offsets: Int32Array.from(offsets), words: Int32Array.from(words), shown };
 }
 
-/** Converts transferred columns back. */
+/** Converts tokens that another thread transferred back to columns. */
 export function fromTransferable({ ids, offsets, words, shown }: TransferableTokens): TokenColumns {
   const row = new TokenColumns();
   for (let index = 0; index < ids.length; index++)
-    row.push(ids[index] ?? 0, offsets[2 * index] ?? 0, offsets[2 * index + 1] ?? 0, words[index] ?? 0);
+    row.push(at(ids, index), at(offsets, 2 * index), at(offsets, 2 * index + 1), at(words, index));
   for (const [index, text] of shown) row.shown.set(index, text);
   return row;
 }

@@ -41,7 +41,7 @@ export interface Encoding extends TokenIds {
   readonly overflowing: readonly Encoding[];
 }
 
-/** Which text of a pair is truncated: the longer one first ("longest_first"), or only the first or second. */
+/** Which text of a pair is truncated: token by token the longer one ("longest_first"), or only the first or the second. */
 export type TruncationStrategy = "longest_first" | "only_first" | "only_second";
 
 /** Options of `Tokenizer.encode`. */
@@ -74,7 +74,7 @@ export interface PadOptions {
   readonly typeId?: number;
 }
 
-/** Padded encodings, one row per encoding: each field is `[rows, length]`. */
+/** Padded encodings, one row per encoding: each field is a row-major array of the shape [rows, length]. */
 export interface PaddedBatch {
   readonly ids: number[][];
   readonly typeIds: number[][];
@@ -88,7 +88,7 @@ export interface DecodeOptions {
   readonly skipSpecialTokens?: boolean;
 }
 
-/** Ids of the special tokens that the post-processor adds before and after a single text; empty for a model without. */
+/** Ids of the special tokens that a tokenizer adds before and after a single text; empty for a tokenizer without. */
 export interface Frame {
   readonly prefix: readonly number[];
   readonly suffix: readonly number[];

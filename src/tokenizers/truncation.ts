@@ -1,14 +1,17 @@
 /** Truncation (`truncate_encodings` of the Rust library): windows over the tokens of each text. */
+import { at } from "../checked.ts";
 import { InferyardError } from "../errors.ts";
 import type { TruncationStrategy } from "./tokenizer.ts";
 
-/** The tokens [from, to) of a text. */
+/** A window of a truncated text: the tokens [from, to). */
 export interface Window {
   readonly from: number;
   readonly to: number;
 }
 
-/** How texts are truncated (`TruncationParams` of the Rust library). */
+/**
+ * How texts are truncated (`TruncationParams` of the Rust library): the strategy, the side, and the overlap of windows in tokens.
+ */
 export interface TruncationRules {
   readonly strategy: TruncationStrategy;
   /** Overlap of consecutive windows in tokens. */
@@ -18,14 +21,15 @@ export interface TruncationRules {
 }
 
 /**
- * The windows of each text; the first one of each is kept, the others are overflow. `lengths`: tokens of one or two texts; `room`: maximum number
- * of tokens of all together. Throws INPUT_INVALID if the strategy cannot meet the limit, or the stride is not shorter than a window.
+ * Splits one or two texts into windows that meet a limit; the first window of each text is kept, the others are overflow.
+ * `lengths` has the tokens of each text; `room` is the maximum number of tokens of all texts together. Throws INPUT_INVALID if
+ * the strategy cannot meet the limit, or if the stride is not shorter than a window.
  */
 export function truncationWindows(lengths: readonly number[], room: number, rules: TruncationRules): Window[][] {
   const [first = 0, second] = lengths;
   const surplus = first + (second ?? 0) - room;
   if (surplus <= 0) return lengths.map((length) => [{ from: 0, to: length }]);
-  return roomOfEach(first, second, room, surplus, rules.strategy).map((most, index) => windows(lengths[index] ?? 0, most, rules));
+  return roomOfEach(first, second, room, surplus, rules.strategy).map((most, index) => windows(at(lengths, index), most, rules));
 }
 
 function roomOfEach(

@@ -1,6 +1,6 @@
 /** Environment variables that select visible devices: CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES. */
 
-/** Finds a device that the list names. */
+/** Finds the device that an entry of a variable such as CUDA_VISIBLE_DEVICES names. */
 export interface DeviceLookup<T> {
   readonly byNumber: (number: number) => T | undefined;
   /** Finds a device by the beginning of its UUID, which must be unique. */

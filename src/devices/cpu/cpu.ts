@@ -17,7 +17,10 @@ export async function readCpu(sources: MachineSources): Promise<CpuFacts> {
   return { ...figures, features: { value: macFeatures(output.stdout, sources.architecture), source } };
 }
 
-/** Facts that Node.js reports, for systems on which nothing better can be read. */
+/**
+ * Facts about the processor that Node.js reports, for systems on which nothing better can be read. `whyNoFeatures` is the reason
+ * why its instruction sets are unknown.
+ */
 export function cpuFigures(sources: MachineSources, whyNoFeatures: string): CpuFacts {
   const processors: Fact<number> = { value: sources.system.processors(), source: "os.availableParallelism" };
   // On Linux the model is read from files, since asking Node.js costs milliseconds on a machine with many processors.

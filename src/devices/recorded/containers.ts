@@ -8,7 +8,10 @@ const host = {
   "/proc/meminfo": "MemTotal:       32768000 kB\nMemFree:        20000000 kB\nMemAvailable:   28000000 kB\n",
 };
 
-/** 1.5 processors and 512 MiB, of which 200 MiB are used, 50 MiB of them file cache. The path counts from the host's root. */
+/**
+ * A recorded container with version 1 control groups: 1.5 processors and 512 MiB, of which 200 MiB are used, 50 MiB of them file
+ * cache. The control group's path counts from the host's root.
+ */
 export const version1Container: Recording = {
   ...noGpu,
   files: {
@@ -26,7 +29,10 @@ export const version1Container: Recording = {
   },
 };
 
-/** The limits stand on ancestors: 3 processors on the slice, 4 GiB on the slice above it with 1 GiB used; the group itself has none. */
+/**
+ * A recorded machine with nested version 2 control groups, whose limits are set on ancestors: 3 processors on the slice, 4 GiB on
+ * the slice above it with 1 GiB used; the group itself has none.
+ */
 export const version2Nested: Recording = {
   ...noGpu,
   files: {

@@ -1,7 +1,10 @@
 /** A machine as plain data, and the sources that play it back. */
 import type { MachineSources, Output } from "../sources.ts";
 
-/** What a machine answers. Tests spread one and change what they are about. */
+/**
+ * What a recorded machine answers to device detection: its files, programs and figures. Tests copy one and change the parts that
+ * they are about.
+ */
 export interface Recording {
   readonly platform: NodeJS.Platform;
   readonly architecture: string;
@@ -16,7 +19,7 @@ export interface Recording {
   readonly freeMemory: number;
 }
 
-/** Sources over a recording, and the command lines that were run. */
+/** Sources that answer from a recording, and the command lines that were run. */
 export interface RecordedSources extends MachineSources {
   readonly commandsRun: readonly string[];
 }

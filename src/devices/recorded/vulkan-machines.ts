@@ -42,7 +42,7 @@ Devices:
 ========
 ${devices}`;
 
-/** Mesa's lavapipe is the only driver, as in most containers with graphics libraries. */
+/** A recorded machine whose only Vulkan driver is Mesa's lavapipe, as in most containers with graphics libraries. */
 export const softwareVulkan: Recording = {
   ...noGpu,
   files: {
@@ -54,7 +54,7 @@ export const softwareVulkan: Recording = {
   commands: { "/usr/bin/vulkaninfo --summary": summary(llvmpipe(0)) },
 };
 
-/** All Mesa drivers are installed, and the software device happens to come first. */
+/** A recorded notebook with a Radeon GPU and all Vulkan drivers of Mesa, which lists the software device first. */
 export const radeonNotebook: Recording = {
   ...softwareVulkan,
   files: {
@@ -67,7 +67,7 @@ export const radeonNotebook: Recording = {
   commands: { "/usr/bin/vulkaninfo --summary": summary(`${llvmpipe(0)}${radeon(1)}`) },
 };
 
-/** The same drivers on a machine without any such device. */
+/** A recorded machine with the Vulkan drivers of `radeonNotebook` and no Vulkan device. */
 export const mesaWithoutDevice: Recording = {
   ...radeonNotebook,
   commands: { "/usr/bin/vulkaninfo --summary": summary(llvmpipe(0)) },

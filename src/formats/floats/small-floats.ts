@@ -4,7 +4,10 @@
  * the OCP Microscaling Formats specification 1.0.
  */
 
-/** The types, under the names of ONNX. */
+/**
+ * Floating-point types of at most 16 bits, under the names of ONNX. JavaScript has no numbers of these types, so tensors hold
+ * their bit patterns.
+ */
 export type SmallFloatType =
   | "float16"
   | "bfloat16"
@@ -33,12 +36,15 @@ const formatByType: Readonly<Record<Exclude<SmallFloatType, "float8e8m0">, Forma
   float4e2m1: { exponentBits: 2, fractionBits: 1, bias: 1, special: "none" },
 };
 
-/** Whether a type is one of these, so that arrays of it hold the bits of the elements. `type` is the name of any element type. */
+/** Whether `type`, the name of any element type, is a SmallFloatType, whose tensors hold bit patterns instead of numbers. */
 export function isStoredAsBits(type: string): type is SmallFloatType {
   return type === "float8e8m0" || Object.hasOwn(formatByType, type);
 }
 
-/** The value of a bit pattern. float8e8m0 is a power of two without sign. */
+/**
+ * The value of a bit pattern of `type`: one element, right-aligned in `bits`. A float8e8m0 pattern is a power of two without a
+ * sign.
+ */
 export function decodeFloat(type: SmallFloatType, bits: number): number {
   if (type === "float8e8m0") return bits === 0xff ? Number.NaN : 2 ** (bits - 127);
   const format = formatByType[type];
@@ -57,8 +63,9 @@ export function decodeFloat(type: SmallFloatType, bits: number): number {
 }
 
 /**
- * The bits of the nearest number of the type. A magnitude beyond the largest one becomes, with `saturate`, the largest one, and otherwise infinity or, for
- * types without infinities, NaN. float8e8m0 holds powers of two only and rounds up.
+ * The bit pattern of the number of `type` that is nearest to `value`, ties to even. If |value| exceeds the largest finite number,
+ * `saturate` gives that number; otherwise the result is infinity or, for types without infinities, NaN; float4e2m1 has neither
+ * and always saturates. float8e8m0 holds powers of two only, and rounds up.
  */
 export function encodeFloat(type: SmallFloatType, value: number, saturate: boolean): number {
   if (type === "float8e8m0") return encodeScale(value, saturate);
@@ -121,7 +128,7 @@ function encodeScale(value: number, saturate: boolean): number {
   return Math.max(exponent, 0);
 }
 
-/** The nearest integer; of two as near, the even one. */
+/** The nearest integer; halfway cases are rounded to the even integer (2.5 to 2, 3.5 to 4), as IEEE 754 does by default. */
 export function roundHalfToEven(value: number): number {
   const floor = Math.floor(value);
   const rest = value - floor;

@@ -4,8 +4,8 @@ import type { Tensor } from "../../tensor.ts";
 import { decodeFloat16 } from "./float16.ts";
 
 /**
- * The elements of a floating-point tensor as float32; elements of float64 are rounded. A float32 tensor's own array is returned, not a copy. Throws
- * MODEL_UNSUPPORTED for integers, booleans and strings.
+ * The elements of a floating-point tensor as a Float32Array in the same order; float64 elements are rounded. A float32 tensor's
+ * own array is returned, not a copy. Throws MODEL_UNSUPPORTED for integers, booleans and strings.
  */
 export function toFloat32(tensor: Tensor): Float32Array {
   const { data, dataType } = tensor;

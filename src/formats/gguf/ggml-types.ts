@@ -4,7 +4,7 @@
  * reuses numbers which llama.cpp had removed; llama.cpp has since assigned 39 again.
  */
 
-/** An element type of ggml. Quantized types store elements in blocks that share scales. */
+/** An element type of ggml, the tensor library of llama.cpp. Quantized types store elements in blocks that share scales. */
 export interface GgmlType {
   readonly name: string;
   /** Elements of a block. A row of a tensor consists of whole blocks. */
@@ -72,7 +72,10 @@ const types: ReadonlyMap<number, GgmlType> = new Map([
 /** Type 39 in files of the BitNet fork, whose architectures are named bitnet-... */
 const bitnetTable: GgmlType = type("TL2", 1, 0);
 
-/** The type with this number in a file of this architecture. A number of a later version has the name "type 99" and an unknown size. */
+/**
+ * The element type with this `ggml_type` number. `architecture` is `general.architecture` of the file, on which the meaning of
+ * number 39 depends. An unknown number gives a type named "type 99" (with that number) of unknown size.
+ */
 export function ggmlType(number: number, architecture: string | undefined): GgmlType {
   if (number === 39 && architecture?.startsWith("bitnet") === true) return bitnetTable;
   return types.get(number) ?? type(`type ${number}`, 1, 0);
@@ -122,7 +125,10 @@ const fileTypes: ReadonlyMap<number, string> = new Map([
 /** Programs that guessed the file type add this number to it. */
 const guessed = 1024;
 
-/** The name of a file type, "file type 99" for an unknown one. `hasBitnet`: the file has I2_S tensors, so 40 has the meaning of the BitNet fork. */
+/**
+ * The name of a `general.file_type` number ("Q4_K_M"), or "file type 99" for an unknown one. `hasBitnet` states whether the file
+ * has I2_S tensors: number 40 then has the meaning of the BitNet fork.
+ */
 export function ggmlFileType(number: number, hasBitnet: boolean): string {
   const plain = number >= guessed ? number - guessed : number;
   const name = plain === 40 && hasBitnet ? "I2_S" : (fileTypes.get(plain) ?? `file type ${plain}`);

@@ -1,14 +1,17 @@
 /** Reads the values of a GGUF header one after the other. Lengths and counts are compared with the bytes left in the file before they are used. */
 import type { FileWindow } from "../file-window.ts";
 
-/** How a file writes numbers: version 1 has lengths of 32 bits, later ones of 64 bits; since version 3 files may be big-endian. */
+/**
+ * How a GGUF file writes numbers. Version 1 has lengths of 32 bits, later versions of 64 bits; since version 3 a file may be
+ * big-endian.
+ */
 export interface GgufEncoding {
   readonly littleEndian: boolean;
   /** Bytes of a length, a count or a dimension. */
   readonly sizeBytes: 4 | 8;
 }
 
-/** Number types of the format. */
+/** Number types that GGUF metadata can have. */
 export type GgufNumberType =
   | "uint8"
   | "int8"
@@ -21,7 +24,7 @@ export type GgufNumberType =
   | "int64"
   | "float64";
 
-/** Bytes of a number of each type. */
+/** Size in bytes of one number of each GGUF number type. */
 export const numberBytes: Readonly<Record<GgufNumberType, number>> = {
   uint8: 1,
   int8: 1,
@@ -35,7 +38,10 @@ export const numberBytes: Readonly<Record<GgufNumberType, number>> = {
   float64: 8,
 };
 
-/** A position in the header that each read advances. Methods throw Error if the file ends too early or a count exceeds the bytes left. */
+/**
+ * Reads the values of a GGUF header in order; each read advances the position. Methods throw Error if the file ends too early or
+ * a count exceeds the bytes that are left, and MODEL_UNSUPPORTED above the limits of FileWindow.
+ */
 export class GgufCursor {
   readonly #window: FileWindow;
   readonly #encoding: GgufEncoding;

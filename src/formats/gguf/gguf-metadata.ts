@@ -2,17 +2,20 @@
 import { quoteName } from "../format-errors.ts";
 import { type GgufCursor, type GgufNumberType, numberBytes } from "./gguf-cursor.ts";
 
-/** A value that is not an array. Integers beyond 2^53 and numbers that are not finite are strings; `type` beside the value tells them from text. */
+/**
+ * A GGUF metadata value that is not an array. Integers beyond 2^53 and numbers that are not finite are strings; the `type` stored
+ * beside the value distinguishes them from text.
+ */
 export type GgufScalar = number | string | boolean;
 
-/** A value of the metadata, with its type. */
+/** A value of GGUF metadata with its type. Long strings and arrays are truncated, with their full length beside them. */
 export type GgufValue =
   | { readonly type: GgufNumberType | "bool"; readonly value: GgufScalar }
   /** `value` is the beginning of the string, `bytes` the length of the whole string in bytes. */
   | { readonly type: "string"; readonly value: string; readonly bytes: number }
   | GgufArray;
 
-/** An array of the metadata. */
+/** An array of GGUF metadata, of which only the first items are kept. */
 export interface GgufArray {
   readonly type: "array";
   /** Type of the elements: "uint32", "string", ... */
@@ -54,7 +57,10 @@ const itemsPerKey = 5;
 /** Deepest nesting of arrays. The format allows arrays of arrays; no known file has any. */
 const maxArrayDepth = 8;
 
-/** Reads `count` keys with their values, in the order of the file. Throws Error for a repeated key and for a value of an unknown type. */
+/**
+ * Reads `count` pairs of key and value from the cursor, in the order of the file. Throws Error for a repeated key and for a value
+ * of an unknown type.
+ */
 export async function readGgufMetadata(cursor: GgufCursor, count: number): Promise<Map<string, GgufValue>> {
   const metadata = new Map<string, GgufValue>();
   for (let index = 0; index < count; index += 1) {
@@ -122,13 +128,16 @@ function minElementBytes(type: TypeName, cursor: GgufCursor): number {
   return type === "bool" ? 1 : numberBytes[type];
 }
 
-/** The string under a key, or undefined if there is none or the value has another type. */
+/** The string under a key of GGUF metadata, or undefined if there is none or the value has another type. */
 export function ggufText(metadata: ReadonlyMap<string, GgufValue>, key: string): string | undefined {
   const value = metadata.get(key);
   return value?.type === "string" ? value.value : undefined;
 }
 
-/** The number under a key, or undefined if there is none or the value has another type. */
+/**
+ * The number under a key of GGUF metadata, or undefined if there is none, the value has another type, or it is an integer beyond
+ * 2^53 or not finite.
+ */
 export function ggufNumber(metadata: ReadonlyMap<string, GgufValue>, key: string): number | undefined {
   const value = metadata.get(key);
   return value !== undefined && value.type !== "array" && typeof value.value === "number" ? value.value : undefined;

@@ -10,7 +10,7 @@ import { ggmlType } from "./ggml-types.ts";
 import { GgufCursor, type GgufEncoding } from "./gguf-cursor.ts";
 import { type GgufValue, ggufNumber, ggufText, readGgufMetadata } from "./gguf-metadata.ts";
 
-/** One tensor of a GGUF file, without its elements. */
+/** One tensor of a GGUF file: its type, shape and location, without its elements. */
 export interface GgufTensor {
   readonly name: string;
   /** The type in the spelling of ggml: "F16", "Q4_K", ... */
@@ -24,7 +24,7 @@ export interface GgufTensor {
   readonly start: number;
 }
 
-/** The header of a GGUF file. */
+/** The header of a GGUF file: metadata, and the location of every tensor. */
 export interface GgufFile {
   /** Version of the format, 1 to 3. */
   readonly version: number;

@@ -7,7 +7,7 @@ import { type ByteRange, byteRange, type ByteSource } from "../byte-source.ts";
 import { lengthDelimited, maxHeaderBytes, type ProtobufField, readFieldHeader } from "../protobuf/wire-format.ts";
 import { graphProto, modelProto, tensorProto } from "./onnx-fields.ts";
 
-/** A copy of an ONNX file in which large tensor data is missing. */
+/** A copy of an ONNX file without the data of large initializers, which stays in the file and can be read later. */
 export interface DetachedModel {
   /** The copy: a valid ONNX file in which `raw_data` of each large initializer is empty. */
   readonly bytes: Uint8Array;
@@ -22,7 +22,10 @@ const windowBytes = 16 * 1024;
 /** The fields that lead from the message of the whole file to the data of an initializer. */
 const tensorDataPath = [modelProto.graph, graphProto.initializer, tensorProto.rawData] as const;
 
-/** Throws Error if the fields of the file do not fit together. A reader of the whole file then says what is wrong. */
+/**
+ * Copies an ONNX file without the data of initializers of at least 16 KiB, so that a model can be parsed without reading its
+ * weights. Throws Error if the bytes are not well-formed protobuf; a full parse of the file then reports what is wrong.
+ */
 export function detachTensorData(file: ByteSource): DetachedModel {
   return new Detacher(file).detach();
 }

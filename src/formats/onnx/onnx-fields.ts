@@ -3,7 +3,7 @@
  * no reader here uses are left out.
  */
 
-/** ModelProto: the message of the whole file. */
+/** Field numbers of ModelProto, the message of a whole ONNX file (onnx.proto3). */
 export const modelProto = {
   irVersion: 1,
   producerName: 2,
@@ -14,10 +14,10 @@ export const modelProto = {
   functions: 25,
 } as const;
 
-/** OperatorSetIdProto: a domain of operators and its version. */
+/** Field numbers of OperatorSetIdProto: an operator domain and the version of its operator set. */
 export const operatorSetIdProto = { domain: 1, version: 2 } as const;
 
-/** GraphProto: the nodes of a graph, its inputs, outputs and initializers. */
+/** Field numbers of GraphProto: the nodes of a graph, its inputs, outputs and initializers. */
 export const graphProto = {
   node: 1,
   name: 2,
@@ -28,10 +28,10 @@ export const graphProto = {
   sparseInitializer: 15,
 } as const;
 
-/** NodeProto: one use of an operator. */
+/** Field numbers of NodeProto: one use of an operator. */
 export const nodeProto = { input: 1, output: 2, name: 3, opType: 4, attribute: 5, domain: 7 } as const;
 
-/** AttributeProto: one attribute of a node. `type` says which field holds its value. */
+/** Field numbers of AttributeProto: one attribute of a node. Its field `type` says which other field holds the value. */
 export const attributeProto = {
   name: 1,
   f: 2,
@@ -51,7 +51,7 @@ export const attributeProto = {
   sparseTensors: 23,
 } as const;
 
-/** TensorProto: a tensor with its elements, or with the location of its elements in another file. */
+/** Field numbers of TensorProto: a tensor with its elements, or with the location of its elements in another file. */
 export const tensorProto = {
   dims: 1,
   dataType: 2,
@@ -67,22 +67,22 @@ export const tensorProto = {
   dataLocation: 14,
 } as const;
 
-/** SparseTensorProto: `values` is a TensorProto with the elements that are not zero. */
+/** Field numbers of SparseTensorProto: `values` is a TensorProto with the elements that are not zero. */
 export const sparseTensorProto = { values: 1 } as const;
 
-/** StringStringEntryProto: a key and a value. */
+/** Field numbers of StringStringEntryProto: a key and a value. */
 export const stringStringEntryProto = { key: 1, value: 2 } as const;
 
-/** ValueInfoProto: the name and type of an input, an output or an intermediate value. */
+/** Field numbers of ValueInfoProto: the name and type of an input, an output or an intermediate value. */
 export const valueInfoProto = { name: 1, type: 2 } as const;
 
-/** TypeProto: exactly one of its fields is set. */
+/** Field numbers of TypeProto, of which exactly one field is set. */
 export const typeProto = { tensorType: 1, sequenceType: 4, mapType: 5, sparseTensorType: 8, optionalType: 9 } as const;
 
-/** TypeProto.Tensor and TypeProto.SparseTensor. */
+/** Field numbers of TypeProto.Tensor and TypeProto.SparseTensor. */
 export const tensorTypeProto = { elemType: 1, shape: 2 } as const;
 
-/** TypeProto.Sequence and TypeProto.Optional. */
+/** Field numbers of TypeProto.Sequence and TypeProto.Optional. */
 export const elementTypeProto = { elemType: 1 } as const;
 
 /** Field numbers of the message TypeProto.Map. */
@@ -91,10 +91,10 @@ export const mapTypeProto = { keyType: 1, valueType: 2 } as const;
 /** Field numbers of the message TensorShapeProto. */
 export const tensorShapeProto = { dim: 1 } as const;
 
-/** TensorShapeProto.Dimension: a fixed size, or the name of a free one. */
+/** Field numbers of TensorShapeProto.Dimension: a fixed size, or the name of a free dimension. */
 export const dimensionProto = { dimValue: 1, dimParam: 2 } as const;
 
-/** FunctionProto: a function that the file defines and its graphs use like an operator. */
+/** Field numbers of FunctionProto: a function that an ONNX file defines and that its graphs use like an operator. */
 export const functionProto = {
   name: 1,
   input: 4,

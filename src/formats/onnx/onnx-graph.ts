@@ -5,7 +5,7 @@ import type { ProtobufFile } from "../protobuf/protobuf-file.ts";
 import { lengthDelimited, type ProtobufField } from "../protobuf/wire-format.ts";
 import { attributeProto, functionProto, graphProto, nodeProto, sparseTensorProto } from "./onnx-fields.ts";
 
-/** An operator, and how often a graph uses it. */
+/** An ONNX operator with the number of nodes that use it. */
 export interface OnnxOperatorUse {
   /** The operator's domain; the standard one is "ai.onnx". */
   readonly domain: string;
@@ -14,7 +14,7 @@ export interface OnnxOperatorUse {
   readonly count: number;
 }
 
-/** An ONNX graph without the elements of its tensors. */
+/** An ONNX graph without the elements of its tensors: inputs, outputs, operators, and the sizes of its weights. */
 export interface OnnxGraphOutline {
   /** Values that a run must be given. Inputs that are initializers too have a default and are left out. */
   readonly inputs: readonly OnnxValue[];
@@ -44,7 +44,9 @@ const maxGraphDepth = 64;
 /** Longest name of an operator or a domain, in bytes. */
 const maxNameBytes = 512;
 
-/** Reads graphs and functions of one file. Methods throw Error if the file is damaged. */
+/**
+ * Reads the graphs and functions of one ONNX file without the elements of tensors. Methods throw Error if the file is damaged.
+ */
 export class OnnxGraphReader {
   readonly #file: ProtobufFile;
   readonly #constants: OnnxTensorOutline[] = [];

@@ -10,7 +10,7 @@ import { ProtobufFile } from "../protobuf/protobuf-file.ts";
 import { lengthDelimited, type ProtobufField } from "../protobuf/wire-format.ts";
 import { functionProto, modelProto, operatorSetIdProto } from "./onnx-fields.ts";
 
-/** A function that the file defines and its graphs use like an operator. */
+/** A function that an ONNX file defines and that its graphs use like an operator. */
 export interface OnnxFunctionOutline {
   readonly domain: string;
   readonly name: string;
@@ -20,7 +20,7 @@ export interface OnnxFunctionOutline {
   readonly opsets: ReadonlyMap<string, number>;
 }
 
-/** An ONNX file without the elements of its tensors. */
+/** An ONNX file without the elements of its tensors: version, opsets, metadata, and the outline of its graph. */
 export interface OnnxOutline {
   /** Version of the ONNX file format. */
   readonly irVersion: number;

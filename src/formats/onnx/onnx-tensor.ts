@@ -5,7 +5,7 @@ import type { ProtobufFile } from "../protobuf/protobuf-file.ts";
 import type { ProtobufField } from "../protobuf/wire-format.ts";
 import { stringStringEntryProto, tensorProto } from "./onnx-fields.ts";
 
-/** One tensor of an ONNX file, without its elements. */
+/** The name, type, shape and size of one tensor of an ONNX file, without its elements. */
 export interface OnnxTensorOutline {
   readonly name: string;
   /** Number of the element type in TensorProto.DataType. */
@@ -33,7 +33,10 @@ const minElementBytes: ReadonlyMap<number, number> = new Map([
 /** TensorProto.DataType STRING. */
 const stringType = 8;
 
-/** Reads a TensorProto. Throws Error if its shape is impossible, or if it claims more elements than it stores. */
+/**
+ * Reads the outline of a TensorProto. Throws Error for more than 256 dimensions, for a size beyond 2^53, and for a tensor that
+ * claims more elements than it stores.
+ */
 export async function readOnnxTensor(file: ProtobufFile, tensor: ProtobufField): Promise<OnnxTensorOutline> {
   const shape: number[] = [];
   let name = "";
@@ -77,7 +80,7 @@ export async function readOnnxTensor(file: ProtobufFile, tensor: ProtobufField):
   return outline;
 }
 
-/** Reads a StringStringEntryProto. */
+/** Reads a StringStringEntryProto, a pair of key and value. An absent key or value is "". */
 export async function readOnnxEntry(file: ProtobufFile, entry: ProtobufField): Promise<[key: string, value: string]> {
   let key = "";
   let value = "";

@@ -45,7 +45,10 @@ export function onnxType(number: number): OnnxType | undefined {
   return types.get(number);
 }
 
-/** The name of an element type for people: "unknown" for 0, "type 99" for a number of a later version of the format. */
+/**
+ * The name of an ONNX element type for messages: "unknown" for 0, and "type 99" (with the number) for a number of a later version
+ * of the format.
+ */
 export function onnxTypeName(number: number): string {
   return types.get(number)?.name ?? (number === 0 ? "unknown" : `type ${number}`);
 }

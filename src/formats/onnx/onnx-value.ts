@@ -12,7 +12,7 @@ import {
   valueInfoProto,
 } from "./onnx-fields.ts";
 
-/** An input or output of an ONNX graph. */
+/** The name, type and shape of an input or output of an ONNX graph. */
 export interface OnnxValue {
   readonly name: string;
   /** "float32", "int64", ... for a tensor; "sequence(float32)", "map(int64, float32)", "optional(...)" or "sparse(...)" for other types. */
@@ -31,7 +31,10 @@ const wrappers: ReadonlyMap<number, string> = new Map([
   [typeProto.optionalType, "optional"],
 ]);
 
-/** Reads a ValueInfoProto. Throws Error for more than 256 dimensions or types nested more than 16 deep. */
+/**
+ * Reads a ValueInfoProto: the name, type and shape of a value. Throws Error for more than 256 dimensions or types nested more
+ * than 16 deep.
+ */
 export async function readOnnxValue(file: ProtobufFile, value: ProtobufField): Promise<OnnxValue> {
   let name = "";
   let type: ValueType = { type: "unknown" };

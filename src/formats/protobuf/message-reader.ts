@@ -16,7 +16,7 @@ const itemsPerTimeCheck = 4096;
 /** Graphs within graphs and types within types of real models nest a handful deep, and each takes a few levels of messages. */
 const maxMessageDepth = 200;
 
-/** Limits on what a file may unpack to. */
+/** Limits on the memory and time that parsing one file may take. */
 export interface ParseBudget {
   /** Adds to the bytes held. Throws if they exceed the limit. `what` names them in the error. */
   chargeStep(bytes: number, what: string): void;
@@ -25,14 +25,14 @@ export interface ParseBudget {
 }
 
 /**
- * Handles one field of a message: reads its content with `reader` and adds it to `into`. `field` is the field's number. A field whose content is not
- * read is skipped.
+ * Handles one field of a protobuf message: reads its content with `reader` and adds it to `into`. `field` is the field's number.
+ * A field whose content is not read is skipped.
  */
 export type ReadField<T> = (field: number, into: T, reader: MessageReader) => void;
 
 /**
- * Reads a message field by field. `whole` and `message` read messages; the other methods read the content of the current field. All throw Error if the
- * bytes are damaged or end too early.
+ * Reads a protobuf message field by field. `whole` and `message` read messages; the other methods read the content of the current
+ * field. All throw Error if the bytes are damaged or end too early.
  */
 export class MessageReader {
   readonly #pbf: PbfReader;

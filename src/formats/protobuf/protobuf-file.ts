@@ -16,7 +16,10 @@ import {
 /** Largest number of bytes of a text. Names are shorter; longer ones are refused. */
 const maxTextBytes = 64 * 1024;
 
-/** Methods throw Error if the bytes are not valid protobuf or end too early, and MODEL_UNSUPPORTED beyond the limits of `FileWindow`. */
+/**
+ * Reads the fields of a protobuf file through a FileWindow without loading the file. Methods throw Error if the bytes are not
+ * valid protobuf or end too early, and MODEL_UNSUPPORTED beyond the limits of FileWindow.
+ */
 export class ProtobufFile {
   readonly #window: FileWindow;
   readonly #pbf: PbfReader;

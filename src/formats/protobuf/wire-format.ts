@@ -4,7 +4,7 @@
  */
 import type { PbfReader } from "pbf";
 
-/** One field of a message. Its content is a range of the file and is not decoded. */
+/** One field of a protobuf message. Its content is a byte range of the file and is not decoded. */
 export interface ProtobufField {
   readonly number: number;
   /** 0 varint, 1 eight bytes, 2 length-delimited, 5 four bytes. */
@@ -16,12 +16,12 @@ export interface ProtobufField {
   readonly value: number;
 }
 
-/** Largest number of bytes of a varint. */
+/** Largest number of bytes that a protobuf varint takes: 64 bits, seven bits per byte. */
 export const maxVarintBytes = 10;
-/** Largest number of bytes of a field's header. */
+/** Largest number of bytes of a protobuf field's header: its tag, and its length or value, each a varint. */
 export const maxHeaderBytes: number = 2 * maxVarintBytes;
 
-/** The wire type of length-delimited fields: messages, strings, bytes and packed lists of numbers. */
+/** The protobuf wire type of length-delimited fields: messages, strings, bytes and packed lists of numbers. */
 export const lengthDelimited = 2;
 
 /**
@@ -51,7 +51,10 @@ export function readFieldHeader(pbf: PbfReader, bufferStart: number, position: n
   return { number, wireType, start, end: stop, value };
 }
 
-/** The unsigned varint at `position`; `pbf.pos` stands behind it afterwards. Parameters and errors are those of `readFieldHeader`. */
+/**
+ * Decodes the unsigned varint at byte `position` of the file; `pbf.pos` is behind it afterwards. The other parameters and the
+ * errors are those of `readFieldHeader`.
+ */
 export function readVarint(pbf: PbfReader, bufferStart: number, position: number, end: number): number {
   pbf.pos = position - bufferStart;
   let value: number;

@@ -9,7 +9,7 @@ import { at, required } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import type { DataType, Tensor, TensorData } from "../../tensor.ts";
 
-/** One tensor as the header describes it. */
+/** One tensor as the header of a safetensors file describes it: its type, shape and byte range. */
 export interface SafetensorsEntry {
   readonly name: string;
   /** Element type in the spelling of the format: "F32", "F16", "I8", ... */
@@ -20,7 +20,10 @@ export interface SafetensorsEntry {
   readonly end: number;
 }
 
-/** A valid header: every range is inside the file, has the size of its shape, and does not overlap another. */
+/**
+ * The header of a valid safetensors file: every byte range is inside the file, has the size of its shape, and does not overlap
+ * another.
+ */
 export interface SafetensorsHeader {
   /** Path of the file. */
   readonly path: string;
@@ -73,8 +76,9 @@ const maxMarks = 2_000_000;
 const chunkBytes = 8 * 1024 * 1024;
 
 /**
- * Reads and validates the header of a file. Throws MODEL_NOT_FOUND if there is no such file, MODEL_INVALID if it is not a complete safetensors file,
- * MODEL_UNSUPPORTED if its header is larger than any known one, LOAD_FAILED if it cannot be read, and ABORTED.
+ * Reads and validates the header of the safetensors file at `path`. Throws MODEL_NOT_FOUND if there is no such file,
+ * MODEL_INVALID if it is not a complete safetensors file, MODEL_UNSUPPORTED if its header is larger than 100 MB or has more
+ * entries than any known file, LOAD_FAILED if it cannot be read, and ABORTED.
  */
 export async function readSafetensorsHeader(path: string, signal?: AbortSignal): Promise<SafetensorsHeader> {
   throwIfAborted(signal);
@@ -94,14 +98,20 @@ export async function readSafetensorsHeader(path: string, signal?: AbortSignal):
   });
 }
 
-/** Reads one tensor. Throws MODEL_UNSUPPORTED if there is none of that name or its type is not a `DataType`, and otherwise as `readSafetensorsHeader` does. */
+/**
+ * Reads the tensor with this name from the safetensors file. Throws MODEL_UNSUPPORTED if there is none of that name or its type
+ * is not a `DataType`, and otherwise as `readSafetensorsHeader` does.
+ */
 export async function readTensor(header: SafetensorsHeader, name: string, signal?: AbortSignal): Promise<Tensor> {
   const { path } = header;
   const part = tensorRange(header, name);
   return part.tensor(await withFile(path, (file) => readRange(file, path, part.start, part.bytes, signal)));
 }
 
-/** The range of a tensor in the file, for callers that read it themselves. Throws MODEL_UNSUPPORTED as `readTensor` does. */
+/**
+ * The byte range of the tensor with this name, for callers that read the file themselves. Throws MODEL_UNSUPPORTED if there is no
+ * tensor of that name or its type is not a `DataType`.
+ */
 export function tensorRange(header: SafetensorsHeader, name: string): TensorRange {
   const { path } = header;
   const entry = header.tensors.get(name);
@@ -116,7 +126,7 @@ export function tensorRange(header: SafetensorsHeader, name: string): TensorRang
   return { start, bytes: end - start, tensor };
 }
 
-/** The range of a tensor in its file. */
+/** The byte range of a tensor in its safetensors file, with the function that makes a tensor of these bytes. */
 export interface TensorRange {
   /** Position of the first byte in the file. */
   readonly start: number;

@@ -5,8 +5,9 @@ import { serializeSafetensors } from "./read-safetensors.ts";
 import type { Tensor } from "../../tensor.ts";
 
 /**
- * Writes a file with these tensors. The file appears atomically: it is written to a temporary file that is flushed and renamed. The same tensors and metadata always
- * give the same bytes. Throws OUTPUT_FAILED for errors of the file system, INPUT_INVALID as `serializeSafetensors` does.
+ * Writes a safetensors file with these tensors. The file appears atomically: a temporary file is written, flushed and renamed.
+ * The same tensors and metadata always give the same bytes. Throws OUTPUT_FAILED for errors of the file system, and INPUT_INVALID
+ * if a tensor's data does not fill its shape or has a type that the format does not have.
  */
 export async function writeSafetensors(
   path: string,

@@ -1,4 +1,7 @@
-/** The content of a valid metadata.json of a Kapsl package. Absent fields are undefined, although Kapsl writes null. */
+/**
+ * The content of a valid metadata.json of an .aimod package, the model packages of the program Kapsl. Absent fields are
+ * undefined, although Kapsl writes null.
+ */
 export interface AimodJson {
   readonly project_name: string;
   readonly framework: string;

@@ -5,7 +5,7 @@ import type { AimodJson } from "./aimod-json.ts";
 import { normalizeWord, requirementsOf, selectionOf, settingsOf } from "./hardware.ts";
 import { formatOfFramework, tasksByKapslTask } from "./vocabulary.ts";
 
-/** What a valid metadata.json states, as fields of our manifest. */
+/** Converts a valid metadata.json of an .aimod package to the fields of our manifest that it states. */
 export function aimodOverrides(json: AimodJson): ManifestOverrides {
   const { project_name, framework, format, task, model_file, version, created_at, model_type, metadata } = json;
   const hardware = json.hardware_requirements ?? {};

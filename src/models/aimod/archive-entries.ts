@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { Parser, type ReadEntry } from "tar";
 import { Mutex } from "../../concurrency/mutex.ts";
 
-/** One entry of an archive. */
+/** One entry of a tar archive. */
 export interface ArchiveEntry {
   readonly name: string;
   /** "file", "folder", or the name of another type in the `tar` package: "SymbolicLink", "CharacterDevice", ... */
@@ -24,12 +24,12 @@ const types: Readonly<Record<string, string>> = {
   Directory: "folder",
 };
 
-/** An invalid archive. The message completes the sentence "the package ...". */
+/** Thrown for an invalid archive. The message completes the sentence "the package ...". */
 export class ArchiveError extends Error {}
 
 /**
- * Calls `visit` for every entry in order and waits for it. Throws what `visit` throws, and ArchiveError if the archive is damaged or ends before its end marker.
- * Nothing is read after an error.
+ * Reads a tar archive: calls `visit` for every entry in order, and waits for it. Throws what `visit` throws, and ArchiveError if
+ * the archive is damaged or ends before its end marker. Nothing is read after an error.
  */
 export async function readEntries(tar: AsyncIterable<Uint8Array>, visit: (entry: ArchiveEntry) => Promise<void>): Promise<void> {
   const parser = new Parser({ strict: true });

@@ -1,4 +1,7 @@
-/** Limits on the content of an archive. `ratio` and `entries` stop decompression bombs; the sizes stop archives larger than any disk. */
+/**
+ * Limits on the content of an .aimod archive. `ratio` and `entries` stop decompression bombs; the sizes stop archives larger than
+ * any disk.
+ */
 export interface ArchiveLimits {
   /** Largest number of files and folders. */
   readonly entries: number;
@@ -15,8 +18,8 @@ export interface ArchiveLimits {
 }
 
 /**
- * The limits that apply to every package. gzip reaches about 1,030:1 (RFC 1951: 258 bytes in two bits), while weights shrink by less than half and JSON to a
- * tenth. The largest published checkpoints have a few hundred files and less than 2 TB.
+ * The limits that apply to every .aimod package. gzip reaches about 1,030:1 (RFC 1951: 258 bytes in two bits), while weights
+ * shrink by less than half and JSON to a tenth. The largest published checkpoints have a few hundred files and less than 2 TB.
  */
 export const archiveLimits: ArchiveLimits = {
   entries: 10_000,

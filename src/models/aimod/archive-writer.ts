@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { Header, Pax } from "tar";
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 
-/** A file to be archived. */
+/** A file to be written to a tar archive. */
 export interface ArchiveFile {
   /** Relative path with slashes. */
   readonly name: string;
@@ -18,7 +18,10 @@ const blockBytes = 512;
 /** Fixed header fields, so that a header depends only on the name and size. */
 const fields = { mode: 0o644, uid: 0, gid: 0, mtime: new Date(0), uname: "", gname: "" } as const;
 
-/** The bytes of the archive, in chunks. Throws MODEL_INVALID if a file cannot be read or its size has changed. */
+/**
+ * The bytes of a tar archive of these files, in chunks. The same files give the same bytes: headers have fixed owners, modes and
+ * times. Throws MODEL_INVALID if a file cannot be read or its size has changed.
+ */
 export async function* archiveOf(files: readonly ArchiveFile[]): AsyncGenerator<Buffer> {
   for (const file of files) {
     yield headerOf(file);

@@ -7,12 +7,18 @@ import { normalizeWord, providersOf } from "./hardware.ts";
 import { aimodSchema } from "./schema.ts";
 import { formatOfFramework, strategies } from "./vocabulary.ts";
 
-/** The result: problems of an invalid file, or the valid content with the unsupported features it asks for. All are sentences. */
+/**
+ * The result of `checkAimod`: the problems of an invalid metadata.json, or its valid content with the unsupported features it
+ * asks for. Problems and features are sentences.
+ */
 export type AimodCheck =
   | { readonly problems: readonly string[] }
   | { readonly problems?: never; readonly json: AimodJson; readonly unsupported: readonly string[] };
 
-/** Validates the content of a metadata.json. Null fields count as absent. */
+/**
+ * Validates the content of the metadata.json of an .aimod package. Null fields count as absent. Never throws: problems are
+ * returned.
+ */
 export function checkAimod(written: JsonObject): AimodCheck {
   const value = omitNullishFields(written);
   const result = aimodSchema.safeParse(value);

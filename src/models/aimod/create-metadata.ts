@@ -11,8 +11,9 @@ import { backendOfFormat, deviceOfProvider } from "./vocabulary.ts";
 const fixed = { version: "1.0.0", created_at: "1970-01-01T00:00:00Z" } as const;
 
 /**
- * The metadata.json of a package of the model, with the project name `name`. `model_file` is the first variant; the others are found in the folder when the package
- * is read. Targets of other backends and fields that Kapsl does not have stay in the other manifests of the folder, which the package contains.
+ * Creates the metadata.json of an .aimod package of the model, with the project name `name`. `model_file` is the first variant;
+ * the others are found in the folder when the package is read. Targets of other backends and fields that Kapsl does not have stay
+ * in the other manifests of the folder, which the package contains.
  */
 export function createMetadata(manifest: Manifest, name: string): AimodJson {
   const [main] = manifest.variants;

@@ -3,7 +3,7 @@
  * it is relative to.
  */
 
-/** A valid relative path, or the reason why the name is refused. */
+/** The result of `checkEntryName`: a valid relative path, or the reason why the name of an archive entry is refused. */
 export type EntryName = { readonly path: string; readonly refusal?: never } | { readonly path?: never; readonly refusal: string };
 
 /** Largest number of bytes of a path component and of a path. */
@@ -13,7 +13,10 @@ const maxNameBytes = 1024;
 /** Device names of Windows, with any extension (https://learn.microsoft.com/windows/win32/fileio/naming-a-file). */
 const devices = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
 
-/** Validates a name and returns it as a relative path with slashes; "" is the folder itself. A refusal completes the sentence "the entry ...". */
+/**
+ * Validates the name of an archive entry and returns it as a relative path with slashes; "" is the folder itself. Names are
+ * refused that lead out of the folder or that some platform cannot have. A refusal completes the sentence "the entry ...".
+ */
 export function checkEntryName(name: string): EntryName {
   if (name === "") return { refusal: "has no name" };
   if (/\p{Cc}/u.test(name)) return { refusal: "has a control character in its name" };
@@ -31,7 +34,7 @@ export function checkEntryName(name: string): EntryName {
   return { path };
 }
 
-/** A key that is equal for paths that are the same file on some file system: it ignores case and Unicode normalization. */
+/** A comparison key, equal for paths that are the same file on some file system: it ignores case and Unicode normalization. */
 export function entryKey(path: string): string {
   return path.normalize("NFC").toLowerCase();
 }

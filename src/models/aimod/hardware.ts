@@ -4,12 +4,12 @@ import type { ManifestSelection, ManifestSettings, Requirements } from "../manif
 import type { HardwareRequirements } from "./aimod-json.ts";
 import { backendOfFormat, deviceOfProvider, optimizationOfLevel, precisionOf } from "./vocabulary.ts";
 
-/** Bytes of the unit of Kapsl's fields in MB. */
+/** Bytes in one unit of those fields of metadata.json whose names end in `_mb`: 1024 x 1024. */
 export const bytesOfMegabyte: number = 1024 * 1024;
 
 /**
- * The targets of a package: each provider becomes targets of the backend for `format`. As in Kapsl, `device_id` is the number of every device except the CPU; each
- * number in `gpu_device_ids` becomes a target.
+ * The targets that an .aimod package asks for: each Kapsl provider ("cuda") becomes targets of the backend for `format`. As in
+ * Kapsl, `device_id` is the number of every device except the CPU; each number in `gpu_device_ids` becomes a target.
  */
 export function selectionOf(hardware: HardwareRequirements, format: ModelFormat): ManifestSelection {
   const providers = providersOf(hardware);
@@ -19,7 +19,7 @@ export function selectionOf(hardware: HardwareRequirements, format: ModelFormat)
   return { backends: [], ...(preferred === undefined ? {} : { preferred }), fallbacks };
 }
 
-/** Names of the providers, the preferred one first, without repetitions. */
+/** Names of the Kapsl providers that a package asks for, the preferred one first, without repetitions. */
 export function providersOf({ preferred_provider, fallback_providers }: HardwareRequirements): readonly string[] {
   const named = [...(preferred_provider === undefined ? [] : [preferred_provider]), ...(fallback_providers ?? [])];
   return [...new Set(named.map(normalizeWord))];
@@ -37,7 +37,10 @@ function indicesOf({ device_id, gpu_device_ids }: HardwareRequirements): readonl
   return [...new Set([...(device_id === undefined ? [] : [device_id]), ...(gpu_device_ids ?? [])])];
 }
 
-/** The requirements of a package. Zero means none. Required device memory is the larger of `min_vram_mb` and `gpu_memory_reservation_mb`. */
+/**
+ * The requirements of an .aimod package, in bytes. Zero means none. Required device memory is the larger of `min_vram_mb` and
+ * `gpu_memory_reservation_mb`.
+ */
 export function requirementsOf(hardware: HardwareRequirements): Requirements {
   const { min_memory_mb, min_vram_mb, gpu_memory_reservation_mb, min_cuda_version, required_precision } = hardware;
   const memory = min_memory_mb ?? 0;
@@ -51,7 +54,7 @@ export function requirementsOf(hardware: HardwareRequirements): Requirements {
   };
 }
 
-/** The load settings of a package. */
+/** The load settings that an .aimod package states: its graph optimization level. */
 export function settingsOf({ graph_optimization_level }: HardwareRequirements): { readonly settings?: ManifestSettings } {
   const graphOptimization = optimizationOfLevel.get(normalizeWord(graph_optimization_level ?? ""));
   return graphOptimization === undefined ? {} : { settings: { graphOptimization } };

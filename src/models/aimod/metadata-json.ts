@@ -4,16 +4,22 @@ import { manifestInvalid, manifestUnsupported } from "../validation/manifest-err
 import { type Folder, type JsonObject, readJsonObject, shownIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 
-/** Name of the manifest in every package. */
+/** File name of the manifest in every .aimod package. */
 export const metadataName = "metadata.json";
 
-/** What the metadata.json of the folder states, or undefined if there is none or it is not one of Kapsl (the name is common). Throws MODEL_INVALID or MODEL_UNSUPPORTED. */
+/**
+ * Reads what the metadata.json of the folder states. Returns undefined if there is none or it is not one of Kapsl, since the file
+ * name is common. Throws MODEL_INVALID for an invalid one, and MODEL_UNSUPPORTED for features that this version does not have.
+ */
 export async function readAimodFolder(folder: Folder): Promise<ManifestOverrides | undefined> {
   const json = await readJsonObject(folder, metadataName);
   return json === undefined || !isKapslMetadata(json) ? undefined : await readOverrides(folder, json);
 }
 
-/** What the metadata.json of an unpacked package states. Throws MODEL_INVALID if there is none or it is invalid, MODEL_UNSUPPORTED for unsupported features. */
+/**
+ * Reads what the metadata.json of an unpacked .aimod package states. Throws MODEL_INVALID if there is none or it is invalid, and
+ * MODEL_UNSUPPORTED for features that this version does not have.
+ */
 export async function readAimodPackage(folder: Folder): Promise<ManifestOverrides> {
   const json = await readJsonObject(folder, metadataName);
   if (json === undefined)
@@ -21,7 +27,7 @@ export async function readAimodPackage(folder: Folder): Promise<ManifestOverride
   return await readOverrides(folder, json);
 }
 
-/** Whether a metadata.json is one of Kapsl: it has the three fields that every package states. */
+/** Whether a metadata.json is one of Kapsl: it has the three fields that every .aimod package states. */
 export function isKapslMetadata(json: JsonObject): boolean {
   return ["project_name", "framework", "model_file"].every((key) => typeof json[key] === "string");
 }

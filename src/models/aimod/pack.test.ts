@@ -80,7 +80,7 @@ describe("pack", () => {
     });
   });
 
-  it("makes the same bytes of the same files, whenever and whatever way they were written", async () => {
+  it("packs the same files to the same bytes, whatever their times and the order in which they were written", async () => {
     const first = await folder({ "b.txt": "1", "a.txt": "2", "dir/c.txt": "3", "dir-d.txt": "4" });
     const second = join(await mkdtemp(join(root, "f-")), "small");
     for (const name of ["dir/c.txt", "dir-d.txt", "a.txt", "b.txt", "config.json", "onnx/model_fp16.onnx", "onnx/model.onnx"]) {
@@ -107,7 +107,7 @@ describe("pack", () => {
     expect((await readFile(`${first}.aimod`)).subarray(0, 10)).toEqual(Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]));
   });
 
-  it("says in metadata.json what the manifest says, in Kapsl's words", async () => {
+  it("writes the manifest's fields to metadata.json under Kapsl's names", async () => {
     const own = {
       name: "mine",
       tasks: ["text-generation"],
@@ -235,7 +235,7 @@ describe("pack refuses, and leaves nothing", () => {
     expect(await readdir(join(output, ".."))).toEqual([]);
   });
 
-  it("to write over a package, unless told to", async () => {
+  it("to overwrite a package without `replace`", async () => {
     const path = await folder();
     await writeFile(`${path}.aimod`, "mine");
     await expect(pack(path, { output: `${path}.aimod` })).rejects.toMatchObject({ code: "OUTPUT_FAILED" });

@@ -14,7 +14,7 @@ import { createMetadata } from "./create-metadata.ts";
 import { packageFiles } from "./package-files.ts";
 import { packageExtension } from "./package-name.ts";
 
-/** Options of `pack`. */
+/** Options of `pack`, which writes a model to an .aimod package. */
 export interface PackOptions {
   /** Path of the package. Default: NAME.aimod in the current folder. */
   readonly output?: string;
@@ -25,7 +25,7 @@ export interface PackOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The result of packing a model. */
+/** What `pack` wrote: the path, size and digest of the .aimod package. */
 export interface PackReport {
   /** Name of the model in the package. */
   readonly name: string;
@@ -42,8 +42,9 @@ export interface PackReport {
 }
 
 /**
- * Packs the model that a reference names. The package is written to a temporary file and renamed. The same files give the same bytes on the same version of
- * Node.js. Throws what reading the model throws, INPUT_INVALID for a folder that cannot be packed, OUTPUT_FAILED for errors of the file system, and ABORTED.
+ * Packs the model that a reference names into an .aimod package. The package is written to a temporary file and renamed. The same
+ * files give the same bytes on the same version of Node.js. Throws what reading the model throws, INPUT_INVALID for a folder that
+ * cannot be packed, OUTPUT_FAILED for errors of the file system or an existing file, and ABORTED.
  */
 export async function pack(reference: string, options: PackOptions = {}): Promise<PackReport> {
   const { replace = false, signal } = options;

@@ -226,7 +226,7 @@ describe("a package", () => {
     expect(second.variants.map(({ name }) => name)).toEqual(["fp16", "fp32"]);
   });
 
-  it("gives way to an inferyard.json in it, where that says something", async () => {
+  it("yields to an inferyard.json in it for the fields that it states", async () => {
     const own = { path: "inferyard.json", content: '{"name":"ours","requirements":{"memoryBytes":7},"provenance":"here"}' };
     const hardware_requirements = { preferred_provider: "cpu", min_memory_mb: 1 };
     const manifest = await read(archive(metadata({ hardware_requirements }), model, own));
@@ -463,7 +463,7 @@ describe("unpacking", () => {
     expect(await left(dataFolder)).toHaveLength(1);
   });
 
-  it("sweeps away what a killed process left, and nothing of a running one or of another machine", async () => {
+  it("removes what a killed process left, and nothing of a running one or of another machine", async () => {
     const { path, dataFolder } = await place(filled());
     const own = `.unpacking-${hostname().replaceAll(/[^a-zA-Z0-9]/g, "")}-`;
     const end = "-00000000-0000-0000-0000-000000000000";

@@ -29,8 +29,9 @@ export async function readPackage(file: Folder, options: ReadOptions): Promise<M
 }
 
 /**
- * Absolute path of the folder with the unpacked package, `packages/<sha256>` in the data folder. The package is unpacked if the folder does not exist; the folder
- * appears atomically. If two processes unpack the same package, one of the two equal folders stays.
+ * Unpacks an .aimod package and returns the absolute path of the folder, `packages/<sha256>` in the data folder. A package that
+ * is unpacked already is not unpacked again. The folder appears atomically; if two processes unpack the same package, one of the
+ * two equal folders stays.
  */
 export async function openPackage(file: Folder, options: ReadOptions, limits: ArchiveLimits = archiveLimits): Promise<string> {
   const { dataFolder: data = dataFolder(), digests } = options;

@@ -46,7 +46,7 @@ const hardware: z.ZodType<HardwareRequirements> = z.strictObject({
   strategy: word(strategies.keys()).exactOptional(),
 });
 
-/** The schema. Unknown fields are errors. */
+/** The schema of the metadata.json of an .aimod package. Unknown fields are errors. */
 export const aimodSchema: z.ZodType<AimodJson> = z.strictObject({
   project_name: z.string().min(1),
   framework: word(formatOfFramework.keys()),

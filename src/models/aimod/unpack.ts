@@ -14,7 +14,7 @@ import { withDiskErrors } from "../store/disk.ts";
 import { checkEntryName, entryKey } from "./entry-name.ts";
 import { metadataName } from "./metadata-json.ts";
 
-/** The result of unpacking a package. */
+/** Digest and size of a package that was unpacked. */
 export interface Unpacked {
   /** Hexadecimal digest of the package as it was read. */
   readonly sha256: string;

@@ -1,7 +1,9 @@
 /** The words of Kapsl's metadata.json with their meaning here. Kapsl compares all of them without regard to case. */
 import type { LoadSettings, ModelFormat, Precision } from "../../backend.ts";
 
-/** Formats by `framework` or the newer `format`. An `llm` is an ONNX graph that generates text. */
+/**
+ * Model formats by the field `framework`, or the newer `format`, of metadata.json. An `llm` is an ONNX graph that generates text.
+ */
 export const formatOfFramework: ReadonlyMap<string, ModelFormat> = new Map<string, ModelFormat>([
   ["onnx", "onnx"],
   ["llm", "onnx"],
@@ -10,7 +12,7 @@ export const formatOfFramework: ReadonlyMap<string, ModelFormat> = new Map<strin
   ["native", "safetensors"],
 ]);
 
-/** Hugging Face tasks by the newer `task`. `forward` is a plain run on tensors and implies no task. */
+/** Hugging Face tasks by the newer field `task` of metadata.json. `forward` is a plain run on tensors and implies no task. */
 export const tasksByKapslTask: ReadonlyMap<string, readonly string[] | undefined> = new Map<
   string,
   readonly string[] | undefined
@@ -24,14 +26,14 @@ export const tasksByKapslTask: ReadonlyMap<string, readonly string[] | undefined
   ["forward", undefined],
 ]);
 
-/** The backend for each format. */
+/** The backend that runs an .aimod package of each model format. */
 export const backendOfFormat: Readonly<Record<ModelFormat, string>> = {
   onnx: "onnx",
   gguf: "llamacpp",
   safetensors: "native",
 };
 
-/** Devices by Kapsl's providers. With ONNX Runtime, `metal` is CoreML. */
+/** Our device names by the providers of Kapsl's metadata.json. With ONNX Runtime, `metal` is CoreML. */
 export const deviceOfProvider: ReadonlyMap<string, string> = new Map([
   ["cpu", "cpu"],
   ["cuda", "cuda"],
@@ -43,7 +45,7 @@ export const deviceOfProvider: ReadonlyMap<string, string> = new Map([
   ["openvino", "openvino"],
 ]);
 
-/** Precisions by `required_precision`. */
+/** Precisions by the values of `required_precision` in metadata.json. */
 export const precisionOf: ReadonlyMap<string, Precision> = new Map<string, Precision>([
   ["fp32", "fp32"],
   ["fp16", "fp16"],
@@ -52,7 +54,7 @@ export const precisionOf: ReadonlyMap<string, Precision> = new Map<string, Preci
   ["int4", "int4"],
 ]);
 
-/** Values of the load setting `graphOptimization` by `graph_optimization_level`. */
+/** Values of the load setting `graphOptimization` by `graph_optimization_level` of metadata.json. */
 export const optimizationOfLevel: ReadonlyMap<string, NonNullable<LoadSettings["graphOptimization"]>> = new Map([
   ["disable", "disabled"],
   ["0", "disabled"],
@@ -65,7 +67,10 @@ export const optimizationOfLevel: ReadonlyMap<string, NonNullable<LoadSettings["
   ["99", "all"],
 ]);
 
-/** Whether a `strategy` replicates the model, as the option `replicas` does, or splits it over several devices, which no backend of this version supports. */
+/**
+ * What each `strategy` of metadata.json means: it replicates the model, as the option `replicas` does, or splits it over several
+ * devices, which no backend of this version supports.
+ */
 export const strategies: ReadonlyMap<string, "replicas" | "split"> = new Map<string, "replicas" | "split">([
   ["auto", "replicas"],
   ["pool", "replicas"],
@@ -76,5 +81,5 @@ export const strategies: ReadonlyMap<string, "replicas" | "split"> = new Map<str
   ["tensor-parallel", "split"],
 ]);
 
-/** The values of `isolation_mode`. Only the first requires nothing. */
+/** The values that `isolation_mode` of metadata.json may have. Only the first requires nothing. */
 export const isolationModes: readonly string[] = ["best_effort", "reserved", "hard"];

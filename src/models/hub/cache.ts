@@ -14,7 +14,10 @@ function repositoryFolder(cacheFolder: string, repository: string): string {
   return join(cacheFolder, `models--${repository.replaceAll("/", "--")}`);
 }
 
-/** The files of a revision that the cache has, in the form of a listing of the hub, or undefined if it has none. Throws MODEL_INVALID if it cannot be read. */
+/**
+ * Lists the files of a revision that Hugging Face's cache on this machine has, in the form of a listing of the hub. Returns
+ * undefined if it has none of the revision. Throws MODEL_INVALID if the cache cannot be read.
+ */
 export async function readCachedListing(cacheFolder: string, reference: HubReference): Promise<Listing | undefined> {
   try {
     return await readListing(cacheFolder, reference);
@@ -61,7 +64,10 @@ async function digestOfCached(path: string): Promise<Pick<HubFile, "sha256" | "g
   return { sha256: hash.digest().sha256 };
 }
 
-/** Absolute path of the cached file with this digest and size, or undefined if the cache has none. The caller verifies the content. */
+/**
+ * Absolute path of the file in Hugging Face's cache with this digest and size, or undefined if the cache has none. The content
+ * may be damaged; the caller verifies the digest.
+ */
 export async function cachedBlob(
   cacheFolder: string,
   repository: string,

@@ -7,7 +7,7 @@ import { InferyardError, messageOf } from "../../errors.ts";
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How the hub is reached. */
+/** How the Hugging Face hub is reached: its URL, the access token, the cache folder, and whether the network may be used. */
 export interface HubConfig {
   /** URL of the hub, without a slash at the end. */
   readonly endpoint: string;
@@ -20,9 +20,9 @@ export interface HubConfig {
 }
 
 /**
- * Reads HF_ENDPOINT, HF_TOKEN, HF_TOKEN_PATH, HF_HOME, HF_HUB_CACHE and HF_HUB_OFFLINE as huggingface_hub does
- * (https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables). `offline` overrides HF_HUB_OFFLINE. Throws CONFIG_INVALID for an invalid
- * endpoint or token.
+ * Reads the hub's configuration from HF_ENDPOINT, HF_TOKEN, HF_TOKEN_PATH, HF_HOME, HF_HUB_CACHE and HF_HUB_OFFLINE as
+ * huggingface_hub does (https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables). `offline` overrides
+ * HF_HUB_OFFLINE. Throws CONFIG_INVALID for an invalid endpoint or token.
  */
 export async function readHubConfig(environment: Environment = process.env, offline?: boolean): Promise<HubConfig> {
   const variable = (name: string): string | undefined => environment[name]?.trim() || undefined;

@@ -5,7 +5,7 @@ import type { HubReference } from "../reference/remote-reference.ts";
 import { type Network, sendRequest } from "./request.ts";
 import { TransientError, type Retry, withRetries } from "./retry.ts";
 
-/** A file of a repository. Exactly one of the digests is present. */
+/** A file of a hub repository. Exactly one of the digests is present. */
 export interface HubFile {
   /** Path relative to the repository, with slashes. */
   readonly path: string;
@@ -19,7 +19,7 @@ export interface HubFile {
   readonly local?: string;
 }
 
-/** The files of one commit of a repository. */
+/** The files of one commit of a hub repository. */
 export interface Listing {
   /** Hexadecimal digest of the commit. */
   readonly commit: string;
@@ -34,15 +34,15 @@ const maxPageBytes = 64 * 1024 * 1024;
 /** Pages of a listing; the hub lists a thousand files per page. */
 const maxPages = 200;
 
-/** Options for `readListing`. */
+/** Options for `readListing`: the abort signal, and a callback before each retry. */
 export interface ListingOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
 /**
- * Lists the files of the revision that a reference names. Throws MODEL_NOT_FOUND or ACCESS_DENIED as the hub answers, MODEL_INVALID for an invalid listing,
- * DOWNLOAD_FAILED if the hub cannot be reached, and ABORTED.
+ * Asks the hub for the files of the revision that a reference names. Throws MODEL_NOT_FOUND or ACCESS_DENIED as the hub answers,
+ * MODEL_INVALID for an invalid listing, DOWNLOAD_FAILED if the hub cannot be reached, and ABORTED.
  */
 export async function readListing(network: Network, reference: HubReference, options: ListingOptions = {}): Promise<Listing> {
   const { repository, revision } = reference;
@@ -97,7 +97,10 @@ function isDangerous(path: string): boolean {
   return /[\\\p{Cc}]|^\/|^[a-zA-Z]:|(^|\/)\.\.?(\/|$)|\/\/|\/$|^$/u.test(path);
 }
 
-/** Throws MODEL_INVALID unless the name of each file means the same file on every platform, and no two names mean the same file. */
+/**
+ * Throws MODEL_INVALID unless the name of each file means the same file on every platform, and no two names mean the same file.
+ * `what` names the model in the message.
+ */
 export function refuseAmbiguousNames(what: string, files: readonly HubFile[]): void {
   const names = new Set<string>();
   for (const { path } of files) {

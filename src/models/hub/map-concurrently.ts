@@ -1,8 +1,8 @@
 /** Bounded concurrency. */
 
 /**
- * Calls `work` for every item, with at most `limit` calls at a time, and returns the results in the order of the items. After a failure the signal that the
- * other calls were given is aborted, and the first error is thrown when all calls have ended.
+ * Calls `work` for every item, with at most `limit` calls at a time, and returns the results in the order of the items. After a
+ * failure the signal that was passed to the other calls is aborted, and the first error is thrown when all calls have ended.
  */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],

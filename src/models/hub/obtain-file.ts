@@ -25,7 +25,9 @@ import type { PullMeter } from "./progress.ts";
 import type { Network } from "./request.ts";
 import { type TransferResult, ContentMismatchError, transfer } from "./transfer.ts";
 
-/** A file to be obtained. `size` is absent if only the server knows it. */
+/**
+ * A file of a model that a pull must obtain from the store, a cache or the network. `size` is absent if only the server knows it.
+ */
 export interface WantedFile extends Omit<HubFile, "size"> {
   readonly size?: number;
   readonly url: string;
@@ -33,7 +35,7 @@ export interface WantedFile extends Omit<HubFile, "size"> {
   readonly what: string;
 }
 
-/** What obtaining files needs. */
+/** Where `obtainFile` looks for a file: the store, Hugging Face's cache, and the network. */
 export interface ObtainContext {
   readonly layout: StoreLayout;
   /** Undefined if the pull is offline. */
@@ -44,14 +46,18 @@ export interface ObtainContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Name of the incomplete download of a file. It follows from the digest, so that two pulls of the same content continue the same download. */
+/**
+ * File name of the incomplete download of a file. It follows from the digest, so that two pulls of the same content continue the
+ * same download.
+ */
 export function downloadName({ sha256, gitSha1 }: Pick<HubFile, "sha256" | "gitSha1">): string {
   return sha256 === undefined ? `git-${gitSha1}` : `sha256-${sha256}`;
 }
 
 /**
- * Obtains the file and returns it as the store has it. Throws DOWNLOAD_FAILED if its digest is wrong twice, MODEL_NOT_FOUND if the pull is offline, and
- * whatever fetching throws.
+ * Obtains a file from the store, Hugging Face's cache or the network, in this order, and returns its entry in the store. Throws
+ * DOWNLOAD_FAILED if the digest of what was downloaded is wrong twice, MODEL_NOT_FOUND if the pull is offline, and whatever
+ * fetching throws.
  */
 export async function obtainFile(file: WantedFile, context: ObtainContext): Promise<StoredFile> {
   const { layout, meter, signal } = context;
@@ -172,7 +178,10 @@ function digestMismatch({ what, url }: WantedFile, problem: string): InferyardEr
   });
 }
 
-/** The MODEL_NOT_FOUND error for a file or listing that is not stored on this machine while downloads are disabled. `what` is the subject of its message. */
+/**
+ * Creates the MODEL_NOT_FOUND error for a file or listing that is not on this machine while downloads are disabled. `what` is the
+ * subject of its message. The error is returned, not thrown.
+ */
 export function offlineError(what: string): InferyardError {
   return new InferyardError("MODEL_NOT_FOUND", `${what} is not on this machine, and it is offline`, {
     remedy: "pull it with a network; offline is set by HF_HUB_OFFLINE, INFERYARD_OFFLINE or the setting `offline`",

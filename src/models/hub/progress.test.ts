@@ -10,7 +10,7 @@ describe("PullMeter", () => {
     return { meter: new PullMeter("hf:owner/name", (progress) => told.push(progress)), told };
   }
 
-  it("tells of what came just before a standstill, though it came too soon after the last report", () => {
+  it("reports bytes that arrived too soon after the last report, also if nothing arrives after them", () => {
     const { meter, told } = watched();
     meter.addReceived(10, "a");
     meter.addReceived(20, "a");
@@ -22,7 +22,7 @@ describe("PullMeter", () => {
     expect(told).toHaveLength(2);
   });
 
-  it("tells nothing after its last word, nor after a failure", () => {
+  it('reports nothing after "done" or a failure', () => {
     const { meter, told } = watched();
     meter.addReceived(10, "a");
     meter.addReceived(20, "a");

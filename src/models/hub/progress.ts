@@ -1,6 +1,6 @@
 /** Progress reports of a pull. */
 
-/** The state of a pull. */
+/** A progress report of a pull, which fetches a model into the store. */
 export interface PullProgress {
   /** The reference that is pulled. */
   readonly reference: string;
@@ -28,7 +28,10 @@ const minReportIntervalMs = 100;
 /** Time over which the rate is averaged. */
 const rateWindowMs = 3000;
 
-/** Counts the bytes of a pull and reports its progress, at most ten times a second. */
+/**
+ * Counts the bytes of a pull and reports its progress, at most ten times a second. Byte counts include what was on this machine
+ * already.
+ */
 export class PullMeter {
   readonly #reference: string;
   readonly #onProgress: ((progress: PullProgress) => void) | undefined;

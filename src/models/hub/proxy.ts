@@ -1,22 +1,23 @@
 /** A `fetch` that uses the proxy that the environment names. */
 import type { Environment } from "./hub-config.ts";
 
-/** The part of a fetch Response that is used. */
+/** The part of a fetch Response that requests to the hub use. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-/** The part of `fetch` that is used. */
+/** The part of `fetch` that requests to the hub use. */
 export type FetchFunction = (
   url: string,
   options: { readonly headers: Record<string, string>; readonly signal: AbortSignal; readonly redirect: "manual" },
 ) => Promise<HttpResponse>;
 
 /**
- * The global `fetch`, or that of undici with a proxy if HTTPS_PROXY or HTTP_PROXY is set, in upper or lower case. NO_PROXY is obeyed. The `fetch` of Node.js 20
- * does not support proxies; undici is loaded only if one is set.
+ * Returns the `fetch` for requests to the hub: the global one, or that of undici with a proxy if HTTPS_PROXY or HTTP_PROXY is
+ * set, in upper or lower case. NO_PROXY is obeyed. The `fetch` of Node.js 20 does not support proxies; undici is loaded only if a
+ * proxy is set.
  */
 export async function proxiedFetch(environment: Environment = process.env): Promise<FetchFunction> {
   const variable = (name: string): string | undefined => environment[name.toLowerCase()] || environment[name] || undefined;

@@ -17,7 +17,7 @@ import { shortName } from "../store/lookup.ts";
 import { publishTree, treePath } from "../store/trees.ts";
 import type { PullReport, PullSession } from "./pull-session.ts";
 
-/** A model to be published; see `ModelRecord` for the fields. */
+/** A fetched model that is about to appear in the store; see `ModelRecord` for the fields. */
 export interface Publication {
   readonly name: string;
   readonly reference: string;
@@ -30,8 +30,9 @@ export interface Publication {
 }
 
 /**
- * Publishes the model and returns the report of the pull. Only one pull publishes at a time, so that two pulls of different variants of a model keep both.
- * Throws MODEL_INVALID if the files are damaged, MODEL_NOT_FOUND if they have no such variant.
+ * Makes a fetched model visible in the store: checks its files, creates its folder of links and writes its record. Returns the
+ * report of the pull. Only one pull publishes at a time, so that two pulls of different variants of a model keep both. Throws
+ * MODEL_INVALID if the files are damaged, MODEL_NOT_FOUND if they have no such variant.
  */
 export async function publish(publication: Publication, pulling: PullSession): Promise<PullReport> {
   const { layout, meter, signal, started, variant } = pulling;

@@ -5,7 +5,10 @@ import { obtainFile } from "./obtain-file.ts";
 import { publish } from "./publish.ts";
 import type { PullReport, PullSession } from "./pull-session.ts";
 
-/** Pulls the file of a URL reference. Its digest must be the one in the reference. */
+/**
+ * Pulls the file of a URL reference into the store. Throws DOWNLOAD_FAILED if its digest is not the one in the reference, and
+ * otherwise what `ModelStore.pull` lists.
+ */
 export async function pullFile(reference: UrlReference, pulling: PullSession): Promise<PullReport> {
   const { url, file, sha256 } = reference;
   const { layout, network, meter, signal } = pulling;

@@ -24,7 +24,7 @@ import { mapConcurrently } from "./map-concurrently.ts";
 /** Number of files that are fetched concurrently. */
 const maxConcurrentFiles = 4;
 
-/** Pulls the model that a hub reference names, and publishes it. Throws what `ModelStore.pull` lists. */
+/** Pulls the model that a hub reference names, and publishes it in the store. Throws what `ModelStore.pull` lists. */
 export async function pullRepository(reference: HubReference, pulling: PullSession): Promise<PullReport> {
   const { network, cacheFolder } = pulling;
   const what = canonicalName(reference);

@@ -3,7 +3,7 @@ import type { StoreLayout } from "../store/layout.ts";
 import type { PullMeter } from "./progress.ts";
 import type { Network } from "./request.ts";
 
-/** The result of a pull. */
+/** The result of a pull: what the store now has of the model, and what was transferred. */
 export interface PullReport {
   /** The reference that fetches the model, without a variant. */
   readonly reference: string;
@@ -31,7 +31,7 @@ export interface PullReport {
   readonly unsupported?: string;
 }
 
-/** What the steps of one pull share. */
+/** State that the steps of one pull share: the store, the network, and the progress meter. */
 export interface PullSession {
   readonly layout: StoreLayout;
   /** Undefined if the pull is offline. */

@@ -321,7 +321,7 @@ describe("a network that fails", () => {
   });
 });
 
-describe("who may read", () => {
+describe("access", () => {
   it("the token goes to the hub and to no other host", async () => {
     await openStore({ HF_TOKEN: "secret" }).pull(reference);
     expect(new Set(hub.seen.filter(({ host }) => host === "hub").map(({ authorization }) => authorization))).toEqual(
@@ -431,7 +431,7 @@ describe("a hub that is not trusted", () => {
   });
 });
 
-describe("several at once", () => {
+describe("concurrent pulls", () => {
   it("the same model is fetched once, and the second says for whom it waits", async () => {
     await serve({ bytesPerSecond: 4e6 });
     const stages: PullProgress[] = [];
@@ -620,7 +620,7 @@ describe("a full disk", () => {
     }
   }
 
-  it("is seen before anything large is fetched", async ({ skip }) => {
+  it("is detected before anything large is fetched", async ({ skip }) => {
     await onSmallDisk(1, skip, async () => {
       model["onnx/model.onnx"] = onnx(500_000);
       await serve();

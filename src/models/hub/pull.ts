@@ -14,7 +14,7 @@ import { pullFile } from "./pull-file.ts";
 import { type RetryTiming, defaultTiming } from "./retry.ts";
 import { type Environment, readHubConfig } from "./hub-config.ts";
 
-/** Options of a pull. */
+/** Options of a pull, which fetches a model into the store. */
 export interface PullOptions {
   /** The variant to fetch if the reference names none. Default: the one that a load would prefer. */
   readonly variant?: string;
@@ -25,14 +25,14 @@ export interface PullOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The store, environment and times that a pull uses. */
+/** The store, environment variables and retry times that a pull uses. */
 export interface PullContext {
   readonly layout: StoreLayout;
   readonly environment: Environment;
   readonly timing: RetryTiming;
 }
 
-/** The context with defaults: the platform's data folder, the environment of the process, and the usual times. */
+/** The context of a pull with its defaults: the platform's data folder, the environment of the process, and `defaultTiming`. */
 export function pullContext(
   folder?: string,
   environment: Environment = process.env,

@@ -3,7 +3,7 @@ import { InferyardError, abortError, messageOf } from "../../errors.ts";
 import type { HttpResponse, FetchFunction } from "./proxy.ts";
 import { TransientError, type RetryTiming, retryAfterMs } from "./retry.ts";
 
-/** How requests are sent. */
+/** How requests to the hub are sent: the `fetch` function, the endpoint, the token and the retry times. */
 export interface Network {
   readonly fetch: FetchFunction;
   /** URL of the hub. */
@@ -13,7 +13,7 @@ export interface Network {
   readonly timing: RetryTiming;
 }
 
-/** A request for a URL. */
+/** A request for a URL of the hub or of a file. */
 export interface HubRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -25,8 +25,9 @@ export interface HubRequest {
 const maxRedirects = 10;
 
 /**
- * Sends the request and hands the response to `use`. Its status is 2xx or 416. The connection is closed when `use` returns or throws, or when nothing arrives for
- * `stallMs`. Throws TransientError for failures that a retry may solve, ACCESS_DENIED, MODEL_NOT_FOUND or DOWNLOAD_FAILED for others, and ABORTED.
+ * Sends one request, without retries, and passes the response with status 2xx or 416 to `use`. The connection is closed when
+ * `use` returns or throws, or when no data arrives for `stallMs` milliseconds. Throws TransientError for failures that a retry
+ * may solve, ACCESS_DENIED, MODEL_NOT_FOUND or DOWNLOAD_FAILED for others, and ABORTED.
  */
 export async function sendRequest<Result>(
   network: Network,

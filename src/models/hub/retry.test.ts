@@ -15,7 +15,7 @@ describe("Retry-After", () => {
   ])("%s", (text, expected) => expect(retryAfterMs(text, now)).toBe(expected));
 });
 
-describe("trying again", () => {
+describe("retries", () => {
   const options = { timing, what: "it", url: "http://x" };
   const failing = (times: number, error: () => Error, waits: Retry[] = []): Promise<string> => {
     let count = 0;
@@ -49,7 +49,7 @@ describe("trying again", () => {
     await expect(failing(1, () => new TypeError("a defect"))).rejects.toThrow(TypeError);
   });
 
-  it("starts the count anew when an attempt brought something worth while, and not for a few bytes", async () => {
+  it("resets the number of failures after an attempt that received at least 256 KiB, and not after a few bytes", async () => {
     const cuts = async (bytesEach: number): Promise<number> => {
       let [arrived, attempts] = [0, 0];
       await withRetries({ ...options, arrived: () => arrived }, async () => {

@@ -2,7 +2,7 @@
 import { InferyardError } from "../../errors.ts";
 import { delay } from "../store/lock.ts";
 
-/** Number of attempts and times of retries. */
+/** Number of attempts and times, in milliseconds, of retried requests. */
 export interface RetryTiming {
   /** Largest number of consecutive attempts without progress. */
   readonly attempts: number;
@@ -16,7 +16,7 @@ export interface RetryTiming {
   readonly stallMs: number;
 }
 
-/** How often requests to the hub are attempted, and the delays between attempts, unless options say otherwise. */
+/** Default attempts and delays of requests to the hub. */
 export const defaultTiming: RetryTiming = {
   attempts: 5,
   initialDelayMs: 500,
@@ -41,14 +41,14 @@ export class TransientError extends Error {
   }
 }
 
-/** A retry that is about to happen. */
+/** Describes a retry that is about to happen, for progress reports. */
 export interface Retry {
   /** Message of the failure. */
   readonly reason: string;
   readonly waitMs: number;
 }
 
-/** Options of `withRetries`. */
+/** Options of `withRetries`: the times, the name and URL for messages, and callbacks. */
 export interface RetryOptions {
   readonly timing: RetryTiming;
   /** Name of what is fetched in messages: "config.json of hf:owner/name". */
@@ -63,7 +63,10 @@ export interface RetryOptions {
 /** Smallest number of bytes that counts as progress, so that a server that closes the connection after every few bytes exhausts the retries. */
 const minProgressBytes = 256 * 1024;
 
-/** Runs `work` until it does not throw TransientError. Throws DOWNLOAD_FAILED when the attempts are used up, ABORTED, and whatever else `work` throws. */
+/**
+ * Runs `work`, and again after each TransientError with exponential backoff, until it returns. Throws DOWNLOAD_FAILED when the
+ * attempts are used up, ABORTED, and whatever else `work` throws.
+ */
 export async function withRetries<Result>(options: RetryOptions, work: () => Promise<Result>): Promise<Result> {
   const { timing, arrived = () => 0 } = options;
   let failures = 0;

@@ -36,7 +36,10 @@ const repositoryManifests: ReadonlySet<string> = new Set(["inferyard.json", "mod
 const foreignWeights =
   /\.(bin|h5|msgpack|ot|pt|pth|ckpt|tflite|pb|mlmodel|npz|pkl|joblib|keras|llamafile|arrow|parquet)$|(^|\/)(openvino|coreml|\.[^/]*)\//i;
 
-/** The files that describe the model, which are fetched before the weights are selected. */
+/**
+ * Selects the files of a repository that describe the model (config.json, tokenizer.json, README.md, ...). They are fetched
+ * before the weights are selected.
+ */
 export function descriptionFiles(files: readonly HubFile[]): HubFile[] {
   const found = files.filter(({ path }) => {
     const [folder, name] = [dirname(path), basename(path)];
@@ -47,7 +50,7 @@ export function descriptionFiles(files: readonly HubFile[]): HubFile[] {
   return found.filter(({ path }, index) => found.findIndex((other) => entryKey(other.path) === entryKey(path)) === index);
 }
 
-/** What the describing files say of where the weights are. */
+/** What the describing files of a repository say about where its weights are. */
 export interface ModelShape {
   /** Folder of the first module; "" is the model's folder. */
   readonly modelPath: string;
@@ -57,7 +60,7 @@ export interface ModelShape {
   readonly moduleWeights: readonly string[];
 }
 
-/** The selected variant and its files. */
+/** The variant that a pull fetches, with its files. */
 export interface WeightSelection {
   /** Absent for a repository with a manifest, which is fetched as a whole. */
   readonly variant?: StoredVariant;
@@ -65,8 +68,9 @@ export interface WeightSelection {
 }
 
 /**
- * Selects the weights of the variant `wanted`; without it, of the variant that a load would prefer. `shown` names the model in messages. Throws
- * MODEL_UNSUPPORTED or MODEL_NOT_FOUND if the repository has no weights in a format that is read, and MODEL_NOT_FOUND if it has no such variant.
+ * Selects the weights of the variant `wanted` among the files of a repository; without it, those of the variant that a load would
+ * prefer. `shown` names the model in messages. Throws MODEL_UNSUPPORTED or MODEL_NOT_FOUND if the repository has no weights in a
+ * format that is read, and MODEL_NOT_FOUND if it has no such variant.
  */
 export function selectWeights(shown: string, files: readonly HubFile[], shape: ModelShape, wanted?: string): WeightSelection {
   if (files.some(({ path }) => repositoryManifests.has(path)))

@@ -8,7 +8,7 @@ import type { HttpResponse } from "./proxy.ts";
 import { type Network, sendRequest } from "./request.ts";
 import { TransientError, type Retry, withRetries } from "./retry.ts";
 
-/** A file to be downloaded. */
+/** A file to be downloaded by `transfer`, and the callbacks that count its bytes. */
 export interface TransferRequest {
   readonly url: string;
   /** Name of the file in messages. */
@@ -29,20 +29,21 @@ export interface TransferRequest {
   readonly onRetry: (retry: Retry) => void;
 }
 
-/** The digests and size of a downloaded file. */
+/** The digests and size of a file that `transfer` downloaded. */
 export interface TransferResult extends Digests {
   /** Bytes of the file. */
   readonly size: number;
 }
 
-/** The server sends other content than it announced, so that a retry from the same position is useless. */
+/** Thrown if the server sends other content than it announced, so that a retry from the same position is useless. */
 export class ContentMismatchError extends Error {
   override readonly name = "WrongContent";
 }
 
 /**
- * Downloads the file. When this returns, the partial file is complete by its size and flushed; the caller verifies the digests. After a failure the received
- * bytes stay. Throws ContentMismatchError, DOWNLOAD_FAILED, DISK_FULL, OUTPUT_FAILED or ABORTED.
+ * Downloads a file, continuing its partial file if there is one. When this returns, the partial file has its full size and is
+ * flushed; the caller verifies the digests. After a failure the received bytes stay. Throws ContentMismatchError,
+ * DOWNLOAD_FAILED, DISK_FULL, OUTPUT_FAILED or ABORTED.
  */
 export async function transfer(network: Network, request: TransferRequest): Promise<TransferResult> {
   const { partial, what, url, signal, onRetry } = request;

@@ -9,7 +9,10 @@ const punctuation = Array.from("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~");
 const defaultQueryTokens = 32;
 const defaultDocumentTokens = 180;
 
-/** The settings of the model in the folder, or undefined if it is not a late-interaction model. `config` is the content of config_sentence_transformers.json. */
+/**
+ * Reads the settings of a late-interaction model (ColBERT) from its folder. Returns undefined if it is not such a model. `config`
+ * is the content of config_sentence_transformers.json.
+ */
 export async function readLateInteraction(folder: Folder, config: JsonObject): Promise<LateInteraction | undefined> {
   if (["query_prefix", "document_prefix", "skiplist_words", "do_query_expansion"].some((key) => key in config)) {
     const words = config["skiplist_words"];

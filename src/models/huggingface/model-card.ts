@@ -27,7 +27,10 @@ export function tasksOf(config: JsonObject, isEmbedding: boolean): readonly stri
   return task === undefined ? [] : [task];
 }
 
-/** The pattern of class names that serve a task, for messages: "…ForTokenClassification". */
+/**
+ * The pattern of the class names (in `architectures` of config.json) that serve a Hugging Face task, for messages:
+ * "…ForTokenClassification".
+ */
 export function architecturesOf(task: string): string {
   const [pattern] = tasks.find(([, name]) => name === task) ?? [];
   return (pattern?.source ?? "").replace(/^(?!\^)/, "…").replace(/\$$/, "");

@@ -6,7 +6,7 @@ import { InferyardError } from "../../errors.ts";
 import { type Folder, isJsonObject, pathInside, readJson, readJsonObject, shownIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 
-/** The modules of a model. Paths are relative to the model's folder. */
+/** The modules of a sentence-transformers model, from modules.json. Paths are relative to the model's folder. */
 export interface Modules {
   /** The first module: a Transformer, or a StaticEmbedding. */
   readonly kind: "transformer" | "static";
@@ -20,7 +20,7 @@ export interface Modules {
   readonly normalize: boolean;
 }
 
-/** A module that transforms the vector of a text. */
+/** A module of modules.json that transforms the vector of a text after pooling. */
 export interface VectorModuleEntry {
   readonly type: VectorModuleType;
   /** Folder of the module, relative to the model's folder. */
@@ -39,7 +39,10 @@ interface Module {
 
 const kindByFirstModule: Readonly<Record<string, Modules["kind"]>> = { Transformer: "transformer", StaticEmbedding: "static" };
 
-/** The modules of the model in the folder, or undefined if it has no modules.json. Throws MODEL_INVALID for a damaged file, MODEL_UNSUPPORTED as above. */
+/**
+ * Reads modules.json of the model's folder. Returns undefined if there is none. Throws MODEL_INVALID for a damaged file, and
+ * MODEL_UNSUPPORTED for a module, or an order of modules, that this version does not compute.
+ */
 export async function readModules(folder: Folder): Promise<Modules | undefined> {
   const shown = shownIn(folder, "modules.json");
   const value = await readJson(folder, "modules.json");
@@ -63,7 +66,7 @@ export async function readModules(folder: Folder): Promise<Modules | undefined> 
   return { kind, modelPath, vectorModules, normalize, ...(pooling === undefined ? {} : { poolingPath: pooling.path }) };
 }
 
-/** Paths of the files with the weights of the modules after pooling, relative to the model's folder. */
+/** Paths of the weight files of the modules after pooling, relative to the model's folder. */
 export function vectorModuleWeights({ vectorModules }: Modules): string[] {
   return vectorModules.filter(({ type }) => type !== "Normalize").map(({ path }) => `${path}/model.safetensors`);
 }

@@ -4,7 +4,7 @@ import type { Pooling } from "../manifest.ts";
 import { type Folder, type JsonObject, readJsonObject, shownIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 
-/** The settings of a Pooling module. */
+/** The settings of a Pooling module of sentence-transformers. */
 export interface PoolingConfig {
   readonly pooling: Pooling;
   /** Whether pooling includes the tokens of the prompt. */
@@ -25,8 +25,9 @@ const flags: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the settings of the Pooling module; `path` is its folder, relative to `folder`. Throws MODEL_INVALID if its config.json is missing or damaged, and
- * MODEL_UNSUPPORTED for a mode that is not computed and for several modes together.
+ * Reads the settings of a Pooling module of sentence-transformers; `path` is its folder, relative to `folder`. Throws
+ * MODEL_INVALID if its config.json is missing or damaged, and MODEL_UNSUPPORTED for a mode that is not computed and for several
+ * modes together.
  */
 export async function readPoolingConfig(folder: Folder, path: string): Promise<PoolingConfig> {
   const file = `${path}/config.json`;

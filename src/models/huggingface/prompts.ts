@@ -4,7 +4,7 @@ import type { LateInteraction } from "../manifest.ts";
 import { type Folder, isJsonObject, readJsonObject, shownIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 
-/** The prompts of a model, and what else config_sentence_transformers.json states. */
+/** The prompts of a model and the other settings of config_sentence_transformers.json. */
 export interface Prompts {
   /** Texts that are put before an input, by name ("query", "document"). */
   readonly prompts: Readonly<Record<string, string>>;
@@ -15,7 +15,10 @@ export interface Prompts {
   readonly lateInteraction?: LateInteraction;
 }
 
-/** Reads the file; without one, there are no prompts. Throws MODEL_INVALID if it is damaged or its default prompt does not exist. */
+/**
+ * Reads config_sentence_transformers.json of the folder; without that file, there are no prompts. Throws MODEL_INVALID if it is
+ * damaged or its default prompt does not exist.
+ */
 export async function readPrompts(folder: Folder): Promise<Prompts> {
   const file = "config_sentence_transformers.json";
   const config = (await readJsonObject(folder, file)) ?? {};

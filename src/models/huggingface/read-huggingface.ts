@@ -9,7 +9,10 @@ import { type TextOverrides, readTextSettings } from "./text-settings.ts";
 import { type VariantFile, readFoundVariants } from "../manifest/variants.ts";
 import { findWeightFiles } from "../manifest/weights.ts";
 
-/** What other manifests (inferyard.json, Termite, aimod) state of a model. A field that is present takes precedence over the files of the folder. */
+/**
+ * What a manifest other than Hugging Face's files (inferyard.json, model_manifest.json of Termite, metadata.json of an .aimod
+ * package) states about a model. A field that is present takes precedence over the files of the folder.
+ */
 export interface ManifestOverrides {
   readonly source: Manifest["source"];
   readonly name?: string;
@@ -28,8 +31,10 @@ export interface ManifestOverrides {
 }
 
 /**
- * The manifest of a folder. `variants` are the variants that another manifest names; absent, the folder is searched for weights. Throws MODEL_INVALID
- * for damaged files, MODEL_NOT_FOUND if there are no weights, and MODEL_UNSUPPORTED for modules or formats that this version cannot run.
+ * Reads the manifest of a folder in the layout of Hugging Face. `stated` has the fields of another manifest, which take
+ * precedence; `variants` are the variants that it names. Without `variants`, the folder is searched for weights. Throws
+ * MODEL_INVALID for damaged files, MODEL_NOT_FOUND if there are no weights, and MODEL_UNSUPPORTED for modules or formats that
+ * this version cannot run.
  */
 export async function readHuggingFace(
   folder: Folder,

@@ -49,8 +49,9 @@ export interface TextSources {
 }
 
 /**
- * The text settings of a model, or undefined if it does not take text. `folder` is the model's folder, `inner` that of its first module, which is usually
- * the same. Throws MODEL_INVALID for damaged files, MODEL_UNSUPPORTED for modes that this version does not compute.
+ * Reads how a model tokenizes and pools text, or returns undefined if it does not take text. `folder` is the model's folder,
+ * `inner` that of its first module, which is usually the same. Throws MODEL_INVALID for damaged files, and MODEL_UNSUPPORTED for
+ * modes that this version does not compute.
  */
 export async function readTextSettings(folder: Folder, inner: Folder, sources: TextSources): Promise<TextSettings | undefined> {
   const { modules, config, isStatic, flat, overrides } = sources;

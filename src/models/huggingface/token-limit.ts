@@ -4,7 +4,7 @@
  */
 import { type Folder, type JsonObject, readJsonObject } from "../model-folder.ts";
 
-/** A limit, and where it was found. */
+/** The longest input of a model, and the file and key that state it. */
 export interface TokenLimit {
   /** Longest input in tokens, special tokens included. */
   readonly maxTokens: number;
@@ -12,7 +12,10 @@ export interface TokenLimit {
   readonly source: string;
 }
 
-/** Possible names of sentence-transformers' configuration file, which depended on the kind of model. The first that exists is read. */
+/**
+ * File names that sentence-transformers has used for the configuration of a Transformer module; which one depended on the kind of
+ * model. The first that exists is read.
+ */
 export const sentenceConfigFiles: readonly string[] = [
   "bert",
   "roberta",
@@ -23,7 +26,10 @@ export const sentenceConfigFiles: readonly string[] = [
   "xlnet",
 ].map((kind) => `sentence_${kind}_config.json`);
 
-/** sentence-transformers' configuration of the Transformer module in the folder and the name of its file, or undefined if there is none. */
+/**
+ * Reads sentence-transformers' configuration of the Transformer module in the folder. Returns its content and file name, or
+ * undefined if there is none.
+ */
 export async function readSentenceConfig(folder: Folder): Promise<{ file: string; config: JsonObject } | undefined> {
   for (const file of sentenceConfigFiles) {
     const config = await readJsonObject(folder, file);
@@ -33,8 +39,8 @@ export async function readSentenceConfig(folder: Folder): Promise<{ file: string
 }
 
 /**
- * The limit, or undefined if there is none. `sentence` is the result of `readSentenceConfig`, `config` the content of config.json, `tokenizerConfig` that
- * of tokenizer_config.json.
+ * The longest input of a model in tokens, or undefined if it has no limit. `sentence` is the result of `readSentenceConfig`,
+ * `config` the content of config.json, `tokenizerConfig` that of tokenizer_config.json.
  */
 export function tokenLimit(
   sentence: { file: string; config: JsonObject } | undefined,

@@ -15,8 +15,9 @@ interface SizedModule {
 }
 
 /**
- * Reads the modules in order. Throws MODEL_INVALID if files are missing or damaged or if a module's input size differs from the output size of the one
- * before, and MODEL_UNSUPPORTED for options that this version does not compute.
+ * Reads the modules of sentence-transformers that follow pooling, in order. Throws MODEL_INVALID if files are missing or damaged
+ * or if a module's input size differs from the output size of the module before, and MODEL_UNSUPPORTED for options that this
+ * version does not compute.
  */
 export async function readVectorModules(folder: Folder, entries: readonly VectorModuleEntry[]): Promise<VectorModule[]> {
   const modules: VectorModule[] = [];
@@ -120,8 +121,8 @@ async function findWeights(
 }
 
 /**
- * The error for a module without `model.safetensors`; `shown` is the path of that file. MODEL_UNSUPPORTED with `isPickled`, if there is a
- * pytorch_model.bin instead, and MODEL_INVALID otherwise.
+ * Creates the error for a module without `model.safetensors`; `shown` is the path of that file. The code is MODEL_UNSUPPORTED
+ * with `isPickled`, if there is a pytorch_model.bin instead, and MODEL_INVALID otherwise. The error is returned, not thrown.
  */
 export function missingModuleWeights(shown: string, isPickled: boolean): InferyardError {
   if (!isPickled)

@@ -5,7 +5,10 @@ import type { Tensor } from "../../tensor.ts";
 import type { ProbeJson, ProbeTensorJson } from "./schema.ts";
 import type { ModelProbe } from "../manifest.ts";
 
-/** The decoded probe, or undefined if it has both or neither of its two forms. Problems are appended to `problems` as sentences. */
+/**
+ * Decodes the field `probe` of inferyard.json, the input with which a loaded model is verified. Returns undefined if it has both
+ * or neither of its two forms. Problems are appended to `problems` as sentences.
+ */
 export function readProbe(stated: ProbeJson, problems: string[]): ModelProbe | undefined {
   const { texts, inputs } = stated;
   if ((texts === undefined) === (inputs === undefined)) {

@@ -7,7 +7,7 @@ import { type Folder, readJsonObject, shownIn } from "../model-folder.ts";
 import { readProbe } from "./probe.ts";
 import type { DeclaredVariant } from "../manifest/variants.ts";
 
-/** The content of a valid inferyard.json. */
+/** The content of a valid inferyard.json in the form that the readers of manifests use. */
 export interface InferyardManifest {
   /** Fields that take precedence over the other files. */
   readonly stated: ManifestOverrides;
@@ -15,7 +15,10 @@ export interface InferyardManifest {
   readonly variants?: readonly DeclaredVariant[];
 }
 
-/** The inferyard.json of the folder, or undefined if it has none. Throws MODEL_INVALID that lists every problem of an invalid one. */
+/**
+ * Reads the inferyard.json of the folder. Returns undefined if there is none. Throws MODEL_INVALID that lists every problem of an
+ * invalid one.
+ */
 export async function readInferyardJson(folder: Folder): Promise<InferyardManifest | undefined> {
   const value = await readJsonObject(folder, "inferyard.json");
   if (value === undefined) return undefined;

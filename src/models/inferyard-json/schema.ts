@@ -7,7 +7,7 @@ import type { Requirements } from "../manifest.ts";
 import type { TextOverrides } from "../huggingface/text-settings.ts";
 import type { DeclaredVariant } from "../manifest/variants.ts";
 
-/** The content of inferyard.json. Each field is described in the schema below. */
+/** The content of inferyard.json, the manifest of this program. `inferyardJsonSchema()` describes each field. */
 export interface InferyardJson extends TextOverrides {
   readonly $schema?: string;
   readonly name?: string;
@@ -22,7 +22,10 @@ export interface InferyardJson extends TextOverrides {
   readonly probe?: ProbeJson;
 }
 
-/** How the model is verified after a load; exactly one of the two fields is set. `embedding` is the base64 of little-endian 32-bit floats. */
+/**
+ * The field `probe` of inferyard.json: how the model is verified after a load. Exactly one of the two fields is set. `embedding`
+ * is the base64 of little-endian 32-bit floats.
+ */
 export interface ProbeJson {
   readonly texts?: readonly { readonly text: string; readonly embedding: string; readonly tolerance: number }[];
   readonly inputs?: Readonly<Record<string, ProbeTensorJson>>;

@@ -9,7 +9,7 @@ import { type Folder, pathInside, readJsonObject, shownIn } from "../model-folde
 import type { TermiteManifest } from "../termite/model-manifest.ts";
 import { type ReadOptions, type DeclaredVariant, type VariantFile, readDeclaredVariants } from "./variants.ts";
 
-/** What the manifests of a folder state. */
+/** What the manifests of a folder (inferyard.json, model_manifest.json, metadata.json) state. */
 export interface ManifestFiles {
   /** Fields that take precedence over the other files of the folder. */
   readonly overrides: ManifestOverrides;
@@ -17,7 +17,11 @@ export interface ManifestFiles {
   readonly variants?: readonly VariantFile[];
 }
 
-/** Reads the manifests of the folder. `only` restricts the variants to the one with this absolute path. Throws MODEL_INVALID or MODEL_UNSUPPORTED as their readers do. */
+/**
+ * Reads the manifests of the folder (inferyard.json, model_manifest.json, metadata.json). `only` restricts the variants to the
+ * one with this absolute path. Throws MODEL_INVALID for an invalid manifest, and MODEL_UNSUPPORTED for features that this version
+ * does not have.
+ */
 export async function readManifestFiles(folder: Folder, options: ReadOptions, only?: string): Promise<ManifestFiles> {
   const packaged = await readAimodFolder(folder);
   const termite = await readTermiteIfPresent(folder, options, only);

@@ -4,7 +4,7 @@ import { readOnnxOutline } from "../../formats/onnx/onnx-outline.ts";
 import type { OnnxOutline } from "../../formats/onnx/onnx-outline.ts";
 import { onnxType } from "../../formats/onnx/onnx-types.ts";
 
-/** Facts about the weights of an ONNX file. */
+/** The precision of an ONNX file's weights, and the other files that hold some of them. */
 export interface OnnxWeights {
   /** Precision of the type that most bytes of the weights have. Absent for graphs without weights and for types without a precision. */
   readonly precision?: Precision;
@@ -12,7 +12,10 @@ export interface OnnxWeights {
   readonly externalFiles: ReadonlyMap<string, number>;
 }
 
-/** Reads these facts from the outline of the file. Throws as `readOnnxOutline` does. */
+/**
+ * Reads the header of the ONNX file at `path`; `shown` is the path as the user wrote it. Throws MODEL_INVALID if the file cannot
+ * be read, is damaged, or is not an ONNX file, and MODEL_UNSUPPORTED if its header is larger than any known one.
+ */
 export async function readOnnxWeights(path: string, shown: string): Promise<OnnxWeights> {
   const outline = await readOnnxOutline(path, shown);
   const bytes = new Map<Precision, number>();
@@ -24,7 +27,10 @@ export async function readOnnxWeights(path: string, shown: string): Promise<Onnx
   return { externalFiles: externalFilesOf(outline), ...(most === undefined ? {} : { precision: most[0] }) };
 }
 
-/** The files with external data of a graph, by their path as the graph names it, with the smallest size in bytes that each must have. */
+/**
+ * The files that hold external data of an ONNX graph: paths as the graph names them, with the smallest size in bytes that each
+ * must have.
+ */
 export function externalFilesOf({ graph }: OnnxOutline): ReadonlyMap<string, number> {
   const files = new Map<string, number>();
   for (const { external } of [...graph.initializers, ...graph.constants]) {

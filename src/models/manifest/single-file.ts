@@ -12,8 +12,9 @@ import { formatOf } from "./weights.ts";
 const modelFolderMarkers = ["inferyard.json", "config.json", "modules.json", "tokenizer.json"];
 
 /**
- * The manifest of the file. The model's folder is the one that holds the file, or the one above if the file is in a folder named `onnx`. Throws
- * MODEL_UNSUPPORTED for a file with an unknown extension, and otherwise as `readHuggingFace` does.
+ * Reads the manifest of a model that is named by its file of weights or its package. The model's folder is the one that holds the
+ * file, or the one above if the file is in a folder named `onnx`. Throws MODEL_UNSUPPORTED for a file with an unknown extension,
+ * and otherwise as `readHuggingFace` does.
  */
 export async function readSingleFile(file: Folder, options: ReadOptions): Promise<Manifest> {
   if (formatOf(file.path) === undefined) {

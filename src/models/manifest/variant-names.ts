@@ -5,7 +5,7 @@
 import { basename, extname } from "../../platform/node/paths.ts";
 import type { Precision } from "../../backend.ts";
 
-/** The name of a variant, with what it says of the weights. */
+/** The name and aliases of a variant, and the precision that the name implies. */
 export interface VariantName {
   readonly name: string;
   /** Other names that select the variant. */
@@ -14,7 +14,7 @@ export interface VariantName {
   readonly precision?: Precision;
 }
 
-/** What a manifest states of a variant. Absent fields follow from the name of the file. */
+/** The name, aliases and precision that a manifest states of a variant. Absent fields follow from the name of the file. */
 export interface VariantClaim {
   readonly name?: string;
   readonly aliases: readonly string[];
@@ -47,7 +47,9 @@ const formatOrder = [".onnx", ".safetensors", ".gguf"];
 const order = ["fp32", "fp16", "bf16", "int8", "int8-static", "uint8", "quantized", "int4", "q4", "q4f16", "bnb4"];
 
 /**
- * Gives the weights of one folder unique names and sorts them by preference. If two files would have the same name, the earlier one gets it.
+ * Gives the weight files of one folder unique variant names, from a manifest's claim or the suffix of the file name, and sorts
+ * them by preference. If two files would have the same name, the earlier one gets it; the other gets an alias, or a name made of
+ * its precision or file name.
  */
 export function nameVariants<File extends NamedFile>(files: readonly File[]): (File & VariantName)[] {
   const taken = new Set<string>();

@@ -36,7 +36,7 @@ export interface ReadOptions extends ResolveOptions, LocateOptions {
   readonly digests?: DigestCache;
 }
 
-/** A variant without the content of config.json. */
+/** A variant before config.json was read. */
 export type VariantFile = Omit<Variant, "config">;
 
 /** Reads files of weights as variants, named by their suffix and sorted by preference. `namedIn` names the source of the file names in messages. */
@@ -69,7 +69,10 @@ export async function readClaimedVariants(
   return nameVariants(found).map(({ file: _file, size: _size, claim: _claim, ...variant }) => variant);
 }
 
-/** Reads the variants that inferyard.json declares. Throws MODEL_INVALID if a file differs from its declaration: its size, or with `options.verify` its digest. */
+/**
+ * Reads the variants that inferyard.json declares. Throws MODEL_INVALID if a file is missing or differs from its declaration: in
+ * its size, or with `options.verify` in its digest.
+ */
 export async function readDeclaredVariants(
   folder: Folder,
   stated: readonly DeclaredVariant[],

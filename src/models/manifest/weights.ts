@@ -9,7 +9,7 @@ import { readOnnxWeights } from "./onnx-weights.ts";
 import { type Folder, pathInside, shownIn, sizeOfFile } from "../model-folder.ts";
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 
-/** A file of weights. */
+/** A file of model weights (ONNX, safetensors or GGUF), with what its header states. */
 export interface WeightsFile {
   /** Path relative to the folder. */
   readonly file: string;
@@ -24,14 +24,14 @@ export interface WeightsFile {
   readonly precision?: Precision;
 }
 
-/** Formats by the extension of the file. */
+/** Model formats by file extension, with its dot. */
 export const formatByExtension: Readonly<Record<string, ModelFormat>> = {
   ".onnx": "onnx",
   ".safetensors": "safetensors",
   ".gguf": "gguf",
 };
 
-/** The format of a file by its extension, or undefined if it is none of them. */
+/** The model format of a file by its extension, or undefined if the extension is not that of a model format. */
 export function formatOf(file: string): ModelFormat | undefined {
   return formatByExtension[extname(file).toLowerCase()];
 }
@@ -49,13 +49,19 @@ export async function findWeightFiles(folder: Folder, modelPath: string, isStati
   return found;
 }
 
-/** The folders that are searched for weights, relative to the model's folder, which is "". */
+/**
+ * The folders that are searched for weights, relative to the model's folder, which is "". `modelPath` is the folder of the first
+ * module.
+ */
 export function weightFolders(modelPath: string): readonly string[] {
   const roots = [...new Set(["", modelPath])];
   return ["onnx", ""].flatMap((subfolder) => roots.map((root) => [root, subfolder].filter(Boolean).join("/")));
 }
 
-/** The files that hold weights, by the rules of `findWeightFiles`. */
+/**
+ * Selects the paths that hold model weights from `files`, by the rules of `findWeightFiles`. `isStatic`: the model is a table of
+ * token vectors.
+ */
 export function selectWeightFiles(files: readonly string[], isStatic: boolean): string[] {
   const found = [
     ...files.filter((file) => file.endsWith(".onnx")),
@@ -79,7 +85,10 @@ async function filesOf(folder: Folder, subfolder: string): Promise<string[]> {
   }
 }
 
-/** The error for a model without weights in a format that is read: MODEL_UNSUPPORTED if `files` has weights of another format, else MODEL_NOT_FOUND. */
+/**
+ * Creates the error for a model without weights in a format that is read: MODEL_UNSUPPORTED if `files` has weights of another
+ * format, else MODEL_NOT_FOUND. The error is returned, not thrown.
+ */
 export function missingWeights(shown: string, files: readonly string[]): InferyardError {
   const sharded = files.find((file) => file.endsWith(".safetensors.index.json"));
   const other = files
@@ -100,8 +109,9 @@ function unsupported(what: string): InferyardError {
 }
 
 /**
- * Reads the header of a file of weights. `namedIn` is the file or folder that names it, for messages. Throws MODEL_INVALID if the file is missing, empty, cut
- * off, or not of its format, or if a file with its external data is missing or too short.
+ * Reads the header of a file of weights: size, precision, files with external data. `namedIn` is the file or folder that names
+ * it, for messages. Throws MODEL_INVALID if the file is missing, empty, cut off, or not of its format, or if a file with its
+ * external data is missing or too short.
  */
 export async function readWeights(
   folder: Folder,

@@ -25,7 +25,7 @@ export interface ModelLocation extends Folder {
   readonly variant?: string;
 }
 
-/** Options for resolving a reference. */
+/** Options for resolving a model reference to a location. */
 export interface ResolveOptions {
   /** Path of the data folder, which holds the store. Default: INFERYARD_HOME, else the platform's data folder. */
   readonly dataFolder?: string;

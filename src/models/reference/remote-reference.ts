@@ -1,7 +1,7 @@
 /** Parses references to remote models: on the Hugging Face hub, or at a URL. */
 import { InferyardError } from "../../errors.ts";
 
-/** A model on the hub: `hf:owner/name[@revision][:variant]`. */
+/** A parsed reference to a model on the Hugging Face hub: `hf:owner/name[@revision][:variant]`. */
 export interface HubReference {
   readonly kind: "hub";
   /** "owner/name", or "name" for the oldest models of the hub. */
@@ -11,7 +11,7 @@ export interface HubReference {
   readonly variant?: string;
 }
 
-/** A file at a URL: `https://host/path/model.onnx#sha256:<hex>`. */
+/** A parsed reference to a file at a URL: `https://host/path/model.onnx#sha256:<hex>`. */
 export interface UrlReference {
   readonly kind: "url";
   /** The URL without its fragment. */
@@ -28,17 +28,17 @@ export type RemoteReference = HubReference | UrlReference;
 /** The revision of a hub reference that names none. */
 export const defaultRevision = "main";
 
-/** Whether a reference has the form of a remote one (`hf:`, `http:` or `https:`). It may be malformed. */
+/** Whether a model reference has the form of a remote one (`hf:`, `http:` or `https:`). It may be malformed. */
 export function isRemote(reference: string): boolean {
   return /^(hf:|https?:)/i.test(reference);
 }
 
-/** Whether a reference begins with `hf:`. It may be malformed. */
+/** Whether a model reference begins with `hf:`. It may be malformed. */
 export function isHubReference(reference: string): boolean {
   return /^hf:/i.test(reference);
 }
 
-/** Parses a remote reference. Throws INPUT_INVALID for a malformed one, with the right form as the remedy. */
+/** Parses a remote model reference. Throws INPUT_INVALID for a malformed one, with the right form as the remedy. */
 export function parseRemote(reference: string): RemoteReference {
   return isHubReference(reference) ? parseHub(reference) : parseUrl(reference);
 }
@@ -114,7 +114,7 @@ function invalidUrl(message: string, remedy: string): InferyardError {
   return new InferyardError("INPUT_INVALID", message, { remedy });
 }
 
-/** The canonical text of a reference, without its variant: equal for all references to the same files. */
+/** The canonical text of a remote reference, without its variant: equal for all references to the same files. */
 export function canonicalName(reference: RemoteReference): string {
   if (reference.kind === "url") return `${reference.url}#sha256:${reference.sha256}`;
   const { repository, revision } = reference;

@@ -44,7 +44,7 @@ describe("a reference", () => {
     });
   });
 
-  it("has one place for all its spellings, and remote ones have one without a variant", async () => {
+  it("has one canonical form for all its spellings, and a remote one has no variant in it", async () => {
     expect(await canonicalReference("./src")).toBe(await canonicalReference(resolve("src")));
     expect(await canonicalReference("hf:a/b:int8")).toBe(await canonicalReference("hf:a/b@main"));
     expect(await canonicalReference("hf:a/b")).not.toBe(await canonicalReference("hf:a/b@v1"));

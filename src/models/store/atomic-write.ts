@@ -4,8 +4,8 @@ import { diskError } from "./disk.ts";
 import { stagingName } from "./staging.ts";
 
 /**
- * Writes or replaces a text file atomically. The temporary file has a name by which leftovers of a killed process are recognized and removed. Throws DISK_FULL or
- * OUTPUT_FAILED.
+ * Writes or replaces a text file of the store atomically. The temporary file has a name from `stagingName`, by which leftovers of
+ * a killed process are recognized and removed. Throws DISK_FULL or OUTPUT_FAILED.
  */
 export async function writeFileAtomically(path: string, text: string): Promise<void> {
   try {

@@ -10,7 +10,7 @@ import { writeFileAtomically } from "./atomic-write.ts";
 import type { StoreLayout } from "./layout.ts";
 import { isSha256 } from "./record-validation.ts";
 
-/** Absolute path of the blob with this digest. */
+/** Absolute path of the blob with this digest. A blob is the content of a file in the store, named by its SHA-256. */
 export function blobPath({ blobs }: StoreLayout, sha256: string): string {
   return join(blobs, sha256);
 }
@@ -21,7 +21,10 @@ export async function hasBlob(layout: StoreLayout, sha256: string, size?: number
   return status !== undefined && status.isFile() && (size === undefined || status.size === size);
 }
 
-/** Moves a file into the store as a blob. The caller has flushed it and verified its digest. Throws DISK_FULL or OUTPUT_FAILED. */
+/**
+ * Moves a file into the store as a blob, by a rename on the same file system. The caller has flushed it and verified its digest.
+ * Throws DISK_FULL or OUTPUT_FAILED.
+ */
 export async function publishBlob(layout: StoreLayout, file: string, sha256: string): Promise<void> {
   const path = blobPath(layout, sha256);
   await withDiskErrors(path, async () => {
@@ -63,7 +66,7 @@ export async function touchBlob(layout: StoreLayout, sha256: string): Promise<vo
   }
 }
 
-/** Removes the blob if it is there. */
+/** Removes the blob with this digest. Does nothing if the store does not have it. */
 export async function removeBlob(layout: StoreLayout, sha256: string): Promise<void> {
   const path = blobPath(layout, sha256);
   await withDiskErrors(path, () => rm(path, { force: true }));

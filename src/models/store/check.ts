@@ -8,7 +8,7 @@ import { findDamaged, requireModel } from "./lookup.ts";
 import { type DamagedRecord, type StoredRecords, type StoredModel, bytesOf, readAllRecords } from "./record.ts";
 import { treePath } from "./trees.ts";
 
-/** A damaged file or record. */
+/** A damaged file or record that `checkModels` found in the store. */
 export interface Damage {
   /** The model's name in the store. */
   readonly name: string;
@@ -20,7 +20,7 @@ export interface Damage {
   readonly remedy: string;
 }
 
-/** The result of a check. */
+/** The result of `checkModels`: what was checked, and what is damaged. */
 export interface CheckReport {
   /** Names of the models that were checked. */
   readonly models: readonly string[];
@@ -31,12 +31,15 @@ export interface CheckReport {
   readonly damaged: readonly Damage[];
 }
 
-/** Options of a check. */
+/** Options of `checkModels`: the signal that aborts it. */
 export interface CheckOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Reads every file of the model that `text` names, or of all models, and compares it with its digest. Throws MODEL_NOT_FOUND if there is no such model. */
+/**
+ * Reads every file of the model that `text` names, or of all models of the store if it is undefined, and compares it with its
+ * digest. Damage is reported, not thrown. Throws MODEL_NOT_FOUND if there is no such model, and ABORTED.
+ */
 export async function checkModels(layout: StoreLayout, text: string | undefined, { signal }: CheckOptions): Promise<CheckReport> {
   const { records, damaged: broken } = await recordsOf(layout, text);
   // Models share blobs: each file on the disk is read once.

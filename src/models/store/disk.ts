@@ -8,7 +8,10 @@ export function errorCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
 }
 
-/** An error of the file system as DISK_FULL if there is no space left, else as OUTPUT_FAILED. An InferyardError is returned unchanged. */
+/**
+ * Converts an error of the file system to DISK_FULL if there is no space left, else to OUTPUT_FAILED; `path` names the file in
+ * the message. An InferyardError is returned unchanged. The error is returned, not thrown.
+ */
 export function diskError(path: string, error: unknown): InferyardError {
   if (error instanceof InferyardError) return error;
   if (errorCode(error) === "ENOSPC" || errorCode(error) === "EDQUOT") {
@@ -27,7 +30,7 @@ export function diskError(path: string, error: unknown): InferyardError {
 export const diskFullRemedy =
   "make room (`inferyard prune` removes what no model needs), or set INFERYARD_HOME to a folder on a larger disk; what was fetched stays";
 
-/** Runs `work` and converts what it throws with `diskError`; `path` names the file in the message. */
+/** Runs `work` and rethrows errors of the file system as DISK_FULL or OUTPUT_FAILED; `path` names the file in the message. */
 export async function withDiskErrors<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -46,7 +49,10 @@ export async function listNames(folder: string): Promise<string[]> {
   }
 }
 
-/** Status of the file or folder, or undefined if there is none or it is a broken link. */
+/**
+ * Status of the file or folder at the path, or undefined if there is none or it is a broken link. Throws other errors of the file
+ * system.
+ */
 export async function statOrUndefined(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { dataFolder } from "../data-folder.ts";
 
-/** Absolute paths of the folders of a store. */
+/** Absolute paths of the folders of the store of fetched models. */
 export interface StoreLayout {
   /** The data folder. */
   readonly root: string;
@@ -23,7 +23,7 @@ export interface StoreLayout {
   readonly locks: string;
 }
 
-/** The paths of a store in the data folder `root`. Nothing is created. */
+/** The folders of the store in the data folder `root`. Nothing is created. */
 export function storeLayout(root: string = dataFolder()): StoreLayout {
   return {
     root,

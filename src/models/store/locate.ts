@@ -102,7 +102,7 @@ function hasVariant(record: StoredModel, wanted: string | undefined): boolean {
   return wanted === undefined || isSingleFile(record) || record.variants.some((variant) => hasName(variant, wanted));
 }
 
-/** Whether the variant has this name or alias. */
+/** Whether `wanted` is the name or an alias of the variant. */
 export function hasName({ name, aliases }: Pick<StoredVariant, "name" | "aliases">, wanted: string): boolean {
   return name === wanted || aliases.includes(wanted);
 }

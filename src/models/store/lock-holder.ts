@@ -4,7 +4,7 @@ import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { isProcessRunning } from "../../platform/node/process-running.ts";
 
-/** The holder of a lock, as it is written to the lock file. */
+/** Identifies the process that holds a lock file; it is the content of the file. */
 export interface LockHolder {
   /** Host name. */
   readonly host: string;
@@ -21,13 +21,16 @@ export interface LockHolder {
   readonly token: string;
 }
 
-/** This process as the holder of a new lock. */
+/** Describes this process as the holder of a new lock, with a new token. */
 export async function currentHolder(): Promise<LockHolder> {
   const [boot, processes, started] = await Promise.all([bootId(), pidNamespace(), processStartTime(process.pid)]);
   return { host: hostname(), boot, processes, pid: process.pid, started: started ?? "", since: Date.now(), token: randomUUID() };
 }
 
-/** Whether the holder's process runs. "dead" and "alive" are certain; a holder on another machine or in another container is "unknown". */
+/**
+ * Whether the process that holds a lock still runs. "dead" and "alive" are certain; a process on another machine or in another
+ * container is "unknown".
+ */
 export async function holderState(holder: LockHolder): Promise<"dead" | "alive" | "unknown"> {
   const own = await currentHolder();
   if (holder.host !== own.host || holder.boot !== own.boot || holder.processes !== own.processes) return "unknown";

@@ -21,7 +21,7 @@ const holds = async (change: Partial<LockHolder>): Promise<void> =>
 const deadPid = (): number => spawnSync("true").pid;
 
 describe("a lock", () => {
-  it("lets one in at a time, in one process as well, and leaves nothing behind", async () => {
+  it("is held by one caller at a time, within one process too, and leaves no file behind", async () => {
     let inside = 0;
     const most: number[] = [];
     const enter = (): Promise<void> =>
@@ -40,7 +40,7 @@ describe("a lock", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it("says once for whom it waits, and gives up when the caller does", async () => {
+  it("reports once which process it waits for, and stops when the caller aborts", async () => {
     const holder = await currentHolder();
     await holds({});
     const waited: LockHolder[] = [];
@@ -75,7 +75,7 @@ describe("a lock", () => {
     expect(await withLock(path, () => Promise.resolve("in"), { staleAfterMs: 120 })).toBe("in");
   });
 
-  it("on another machine that gives signs of life is waited for", async () => {
+  it("held on another machine is waited for while its heartbeat continues", async () => {
     await holds({ host: "elsewhere" });
     const life = setInterval(() => void utimes(path, new Date(), new Date()), 20);
     const entering = withLock(path, () => Promise.resolve("in"), { staleAfterMs: 250 });
@@ -85,7 +85,7 @@ describe("a lock", () => {
     expect(await entering).toBe("in");
   });
 
-  it("that cannot be read is taken over when it has been silent", async () => {
+  it("that cannot be read is broken after `staleAfterMs` without a heartbeat", async () => {
     await writeFile(path, '{"pid":');
     expect(await withLock(path, () => Promise.resolve("in"), { staleAfterMs: 120 })).toBe("in");
   });

@@ -9,7 +9,7 @@ import { type LockHolder, currentHolder, holderState } from "./lock-holder.ts";
 import { errorCode, diskError } from "./disk.ts";
 import { stagingName } from "./staging.ts";
 
-/** Options for acquiring a lock. */
+/** Options for acquiring a lock file. */
 export interface LockOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called once if another process holds the lock. */
@@ -23,7 +23,10 @@ const heartbeatMs = 5000;
 const defaultStaleAfterMs = 6 * heartbeatMs;
 const pollMs = 100;
 
-/** Waits for the lock, runs `work` while holding it, and releases it. Throws ABORTED if `signal` is aborted while waiting. */
+/**
+ * Waits for the lock file at `path`, runs `work` while holding it, and releases it. Throws ABORTED if `signal` is aborted while
+ * waiting, and what `work` throws.
+ */
 export async function withLock<Result>(path: string, work: () => Promise<Result>, options: LockOptions = {}): Promise<Result> {
   const release = await acquire(path, options);
   try {
@@ -33,7 +36,7 @@ export async function withLock<Result>(path: string, work: () => Promise<Result>
   }
 }
 
-/** Runs `work` while holding the lock, or does nothing if another process holds it. */
+/** Runs `work` while holding the lock file at `path`, or does nothing if another process holds it. */
 export async function tryWithLock(path: string, work: () => Promise<void>): Promise<void> {
   const holder = await currentHolder();
   if (!(await create(path, holder))) return;
@@ -136,7 +139,7 @@ interface LockFile {
   readonly holder: LockHolder | undefined;
 }
 
-/** The holder of a lock and the time of its last heartbeat, or undefined if nobody holds the lock. */
+/** The holder of the lock file at `path` and the time of its last heartbeat, or undefined if nobody holds the lock. */
 export async function readLock(path: string): Promise<LockFile | undefined> {
   try {
     const [text, { mtimeMs }] = await Promise.all([readFile(path, "utf8"), stat(path)]);
@@ -156,7 +159,7 @@ function parseHolder(text: string): LockHolder | undefined {
   }
 }
 
-/** Removes the lock of a dead holder with this token. If the lock changed hands meanwhile, it is put back. */
+/** Removes the lock file at `path` of a dead holder with this token. If the lock changed hands meanwhile, it is put back. */
 export async function breakLock(path: string, token: string): Promise<void> {
   const aside = `${path}${stagingName("removing")}`;
   try {
@@ -174,7 +177,7 @@ export async function breakLock(path: string, token: string): Promise<void> {
   await rm(aside, { force: true });
 }
 
-/** Waits. Throws ABORTED as soon as `signal` is aborted. */
+/** Waits for `milliseconds`. Throws ABORTED as soon as `signal` is aborted. */
 export async function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
   throwIfAborted(signal);
   await new Promise<void>((resolve) => {

@@ -21,7 +21,7 @@ import {
   readAllRecords,
 } from "./record.ts";
 
-/** A model of the store, and the variant that the reference names, if it names one. */
+/** A model of the store that a reference means, and the variant that the reference names, if it names one. */
 export interface StoreMatch {
   readonly record: StoredModel;
   readonly variant?: string;
@@ -46,7 +46,7 @@ export async function findRemote(layout: StoreLayout, reference: RemoteReference
   return findBy(layout, reference, readRecord);
 }
 
-/** As `findRemote`, but undefined for a damaged record: a pull replaces it. */
+/** Finds a model as `findRemote` does, but returns undefined for a damaged record, which a pull replaces. */
 export async function findIntact(layout: StoreLayout, reference: RemoteReference): Promise<StoredModel | undefined> {
   return findBy(layout, reference, readIntactRecord);
 }
@@ -71,8 +71,9 @@ export async function findDamaged(layout: StoreLayout, text: string): Promise<Da
 }
 
 /**
- * The model that a remote reference, a full name ("owner/name", "owner/name@revision") or the last part of a name means; each may end in ":variant". Undefined
- * if there is none. Throws MODEL_NOT_FOUND if several models match, MODEL_INVALID if the record is damaged.
+ * Finds the model of the store that a remote reference, a full name ("owner/name", "owner/name@revision") or the last part of a
+ * name means; each may end in ":variant". Returns undefined if there is none. Throws MODEL_NOT_FOUND if several models match, and
+ * MODEL_INVALID if the record is damaged.
  */
 export async function findModel(layout: StoreLayout, text: string): Promise<StoreMatch | undefined> {
   if (isRemote(text)) return await findRemoteMatch(layout, parseRemote(text));
@@ -115,7 +116,7 @@ export async function knownNames(layout: StoreLayout): Promise<string[]> {
   return [...new Set(records.flatMap((record) => [record.name, shortName(record)]))];
 }
 
-/** The last part of the name of the repository, or the name of the file without its digest. */
+/** The short name of a stored model: the last part of the name of its repository, or the name of its file without the digest. */
 export function shortName({ name, repository }: Pick<StoredModel, "name" | "repository">): string {
   return repository === undefined ? name.replace(/@[^@]*$/, "") : (repository.split("/").at(-1) ?? repository);
 }

@@ -5,7 +5,10 @@ import { type JsonObject, isJsonObject } from "../model-folder.ts";
 import { isRemote } from "../reference/remote-reference.ts";
 import type { ModelRecord } from "./record.ts";
 
-/** The record in a JSON text, or a sentence without a full stop that says what is wrong with it. */
+/**
+ * Parses the record of a stored model. Returns the record, or a sentence without a full stop that says what is wrong with the
+ * JSON text.
+ */
 export function parseRecord(text: string): ModelRecord | string {
   let value: unknown;
   try {

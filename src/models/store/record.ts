@@ -10,7 +10,7 @@ import { writeFileAtomically } from "./atomic-write.ts";
 import type { StoreLayout } from "./layout.ts";
 import { parseRecord } from "./record-validation.ts";
 
-/** A file of a model. */
+/** A file of a stored model. */
 export interface StoredFile {
   /** Path relative to the model's folder, with slashes. */
   readonly path: string;
@@ -22,7 +22,7 @@ export interface StoredFile {
   readonly gitSha1?: string;
 }
 
-/** A variant of a stored model. */
+/** A variant of a stored model: its name, aliases and weight files. */
 export interface StoredVariant {
   readonly name: string;
   /** Other names that select it. */
@@ -31,7 +31,7 @@ export interface StoredVariant {
   readonly files: readonly string[];
 }
 
-/** The record of a model, as it is written to the disk. */
+/** The record of a fetched model: the JSON file that makes it part of the store. */
 export interface ModelRecord {
   /** Version of this format. */
   readonly recordVersion: 1;
@@ -96,7 +96,7 @@ export interface DamagedRecord {
   readonly digests: readonly string[];
 }
 
-/** The records of a store, each list sorted by name. */
+/** The records of all models in a store, each list sorted by name. */
 export interface StoredRecords {
   readonly records: StoredModel[];
   readonly damaged: DamagedRecord[];
@@ -112,7 +112,7 @@ export async function readRecord(layout: StoreLayout, name: string): Promise<Sto
   throw damagedRecord(read);
 }
 
-/** As `readRecord`, but undefined for a damaged record: a pull replaces it. */
+/** Reads a record as `readRecord` does, but returns undefined for a damaged one, which a pull replaces. */
 export async function readIntactRecord(layout: StoreLayout, name: string): Promise<StoredModel | undefined> {
   const read = await readRecordFile(layout, name);
   return read === undefined || "problem" in read ? undefined : read;
@@ -129,12 +129,12 @@ export async function readAllRecords(layout: StoreLayout): Promise<StoredRecords
   };
 }
 
-/** All records that are not damaged, sorted by name. */
+/** Reads the records of all models in the store, sorted by name, without damaged ones. */
 export async function readIntactRecords(layout: StoreLayout): Promise<StoredModel[]> {
   return (await readAllRecords(layout)).records;
 }
 
-/** The MODEL_INVALID error for a damaged record. */
+/** Creates the MODEL_INVALID error for a damaged record. The error is returned, not thrown. */
 export function damagedRecord({ name, path, problem, remedy }: DamagedRecord): InferyardError {
   return modelInvalid(`the record of ${name} is damaged: ${problem} (${path})`, remedy);
 }
@@ -177,7 +177,10 @@ function decodeName(file: string): string | undefined {
   }
 }
 
-/** Records that the model is used now. Does nothing in a store that this user cannot write to. */
+/**
+ * Sets the time of the model's last use to now, in the modification time of its record. Does nothing in a store that this user
+ * cannot write to.
+ */
 export async function touchRecord(layout: StoreLayout, name: string): Promise<void> {
   const path = recordPath(layout, name);
   const now = new Date();
@@ -189,7 +192,7 @@ export async function touchRecord(layout: StoreLayout, name: string): Promise<vo
   }
 }
 
-/** Bytes of the distinct contents of the files. */
+/** Size in bytes of a model's files; files of equal content count once. */
 export function bytesOf({ files }: Pick<ModelRecord, "files">): number {
   const sizes = new Map(files.map(({ sha256, size }) => [sha256, size]));
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);

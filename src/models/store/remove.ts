@@ -39,8 +39,8 @@ export interface PruneReport {
 }
 
 /**
- * Removes the model that `text` names, and the content that no other model has. Throws MODEL_NOT_FOUND if there is no such model, INPUT_INVALID if `text`
- * names a variant.
+ * Removes the model that `text` names from the store, and the content that no other model has. Throws MODEL_NOT_FOUND if there is
+ * no such model, and INPUT_INVALID if `text` names a variant.
  */
 export async function removeModel(layout: StoreLayout, text: string): Promise<RemoveReport> {
   return await withPublishLock(layout, async () => {
@@ -67,7 +67,10 @@ export async function removeModel(layout: StoreLayout, text: string): Promise<Re
   });
 }
 
-/** Removes what nothing refers to, and what dead processes left. What a running pull has fetched stays. */
+/**
+ * Removes the files of the store that no model refers to, and what processes that ended left behind. What a running pull has
+ * fetched stays.
+ */
 export async function prune(layout: StoreLayout): Promise<PruneReport> {
   return await withPublishLock(layout, async () => {
     const since = await oldestRunningPull(layout.locks);

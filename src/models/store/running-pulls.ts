@@ -11,7 +11,10 @@ import { sweepAbandonedFiles } from "./sweep.ts";
 
 const prefix = "pull-";
 
-/** Runs a pull while it is registered as running. Removes the leftovers of dead processes first. */
+/**
+ * Runs `work`, the body of a pull, while a lock file registers the pull as running, so that `prune` keeps its files. Removes the
+ * leftovers of processes that ended first.
+ */
 export async function withRunningPull<Result>(layout: StoreLayout, work: () => Promise<Result>): Promise<Result> {
   await sweepAbandonedFiles(layout);
   return await withLock(join(layout.locks, `${prefix}${randomUUID()}.lock`), work);
@@ -20,7 +23,10 @@ export async function withRunningPull<Result>(layout: StoreLayout, work: () => P
 /** Largest difference between the clocks of two machines that is allowed for. */
 const clockToleranceMs = 60 * 60 * 1000;
 
-/** When the oldest pull that may still run began, in milliseconds since 1970, or undefined if none runs. */
+/**
+ * When the oldest pull that may still run began, in milliseconds since 1970, or undefined if none runs. `locks` is the folder of
+ * lock files.
+ */
 export async function oldestRunningPull(locks: string): Promise<number | undefined> {
   const starts: number[] = [];
   for (const name of await listNames(locks)) {

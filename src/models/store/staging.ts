@@ -8,7 +8,10 @@ import { listNames, withDiskErrors } from "./disk.ts";
 
 type Purpose = "building" | "removing" | "unpacking" | "writing";
 
-/** A unique temporary name, which is either appended to a path or used alone. */
+/**
+ * Makes a unique temporary file name `.<purpose>-<host>-<pid>-<uuid>`, which is either appended to a path or used alone. It names
+ * the process, so that leftovers of a process that ended can be removed.
+ */
 export function stagingName(purpose: Purpose): string {
   return `.${purpose}-${ownHost()}-${process.pid}-${randomUUID()}`;
 }

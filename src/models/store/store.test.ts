@@ -61,7 +61,7 @@ describe("a record that is damaged", () => {
     writeFileSync(recordFile("one/name"), JSON.stringify(record));
   }
 
-  it("costs the others nothing, is told of, and is mended by a pull", async () => {
+  it("leaves the other models usable, is reported, and is replaced by a pull", async () => {
     await store.pull("hf:one/name");
     await store.pull("hf:two/unique-name");
     const path = recordFile("one/name");
@@ -216,7 +216,7 @@ describe("pruning", () => {
     expect(await store.prune()).toMatchObject({ blobs: 1, downloads: 1, pullRunning: false });
   });
 
-  it("leaves a download that somebody goes on with just now, though no pull was running when it began", async () => {
+  it("keeps a download that a pull continues, although no pull was running when pruning began", async () => {
     await store.pull("hf:one/name");
     await mkdir(join(folder, "downloads"), { recursive: true });
     const partial = join(folder, "downloads/sha256-x.partial");
@@ -229,7 +229,7 @@ describe("pruning", () => {
     expect(await store.prune()).toMatchObject({ downloads: 1 });
   });
 
-  it("beside pulls that run never costs them anything", async () => {
+  it("never removes files that concurrent pulls need", async () => {
     hub.options = { ...hub.options, bytesPerSecond: 8e6 };
     const pulling = Promise.all([store.pull("hf:one/name"), store.pull("hf:two/name"), store.pull("hf:one/name:int8")]);
     const state = { over: false };

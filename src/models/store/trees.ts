@@ -14,13 +14,15 @@ import { stagingName } from "./staging.ts";
 
 type TreeFile = Pick<StoredFile, "path" | "sha256">;
 
-/** The name of a tree: SHA-256 of its lines "path sha256", sorted by path. */
+/**
+ * The name of a tree (the store's folder of links to the blobs of one model): SHA-256 of its lines "path sha256", sorted by path.
+ */
 export function treeDigest(files: readonly TreeFile[]): string {
   const lines = files.map(({ path, sha256 }) => `${path} ${sha256}\n`).sort();
   return createHash("sha256").update(lines.join("")).digest("hex");
 }
 
-/** Absolute path of the tree with this digest. */
+/** Absolute path of the tree with this digest. A tree is a folder of links to the blobs of one model. */
 export function treePath({ trees }: StoreLayout, digest: string): string {
   return join(trees, digest);
 }
@@ -34,7 +36,10 @@ async function isIntact(layout: StoreLayout, folder: string, files: readonly Tre
   return true;
 }
 
-/** Creates the tree of these files and returns its digest. Throws an error with the code ENOENT if a blob is missing, DISK_FULL or OUTPUT_FAILED otherwise. */
+/**
+ * Creates the tree of these files, a folder of links to their blobs, and returns its digest. Throws an error with the code ENOENT
+ * if a blob is missing, DISK_FULL or OUTPUT_FAILED otherwise.
+ */
 export async function publishTree(layout: StoreLayout, files: readonly TreeFile[]): Promise<string> {
   const digest = treeDigest(files);
   const folder = treePath(layout, digest);
@@ -53,7 +58,10 @@ export async function publishTree(layout: StoreLayout, files: readonly TreeFile[
   return digest;
 }
 
-/** Runs `work` on a temporary tree of these files, for reading files before they are published. Throws as `publishTree` does. */
+/**
+ * Runs `work` on a temporary tree of these files (a folder of links to their blobs), so that a model can be read before it is
+ * published. Throws as `publishTree` does.
+ */
 export async function withTemporaryTree<Result>(
   layout: StoreLayout,
   files: readonly TreeFile[],
@@ -88,7 +96,7 @@ async function buildTree(layout: StoreLayout, staging: string, files: readonly T
   for (const folder of folders) await syncFolder(folder);
 }
 
-/** Removes a tree. It is renamed first, so that no process sees a part of it. */
+/** Removes a tree of links from the store. It is renamed first, so that no process sees a part of it. */
 export async function removeTree(layout: StoreLayout, digest: string): Promise<void> {
   const removed = join(layout.trees, stagingName("removing"));
   await withDiskErrors(removed, async () => {

@@ -15,10 +15,13 @@ const backendNames: readonly string[] = ["onnx", "xla", "coreml", "go"];
 /** Types whose model is a single graph named model.onnx. Models of other types have several graphs or other names. */
 const singleGraph: ReadonlySet<string> = new Set(["embedder", "chunker", "reranker", "classifier"]);
 
-/** The problems of an invalid manifest as sentences, or the content of a valid one. */
+/** The result of `checkTermite`: the problems of an invalid manifest as sentences, or the content of a valid one. */
 export type TermiteCheck = { readonly problems: readonly string[] } | { readonly problems?: never; readonly json: TermiteJson };
 
-/** Validates the content of a model_manifest.json. Null fields count as absent. */
+/**
+ * Validates the content of model_manifest.json, the manifest of the program Termite. Null fields count as absent. Problems are
+ * returned, not thrown.
+ */
 export function checkTermite(written: JsonObject): TermiteCheck {
   const value = omitNullish(written);
   const result = termiteSchema.safeParse(value);

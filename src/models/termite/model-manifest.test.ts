@@ -87,7 +87,7 @@ describe("a Termite folder", () => {
     ]);
   });
 
-  it("calls variants by our names and by Termite's, whichever way they are written", async () => {
+  it("accepts our names of variants and Termite's, in any spelling", async () => {
     const names = ["f16", "bf16", "i8", "i8-st", "i4"];
     const file = (id: string) => stated(`model_${id}.onnx`);
     const variants = {
@@ -119,7 +119,7 @@ describe("a Termite folder", () => {
     expect((await refusal({ ...embedder, variants }, {})).message).toContain("none of the weights it names are in the folder");
   });
 
-  it("takes the parts of a model for variants of their own", async () => {
+  it("lists the parts of a model as separate variants", async () => {
     const towers = ["visual_model.onnx", "text_model.onnx"];
     const small = ["visual_model_i8.onnx", "text_model_i8.onnx"];
     const json = {
@@ -182,7 +182,7 @@ describe("a Termite folder", () => {
     expect(manifest.text?.pooling).toBeUndefined();
   });
 
-  it("gives way to inferyard.json, where that says something", async () => {
+  it("yields to inferyard.json for the fields that it states", async () => {
     const own = JSON.stringify({ name: "ours", backends: ["wasm"] });
     const manifest = await read({ ...embedder, backends: ["go"] }, { "model.onnx": graph, "inferyard.json": own });
     expect(manifest).toMatchObject({ name: "ours", selection: { backends: ["wasm"] }, tasks: ["feature-extraction"] });

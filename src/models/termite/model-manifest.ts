@@ -10,7 +10,7 @@ import { type TermiteFile, type TermiteJson, variantFiles } from "./termite-json
 import { modelTypeOf, tasksOf } from "./model-types.ts";
 import { variantClaims } from "./variant-claims.ts";
 
-/** What a valid model_manifest.json states. */
+/** What a valid model_manifest.json of Termite states. */
 export interface TermiteManifest {
   /** Fields that take precedence over the other files of the folder. */
   readonly overrides: ManifestOverrides;
@@ -29,8 +29,9 @@ const backendsOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Reads the manifest, or returns undefined if the folder has none. `only` restricts the variants to the one with this absolute path. Throws MODEL_INVALID that lists
- * every problem if the manifest is invalid or a file differs from it; sizes are always compared, digests with `options.verify`.
+ * Reads model_manifest.json, the manifest of the program Termite, or returns undefined if the folder has none. `only` restricts
+ * the variants to the one with this absolute path. Throws MODEL_INVALID that lists every problem if the manifest is invalid or a
+ * file differs from it; sizes are always compared, digests with `options.verify`.
  */
 export async function readTermite(folder: Folder, options: ReadOptions, only?: string): Promise<TermiteManifest | undefined> {
   const value = await readJsonObject(folder, fileName);

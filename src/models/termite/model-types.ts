@@ -20,21 +20,29 @@ const tasksOfCapability: Readonly<Record<string, Readonly<Record<string, string>
   reader: { document_qa: "document-question-answering" },
 };
 
-/** The supported model types. `predictor` is recognized only to be refused by name. */
+/**
+ * The values of `type` in Termite's model_manifest.json that are supported. `predictor` is recognized only to be refused by name.
+ */
 export const modelTypes: readonly string[] = Object.keys(tasksOfType);
 
-/** The canonical name of a type. Termite also accepts upper case and the plural ("Embedders"), which are the names of its folders. */
+/**
+ * The canonical name of a Termite model type. Termite also accepts upper case and the plural ("Embedders"), which are the names
+ * of its folders.
+ */
 export function modelTypeOf(written: string): string {
   return written.toLowerCase().replace(/s$/, "");
 }
 
-/** Whether a type is known, `predictor` included. */
+/** Whether a Termite model type is known, `predictor` included. */
 export function isModelType(written: string): boolean {
   const type = modelTypeOf(written);
   return type === "predictor" || modelTypes.includes(type);
 }
 
-/** The tasks of a model. `isSequenceToSequence`: it has an encoder and a decoder, as recognizers of relations do. */
+/**
+ * The Hugging Face tasks of a model with this Termite type and these capabilities. `isSequenceToSequence`: the model has an
+ * encoder and a decoder, as recognizers of relations do.
+ */
 export function tasksOf(type: string, capabilities: readonly string[], isSequenceToSequence: boolean): readonly string[] {
   if (type === "embedder" && capabilities.includes("sparse")) return ["fill-mask"];
   const own = type === "recognizer" && isSequenceToSequence ? ["text2text-generation"] : (tasksOfType[type] ?? []);

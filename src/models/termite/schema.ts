@@ -12,7 +12,7 @@ const file = z.strictObject({
   size: z.int().nonnegative().exactOptional(),
 });
 
-/** The schema of a list of files: `files` of the manifest, or the files of one variant. */
+/** The schema of a list of files in Termite's manifest: `files` of the manifest, or the files of one variant. */
 export const termiteFilesSchema: z.ZodType<readonly TermiteFile[]> = z.array(file).min(1, "must name at least one file");
 
 /** A variant has one of three forms. Its files are checked separately, since a union would report every problem as "invalid input". */
@@ -23,7 +23,7 @@ const variant = z.custom<TermiteVariant>(
 
 const list = z.array(z.string()).exactOptional();
 
-/** The schema of the manifest. Unknown fields are errors. */
+/** The schema of model_manifest.json, the manifest of Termite. Unknown fields are errors. */
 export const termiteSchema: z.ZodType<TermiteJson> = z.strictObject({
   schemaVersion: z.union([z.literal(1), z.literal(2)], "must be 1 or 2: this version reads no other"),
   name: z.string().min(1),

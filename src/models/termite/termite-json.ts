@@ -1,4 +1,4 @@
-/** The content of a valid model_manifest.json. */
+/** The content of a valid model_manifest.json, the manifest of Termite. */
 export interface TermiteJson {
   readonly schemaVersion: 1 | 2;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface TermiteJson {
   readonly provenance?: unknown;
 }
 
-/** A file of the manifest. */
+/** A file that Termite's manifest lists. */
 export interface TermiteFile {
   readonly name: string;
   /** "sha256:" and 64 hexadecimal digits. */
@@ -23,10 +23,10 @@ export interface TermiteFile {
   readonly size?: number;
 }
 
-/** The files of a variant, in one of three forms. */
+/** The files of a variant in Termite's manifest, in one of three forms. */
 export type TermiteVariant = TermiteFile | readonly TermiteFile[] | { readonly files: readonly TermiteFile[] };
 
-/** The files of a variant in any of its forms. */
+/** The files of a variant of Termite's manifest as a list, whichever form it has. */
 export function variantFiles(variant: TermiteVariant): readonly TermiteFile[] {
   if ("files" in variant) return variant.files;
   return isList(variant) ? variant : [variant];

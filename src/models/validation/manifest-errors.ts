@@ -1,7 +1,10 @@
 /** Errors for invalid and unsupported manifests, with every problem. */
 import { InferyardError } from "../../errors.ts";
 
-/** The MODEL_INVALID error for a manifest with these problems; `shown` is its path as the user wrote it. */
+/**
+ * Creates the MODEL_INVALID error for a manifest with these problems; `shown` is its path as the user wrote it. The error is
+ * returned, not thrown.
+ */
 export function manifestInvalid(shown: string, problems: readonly string[], remedy: string): InferyardError {
   const what = problems.length === 1 ? "is not right" : `has ${problems.length} problems`;
   return new InferyardError("MODEL_INVALID", `${shown} ${what}: ${joinProblems(problems)}`, {
@@ -10,7 +13,10 @@ export function manifestInvalid(shown: string, problems: readonly string[], reme
   });
 }
 
-/** The MODEL_UNSUPPORTED error for a valid manifest that asks for features that this version does not have. */
+/**
+ * Creates the MODEL_UNSUPPORTED error for a valid manifest that asks for features that this version does not have. The error is
+ * returned, not thrown.
+ */
 export function manifestUnsupported(shown: string, wishes: readonly string[], remedy: string): InferyardError {
   const message = `${shown} asks for what this version does not do: ${joinProblems(wishes)}`;
   return new InferyardError("MODEL_UNSUPPORTED", message, { remedy, data: { path: shown, problems: wishes } });
@@ -19,7 +25,7 @@ export function manifestUnsupported(shown: string, wishes: readonly string[], re
 const maxJoinedProblems = 20;
 const maxProblemCharacters = 300;
 
-/** Joins problems for a message: the first 20, each truncated to 300 characters. `data.problems` of the error has all of them. */
+/** Joins problems for an error message: the first 20, each truncated to 300 characters. */
 export function joinProblems(problems: readonly string[]): string {
   const shown = problems
     .slice(0, maxJoinedProblems)

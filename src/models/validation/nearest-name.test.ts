@@ -14,7 +14,7 @@ it.each([
   expect(nearestName(name, candidates)).toBe(expected);
 });
 
-it("finds a name again after any one slip in it", () => {
+it("finds a name after any single edit", () => {
   const names = ["builtin", "normalize", "defaultPrompt", "requirements"];
   const slip = fc.tuple(fc.constantFrom(...names), fc.nat(), fc.constantFrom("drop", "double", "swap", "change"));
   const property = fc.property(slip, ([name, seed, kind]) => {

@@ -2,7 +2,10 @@
 import * as z from "zod";
 import { nearestName } from "./nearest-name.ts";
 
-/** Every problem of the value, as a sentence that begins with the path of the field; empty if it matches the schema. Unknown keys get a suggestion. */
+/**
+ * Checks a value against a zod schema. Returns every problem as a sentence that begins with the path of the field; empty if the
+ * value matches. Unknown keys get a suggestion.
+ */
 export function schemaProblems(schema: z.ZodType, value: unknown): string[] {
   const result = schema.safeParse(value);
   return result.success ? [] : result.error.issues.flatMap((issue) => issueSentences(schema, issue));

@@ -9,7 +9,10 @@ export function assetsFolder(assets?: string): string {
   return new URL(".", /^https?:/.test(bundle) ? bundle : browserScope().location.href).href;
 }
 
-/** Parses a URL relative to the page. Throws CONFIG_INVALID for a malformed one. */
+/**
+ * Parses `address`, the value of a setting, as a URL relative to the page. `setting` is its name for the message. Throws
+ * CONFIG_INVALID for a malformed one.
+ */
 export function addressOf(setting: string, address: string): URL {
   const page = browserScope().location.href;
   if (URL.canParse(address, page)) return new URL(address, page);

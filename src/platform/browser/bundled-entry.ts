@@ -1,2 +1,2 @@
-/** Stands for the modules that the worker's program contains: in a bundle modules have no URL of their own. */
+/** The name that replaces a module's URL in browsers: in a bundle, modules have no URL of their own. */
 export const bundledEntry = "inferyard";

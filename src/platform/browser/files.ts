@@ -28,12 +28,15 @@ export async function readText(path: string): Promise<string> {
   return (await (await presentFile(path)).bytes()).text();
 }
 
-/** The bytes of a whole file, for engines that cannot open files. */
+/** The bytes of a whole file of the browser's cache, for engines that cannot open files. */
 export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await (await (await presentFile(path)).bytes()).arrayBuffer());
 }
 
-/** Status of a file or folder. A folder exists if a file below it does. */
+/**
+ * Status of a file or folder of the browser's cache. A folder exists if a file below it does. Throws an error with code ENOENT if
+ * there is none.
+ */
 export async function fileStatus(path: string): Promise<FileStatus> {
   const file = await findCachedFile(path);
   if (file?.exists === true) return statusOf(file);
@@ -49,7 +52,7 @@ export async function listFolder(path: string): Promise<FolderEntry[]> {
   return [...entries].map(([name, isFolder]) => ({ name, isDirectory: () => isFolder }));
 }
 
-/** Hexadecimal SHA-256 of a file, computed by the browser outside this thread. */
+/** Hexadecimal SHA-256 of a file of the browser's cache, computed by the browser outside this thread. */
 export async function sha256Of(path: string): Promise<string> {
   return sha256OfBlob(await (await presentFile(path)).bytes());
 }

@@ -7,7 +7,7 @@ import { type BrowserCache, browserScope } from "./global-scope.ts";
 
 const cacheName = "inferyard-models";
 
-/** A cached file, or the record that the server has no such file. */
+/** A file in the browser's cache, or the record that the server has no such file. */
 export interface CachedFile {
   readonly url: string;
   /** false: the server has no such file. */
@@ -23,7 +23,7 @@ export interface CachedFile {
 
 const headers = { keptAt: "x-inferyard-kept-at", size: "x-inferyard-size", version: "x-inferyard-version" };
 
-/** Finds a cached file. Undefined if the cache has no record of it. */
+/** Finds a file in the browser's cache by its URL. Returns undefined if the cache has no record of it. */
 export async function findCachedFile(url: string): Promise<CachedFile | undefined> {
   const response = await (await openCache()).match(url);
   return response === undefined ? undefined : described(url, response);
@@ -37,7 +37,10 @@ export async function listCachedFiles(folder: string): Promise<CachedFile[]> {
   return files.flatMap((file) => (file?.exists === true ? [file] : []));
 }
 
-/** Stores a file; `undefined` records that the server has none. Throws DISK_FULL if the browser's quota is exceeded. */
+/**
+ * Stores a file in the browser's cache; `undefined` as content records that the server has no such file. Throws DISK_FULL if the
+ * browser's quota is exceeded.
+ */
 export async function cacheFile(url: string, content: Blob | undefined, version: string): Promise<void> {
   const response = new Response(content ?? null, {
     status: content === undefined ? 404 : 200,

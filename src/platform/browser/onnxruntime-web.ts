@@ -11,7 +11,7 @@ import { readBytes } from "./files.ts";
 import { basename, dirname } from "./paths.ts";
 import { browserScope } from "./global-scope.ts";
 
-/** The package that the backend needs, with its supported versions. */
+/** The package that the backend `wasm` needs, with its supported versions. */
 export const requirement: Requirement = {
   kind: "package",
   name: "onnxruntime-web",
@@ -19,7 +19,7 @@ export const requirement: Requirement = {
   install: "npm install onnxruntime-web",
 };
 
-/** Version of the library; undefined if the bundle does not contain it. */
+/** Version of onnxruntime-web; undefined if the bundle does not contain it. */
 export async function installedVersion(): Promise<string | undefined> {
   try {
     return (await load()).env.versions["web"];
@@ -28,7 +28,7 @@ export async function installedVersion(): Promise<string | undefined> {
   }
 }
 
-/** Loads the library. Without cross-origin isolation WebAssembly has no shared memory, and the engine gets one thread. */
+/** Loads onnxruntime-web. Without cross-origin isolation WebAssembly has no shared memory, and the engine gets one thread. */
 export async function importLibrary({ threads, assets }: EngineOptions): Promise<OnnxRuntime> {
   try {
     const runtime = await load();
@@ -45,7 +45,7 @@ export async function importLibrary({ threads, assets }: EngineOptions): Promise
   }
 }
 
-/** Bytes of the graph and of the cached files whose names begin with its name, where exporters put external weights. */
+/** The bytes of an ONNX graph, and of the cached files whose names begin with its name, where exporters put external weights. */
 export async function graphSource(path: string): Promise<GraphSource> {
   const name = basename(path);
   const beside = (await listCachedFiles(dirname(path))).filter(({ url }) => url !== path && basename(url).startsWith(name));
@@ -53,7 +53,7 @@ export async function graphSource(path: string): Promise<GraphSource> {
   return { graph: await readBytes(path), ...(externalData.length === 0 ? {} : { externalData }) };
 }
 
-/** The number of threads as the engine reports it, and why there are no more. */
+/** Notes for the record of a load: the number of threads as onnxruntime-web reports it, and why there are no more. */
 export function computationNotes({ wasm }: OnnxEnvironment): readonly string[] {
   const stated = `onnxruntime-web's own env.wasm.numThreads: ${wasm.numThreads ?? "not set"}`;
   if (browserScope().crossOriginIsolated) return [stated];

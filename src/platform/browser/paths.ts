@@ -1,5 +1,6 @@
 /** Path functions for browsers: a path is a URL without query, or a relative file name. Replaces src/platform/node/paths.ts. */
 
+/** Separator of path components in a browser, where a path is a URL without query, or a relative file name. */
 export const sep = "/";
 
 /** The percent-decoded last component of a path, without `suffix` if it ends with it. */

@@ -34,8 +34,8 @@ export async function resolveReference(reference: string): Promise<ModelReferenc
 }
 
 /**
- * Parses a reference. Throws INPUT_INVALID for a malformed one, MODEL_NOT_FOUND for one that is not an address, and MODEL_UNSUPPORTED
- * for a package.
+ * Parses a model reference in a browser. Throws INPUT_INVALID for a malformed one, MODEL_NOT_FOUND for one that is not an
+ * address, and MODEL_UNSUPPORTED for an .aimod package.
  */
 export function parseReference(reference: string): ModelLocation {
   const folder = { shown: reference, partial: true };

@@ -1,2 +1,2 @@
-/** Replaces src/engine/threads/spawn-thread.ts: in a browser the engine computes on one thread. */
+/** Undefined, since the engine computes on one thread in a browser. Replaces src/engine/threads/spawn-thread.ts. */
 export const spawnThread: undefined = undefined;

@@ -1,4 +1,4 @@
-/** Replaces src/engine/codegen/wasm/v8-flags.ts: a page cannot set flags of its browser's JavaScript engine. */
+/** Does nothing: a page cannot set flags of its browser's JavaScript engine. Replaces src/engine/codegen/wasm/v8-flags.ts. */
 export function enableRelaxedSimd(): void {}
 
 /** Calls `compile` and returns its result. A page cannot choose the compiler tier of its browser. */

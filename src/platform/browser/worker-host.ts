@@ -9,8 +9,8 @@ import type { BrowserWorker } from "./global-scope.ts";
 declare const Worker: new (program: URL, options: { readonly type: "module"; readonly name: string }) => BrowserWorker;
 
 /**
- * A host that runs each model in a worker. `program`: URL of `inferyard-worker.js`. Default: beside the bundle, or where the
- * bundler put it.
+ * Creates the host that runs each model in a web worker. `program` is the URL of `inferyard-worker.js`; default: beside the
+ * bundle, or where the bundler put it.
  */
 export function browserWorkerHost(program: URL | undefined): Host {
   return remoteHost("worker", (events) => startWorker(program, events));

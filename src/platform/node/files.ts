@@ -109,7 +109,7 @@ export function fileStatus(path: string): Promise<FileStatus> {
   return stat(path);
 }
 
-/** The entries of a folder. */
+/** The entries of a folder, not of its subfolders. Throws what the file system throws. */
 export function listFolder(path: string): Promise<FolderEntry[]> {
   return readdir(path, { withFileTypes: true });
 }

@@ -7,7 +7,7 @@ import { workerHost } from "../../hosts/worker.ts";
 import { createSupervision } from "../../runtime/supervision/supervisor.ts";
 import type { FetchOptions, Platform } from "../../runtime/platform.ts";
 
-/** Hosts, facts about the machine, supervision and downloads in Node.js. */
+/** The platform of Node.js: hosts of models, facts about the machine, supervision and downloads. */
 export function nodePlatform(): Platform {
   return {
     hosts: { inline: inlineHost(), worker: workerHost(), process: processHost() },

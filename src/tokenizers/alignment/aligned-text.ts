@@ -7,7 +7,10 @@
  */
 import { GrowthLimit } from "./growth-limit.ts";
 
-/** An immutable text with its alignment. */
+/**
+ * An immutable text that was derived from an original text, with the alignment of each of its characters to a range of the
+ * original. Indices are UTF-16 code units.
+ */
 export class AlignedText {
   readonly text: string;
   /** Offset of unit 0 in the original, if the text is unchanged. Text inserted at the start is aligned to it. */

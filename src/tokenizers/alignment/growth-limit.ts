@@ -7,7 +7,10 @@ const totalUnitsPerUnit = 128;
 /** Units that one component may write in addition, so that a short text may consist of characters that expand most. */
 const freeUnits = 2 ** 20;
 
-/** Budget of UTF-16 code units for everything that is derived from one original text. */
+/**
+ * Limits the size of everything that normalizers derive from one original text, in UTF-16 code units, so that a hostile
+ * tokenizer.json cannot exhaust memory.
+ */
 export class GrowthLimit {
   readonly #original: number;
   readonly #maxStep: number;

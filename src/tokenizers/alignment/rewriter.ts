@@ -1,7 +1,7 @@
 /** Builds a changed `AlignedText` from front to back. */
 import { AlignedText, characterLength } from "./aligned-text.ts";
 
-/** Builder of a text derived from `source`. Throws Error from any write if the growth limit is exceeded. */
+/** Builds an AlignedText derived from `source`, in order. Throws Error from any write if the growth limit is exceeded. */
 export class Rewriter {
   readonly #source: AlignedText;
   #text = "";
@@ -93,7 +93,7 @@ function copyOf(numbers: Int32Array, room: number): Int32Array {
   return copy;
 }
 
-/** Start of the character that ends at `end`, in UTF-16 code units. */
+/** Index at which the character that ends at index `end` of the text begins, in UTF-16 code units. */
 export function characterStart(text: string, end: number): number {
   return end >= 2 && characterLength(text, end - 2) === 2 ? end - 2 : end - 1;
 }

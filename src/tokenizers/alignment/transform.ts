@@ -5,13 +5,13 @@
 import { type AlignedText, characterLength } from "./aligned-text.ts";
 import type { Rewriter } from "./rewriter.ts";
 
-/** A character to write, and how it relates to the source. */
+/** A character that a normalizer writes, and how it relates to the characters of the source. */
 export interface CharacterChange {
   readonly character: string;
   readonly change: number;
 }
 
-/** Writes characters to `rewriter` in the place of the units [from, to) of the source. */
+/** Writes the characters `changed` to `rewriter` as the replacement of the UTF-16 code units [from, to) of the source. */
 export function transform(
   source: AlignedText,
   from: number,

@@ -3,38 +3,52 @@
  * wrong type; `fallback` is used for a missing or null value.
  */
 
-/** A normalizer, pre-tokenizer, post-processor or decoder as tokenizer.json has it: `type` and settings. */
+/**
+ * The settings of a normalizer, pre-tokenizer, post-processor or decoder as tokenizer.json has them; `type` names the component.
+ */
 export type ComponentConfig = { readonly type: string; readonly [setting: string]: unknown };
 
-/** Reads a string. */
+/**
+ * Reads a string setting of a component; a missing or null one is `otherwise`. Throws Error for a value of another type, and for
+ * a missing one without a default.
+ */
 export function stringSetting(step: ComponentConfig, name: string, otherwise?: string): string {
   const value = step[name] ?? otherwise;
   if (typeof value === "string") return value;
   throw new Error(`${step.type} needs a text "${name}"`);
 }
 
-/** Reads a boolean. */
+/**
+ * Reads a boolean setting of a component; a missing or null one is `otherwise`. Throws Error for a value of another type, and for
+ * a missing one without a default.
+ */
 export function booleanSetting(step: ComponentConfig, name: string, otherwise?: boolean): boolean {
   const value = step[name] ?? otherwise;
   if (typeof value === "boolean") return value;
   throw new Error(`${step.type} needs "${name}" to be true or false`);
 }
 
-/** Reads a non-negative integer. */
+/**
+ * Reads a non-negative integer setting of a component; a missing or null one is `otherwise`. Throws Error for any other value,
+ * and for a missing one without a default.
+ */
 export function integerSetting(step: ComponentConfig, name: string, otherwise?: number): number {
   const value = step[name] ?? otherwise;
   if (typeof value === "number" && Number.isInteger(value) && value >= 0) return value;
   throw new Error(`${step.type} needs "${name}" to be a whole number from 0 up`);
 }
 
-/** Reads the components inside a Sequence. */
+/** Reads the list of components inside a component of type Sequence. Throws Error if an entry is not a component. */
 export function componentList(step: ComponentConfig, name: string): readonly ComponentConfig[] {
   const value = step[name];
   if (Array.isArray(value) && value.every(isComponentConfig)) return value;
   throw new Error(`${step.type} needs "${name}" to be a list of steps, each with a "type"`);
 }
 
-/** Reads a pattern: `{"String": ...}`, `{"Regex": ...}`, or a plain string, which is a literal text. */
+/**
+ * Reads a pattern setting of a component: `{"String": ...}`, `{"Regex": ...}`, or a plain string, which is a literal text. Throws
+ * Error for any other value.
+ */
 export function patternSetting(step: ComponentConfig, name: string): { readonly text: string } | { readonly regex: string } {
   const value = step[name];
   if (typeof value === "string") return { text: value };

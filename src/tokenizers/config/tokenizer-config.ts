@@ -17,7 +17,10 @@ const bertSettings = {
   handle_chinese_chars: "tokenize_chinese_chars",
 };
 
-/** Applies the overrides to tokenizer.json. Only keys that are present in the files count, not the defaults of transformers. */
+/**
+ * Applies the overrides that tokenizer_config.json states to the content of tokenizer.json. Only keys that are present in the
+ * files count, not the defaults of transformers.
+ */
 export function applyTokenizerConfig(json: TokenizerJson, settings: TextSettings): TokenizerJson {
   const config = settings.tokenizerConfig;
   let { normalizer } = json;

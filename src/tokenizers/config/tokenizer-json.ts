@@ -34,7 +34,10 @@ export interface AddedToken {
 const remedy =
   'download tokenizer.json of this model again, or write it with Python: transformers.AutoTokenizer.from_pretrained("FOLDER").save_pretrained("FOLDER")';
 
-/** Creates the error TOKENIZER_INVALID. `shown`: path as the user wrote it; `problem`: predicate of the sentence that starts with it. */
+/**
+ * Creates a TOKENIZER_INVALID error. `shown` is the path of the file as the user wrote it; `problem` completes the sentence that
+ * starts with it. The error is returned, not thrown.
+ */
 export function tokenizerInvalid(shown: string, problem: string, cause?: unknown): InferyardError {
   return new InferyardError("TOKENIZER_INVALID", `${shown} ${problem}`, {
     remedy,
@@ -43,12 +46,18 @@ export function tokenizerInvalid(shown: string, problem: string, cause?: unknown
   });
 }
 
-/** Reads and validates a tokenizer.json. `shown`: path as the user wrote it. Throws TOKENIZER_INVALID. */
+/**
+ * Reads and validates a tokenizer.json. `shown` is the path as the user wrote it. Throws TOKENIZER_INVALID if the file is
+ * missing, is not JSON, has no model, or has a malformed component or added token.
+ */
 export async function readTokenizerJson(path: string, shown: string): Promise<TokenizerJson> {
   return parseTokenizerJson(await readText(path, shown), shown);
 }
 
-/** Same as `readTokenizerJson`, for the text of a file. */
+/**
+ * Parses and validates the text of a tokenizer.json. `shown` is the path of the file as the user wrote it. Throws
+ * TOKENIZER_INVALID if the text is not JSON, has no model, or has a malformed component or added token.
+ */
 export function parseTokenizerJson(text: string, shown: string): TokenizerJson {
   const value = parse(text, shown);
   if (!isObject(value)) throw tokenizerInvalid(shown, "is not a tokenizer: it holds no JSON object");
@@ -165,7 +174,7 @@ function isId(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) < highestId;
 }
 
-/** Whether a value is an object and not an array. */
+/** Whether a JSON value is an object and not an array or null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

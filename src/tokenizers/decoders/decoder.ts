@@ -1,2 +1,5 @@
-/** `Decoder::decode_chain` of the Rust library: transforms the list of strings that is finally joined to the text. */
+/**
+ * A step of decoding tokens to text (`Decoder::decode_chain` of the Rust library): transforms the list of strings that is finally
+ * joined.
+ */
 export type Decoder = (tokens: readonly string[]) => readonly string[];

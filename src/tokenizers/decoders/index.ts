@@ -30,7 +30,7 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => Decoder>> = {
   WordPiece: wordPieceDecoder,
 };
 
-/** Creates a decoder. Throws Error for an unknown `type` or an invalid setting. */
+/** Creates the decoder that a component of tokenizer.json describes. Throws Error for an unknown `type` or an invalid setting. */
 export function createDecoder(step: ComponentConfig): Decoder {
   const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
   if (kind === undefined) throw new Error(`the decoder ${JSON.stringify(step.type)} is not known`);

@@ -10,7 +10,10 @@ import { Symbols } from "./symbols.ts";
 import { type ModelJson, byteTokenIds, booleanOption, stringOption, readVocabulary } from "./vocabulary.ts";
 import { WordCache } from "./word-cache.ts";
 
-/** Byte-pair encoding with the settings of tokenizer.json. `inBytes`: pieces are text, and the model maps characters to bytes itself (ByteLevel). */
+/**
+ * Byte-pair encoding (Sennrich et al. 2016) with the settings of tokenizer.json. With `inBytes`, pieces are plain text, and the
+ * model maps characters to bytes itself (ByteLevel).
+ */
 export class BpeModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
   readonly unknownId: number | undefined;

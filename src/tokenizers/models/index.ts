@@ -16,7 +16,10 @@ const kinds: Readonly<Record<string, (model: ModelJson, inBytes: boolean) => Mod
   WordPiece: (model) => new WordPieceModel(model),
 };
 
-/** Creates a model. `inBytes` is for BPE only: see `BpeModel`. Throws Error for an unknown `type` or an invalid setting. */
+/**
+ * Creates the tokenization model that `model` of tokenizer.json describes. `inBytes` applies to BPE only: see `BpeModel`. Throws
+ * Error for an unknown `type` or an invalid setting.
+ */
 export function createModel(model: ModelJson, inBytes: boolean): Model {
   const type = modelType(model);
   const kind = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
@@ -24,7 +27,7 @@ export function createModel(model: ModelJson, inBytes: boolean): Model {
   return kind(model, inBytes);
 }
 
-/** The `type` of a model. Older files have none; it is inferred from the fields then. */
+/** The `type` of the model of a tokenizer.json. Older files have none; it is then inferred from the fields. */
 export function modelType(model: ModelJson): string {
   const type = stringOption(model, "type");
   if (type !== undefined) return type;

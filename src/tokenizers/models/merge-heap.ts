@@ -3,7 +3,9 @@
 /** Exclusive maximum of a position in a text. */
 const positions = 2 ** 31;
 
-/** Priority queue of candidate merges. */
+/**
+ * Priority queue of the merges that byte-pair encoding may apply to one piece: the lowest rank first, then the leftmost position.
+ */
 export class MergeHeap {
   #keys = new Float64Array(64);
   #size = 0;

@@ -1,6 +1,6 @@
 /** The merges of BPE, in an open-addressing hash table without an object per merge. */
 
-/** Maps a pair of token ids to the rank of its merge. */
+/** Maps a pair of adjacent token ids to the rank of its merge in byte-pair encoding. A lower rank is merged first. */
 export class MergeTable {
   /** Id of the merged token, by rank. */
   readonly made: Int32Array;

@@ -3,7 +3,7 @@
 /** The tokens of one piece, flattened: id, start, end, id, ..., where start and end are UTF-16 offsets in the piece, on character boundaries. */
 export type PieceTokens = readonly number[];
 
-/** A model: BPE, Unigram, WordLevel or WordPiece. */
+/** A tokenization model, which converts the pieces of a text to token ids: BPE, Unigram, WordLevel or WordPiece. */
 export interface Model {
   /** Tokenizes a piece. Throws Error if it contains text outside the vocabulary and the model has no unknown token. */
   tokenize(piece: string): PieceTokens;

@@ -5,7 +5,7 @@ import type { MergeTable } from "./merge-table.ts";
 /** Maximum number of symbols for which memory is kept between pieces. */
 const keptSymbols = 65_536;
 
-/** The symbols of one piece. Usage: `clear`, `add` for every symbol in order, `merge`. */
+/** The symbols of one piece while byte-pair encoding merges them. Usage: `clear`, `add` for every symbol in order, `merge`. */
 export class Symbols {
   readonly #heap = new MergeHeap();
   #room = 64;

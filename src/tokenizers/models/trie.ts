@@ -3,7 +3,7 @@
 /** Maximum length of a token in UTF-16 code units, which bounds the cost of a lookup. The longest in published vocabularies has 128. */
 export const maxTokenUnits = 1024;
 
-/** Finds the tokens that start at a position of a text. */
+/** A prefix tree of a vocabulary, which finds all tokens that start at a position of a text. */
 export class Trie {
   /** Per node: id of the token that ends there; -1 for none. */
   #ids: Int32Array;

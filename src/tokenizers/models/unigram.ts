@@ -13,7 +13,7 @@ const unknownPenalty = 10;
 /** Maximum length of a piece in UTF-16 code units for which memory is kept between pieces. */
 const keptUnits = 65_536;
 
-/** Unigram language model with the settings of tokenizer.json. */
+/** Unigram language model (Kudo 2018) with the settings of tokenizer.json. */
 export class UnigramModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
   readonly unknownId: number | undefined;

@@ -6,7 +6,7 @@ const generationSize = 20_000;
 /** Maximum length of a cached piece in UTF-16 code units; longer pieces rarely recur. */
 const longest = 64;
 
-/** Caches the results of a tokenize function. */
+/** Caches the tokens of words, with a bounded number of entries, since words repeat in texts. */
 export class WordCache {
   readonly #tokenize: (piece: string) => PieceTokens;
   #young = new Map<string, PieceTokens>();

@@ -2,7 +2,7 @@
 import type { Model, PieceTokens } from "./model.ts";
 import { type ModelJson, stringOption, readVocabulary } from "./vocabulary.ts";
 
-/** Word-level model with the settings of tokenizer.json. */
+/** Word-level model, in which every piece is one token, with the settings of tokenizer.json. */
 export class WordLevelModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
   readonly unknownId: number | undefined;

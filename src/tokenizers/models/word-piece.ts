@@ -8,7 +8,7 @@ import { Trie } from "./trie.ts";
 import { type ModelJson, stringOption, readVocabulary } from "./vocabulary.ts";
 import { WordCache } from "./word-cache.ts";
 
-/** WordPiece model with the settings of tokenizer.json. */
+/** WordPiece model (greedy longest match first, Devlin et al. 2019) with the settings of tokenizer.json. */
 export class WordPieceModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
   readonly unknownId: number;

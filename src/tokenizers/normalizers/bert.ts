@@ -9,7 +9,7 @@ import { lowercase } from "./lowercase.ts";
 import { mapCharacters } from "./map-characters.ts";
 import { unicodeForm } from "./unicode-form.ts";
 
-/** Creates a BertNormalizer; `strip_accents` defaults to the value of `lowercase`. */
+/** Creates the normalizer `BertNormalizer`; its setting `strip_accents` defaults to the value of `lowercase`. */
 export function bertNormalizer(step: ComponentConfig): Normalizer {
   const clean = booleanSetting(step, "clean_text", true);
   const han = booleanSetting(step, "handle_chinese_chars", true);

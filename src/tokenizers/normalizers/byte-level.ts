@@ -3,7 +3,10 @@ import type { AlignedText } from "../alignment/aligned-text.ts";
 import { characterOfByte, writeUtf8 } from "../unicode/byte-level-alphabet.ts";
 import { mapCharacters } from "./map-characters.ts";
 
-/** Writes a text in the byte-level alphabet. Every byte is aligned to its whole character. */
+/**
+ * Normalizer `ByteLevel`: writes the UTF-8 bytes of a text in GPT-2's alphabet of 256 characters. Every byte is aligned to its
+ * whole character.
+ */
 export function byteLevelNormalizer(source: AlignedText): AlignedText {
   const bytes = new Uint8Array(4);
   return mapCharacters(source, (point) => {

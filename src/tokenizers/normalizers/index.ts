@@ -36,7 +36,9 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => Normalizer>> = {
   StripAccents: () => (text) => mapCharacters(text, (point) => (combiningMarks.has(point) ? "" : undefined)),
 };
 
-/** Creates a normalizer. Throws Error for an unknown `type` or an invalid setting. */
+/**
+ * Creates the normalizer that a component of tokenizer.json describes. Throws Error for an unknown `type` or an invalid setting.
+ */
 export function createNormalizer(step: ComponentConfig): Normalizer {
   const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
   if (kind === undefined) throw new Error(`the normalizer ${JSON.stringify(step.type)} is not known`);

@@ -5,7 +5,7 @@ import { mapCharacters } from "./map-characters.ts";
 /** Characters whose lower case depends on the context (Σ) or is longer than they are (İ). */
 const special = /[\u03a3\u0130]/;
 
-/** Lowercases a text. */
+/** Normalizer `Lowercase`: lowercases each character on its own, as the Rust library does: a final Σ becomes σ, not ς. */
 export function lowercase(source: AlignedText): AlignedText {
   const { text } = source;
   if (!special.test(text)) {

@@ -3,7 +3,8 @@ import { type AlignedText, characterLength } from "../alignment/aligned-text.ts"
 import { Rewriter } from "../alignment/rewriter.ts";
 
 /**
- * Replaces every code point by `map(point)`; undefined keeps it, "" removes it. Returns `source` itself if nothing changes.
+ * Replaces every code point of a text by `map(point)`; undefined keeps it, "" removes it. Returns `source` itself if nothing
+ * changes.
  */
 export function mapCharacters(source: AlignedText, map: (point: number) => string | undefined): AlignedText {
   const { text } = source;

@@ -22,7 +22,9 @@ const spaced = new CharacterSet([
   [0xfffd, 0xfffd],
 ]);
 
-/** Applies the normalizer `Nmt`. */
+/**
+ * Normalizer `Nmt`: removes control characters and replaces space-like characters by a space, by the lists of the Rust library.
+ */
 export function nmtNormalizer(source: AlignedText): AlignedText {
   return mapCharacters(source, (point) => (removed.has(point) ? "" : spaced.has(point) ? " " : undefined));
 }

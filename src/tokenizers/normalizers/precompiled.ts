@@ -11,7 +11,10 @@ import { stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import type { Normalizer } from "./normalizer.ts";
 
-/** Creates the normalizer. Throws Error if `precompiled_charsmap` is not base64 of this format. */
+/**
+ * Creates the normalizer `Precompiled`, a character map in the binary format of SentencePiece. Throws Error if
+ * `precompiled_charsmap` is not base64 of this format.
+ */
 export function precompiledNormalizer(step: ComponentConfig): Normalizer {
   const map = new CharacterMap(bytesOfMap(stringSetting(step, "precompiled_charsmap")));
   return (source) => {

@@ -6,7 +6,10 @@ import { patternSetting, stringSetting } from "../config/component-config.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import type { Normalizer } from "./normalizer.ts";
 
-/** Creates the normalizer. Throws Error for a regular expression that is not supported. */
+/**
+ * Creates the normalizer `Replace`, which replaces the matches of a literal text or regular expression. Throws Error for a
+ * regular expression that is not supported.
+ */
 export function replaceNormalizer(step: ComponentConfig): Normalizer {
   const content = stringSetting(step, "content");
   const setting = patternSetting(step, "pattern");

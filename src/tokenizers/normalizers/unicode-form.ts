@@ -12,7 +12,7 @@ export type UnicodeForm = "NFC" | "NFD" | "NFKC" | "NFKD";
 const manyMarks = /\p{M}{100}/u;
 const notAscii = /[^\0-\x7f]/;
 
-/** Creates the normalizer of a form. */
+/** Creates the normalizer of a Unicode normalization form. */
 export function unicodeForm(form: UnicodeForm): (source: AlignedText) => AlignedText {
   const compatible = form === "NFKC" || form === "NFKD" ? "NFKD" : "NFD";
   const composes = form === "NFC" || form === "NFKC";
@@ -34,7 +34,10 @@ export function unicodeForm(form: UnicodeForm): (source: AlignedText) => Aligned
   };
 }
 
-/** The ranges of a text outside ASCII, each with the character before it, to which combining marks may belong. */
+/**
+ * The ranges of a text outside ASCII, each with the character before it, to which combining marks may belong. Ranges are [from,
+ * to) in UTF-16 code units.
+ */
 export function beyondAscii(text: string): [from: number, to: number][] {
   const parts: [number, number][] = [];
   for (let unit = 0; unit < text.length; unit++) {

@@ -19,7 +19,10 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => PostProcessor>> 
   TemplateProcessing: templateProcessing,
 };
 
-/** Creates a post-processor; null gives one that adds nothing. Throws Error for an unknown `type` or an invalid setting. */
+/**
+ * Creates the post-processor that a component of tokenizer.json describes; null gives one that adds nothing. Throws Error for an
+ * unknown `type` or an invalid setting.
+ */
 export function createPostProcessor(step: ComponentConfig | null): PostProcessor {
   if (step === null) return noPostProcessor;
   const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;

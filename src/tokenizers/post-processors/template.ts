@@ -2,21 +2,30 @@
 import { type ComponentConfig, componentList } from "../config/component-config.ts";
 import { isObject } from "../config/tokenizer-json.ts";
 
-/** A part of a template: the first or second text, or a special token, which may be several ids. `typeId`: token type of all its tokens. */
+/**
+ * A part of a post-processor's template: the first or second text, or a special token, which may be several ids. `typeId` is the
+ * token type of all its tokens.
+ */
 export type TemplatePart =
   | { readonly sequence: 0 | 1; readonly typeId: number }
   | { readonly ids: readonly number[]; readonly tokens: readonly string[]; readonly typeId: number };
 
-/** Texts and special tokens in the order of the encoding. */
+/** The texts and special tokens of an encoding, in order. */
 export type Template = readonly TemplatePart[];
 
-/** A trim of offsets that excludes white space (`trim_offsets` of ByteLevel and RobertaProcessing). */
+/**
+ * Settings with which a post-processor excludes white space from the offsets of tokens (`trim_offsets` of ByteLevel and
+ * RobertaProcessing).
+ */
 export interface OffsetTrimming {
   /** Whether the pre-tokenizer inserts a space before the first word, which has no counterpart in the text. */
   readonly addPrefixSpace: boolean;
 }
 
-/** A post-processor (trait `PostProcessor` of the Rust library) in normal form. */
+/**
+ * A post-processor, which adds special tokens (trait `PostProcessor` of the Rust library): the templates of a single text and of
+ * a pair, and the trimming of offsets. All kinds of tokenizer.json are converted to this form.
+ */
 export interface PostProcessor {
   /** Template of a single text. */
   readonly single: Template;
@@ -31,7 +40,7 @@ export interface PostProcessor {
 const first: TemplatePart = { sequence: 0, typeId: 0 };
 const second: TemplatePart = { sequence: 1, typeId: 1 };
 
-/** Adds no special tokens and trims no offsets. */
+/** The post-processor that adds no special tokens and trims no offsets. */
 export const noPostProcessor: PostProcessor = { single: [first], pair: [first, second], plainTypeIds: true, trimming: [] };
 
 /** Post-processor `TemplateProcessing`, whose templates are in the file. Throws Error if a template does not have every text exactly once. */

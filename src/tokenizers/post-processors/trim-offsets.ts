@@ -5,7 +5,10 @@ import type { OffsetTrimming } from "./index.ts";
 
 const spaceByte = characterOfByte[0x20];
 
-/** Trims offsets in place. `offsets`: start, end, ... per token; `tokenAt`: text of a token by index. */
+/**
+ * Trims white space from the offsets of tokens in place. `offsets` has the start and end of each token; `tokenAt` returns the
+ * text of a token by its index.
+ */
 export function trimOffsets(offsets: number[], tokenAt: (index: number) => string, { addPrefixSpace }: OffsetTrimming): void {
   for (let index = 0; 2 * index < offsets.length; index++) {
     const token = tokenAt(index);

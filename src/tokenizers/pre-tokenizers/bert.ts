@@ -10,7 +10,7 @@ const between = 1;
 const alone = 2;
 const ascii = Uint8Array.from({ length: 128 }, (_kind, point) => kindOf(point));
 
-/** Splits every piece at white space and punctuation. */
+/** Pre-tokenizer `BertPreTokenizer`: splits every piece at white space and around each punctuation character. */
 export function bertPreTokenizer({ source, bounds }: Pieces): Pieces {
   const { text } = source;
   const cutBounds: number[] = [];

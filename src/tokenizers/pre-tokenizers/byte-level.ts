@@ -8,7 +8,9 @@ import { splitLikeGpt2 } from "./gpt2-words.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 import { prependToPieces } from "./metaspace.ts";
 
-/** Creates the pre-tokenizer. */
+/**
+ * Creates the pre-tokenizer `ByteLevel` of GPT-2, which splits text into words and writes their bytes in the byte-level alphabet.
+ */
 export function byteLevelPreTokenizer(step: ComponentConfig): PreTokenizer {
   const cutsWords = byteLevelWords(step);
   return (pieces) => spelledInBytes(cutsWords(pieces));

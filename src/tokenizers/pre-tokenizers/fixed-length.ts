@@ -2,7 +2,10 @@
 import { characterLength } from "../alignment/aligned-text.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 
-/** Creates the pre-tokenizer. `characters`: code points per piece, at least 1; the last piece may be shorter. */
+/**
+ * Creates the pre-tokenizer `FixedLength`. `characters` is the number of code points per piece, at least 1; the last piece may be
+ * shorter.
+ */
 export function fixedLengthPreTokenizer(characters: number): PreTokenizer {
   if (characters < 1) throw new Error('FixedLength needs "length" to be at least 1');
   return ({ source, bounds }) => {

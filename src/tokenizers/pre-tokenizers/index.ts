@@ -35,7 +35,10 @@ const kinds: Readonly<Record<string, (step: ComponentConfig) => PreTokenizer>> =
   WhitespaceSplit: () => splitBy(characterPattern(isWhitespace), "Removed", false),
 };
 
-/** Creates a pre-tokenizer. Throws Error for an unknown `type` or an invalid setting. */
+/**
+ * Creates the pre-tokenizer that a component of tokenizer.json describes. Throws Error for an unknown `type` or an invalid
+ * setting.
+ */
 export function createPreTokenizer(step: ComponentConfig): PreTokenizer {
   const kind = Object.hasOwn(kinds, step.type) ? kinds[step.type] : undefined;
   if (kind === undefined) throw new Error(`the pre_tokenizer ${JSON.stringify(step.type)} is not known`);

@@ -7,10 +7,12 @@ import type { ComponentConfig } from "../config/component-config.ts";
 import type { PreTokenizer } from "./pre-tokenizer.ts";
 
 const schemes = ["always", "first", "never"] as const;
-/** When "▁" is prepended: to every piece, to the first piece of the text, or never. */
+/** When the pre-tokenizer `Metaspace` prepends "▁": to every piece, to the first piece of the text, or never. */
 export type PrependScheme = (typeof schemes)[number];
 
-/** Creates the pre-tokenizer. */
+/**
+ * Creates the pre-tokenizer `Metaspace` of SentencePiece, which replaces spaces by "▁" and splits the text before each of them.
+ */
 export function metaspacePreTokenizer(step: ComponentConfig): PreTokenizer {
   const mark = replacementOf(step);
   const scheme = prependScheme(step);
@@ -21,14 +23,17 @@ export function metaspacePreTokenizer(step: ComponentConfig): PreTokenizer {
   };
 }
 
-/** The setting `replacement`: the character in the place of a space, by default "▁". */
+/** The setting `replacement` of Metaspace: the character that replaces a space, by default "▁". */
 export function replacementOf(step: ComponentConfig): string {
   const mark = stringSetting(step, "replacement", "\u2581");
   if (mark.length !== 1) throw new Error(`${step.type} needs "replacement" to be one character of the 16-bit plane`);
   return mark;
 }
 
-/** The setting `prepend_scheme`. Older files have the boolean `add_prefix_space` instead. Throws Error if the two contradict. */
+/**
+ * The setting `prepend_scheme` of Metaspace. Older files have the boolean `add_prefix_space` instead. Throws Error if the two
+ * contradict.
+ */
 export function prependScheme(step: ComponentConfig): PrependScheme {
   const stated = step["prepend_scheme"];
   const prefixed = booleanSetting(step, "add_prefix_space", true);

@@ -31,7 +31,10 @@ const exceptions: readonly (readonly [point: number, script: string])[] = [
   [0x30fc, "Han"],
 ];
 
-/** Creates the pre-tokenizer, which caches the scripts of characters. */
+/**
+ * Creates the pre-tokenizer `UnicodeScripts`, which splits pieces where the script of the characters changes. It caches the
+ * scripts of characters.
+ */
 export function unicodeScriptsPreTokenizer(): PreTokenizer {
   const scripts = scriptNames.split(" ").map((name) => ({ name, pattern: new RegExp(`^\\p{Script=${name}}`, "u") }));
   const known = new Map(exceptions);

@@ -2,7 +2,7 @@
 import { anyCharacter, lineEnd, wordCharacter } from "./character-sets.ts";
 import type { CharacterSetNode, RegexNode } from "./syntax.ts";
 
-/** Creates a node that matches one character of a set. `source`: the set as a JavaScript regular expression. */
+/** Creates a syntax node that matches one character of a set. `source` is the set as a JavaScript regular expression. */
 export function setNode(source: string, flag: "u" | "v" = "u"): CharacterSetNode {
   return { kind: "set", source, flag };
 }
@@ -16,14 +16,20 @@ const precedes = (set: CharacterSetNode, negated: boolean): RegexNode => ({ kind
 const sequence = (...parts: RegexNode[]): RegexNode => ({ kind: "sequence", parts });
 const either = (...options: RegexNode[]): RegexNode => ({ kind: "alternatives", options });
 
-/** "^": matches at line starts, not only at the start of the text (Oniguruma's Ruby syntax, which the Rust library uses). */
+/**
+ * The assertion "^": matches at line starts, not only at the start of the text (Oniguruma's Ruby syntax, which the Rust library
+ * uses).
+ */
 export const lineStart: RegexNode = precedes(notLineFeed, true);
-/** "$": matches at line ends. */
+/** The assertion "$": matches at line ends, not only at the end of the text. */
 export const lineEndPosition: RegexNode = follows(notLineFeed, true);
 
 const textEnd = follows(any, true);
 
-/** The escapes by their letter. */
+/**
+ * Syntax nodes of the escapes that are not single characters, by their letter: line break (R), start and end of the text (A, z,
+ * Z), word boundary or none (b, B).
+ */
 export const assertions: ReadonlyMap<string, RegexNode> = new Map([
   ["R", either(sequence(setNode("\\r"), setNode("\\n")), setNode(lineEnd))],
   ["A", precedes(any, true)],

@@ -4,7 +4,9 @@ import { type CharacterSetNode, type RegexNode, type RepeatNode, isNullable } fr
 /** Maximum number of states of one automaton. The cost of a transition is proportional to it. */
 const maxStates = 2048;
 
-/** A state; other states and sets are referred to by index. */
+/**
+ * A state of the nondeterministic automaton of a regular expression. Other states and character sets are referred to by index.
+ */
 export type State =
   | { readonly kind: "accept" }
   /** Consumes a character of a set. */
@@ -16,7 +18,7 @@ export type State =
   /** Continues if the previous character is in a set (is not in it or does not exist, if `negated`). */
   | { readonly kind: "lookbehind"; readonly set: number; readonly negated: boolean; readonly next: number };
 
-/** A compiled regular expression. */
+/** A regular expression compiled to a nondeterministic finite automaton. */
 export interface RegexAutomaton {
   readonly states: readonly State[];
   /** Index of the start state. */
@@ -27,10 +29,10 @@ export interface RegexAutomaton {
   readonly sets: readonly CharacterSetNode[];
 }
 
-/** Index of the accepting state. */
+/** Index of the accepting state in every RegexAutomaton. */
 export const acceptState = 0;
 
-/** Compiles an expression. Throws Error if it needs too many states. */
+/** Compiles the syntax tree of a regular expression to an automaton. Throws Error if it needs more than 2,048 states. */
 export function compileRegex(node: RegexNode): RegexAutomaton {
   const compiler = new Compiler();
   const start = compiler.compile(node, acceptState, acceptState);

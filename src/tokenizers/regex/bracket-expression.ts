@@ -1,7 +1,7 @@
 /** Translates a bracket expression ([...]) from Oniguruma's syntax to JavaScript's. */
 import { casesOf, categoryOf, escapedPoint, inClass, literal, posixClasses, setsInClass } from "./character-sets.ts";
 
-/** A parsed bracket expression. The constructor throws Error for one that is not supported. */
+/** A parsed bracket expression ([a-z]) of a regular expression. The constructor throws Error for one that is not supported. */
 export class BracketExpression {
   /** The set as a JavaScript regular expression. */
   readonly pattern: string;

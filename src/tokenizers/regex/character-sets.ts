@@ -22,12 +22,12 @@ export const shorthands: ReadonlyMap<string, string> = new Map([
 
 /** Any character, including line terminators. */
 export const anyCharacter = "[^]";
-/** The set of \w. */
+/** The character set of \w, as a JavaScript regular expression. */
 export const wordCharacter: string = `[${word}]`;
 /** The single-character line terminators that \R matches. */
 export const lineEnd = "[\\n-\\r\\u0085\\u2028\\u2029]";
 
-/** Shorthand escapes inside brackets, as the members of a JavaScript set. */
+/** Shorthand escapes inside brackets (\d, \s, \w, ...), as the members of a JavaScript set. */
 export const inClass: ReadonlyMap<string, string> = new Map([
   ["d", "\\p{Nd}"],
   ["D", "\\P{Nd}"],
@@ -37,7 +37,7 @@ export const inClass: ReadonlyMap<string, string> = new Map([
   ["h", "0-9A-Fa-f"],
 ]);
 
-/** Negated shorthand escapes inside brackets, which need a nested set. */
+/** Negated shorthand escapes inside brackets (\D, \S, \W, ...), which need a nested JavaScript set. */
 export const setsInClass: ReadonlyMap<string, string> = new Map([
   ["W", `[^${wordInClass}]`],
   ["H", "[^0-9A-Fa-f]"],
@@ -68,7 +68,10 @@ const controls: ReadonlyMap<string, number> = new Map([
   ["0", 0],
 ]);
 
-/** Parses a property escape, p{...} or P{...}, after its backslash. Undefined if `rest` is none. Throws Error for an unknown property. */
+/**
+ * Parses a Unicode property escape, p{...} or P{...}; `rest` begins behind its backslash. Returns undefined if `rest` is no such
+ * escape. Throws Error for an unknown property.
+ */
 export function categoryOf(rest: string): { readonly inClass: string; readonly length: number } | undefined {
   const found = /^([pP])\{(\^?)([\w ]+)\}/.exec(rest);
   if (found === null) return undefined;
@@ -83,7 +86,10 @@ export function categoryOf(rest: string): { readonly inClass: string; readonly l
   throw new Error(`the regular expression has the unknown character property \\p{${name}}`);
 }
 
-/** Parses an escape of a single character, after its backslash. Undefined if `rest` is none. */
+/**
+ * Parses an escape of a single character (\n, \x41, ...); `rest` begins behind its backslash. Returns undefined if `rest` is no
+ * such escape.
+ */
 export function escapedPoint(rest: string): { readonly point: number; readonly length: number } | undefined {
   const hex = /^(?:x\{([\dA-Fa-f]{1,6})\}|x([\dA-Fa-f]{2})|u([\dA-Fa-f]{4}))/.exec(rest);
   if (hex !== null) return { point: Number.parseInt(hex[1] ?? hex[2] ?? hex[3] ?? "0", 16), length: hex[0].length };
@@ -100,7 +106,7 @@ export function literal(point: number): string {
   return /[\dA-Za-z ]/.test(character) ? character : `\\u{${point.toString(16)}}`;
 }
 
-/** A pattern that matches a code point in any case. */
+/** A JavaScript regular expression that matches a code point in upper and lower case. */
 export function insensitive(point: number): string {
   const cases = casesOf(point);
   return cases.length === 1 ? literal(point) : `[${cases.map(literal).join("")}]`;
@@ -112,7 +118,7 @@ const alsoCases: ReadonlyMap<string, string> = new Map([
   ["s", "\u017f"],
 ]);
 
-/** The code points that equal a code point when case is ignored, itself included. */
+/** The code points that are equal to a code point when case is ignored, itself included. */
 export function casesOf(point: number): readonly number[] {
   const character = String.fromCodePoint(point);
   const lower = character.toLowerCase();

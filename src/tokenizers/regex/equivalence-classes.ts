@@ -7,7 +7,10 @@ import type { CharacterSetNode } from "./syntax.ts";
 /** Maximum number of classes. */
 const maxClasses = 4096;
 
-/** Maps code points to classes. */
+/**
+ * Maps code points to classes: code points that no character set of the automaton distinguishes share a class, so that transition
+ * tables stay small.
+ */
 export class EquivalenceClasses {
   /** By class and set: 1 if the characters of the class are in the set. Class 0 is the end of a text. */
   readonly members: Uint8Array[];

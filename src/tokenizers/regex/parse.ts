@@ -12,7 +12,10 @@ import { type CharacterSetNode, type RegexNode, emptyNode } from "./syntax.ts";
 const maxLength = 16_384;
 const maxDepth = 100;
 
-/** Parses an expression. Throws Error for one that is invalid or not supported. */
+/**
+ * Parses a regular expression in Oniguruma's syntax. Throws Error for one that is invalid, longer than 16,384 characters, or not
+ * supported.
+ */
 export function parseRegex(source: string): RegexNode {
   if (source.length > maxLength)
     throw new Error(`a regular expression has ${source.length} characters, and may have ${maxLength}: ${shown(source)}`);
@@ -215,7 +218,7 @@ function sequenceOf(parts: readonly RegexNode[]): RegexNode {
   return others.length === 0 ? only : { kind: "sequence", parts };
 }
 
-/** Formats an expression for an error message: quoted, its first 200 characters. */
+/** Formats a regular expression for an error message: quoted, at most its first 200 characters. */
 export function shown(source: string): string {
   return JSON.stringify(source.length > 200 ? `${source.slice(0, 200)}...` : source);
 }

@@ -18,7 +18,10 @@ const keptUnits = 65_536;
 const unknown = -2;
 const none = -1;
 
-/** Searches texts for one regular expression. Keeps memoized transitions between searches. */
+/**
+ * Searches texts for the matches of one regular expression in time linear in the text. Keeps memoized transitions between
+ * searches.
+ */
 export class RegexSearch {
   readonly #program: RegexAutomaton;
   readonly #classes: EquivalenceClasses;

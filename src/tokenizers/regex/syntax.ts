@@ -1,6 +1,6 @@
 /** The syntax tree of a regular expression. */
 
-/** A node of the syntax tree. */
+/** A node of the syntax tree of a regular expression. */
 export type RegexNode =
   | CharacterSetNode
   | { readonly kind: "sequence"; readonly parts: readonly RegexNode[] }
@@ -12,7 +12,7 @@ export type RegexNode =
   /** Matches the empty string if the character before the position is in `set` (is not in it or does not exist, if `negated`). */
   | { readonly kind: "lookbehind"; readonly negated: boolean; readonly set: CharacterSetNode };
 
-/** Matches one character of a set. */
+/** A syntax node that matches one character of a set. */
 export interface CharacterSetNode {
   readonly kind: "set";
   /** The set as a JavaScript regular expression. */
@@ -21,7 +21,7 @@ export interface CharacterSetNode {
   readonly flag: "u" | "v";
 }
 
-/** A quantifier: matches `body` between `min` and `max` times. */
+/** A quantifier of a regular expression: matches `body` between `min` and `max` times. */
 export interface RepeatNode {
   readonly kind: "repeat";
   readonly body: RegexNode;
@@ -31,10 +31,10 @@ export interface RepeatNode {
   readonly greedy: boolean;
 }
 
-/** Matches the empty string. */
+/** The syntax node that matches the empty string. */
 export const emptyNode: RegexNode = { kind: "sequence", parts: [] };
 
-/** Whether a node can match the empty string. */
+/** Whether the node of a regular expression can match the empty string. */
 export function isNullable(node: RegexNode): boolean {
   switch (node.kind) {
     case "set":

@@ -3,10 +3,10 @@
  * themselves; the other bytes have characters from U+0100 on (a space is "Ġ").
  */
 
-/** The character of each byte, by byte value. */
+/** The character that represents each byte in GPT-2's byte-level alphabet, indexed by byte. */
 export const characterOfByte: readonly string[] = alphabet();
 
-/** The byte of each character of the alphabet: inverse of `characterOfByte`. */
+/** The byte that each character of GPT-2's byte-level alphabet represents; the inverse of `characterOfByte`. */
 export const byteOfCharacter: ReadonlyMap<string, number> = new Map(characterOfByte.map((character, byte) => [character, byte]));
 
 function alphabet(): string[] {

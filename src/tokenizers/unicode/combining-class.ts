@@ -11,7 +11,7 @@ const representatives: readonly string[] = Array.from(
     "\u1dce\u031b\u1dfa\u0316\u059a\u302e\u{1d16d}\u05ae\u0301\u0315\u035c\u035d\u0345",
 );
 
-/** Ranks of combining marks, with a cache. */
+/** Ranks combining marks by their canonical combining class, by which normalization orders adjacent marks. Ranks are cached. */
 export class CombiningClasses {
   /** Cached ranks by character. */
   readonly #known = new Map<string, number>();

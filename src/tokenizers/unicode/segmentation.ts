@@ -3,7 +3,7 @@
  * for the graphemes of 200 texts of 1,000 characters, 56 s for one text of 200,000), so it is applied to windows of the text.
  */
 
-/** Unit of segmentation. */
+/** Unit of text segmentation (UAX #29). */
 export type Granularity = "grapheme" | "word" | "sentence";
 
 /** A fixed locale: the default is that of the system, and chunks must not depend on it. */
@@ -16,7 +16,10 @@ const segmenters: Readonly<Record<Granularity, Intl.Segmenter>> = {
 /** Window length in UTF-16 code units; doubled while a single segment fills the window. */
 const windowUnits: Readonly<Record<Granularity, number>> = { grapheme: 128, word: 256, sentence: 2048 };
 
-/** Yields the starts of all segments in [from, to) except the first. `from` must be a boundary. Positions are UTF-16 code units. */
+/**
+ * Yields the start of every grapheme, word or sentence in [from, to) of a text except the first. `from` must be a boundary.
+ * Positions are UTF-16 code units.
+ */
 export function* boundaries(text: string, granularity: Granularity, from = 0, to: number = text.length): Generator<number, void> {
   let start = from;
   let width = windowUnits[granularity];

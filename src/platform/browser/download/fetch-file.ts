@@ -30,8 +30,9 @@ const absent = new Set([404, 410]);
 const refused = new Set([401, 403]);
 
 /**
- * Downloads a file and returns whether it is cached. A cached file is compared with the server's version first, and used
- * unchanged if the server cannot be reached. "refused": the server denies access. Throws ABORTED, DOWNLOAD_FAILED or DISK_FULL.
+ * Downloads a file into the browser's cache. Returns "kept" if it is cached, "absent" if the server does not have it, "refused"
+ * if the server denies access. A cached file is compared with the server's version first, and used unchanged if the server cannot
+ * be reached. Throws ABORTED, DOWNLOAD_FAILED or DISK_FULL.
  */
 export async function fetchFile(request: FileRequest): Promise<"kept" | "absent" | "refused"> {
   const kept = await findCachedFile(request.path);

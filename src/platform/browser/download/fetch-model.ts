@@ -44,7 +44,10 @@ interface Load {
   readonly server: FileRequest["server"];
 }
 
-/** Downloads the files of a model that are missing from the cache or have changed. Throws ABORTED, ACCESS_DENIED, DISK_FULL, DOWNLOAD_FAILED or MODEL_NOT_FOUND. */
+/**
+ * Downloads the files of a model that are missing from the browser's cache or have changed. Throws ABORTED, ACCESS_DENIED,
+ * DISK_FULL, DOWNLOAD_FAILED or MODEL_NOT_FOUND.
+ */
 export async function fetchModel(assets: string, reference: string, options: FetchOptions): Promise<void> {
   const place = parseReference(reference);
   const meter = new PullMeter(reference, options.onProgress);

@@ -8,7 +8,7 @@ import { type TermiteFile, variantFiles } from "../../../models/termite/termite-
 import { variantClaims } from "../../../models/termite/variant-claims.ts";
 import { formatOf } from "../../../models/manifest/weights.ts";
 
-/** Files and weights that manifests name. */
+/** The files and weights that the manifests of a model name, which a browser must download. */
 export interface ManifestFiles {
   /** Kind of the model by modules.json. Absent without that file. */
   readonly kind?: "transformer" | "static";

@@ -3,7 +3,7 @@ import { nameVariants } from "../../../models/manifest/variant-names.ts";
 import { formatOf } from "../../../models/manifest/weights.ts";
 import type { ManifestFiles } from "./manifest-files.ts";
 
-/** A file of weights to request. */
+/** A file of weights that a browser requests from the server, which cannot list its files. */
 export interface WeightsCandidate {
   /** Relative to the model's folder. */
   readonly file: string;
@@ -14,8 +14,8 @@ export interface WeightsCandidate {
 const suffixes = ["", "_fp32", "_fp16", "_bf16", "_int8", "_uint8", "_quantized", "_q4", "_q4f16", "_bnb4"];
 
 /**
- * The candidates in order; the first that exists is used. With a `variant` only those that it can mean; otherwise full
- * precision comes before smaller weights.
+ * The files of weights to request, in order; the first that exists on the server is used. With a `variant` only those that it can
+ * mean; otherwise full precision comes before smaller weights.
  */
 export function weightsCandidates(stated: ManifestFiles, variant: string | undefined): WeightsCandidate[] {
   if (stated.weights.length > 0) return statedWeights(stated, variant);
