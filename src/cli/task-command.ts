@@ -1,5 +1,6 @@
 /** The frame of commands that run a task over texts: settings, texts, run, output. */
 import { type Command, Option } from "commander";
+import { omitUndefined } from "../checked.ts";
 import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
 import { addLoadFlags, openSession, positiveInteger, withNotice } from "./session.ts";
@@ -79,8 +80,7 @@ export async function runTask<Result extends TaskRun>(
     const all = await readTexts({ texts, ...(input === undefined ? {} : { input }) }, terminal);
     const { variant, batchTokens } = session.settings;
     const asked = { variant, batchTokens, maxTokens, truncate, ...options };
-    const set = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
-    const request = { ...set, model: session.model, signal: terminal.signal };
+    const request = { ...omitUndefined(asked), model: session.model, signal: terminal.signal };
     const running = work(session.runtime, all, request);
     const result = await withNotice(terminal, session.notice(`loading and running ${session.model}`), running);
     const { model, target, decision, milliseconds } = result;

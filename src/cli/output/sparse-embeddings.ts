@@ -1,4 +1,5 @@
 /** `inferyard embed --sparse`: weights of vocabulary tokens, shown with the text of the tokens. */
+import { omitUndefined } from "../../checked.ts";
 import type { EmbedSparseResult } from "../../api/task-requests.ts";
 import type { EmbedSparseOptions, SparseEmbedding } from "../../tasks/sparse-embedding/embed-sparse.ts";
 import { type Session, withNotice } from "../session.ts";
@@ -30,10 +31,8 @@ export async function embedSparsely(
   const { variant, batchTokens } = settings;
   const work = runtime.use(model, { ...(variant === undefined ? {} : { variant }), signal }, async (handle) => {
     const { topK, threshold, maxTokens, truncate } = flags;
-    const options = Object.entries({ topK, threshold, maxTokens, truncate, batchTokens }).filter(
-      ([, value]) => value !== undefined,
-    );
-    const request: EmbedSparseOptions = Object.fromEntries(options);
+    // `embedSparse` refuses "windows", which the flag also takes.
+    const request = omitUndefined({ topK, threshold, maxTokens, truncate, batchTokens }) as EmbedSparseOptions;
     const result = await runtime.embedSparse(texts, { ...request, signal, model: handle });
     const tokenizer = await runtime.tokenizer(handle);
     return { result: { ...result, model }, tokenOf: (id: number) => tokenizer.tokenOf(id) ?? String(id) };

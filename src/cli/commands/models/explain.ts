@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { omitUndefined } from "../../../checked.ts";
 import type { Candidate, Decision, Verdict } from "../../../runtime/decision/decision.ts";
 import { readManifest } from "../../../models/index.ts";
 import { addLoadFlags, openSession } from "../../session.ts";
@@ -16,9 +17,7 @@ export function addExplain(program: Command, terminal: Terminal): void {
   ).action(async (model: string | undefined, flags: Record<string, unknown>) => {
     const session = await openSession(terminal, flags, model);
     const { variant, threads, graphOptimization } = session.settings;
-    const asked = { variant, threads, graphOptimization };
-    const defined = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
-    const decision = await session.runtime.explain(session.model, defined);
+    const decision = await session.runtime.explain(session.model, omitUndefined({ variant, threads, graphOptimization }));
     if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify(decision));
     const { memory } = await session.runtime.machine();
     const manifest = await readManifest(session.model);

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { omitUndefined } from "../../../checked.ts";
 import type { ChunkRequest, ChunkResult } from "../../../api/task-requests.ts";
 import { InferyardError } from "../../../errors.ts";
 import { loadSettingNames, constraintNames } from "../../../runtime/options/options.ts";
@@ -111,7 +112,7 @@ function requestOf(flags: ChunkFlags, model: string, variant: string | undefined
     stride,
     signal: terminal.signal,
   };
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+  return omitUndefined(request);
 }
 
 function toJson({ model, target, results, decision }: ChunkResult): string {

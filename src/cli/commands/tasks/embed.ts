@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { omitUndefined } from "../../../checked.ts";
 import type { EmbedRequest, QuantizedEmbedRequest } from "../../../api/task-requests.ts";
 import { InferyardError } from "../../../errors.ts";
 import type { Pooling } from "../../../models/manifest.ts";
@@ -122,7 +123,7 @@ function requestOf(flags: EmbedFlags, { model, settings }: Session, terminal: Te
     precision,
     signal: terminal.signal,
   };
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+  return omitUndefined(request);
 }
 
 /** Whichever of the two calls the request is for. */
