@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { at, required } from "./checked.ts";
+import { at, omitUndefined, required } from "./checked.ts";
 
 describe("at", () => {
   it("gives the element, zero and false included", () => {
@@ -20,5 +20,12 @@ describe("required", () => {
     expect(() => required(new Map<string, number>().get("w"), "the buffer of w")).toThrow(
       new TypeError("the buffer of w is missing"),
     );
+  });
+});
+
+describe("omitUndefined", () => {
+  it("leaves out fields that are undefined, and no others", () => {
+    const fields = { a: undefined, b: null, c: 0, d: "", e: false };
+    expect(Object.keys(omitUndefined(fields))).toEqual(["b", "c", "d", "e"]);
   });
 });

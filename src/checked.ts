@@ -1,4 +1,4 @@
-/** Access that throws where an entry is missing, for places where `undefined` would be a defect of the code and not of its input. */
+/** Handling of `undefined`: access that throws where an entry is missing through a defect of the code, and objects without undefined fields. */
 
 /**
  * The element at `index`; a negative index does not count from the end. Throws RangeError when the list has no such element, so that a wrong
@@ -14,4 +14,16 @@ export function at<T>(list: ArrayLike<T>, index: number): T {
 export function required<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new TypeError(`${what} is missing`);
   return value;
+}
+
+/** An object type whose fields that may be undefined are optional instead, as `exactOptionalPropertyTypes` tells the two apart. */
+export type Defined<Fields> = {
+  [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
+} & {
+  [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined>;
+};
+
+/** A copy of the object's own enumerable fields without those whose value is undefined. Fields that are null stay. */
+export function omitUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
 }

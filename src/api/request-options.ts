@@ -1,4 +1,5 @@
 /** Reads and checks the options of a request, apart from those of the task. */
+import { omitUndefined } from "../checked.ts";
 import { InferyardError } from "../errors.ts";
 import { modelOptionNames, refuseUnknown } from "../runtime/options/options.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
@@ -22,8 +23,7 @@ export function toList<Item extends string | object>(texts: Item | readonly Item
 
 /** The options of a request that decide which model is loaded, and where. Other options must not cause a second load of the same model. */
 export function modelOptions(request: ModelOptions): ModelOptions {
-  const asked = modelOptionNames.map((name) => [name, request[name]] as const);
-  return Object.fromEntries(asked.filter(([, value]) => value !== undefined));
+  return omitUndefined(Object.fromEntries(modelOptionNames.map((name) => [name, request[name]])));
 }
 
 /** Throws INPUT_INVALID for an option of placement in a call that loads no model, where it would have no effect. */

@@ -1,4 +1,5 @@
 /** Inspects GGUF files. */
+import { omitUndefined } from "../checked.ts";
 import { type GgufFile, readGguf } from "../formats/gguf/read-gguf.ts";
 import { estimateMemory, type MemoryEstimate } from "./gguf-memory.ts";
 import { type GgufArray, type GgufScalar, type GgufValue, ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
@@ -98,13 +99,10 @@ export async function inspectGgufFile(
     version: file.version,
     byteOrder: file.byteOrder,
     alignment: file.alignment,
-    ...(architecture === undefined ? {} : { architecture }),
-    ...(name === undefined ? {} : { name }),
+    ...omitUndefined({ architecture, name }),
     parameters: sumOf(tensors, ({ elements }) => elements),
     types: countTypes(tensors),
-    ...(quantization === undefined ? {} : { quantization }),
-    ...(tokenizer === undefined ? {} : { tokenizer }),
-    ...(contextLength === undefined ? {} : { contextLength }),
+    ...omitUndefined({ quantization, tokenizer, contextLength }),
     ...estimateMemory(file, context),
     ...(parts > 1 ? { split: { part: (ggufNumber(metadata, "split.no") ?? 0) + 1, of: parts } } : {}),
     metadata: [...metadata].map(([key, value]) => ({ key, ...entryOf(value) })),

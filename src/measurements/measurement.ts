@@ -1,4 +1,5 @@
 /** A stored measurement: the model, target, machine and settings, and the measured speed. */
+import { omitUndefined } from "../checked.ts";
 import type { Library, LoadSettings } from "../backend.ts";
 import { type MeasuredMachine, machineDifference } from "./machine.ts";
 
@@ -52,8 +53,7 @@ export type SpeedSettings = Omit<LoadSettings, "threads">;
 
 /** The load settings that are set, except `threads`, sorted by name so that equal settings have equal JSON. */
 export function speedSettings({ threads: _threads, ...others }: LoadSettings): SpeedSettings {
-  const set = Object.entries(others).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(set.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(Object.entries(omitUndefined(others)).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Whether one measurement replaces the other: the same model, target, library, threads and settings on the same machine. */

@@ -1,5 +1,6 @@
 /** Creates the metadata.json of a new package from a model's manifest. */
 import { relative, sep } from "node:path";
+import { omitUndefined } from "../../checked.ts";
 import type { ModelFormat } from "../../backend.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest } from "../manifest.ts";
@@ -44,8 +45,7 @@ function hardwareOf({ selection, requirements, settings }: Manifest, format: Mod
     fallback_providers: fallbacks,
     ...(memoryBytes === undefined ? {} : { min_memory_mb: Math.ceil(memoryBytes / bytesOfMegabyte) }),
     ...(deviceMemoryBytes === undefined ? {} : { min_vram_mb: Math.ceil(deviceMemoryBytes / bytesOfMegabyte) }),
-    ...(cudaVersion === undefined ? {} : { min_cuda_version: cudaVersion }),
-    ...(precision === undefined ? {} : { required_precision: precision }),
+    ...omitUndefined({ min_cuda_version: cudaVersion, required_precision: precision }),
     ...(level === undefined ? {} : { graph_optimization_level: level === "disabled" ? "disable" : level }),
     ...(preferred?.index === undefined ? {} : { device_id: preferred.index }),
   };

@@ -1,4 +1,5 @@
 /** Converts `hardware_requirements` of a Kapsl package to selection, requirements and load settings of our manifest. */
+import { omitUndefined } from "../../checked.ts";
 import type { ModelFormat } from "../../backend.ts";
 import type { ManifestSelection, ManifestSettings, Requirements } from "../manifest.ts";
 import type { HardwareRequirements } from "./aimod-json.ts";
@@ -49,8 +50,7 @@ export function requirementsOf(hardware: HardwareRequirements): Requirements {
   return {
     ...(memory === 0 ? {} : { memoryBytes: memory * bytesOfMegabyte }),
     ...(deviceMemory === 0 ? {} : { deviceMemoryBytes: deviceMemory * bytesOfMegabyte }),
-    ...(min_cuda_version === undefined ? {} : { cudaVersion: min_cuda_version }),
-    ...(precision === undefined ? {} : { precision }),
+    ...omitUndefined({ cudaVersion: min_cuda_version, precision }),
   };
 }
 

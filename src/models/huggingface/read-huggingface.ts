@@ -1,4 +1,5 @@
 /** Reads model folders in the layout of Hugging Face transformers and sentence-transformers. */
+import { omitUndefined } from "../../checked.ts";
 import { basename } from "../../platform/node/paths.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest, ManifestSelection, ManifestSettings, ModelProbe, Requirements, Variant } from "../manifest.ts";
@@ -63,11 +64,7 @@ export async function readHuggingFace(
     variants: files.map((file) => withConfig(file, architecture, config)),
     selection: stated.selection ?? { backends: [], fallbacks: [] },
     requirements: stated.requirements ?? {},
-    ...(stated.settings === undefined ? {} : { settings: stated.settings }),
-    ...(text === undefined ? {} : { text }),
-    ...(stated.probe === undefined ? {} : { probe: stated.probe }),
-    ...(license === undefined ? {} : { license }),
-    ...(stated.provenance === undefined ? {} : { provenance: stated.provenance }),
+    ...omitUndefined({ settings: stated.settings, text, probe: stated.probe, license, provenance: stated.provenance }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Reads inferyard.json, the manifest of our own. What it does not state comes from the other files of the folder. */
+import { omitUndefined } from "../../checked.ts";
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import type { InferyardJson } from "./schema.ts";
 import type { InferyardError } from "../../errors.ts";
@@ -44,10 +45,10 @@ export async function readInferyardJson(folder: Folder): Promise<InferyardManife
     license,
     probe,
     provenance,
-    selection: statesTargets ? withoutUndefined({ backends: backends ?? [], preferred, fallbacks: fallbacks ?? [] }) : undefined,
-    text: withoutUndefined({ tokenizer, pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt }),
+    selection: statesTargets ? omitUndefined({ backends: backends ?? [], preferred, fallbacks: fallbacks ?? [] }) : undefined,
+    text: omitUndefined({ tokenizer, pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt }),
   };
-  return withoutUndefined({ stated: withoutUndefined(stated) as ManifestOverrides, variants }) as InferyardManifest;
+  return omitUndefined({ stated: omitUndefined(stated) as ManifestOverrides, variants }) as InferyardManifest;
 }
 
 function readVariants(stated: NonNullable<InferyardJson["variants"]>, problems: string[]): DeclaredVariant[] {
@@ -61,13 +62,6 @@ function readVariants(stated: NonNullable<InferyardJson["variants"]>, problems: 
     }
   }
   return variants;
-}
-
-/** The object without the keys whose value is undefined. */
-function withoutUndefined<T extends object>(object: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
-    [Key in keyof T]: Exclude<T[Key], undefined>;
-  };
 }
 
 function invalid(folder: Folder, problems: readonly string[]): InferyardError {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Command, Option } from "commander";
+import { omitUndefined } from "../../../checked.ts";
 import type { DistillProgress, DistillReport } from "../../../distillation/distill-options.ts";
 import { InferyardError } from "../../../errors.ts";
 import { addLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
@@ -52,7 +53,7 @@ export function addDistill(program: Command, terminal: Terminal): void {
       const report = await distill(await runtimeTeacher(runtime, handle), {
         output,
         name,
-        ...defined({
+        ...omitUndefined({
           dimensions: flags.dimensions,
           passes: flags.passes,
           replace: flags.replace,
@@ -88,14 +89,6 @@ async function readAll(files: readonly string[] | undefined, terminal: Terminal)
       remedy: "give plain text, a sentence a line",
     });
   return texts;
-}
-
-function defined<Fields extends Record<string, unknown>>(
-  fields: Fields,
-): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [Key in keyof Fields]?: Exclude<Fields[Key], undefined>;
-  };
 }
 
 function progressLine(terminal: Terminal, flags: DistillFlags): (progress: DistillProgress) => void {

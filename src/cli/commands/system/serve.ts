@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { omitUndefined } from "../../../checked.ts";
 import { InferyardError } from "../../../errors.ts";
 import { parseDuration } from "../../../runtime/options/duration.ts";
 import type { RuntimeSettings } from "../../../runtime/options/runtime-settings.ts";
@@ -96,7 +97,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     });
     const times = { headersTimeout, bodyTimeout, stallTimeout };
     const sockets = { address, port, allowAnonymous, ...times, maxUnreadBytes, maxConnections, maxConnectionsPerClient, tls };
-    const listening = await listen(handler, defined(sockets));
+    const listening = await listen(handler, omitUndefined(sockets));
     writeLine(terminal.stdout, `listening on ${listening.url}`);
     const ended = new Promise<void>((resolve) => {
       if (terminal.signal.aborted) resolve();
@@ -160,10 +161,4 @@ function modelsOf(
     settings,
     early: entries.filter(({ strategy }) => strategy !== "lazy").map(({ name }) => name),
   };
-}
-
-/** The options that are not undefined. */
-function defined<Options extends object>(options: Options): { [Name in keyof Options]?: Exclude<Options[Name], undefined> } {
-  const said = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(said) as { [Name in keyof Options]?: Exclude<Options[Name], undefined> };
 }

@@ -2,6 +2,7 @@
  * Downloads a model into the cache. A folder has no listing over HTTP, so the files that a model may have are requested by
  * name, then those that they refer to, and finally one file of weights.
  */
+import { omitUndefined } from "../../../checked.ts";
 import { InferyardError } from "../../../errors.ts";
 import { PullMeter } from "../../../models/hub/progress.ts";
 import { externalFilesOf } from "../../../models/manifest/onnx-weights.ts";
@@ -136,8 +137,7 @@ class RemoteFolder {
         meter,
         offline,
         isLast: stated !== undefined,
-        ...(stated === undefined ? {} : { stated }),
-        ...(signal === undefined ? {} : { signal }),
+        ...omitUndefined({ stated, signal }),
       });
     this.#asked.set(file, asked);
     return asked;

@@ -1,5 +1,6 @@
 /** GET and POST /api/explain: where a model would run, without loading it. GET /api/backends: which backends and devices are available. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../checked.ts";
 import type { BackendReport } from "../../../runtime/reports.ts";
 import { gpuModes } from "../../../runtime/selection/constraints.ts";
 import { type Routes, callerOf } from "../../http/context.ts";
@@ -76,8 +77,11 @@ const backendsRoute = createRoute({
 export function addExplain(routes: Routes, service: Service): void {
   const explain = async (caller: Caller, { model, ...request }: ExplainRequest) => {
     const { name, reference, constraints } = await service.resolve(caller, model);
-    const requested = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
-    return publicDecision(await service.runtime.explain(reference, { ...constraints, ...requested }), name, caller.role);
+    return publicDecision(
+      await service.runtime.explain(reference, { ...constraints, ...omitUndefined(request) }),
+      name,
+      caller.role,
+    );
   };
   routes.openapi(getRoute, async (context) => context.json(await explain(callerOf(context), context.req.valid("query")), 200));
   routes.openapi(postRoute, async (context) => context.json(await explain(callerOf(context), context.req.valid("json")), 200));
