@@ -168,7 +168,12 @@ function roberta(config: Config, weights: Weights): Encoder {
   const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
   const tokenType = weights.tensor("embeddings.token_type_embeddings.weight", 1, sizes.width);
   const rows = config.positiveInteger("max_position_embeddings");
-  const positions = positionEmbeddingsAfterPadding(weights, rows, sizes.width, config.integer("pad_token_id", 1));
+  const positions = positionEmbeddingsAfterPadding(
+    weights,
+    rows,
+    sizes.width,
+    config.integerBetween("pad_token_id", 0, rows - 2, 1),
+  );
   const embed: Embed = (ops, ids) => {
     const sum = ops.binary("add", words(ops, ids), ops.reshape(ops.builder.constant(tokenType), [sizes.width]));
     return ops.binary("add", sum, positions(ops, ids));

@@ -133,6 +133,8 @@ function relativeEmbeddings(config: Config, weights: Weights, { width, epsilon }
   const setting = config.integer("max_relative_positions", -1);
   const maxDistance = setting < 1 ? config.positiveInteger("max_position_embeddings") : setting;
   const bucketCount = config.integer("position_buckets", -1);
+  if (Number.isNaN(logBucket(Math.floor(bucketCount / 2) + 1, bucketCount, maxDistance)))
+    throw config.invalid("position_buckets", `more buckets are required for distances up to ${maxDistance}`);
   const span = bucketCount > 0 ? bucketCount : maxDistance;
   const table = embedding(weights, "encoder.rel_embeddings.weight", 2 * span, width);
   const isNormalized = config.stringList("norm_rel_ebd").includes("layer_norm");

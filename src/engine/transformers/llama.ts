@@ -108,7 +108,7 @@ function sizesOf(config: Config): Sizes {
     inner: config.positiveInteger("intermediate_size"),
     heads,
     keyValueHeads,
-    headSize: config.positiveInteger("head_dim", width / heads),
+    headSize: config.positiveIntegerIfGiven("head_dim") ?? width / config.divisorOf("num_attention_heads", width),
     epsilon: config.positiveNumber("rms_norm_eps", 1e-6),
   };
 }
