@@ -1,4 +1,5 @@
 /** Evaluation of ensembles of decision trees. */
+import { at } from "../../checked.ts";
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
 import type { CallAttributes } from "../ir/operations.ts";
 
@@ -49,7 +50,7 @@ export function evaluateTreeEnsemble(
   const [starts, targets, weights, base] = [list("starts"), list("targets"), list("weights"), list("base")];
   const { aggregate } = attributes;
   const [rows = 0, columns = 0] = x.shape;
-  const width = types[0]?.shape[1] ?? 0;
+  const width = at(at(types, 0).shape, 1);
   const values = numbersOf(x);
   const results = new Float64Array(rows * width);
   for (let row = 0; row < rows; row += 1) {

@@ -55,7 +55,7 @@ function attentionBias(call: OperatorCall, query: Value, total: number): Value |
     const positions = call.binary("add", iota(call, length, 2, 4), call.binary("sub", ends, length));
     later = maskToBias(call, call.binary("less-or-equal", keys, positions), dataType);
   } else if (causal) {
-    later = maskToBias(call, causalMask(call, length, total, past?.type.shape[2] ?? 0), dataType);
+    later = maskToBias(call, causalMask(call, length, total, past === undefined ? 0 : at(past.type.shape, 2)), dataType);
   }
   const padding = ends === undefined ? undefined : maskToBias(call, call.binary("less", keys, ends), dataType);
   return sumBiases(call, mask === undefined ? undefined : maskBias(call, mask, query, total), later, padding);

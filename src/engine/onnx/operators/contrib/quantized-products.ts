@@ -25,7 +25,7 @@ function unpacked(call: OperatorCall, packed: Value, bits: number): Value {
   );
   const moved = call.binary("shift-right", call.reshape(bytes, [...shape, 1]), shifts);
   const parts = call.binary("bitwise-and", moved, 2 ** bits - 1);
-  return call.reshape(parts, [...shape.slice(0, -1), (shape.at(-1) ?? 0) * each]);
+  return call.reshape(parts, [...shape.slice(0, -1), at(shape, shape.length - 1) * each]);
 }
 
 /** MatMulNBits: A times weights [N, K], quantized in blocks of each row that have a scale and a zero point each. */

@@ -49,7 +49,7 @@ function unrolled(
   initial: readonly TracedValue[],
   scanOutputCount: number,
 ): readonly TracedValue[] {
-  const maxIterations = call.tensorIfGiven(0) === undefined ? Number.POSITIVE_INFINITY : (call.knownIntegers(0)[0] ?? 0);
+  const maxIterations = call.tensorIfGiven(0) === undefined ? Number.POSITIVE_INFINITY : call.knownInteger(0);
   let continues = call.tensorIfGiven(1) === undefined || numbersOf(call.known(1))[0] !== 0;
   let carried = initial;
   const scanOutputs: Value[][] = Array.from({ length: scanOutputCount }, () => []);

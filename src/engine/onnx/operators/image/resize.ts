@@ -103,8 +103,8 @@ function resize(call: OperatorCall): Value {
   const mode = call.string("mode", "nearest");
   const resizings = targets(call, shape, axes).map((target, index): ResizedAxis => ({
     ...target,
-    axis: axes[index] ?? 0,
-    from: shape[axes[index] ?? 0] ?? 0,
+    axis: at(axes, index),
+    from: at(shape, at(axes, index)),
     start: box[index] ?? 0,
     end: box[index + axes.length] ?? 1,
   }));
