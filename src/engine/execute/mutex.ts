@@ -1,6 +1,6 @@
 /** Mutual exclusion for asynchronous work. */
 
-/** Serializes asynchronous work in the order of the calls: runs of a model share its memory. */
+/** Mutual exclusion for asynchronous work: runs one piece at a time, in the order of the calls. Runs of a model need it because they share memory. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve();
 

@@ -3,9 +3,9 @@ import { at } from "../../checked.ts";
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
 import type { CallAttributes } from "../ir/operations.ts";
 
-/** Comparisons of a node, in the order of their numbers in ONNX TreeEnsemble. */
+/** Comparisons of a tree node, in the order of their numbers in ONNX TreeEnsemble. MEMBER tests whether the feature is in a set of values. */
 export const treeModes = ["LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER"] as const;
-/** Ways to combine the weights of leaves, in the order of their numbers in ONNX TreeEnsemble. */
+/** How the weights of the leaves that a row reaches are combined, in the order of their numbers in ONNX TreeEnsemble. */
 export const treeAggregates = ["AVERAGE", "SUM", "MIN", "MAX"] as const;
 
 /**
@@ -29,7 +29,10 @@ interface Ensemble {
   readonly roots: readonly number[];
 }
 
-/** Scores [N, targets] of features [N, C]. Throws if a tree has a cycle or refers to a feature that does not exist. */
+/**
+ * Scores [N, targets] of features x [N, C] under an ensemble of decision trees. Throws Error if a tree has a cycle or refers to a feature that does
+ * not exist.
+ */
 export function evaluateTreeEnsemble(
   [x]: readonly Literal[],
   attributes: CallAttributes,

@@ -192,7 +192,7 @@ function distilBert(config: Config, weights: Weights): Encoder {
 
 const ignoredTensors = /(^|\.)(pooler|cls|classifier|lm_head|qa_outputs|pre_classifier|vocab_[a-z_]+)\.|position_ids$/;
 
-/** The BERT-like architectures by class name. */
+/** The BERT-like architectures (BERT, RoBERTa, XLM-RoBERTa, CamemBERT, DistilBERT), by Hugging Face class name. */
 export const bertArchitectures: Architectures = {
   ...encoderArchitectures({ name: "Bert", prefixes: ["bert."], ignoredTensors, encoder: bert, heads: bertHeads }),
   ...encoderArchitectures({ name: "Roberta", prefixes: ["roberta."], ignoredTensors, encoder: roberta, heads: robertaHeads }),

@@ -212,7 +212,7 @@ const heads: Heads = {
 const ignoredTensors =
   /^(pooler|classifier|qa_outputs|cls|lm_predictions|mask_predictions|deberta\.embeddings\.position_embeddings)\.|position_ids$|^(deberta\.)?embeddings\.position_embeddings\./;
 
-/** The DeBERTa architectures by class name. */
+/** The DeBERTa v2 and v3 architectures, by Hugging Face class name. */
 export const debertaArchitectures: Architectures = encoderArchitectures({
   name: "DebertaV2",
   prefixes: ["deberta."],

@@ -209,7 +209,7 @@ function family(name: string, optionsOf: FamilyOptionsOf): Architectures {
   return { [`${name}Model`]: architecture("last_hidden_state"), [`${name}ForCausalLM`]: architecture("logits") };
 }
 
-/** The Llama-like architectures by class name. */
+/** The Llama-like architectures (Llama, Mistral, Qwen2, Gemma), by Hugging Face class name. */
 export const llamaArchitectures: Architectures = {
   ...family("Llama", llama),
   ...family("Mistral", mistral),

@@ -299,7 +299,7 @@ const encoderOnly: Architecture = {
   make: encoderModel,
 };
 
-/** The T5 and mT5 architectures by class name. */
+/** The T5 and mT5 architectures, by Hugging Face class name. */
 export const t5Architectures: Architectures = {
   T5ForConditionalGeneration: conditionalGeneration,
   T5EncoderModel: encoderOnly,

@@ -19,7 +19,7 @@ export interface StoredTensor {
   readonly shape: readonly number[];
 }
 
-/** A weight whose elements have not been read. */
+/** A weight that the architecture declared and whose elements have not been read from the file. */
 export interface PendingWeight {
   /** Name of the tensor in the file. */
   readonly name: string;
@@ -33,7 +33,7 @@ export interface PendingWeight {
 /** Whether a matrix keeps its stored axes or swaps them. */
 type WeightLayout = "as stored" | "transposed";
 
-/** The tensors of one weights file, as the parameters of an architecture. */
+/** The tensors of one weights file as parameters of an architecture. Elements are read later, through `PendingWeight`. */
 export class Weights implements ParameterSource {
   readonly #stored: ReadonlyMap<string, StoredTensor>;
   readonly #prefixes: readonly string[];

@@ -216,7 +216,7 @@ function asTensor(input: TracedValue, index: number): Value {
   return input;
 }
 
-/** Types of the first 16 inputs, for messages. */
+/** The types of the first 16 inputs as text for error messages, separated by commas. */
 export function describeInputs(inputs: readonly (TracedValue | undefined)[]): string {
   return inputs
     .slice(0, 16)

@@ -132,7 +132,7 @@ function tensorScatter(call: OperatorCall): Value {
   return call.add({ kind: "scatter-elements", axis, reduction: "none" }, cache, indices, update);
 }
 
-/** Rules of Attention, FlexAttention and TensorScatter. */
+/** Translates the ONNX operators Attention, FlexAttention and TensorScatter to graph operations. */
 export const attentions: OperatorFamily = {
   Attention: since(23, attention),
   "ai.onnx.preview:FlexAttention": since(1, flexAttention),

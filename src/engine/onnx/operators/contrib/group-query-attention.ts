@@ -134,7 +134,7 @@ function sinkOf(call: OperatorCall, heads: number): Value | undefined {
   return smooth ? call.scalar(0, "float32") : undefined;
 }
 
-/** The rule of GroupQueryAttention. */
+/** Translates GroupQueryAttention of com.microsoft to graph operations. */
 export const groupQueryAttentions: OperatorFamily = {
   "com.microsoft:GroupQueryAttention": since(1, groupQueryAttention),
 };

@@ -100,7 +100,10 @@ function gemm(call: OperatorCall): Value {
   return call.tensorIfGiven(7) === undefined ? product : requantizedOutput(call, product, 7);
 }
 
-/** Rules of QLinear operators and QGemm of com.microsoft. */
+/**
+ * Translates the QLinear operators of com.microsoft (QLinearAdd, QLinearSoftmax, ...) and QGemm to graph operations: dequantize, compute in float32,
+ * quantize.
+ */
 export const contribQuantizedElementwise: OperatorFamily = {
   "com.microsoft:QLinearAdd": since(1, binary("add")),
   "com.microsoft:QLinearMul": since(1, binary("mul")),

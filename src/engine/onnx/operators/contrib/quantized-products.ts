@@ -112,7 +112,7 @@ function rescaled(call: OperatorCall, sums: Value, scale: Value, biasInput: numb
   return bias === undefined ? product : call.binary("add", product, bias);
 }
 
-/** Rules of quantized products of com.microsoft. */
+/** Translates quantized products and gathers of com.microsoft, such as MatMulNBits and DynamicQuantizeMatMul, to graph operations. */
 export const contribQuantizedProducts: OperatorFamily = {
   "com.microsoft:MatMulNBits": since(1, matmulBits),
   "com.microsoft:GatherBlockQuantized": since(1, gatherBlocks),

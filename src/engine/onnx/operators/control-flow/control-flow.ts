@@ -74,7 +74,10 @@ function unrolled(
   ];
 }
 
-/** Rules of If, Loop and Scan. */
+/**
+ * Translates the ONNX operators If, Loop and Scan: traces the branch that the condition selects, and unrolls loops. A Loop whose trip count depends
+ * on data runs between two graph segments.
+ */
 export const controlFlow: OperatorFamily = {
   If: since(1, branch),
   Loop: since(1, loop),

@@ -247,7 +247,7 @@ function blockwise(call: OperatorCall): readonly [Value, number, readonly [numbe
   return [x, block, [batch, channels, height, width]];
 }
 
-/** Rules of resizing. */
+/** Translates the ONNX operators Resize, Upsample, CenterCropPad, SpaceToDepth and DepthToSpace to graph operations. */
 export const resizing: OperatorFamily = {
   Resize: versions([10, scalesInput], [11, resize]),
   Upsample: versions([7, simple((call) => call.floats("scales") ?? [])], [9, scalesInput]),

@@ -193,7 +193,7 @@ function aligned(
   return call.reduce(largest ? "max" : "mean", cells, [3, 5], false);
 }
 
-/** Rules of image sampling. */
+/** Translates the ONNX operators GridSample, AffineGrid and RoiAlign, which read images at computed coordinates, to graph operations. */
 export const sampling: OperatorFamily = {
   GridSample: since(16, gridSample),
   AffineGrid: since(20, affineGrid),

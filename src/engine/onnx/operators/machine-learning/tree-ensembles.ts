@@ -188,7 +188,7 @@ function memberships(values: readonly number[]): readonly [sets: readonly number
   return [sets, members];
 }
 
-/** Rules of tree ensembles. */
+/** Translates TreeEnsemble, TreeEnsembleRegressor and TreeEnsembleClassifier of ai.onnx.ml, whose trees the interpreter evaluates. */
 export const treeEnsembles: OperatorFamily = {
   "ai.onnx.ml:TreeEnsemble": since(5, ensemble),
   "ai.onnx.ml:TreeEnsembleRegressor": since(1, regressor),

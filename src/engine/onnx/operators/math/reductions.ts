@@ -148,7 +148,7 @@ function hardmax(call: OperatorCall): Value {
 const [flattenedSoftmax, currentSoftmax] = softmax(false);
 const [flattenedLogSoftmax, currentLogSoftmax] = softmax(true);
 
-/** Rules of reductions and other operators along axes. */
+/** Translates operators along axes of ai.onnx to graph operations: ReduceSum and other reductions, ArgMax, CumSum, TopK, Softmax. */
 export const reductions: OperatorFamily = {
   ReduceSum: since(1, reduce("sum", 13)),
   ReduceMean: since(1, reduce("mean", 18)),

@@ -183,7 +183,7 @@ function melWeights(call: OperatorCall): Value {
   return call.builder.constant(literalOf(type, [bins, bands], weights));
 }
 
-/** Rules of signal processing. */
+/** Translates signal processing of ai.onnx to graph operations: the Fourier transforms DFT and STFT, window functions and MelWeightMatrix. */
 export const signal: OperatorFamily = {
   DFT: since(17, dft),
   STFT: since(17, stft),

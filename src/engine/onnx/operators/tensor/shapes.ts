@@ -256,7 +256,7 @@ function reverseSequence(call: OperatorCall): Value {
   return call.add({ kind: "gather-elements", axis: timeAxis }, x, call.builder.constant(literalOf("int64", shape, sources)));
 }
 
-/** Rules of operators on shapes and of data movement. */
+/** Translates operators of ai.onnx that read shapes or move elements, such as Reshape, Transpose, Slice, Gather and Pad, to graph operations. */
 export const shapes: OperatorFamily = {
   Identity: since(1, (call) => [call.input(0)]),
   Shape: since(1, shape),
