@@ -27,7 +27,7 @@ interface FoldedTensor {
   readonly data?: TensorData;
 }
 
-/** The contents of a cache for other replicas of the model. Can be cloned to another thread. */
+/** The contents of a constant-folding cache, from which other replicas of the model fill theirs. Can be cloned to another thread. */
 export interface FoldingSnapshot {
   /** Results by fold key. */
   readonly results: ReadonlyMap<string, readonly FoldedTensor[]>;

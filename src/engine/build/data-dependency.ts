@@ -52,7 +52,7 @@ export interface InterpretedLoop {
   emptyScanOutput(row: number): Literal;
 }
 
-/** The input name under which a loop body receives the captured value `name`. */
+/** The name of the input through which a loop body receives the value `name` of the graph around it. */
 export function captureName(name: string): string {
   return `captured ${name}`;
 }

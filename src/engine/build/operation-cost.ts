@@ -6,7 +6,7 @@ import { type Literal, stringsOf } from "../ir/literal.ts";
 import { byteSize, type TensorType } from "../ir/graph.ts";
 import type { Operation, OperationOf } from "../ir/operations.ts";
 
-/** Largest number of axes of a tensor. No exporter writes tensors with as many. */
+/** Maximum number of axes of a tensor. No known exporter writes tensors with as many. */
 export const maxRank = 64;
 
 /** Estimated bytes of one string element: a pointer and a short string. */
@@ -14,7 +14,7 @@ const stringBytes = 32;
 /** JavaScript strings take up to two bytes for each UTF-16 unit. */
 const characterBytes = 2;
 
-/** Bytes of a tensor of this type; strings are counted at a fixed size each. */
+/** Bytes that the elements of a tensor of this type take in memory; a string counts as 32 bytes. */
 export function estimatedBytes(type: TensorType): number {
   return type.dataType === "string" ? elementCount(type.shape) * stringBytes : byteSize(type);
 }

@@ -26,7 +26,7 @@ export interface TraceLimits {
   readonly signal?: AbortSignal;
 }
 
-/** The limits that hold where nothing else is set. */
+/** The trace limits that hold unless the settings of the model state others. */
 export const defaultTraceLimits: TraceLimits = {
   tensorBytes: 2 ** 31,
   operations: 1_000_000,

@@ -34,7 +34,10 @@ interface OpenStep {
   readonly isNamed: boolean;
 }
 
-/** The entries of one trace: read while the trace is repeated, appended to afterwards. */
+/**
+ * The logged steps of one trace. A trace that continues after a data dependency is repeated from its start: it reads the logged results first, then
+ * appends new ones.
+ */
 export class TraceLog {
   readonly #entries: Entry[];
   readonly #nodes: GraphNode[];

@@ -4,7 +4,7 @@
  */
 import type { Value } from "../ir/graph.ts";
 
-/** A tensor, a sequence or an optional. */
+/** What a name stands for while a model is traced: a tensor, an ONNX sequence of tensors, or an ONNX optional. */
 export type TracedValue = Value | TracedSequence | TracedOptional;
 
 /** An ONNX sequence: a list whose length and items are known while the model is traced. */
@@ -12,7 +12,7 @@ export interface TracedSequence {
   readonly items: readonly TracedValue[];
 }
 
-/** An ONNX optional. */
+/** An ONNX optional: a value or none, known while the model is traced. */
 export interface TracedOptional {
   /** Absent if the optional is empty. */
   readonly content?: TracedValue;

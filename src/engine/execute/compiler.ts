@@ -46,7 +46,7 @@ export interface EngineSettings {
 /** Upper bound on the branch paths of a model whose folded weights are shared by all executables. */
 const maxBranchPaths = 8;
 
-/** The compiler of one loaded model. */
+/** Compiles the traced graphs of one loaded model to executables and runs them. All executables share memory, threads and packed weights. */
 export class Compiler {
   readonly #settings: EngineSettings;
   readonly #weights: readonly Literal[];

@@ -4,7 +4,10 @@ import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, string
 import type { OperationOf } from "../ir/operations.ts";
 import { encodeFloat, isStoredAsBits } from "../../formats/floats/small-floats.ts";
 
-/** `cast`: rounds floats to the target type, truncates and wraps integers, or saturates; parses and formats strings. */
+/**
+ * Evaluates `cast`: rounds floats to the target type, truncates and wraps integers, or saturates them if `saturate` is set; parses and formats
+ * strings.
+ */
 export function evaluateCast({ to, saturate }: OperationOf<"cast">, [x]: readonly Literal[]): readonly Literal[] {
   if (x === undefined) throw new Error("the operand is missing");
   if (x.dataType === to) return [x];
@@ -68,7 +71,7 @@ function parseStrings(x: Literal, to: ElementType, saturate: boolean): Literal {
   return castNumbers(values, x.shape, to, saturate);
 }
 
-/** `bitcast`: the same bytes as another type of equal width. */
+/** Evaluates `bitcast`: the same bytes read as another element type of equal width. */
 export function evaluateBitcast({ to }: OperationOf<"bitcast">, [x]: readonly Literal[]): readonly Literal[] {
   if (x === undefined) throw new Error("the operand is missing");
   const literal = zeroLiteral(to, x.shape);

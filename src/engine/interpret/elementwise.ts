@@ -50,7 +50,7 @@ const bigintUnary: Readonly<Partial<Record<UnaryFunction, (x: bigint) => bigint>
   "bitwise-not": (x) => ~x,
 };
 
-/** `unary`: computed in float64 (bigints for int64 and uint64) and rounded to the type. */
+/** Evaluates `unary`: computes in float64, or in bigints for int64 and uint64, and rounds the result to the type of x. */
 export function evaluateUnary({ function: name }: OperationOf<"unary">, [x]: readonly Literal[]): readonly Literal[] {
   if (x === undefined) throw new Error("the operand is missing");
   const exact = isBigIntType(x.dataType) ? bigintUnary[name] : undefined;
@@ -122,7 +122,7 @@ function bigintPower(base: bigint, exponent: bigint): bigint {
   return result;
 }
 
-/** `binary`, with broadcasting. Integer division by 0 gives 0. */
+/** Evaluates `binary`, with broadcasting. Integer division by 0 gives 0. */
 export function evaluateBinary({ function: name }: OperationOf<"binary">, [a, b]: readonly Literal[]): readonly Literal[] {
   if (a === undefined || b === undefined) throw new Error("an operand is missing");
   const shape = broadcastShape(a.shape, b.shape);
@@ -161,7 +161,7 @@ export function evaluateBinary({ function: name }: OperationOf<"binary">, [a, b]
   return [literalOf(type, shape, truncates ? values.map((value) => (Number.isFinite(value) ? Math.trunc(value) : 0)) : values)];
 }
 
-/** `select`, with broadcasting: elements of both branches are copied bit by bit. */
+/** Evaluates `select`, with broadcasting. Elements of both branches are copied bit by bit, so NaN payloads stay. */
 export function evaluateSelect(_: OperationOf<"select">, [condition, then, otherwise]: readonly Literal[]): readonly Literal[] {
   if (condition === undefined || then === undefined || otherwise === undefined) throw new Error("an operand is missing");
   const shape = broadcastShape(condition.shape, then.shape, otherwise.shape);

@@ -27,7 +27,7 @@ const functions: Readonly<Record<string, InterpretedFunction>> = {
   multinomial: multinomial,
 };
 
-/** `call`: the outputs of an interpreted function. Throws if there is none of that name. */
+/** Evaluates `call`: the outputs of the interpreted function of this name. Throws Error if there is none. */
 export function callFunction(
   { function: name, attributes, types }: OperationOf<"call">,
   inputs: readonly Literal[],

@@ -9,7 +9,7 @@ import { evaluateTranspose } from "./movement.ts";
 import { convolve, evaluateMatmul } from "./products.ts";
 import { convolveTransposed } from "./windows.ts";
 
-/** `layer-norm`, with moments in float64. */
+/** Evaluates `layer-norm` with mean and variance in float64. Inputs: x, and optionally scale and shift. */
 export function evaluateLayerNorm({ axis, epsilon }: OperationOf<"layer-norm">, inputs: readonly Literal[]): readonly Literal[] {
   const [x, scale, shift] = inputs;
   if (x === undefined) throw new Error("the operand is missing");
@@ -38,7 +38,7 @@ function applyEach(operand: Literal | undefined, shape: readonly number[], apply
   for (let at = 0; at < offsets.length; at += 1) apply(at, by[offsets[at] ?? 0] ?? 0);
 }
 
-/** `gelu`, exact or approximated by tanh: Hendrycks and Gimpel, https://arxiv.org/abs/1606.08415. */
+/** Evaluates `gelu`, exact or approximated by tanh (Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415). */
 export function evaluateGelu({ approximate }: OperationOf<"gelu">, [x]: readonly Literal[]): readonly Literal[] {
   if (x === undefined) throw new Error("the operand is missing");
   const exact = (value: number): number => 0.5 * value * (1 + erf(value / Math.SQRT2));
@@ -47,7 +47,7 @@ export function evaluateGelu({ approximate }: OperationOf<"gelu">, [x]: readonly
   return [literalOf(x.dataType, x.shape, Float64Array.from(numbersOf(x), approximate === "tanh" ? approximated : exact))];
 }
 
-/** `linear`: a matrix product with its epilogue. */
+/** Evaluates `linear`: a matrix product, then bias, activation and residual as its epilogue states. */
 export function evaluateLinear(operation: OperationOf<"linear">, inputs: readonly Literal[]): readonly Literal[] {
   const [x, weights, ...others] = inputs;
   if (x === undefined || weights === undefined) throw new Error("an operand is missing");
@@ -86,12 +86,12 @@ function activated(activation: Activation, x: Literal): Literal | undefined {
   return evaluateBinary({ kind: "binary", function: "mul" }, [x, gate])[0];
 }
 
-/** `convolution`: sums, then bias and activation. */
+/** Evaluates `convolution`: sums in float64, then adds the bias and applies the activation. */
 export function evaluateConvolution(operation: OperationOf<"convolution">, inputs: readonly Literal[]): readonly Literal[] {
   return biasedAndActivated(operation, convolve(operation, inputs)[0], inputs[2]);
 }
 
-/** `convolution-transpose`: sums, then bias and activation. */
+/** Evaluates `convolution-transpose`: sums in float64, then adds the bias and applies the activation. */
 export function evaluateConvolutionTranspose(
   operation: OperationOf<"convolution-transpose">,
   inputs: readonly Literal[],
@@ -111,7 +111,7 @@ function biasedAndActivated(
   return result === undefined ? [] : [result];
 }
 
-/** `fused-matmul`: permutes the operands, multiplies them, permutes the product and multiplies it by alpha. */
+/** Evaluates `fused-matmul`: permutes the operands, multiplies them, permutes the product and multiplies it by alpha. */
 export function evaluateFusedMatmul(
   { a, b, result, alpha }: OperationOf<"fused-matmul">,
   [one, other]: readonly Literal[],
@@ -127,7 +127,7 @@ export function evaluateFusedMatmul(
     : evaluateBinary({ kind: "binary", function: "mul" }, [...product, literalOf(one.dataType, [], [alpha])]);
 }
 
-/** `elementwise`: step by step, each result rounded to its type. `evaluate` computes one step. */
+/** Evaluates `elementwise`, a fused chain, step by step; each result is rounded to its type. `evaluate` computes one step. */
 export function evaluateElementwise(
   { steps }: OperationOf<"elementwise">,
   inputs: readonly Literal[],

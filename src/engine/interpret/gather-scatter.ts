@@ -24,7 +24,7 @@ function normalizeIndex(index: number, size: number): number {
   return normalized;
 }
 
-/** `gather`: whole slices along an axis. */
+/** Evaluates `gather`: copies whole slices along an axis. A negative index counts from the end. Throws Error for an index out of range. */
 export function evaluateGather({ axis }: OperationOf<"gather">, [data, indices]: Literals): Literals {
   if (data === undefined || indices === undefined) throw new Error("an operand is missing");
   const size = at(data.shape, axis);
@@ -46,7 +46,7 @@ export function evaluateGather({ axis }: OperationOf<"gather">, [data, indices]:
   return [pickElements(data, shape, offsets)];
 }
 
-/** `gather-elements`: one element for each index. */
+/** Evaluates `gather-elements`: one element of the data for each index. Throws Error for an index out of range. */
 export function evaluateGatherElements({ axis }: OperationOf<"gather-elements">, [data, indices]: Literals): Literals {
   if (data === undefined || indices === undefined) throw new Error("an operand is missing");
   return [pickElements(data, indices.shape, indexedOffsets(data, indices, axis))];
@@ -71,7 +71,7 @@ function indexedOffsets(data: Literal, indices: Literal, axis: number): Float64A
   });
 }
 
-/** `gather-nd`: blocks whose coordinates are the rows of the indices. */
+/** Evaluates `gather-nd`: copies the blocks whose coordinates are the rows of the indices. Throws Error for an index out of range. */
 export function evaluateGatherNd({ batchAxes }: OperationOf<"gather-nd">, [data, indices]: Literals): Literals {
   if (data === undefined || indices === undefined) throw new Error("an operand is missing");
   const depth = indices.shape.at(-1) ?? 0;
@@ -101,7 +101,10 @@ function blockOffsets(data: Literal, indices: Literal, batchAxes: number): numbe
   });
 }
 
-/** `scatter-elements`: a copy of the data with one element written for each index. */
+/**
+ * Evaluates `scatter-elements`: a copy of the data in which each index has its element written or combined by the reduction. Updates are applied in
+ * order. Throws Error for an index out of range.
+ */
 export function evaluateScatterElements(
   { axis, reduction }: OperationOf<"scatter-elements">,
   [data, indices, updates]: Literals,
@@ -110,7 +113,10 @@ export function evaluateScatterElements(
   return [scattered(data, indexedOffsets(data, indices, axis), updates, reduction)];
 }
 
-/** `scatter-nd`: a copy of the data with a block written for each row of indices. */
+/**
+ * Evaluates `scatter-nd`: a copy of the data in which each row of indices has its block written or combined by the reduction. Throws Error for an
+ * index out of range.
+ */
 export function evaluateScatterNd({ reduction }: OperationOf<"scatter-nd">, [data, indices, updates]: Literals): Literals {
   if (data === undefined || indices === undefined || updates === undefined) throw new Error("an operand is missing");
   const length = elementCount(data.shape.slice(indices.shape.at(-1) ?? 0));

@@ -7,7 +7,7 @@ import type { OperationOf } from "../ir/operations.ts";
 
 type Literals = readonly Literal[];
 
-/** Computes `slice`: from `starts`, `sizes` elements per axis, `steps` apart. */
+/** Evaluates `slice`: along each axis, `sizes` elements from index `starts` on, `steps` apart; a step may be negative. */
 export function evaluateSlice({ starts, steps, sizes }: OperationOf<"slice">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const strides = contiguousStrides(x.shape);
@@ -25,7 +25,7 @@ export function evaluateSlice({ starts, steps, sizes }: OperationOf<"slice">, [x
   ];
 }
 
-/** `pad`, in all modes. */
+/** Evaluates `pad` in all its modes: constant, edge, reflect and wrap. The second input is the scalar of the mode constant. */
 export function evaluatePad({ mode, before, after }: OperationOf<"pad">, [x, value]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const shape = x.shape.map((size, axis) => size + at(before, axis) + at(after, axis));
@@ -67,7 +67,7 @@ function append(x: Literal, value: Literal): Literal {
   return evaluateConcat({ kind: "concat", axis: 0 }, [reshaped(x, [x.data.length]), reshaped(value, [1])])[0] ?? x;
 }
 
-/** Computes `concat`: the inputs joined along one axis. */
+/** Evaluates `concat`: joins the inputs along one axis. */
 export function evaluateConcat({ axis }: OperationOf<"concat">, inputs: Literals): Literals {
   const [first] = inputs;
   if (first === undefined) throw new Error("there is nothing to concatenate");
@@ -97,7 +97,7 @@ export function evaluateConcat({ axis }: OperationOf<"concat">, inputs: Literals
   return [result];
 }
 
-/** Computes `transpose`: axes in the order of `permutation`. */
+/** Evaluates `transpose`: axis i of the result is axis `permutation[i]` of x. */
 export function evaluateTranspose({ permutation }: OperationOf<"transpose">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const strides = contiguousStrides(x.shape);
@@ -114,13 +114,13 @@ export function evaluateTranspose({ permutation }: OperationOf<"transpose">, [x]
   ];
 }
 
-/** `reshape`: shares the elements. */
+/** Evaluates `reshape`. The result shares the elements of x; nothing is copied. */
 export function evaluateReshape({ shape }: OperationOf<"reshape">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   return [reshaped(x, shape)];
 }
 
-/** Computes `expand`: the input broadcast to a shape. */
+/** Evaluates `expand`: copies x, broadcast to `shape`. */
 export function evaluateExpand({ shape }: OperationOf<"expand">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   return [pickElements(x, shape, elementOffsets(shape, broadcastStrides(x.shape, shape)))];

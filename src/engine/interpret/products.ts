@@ -9,7 +9,7 @@ import type { OperationOf } from "../ir/operations.ts";
 
 type Literals = readonly Literal[];
 
-/** `matmul`: sums in float64, or in bigints for int64 and uint64. */
+/** Evaluates `matmul`: sums in float64, or in bigints for int64 and uint64, and rounds each sum once. */
 export function evaluateMatmul(_: OperationOf<"matmul">, [a, b]: Literals): Literals {
   if (a === undefined || b === undefined) throw new Error("an operand is missing");
   const batch = broadcastShape(a.shape.slice(0, -2), b.shape.slice(0, -2));
@@ -55,7 +55,7 @@ interface Taps {
   readonly offsets: readonly (readonly number[])[];
 }
 
-/** Offsets of all elements of a kernel, in row-major order. */
+/** For each element of a convolution kernel, in row-major order, its distance from the first element along each spatial axis, in input elements. */
 export function kernelOffsets(kernel: readonly number[], dilations: readonly number[]): Taps {
   const strides = contiguousStrides(kernel);
   const offsets = Array.from({ length: elementCount(kernel) }, (_, tap) =>
@@ -64,12 +64,12 @@ export function kernelOffsets(kernel: readonly number[], dilations: readonly num
   return { offsets };
 }
 
-/** Coordinates of an element by its row-major number. */
+/** The coordinates of the element with row-major index `element` in a tensor of `shape`, whose contiguous strides are `strides`. */
 export function coordinatesOf(element: number, shape: readonly number[], strides: readonly number[]): number[] {
   return shape.map((size, axis) => Math.floor(element / at(strides, axis)) % size);
 }
 
-/** The offset of a point, or -1 if it is outside of the shape. */
+/** The offset in elements of the coordinates `point`, or -1 if they are outside of `shape`. */
 export function linearOffset(point: readonly number[], shape: readonly number[], strides: readonly number[]): number {
   let offset = 0;
   for (const [axis, coordinate] of point.entries()) {
@@ -79,7 +79,7 @@ export function linearOffset(point: readonly number[], shape: readonly number[],
   return offset;
 }
 
-/** The sums of a convolution, without bias and activation, in float64. */
+/** The sums of a convolution in float64, rounded to the type of x, without bias and activation. */
 export function convolve(operation: OperationOf<"convolution">, [x, weights]: Literals): Literals {
   if (x === undefined || weights === undefined) throw new Error("an operand is missing");
   const { groups, strides, dilations, pads } = operation;

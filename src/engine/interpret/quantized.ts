@@ -9,7 +9,7 @@ import { evaluateMatmul } from "./products.ts";
 
 type Literals = readonly Literal[];
 
-/** `quantization-range`: in the steps of ONNX DynamicQuantizeLinear, each rounded to float32, so that NaN propagates the same way. */
+/** Evaluates `quantization-range` in the steps of ONNX DynamicQuantizeLinear, each rounded to float32. A NaN in x gives a scale of NaN. */
 export function evaluateQuantizationRange(_: OperationOf<"quantization-range">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const { fround } = Math;
@@ -28,7 +28,10 @@ export function evaluateQuantizationRange(_: OperationOf<"quantization-range">, 
   ];
 }
 
-/** Computes `quantize`: x / scale, rounded half to even, plus the zero point, saturated to 0..255; the zero point is then subtracted. */
+/**
+ * Evaluates `quantize`: x / scale, rounded half to even, plus the zero point, saturated to 0..255; then subtracts the zero point. The result is
+ * int16.
+ */
 export function evaluateQuantize(_: OperationOf<"quantize">, [x, scale, zero]: Literals): Literals {
   if (x === undefined || scale === undefined || zero === undefined) throw new Error("an operand is missing");
   const [step = 1] = Array.from(numbersOf(scale));
@@ -40,7 +43,7 @@ export function evaluateQuantize(_: OperationOf<"quantize">, [x, scale, zero]: L
   return [literalOf("int16", x.shape, quanta)];
 }
 
-/** `subtract-zero-point`: subtracts the zero point. */
+/** Evaluates `subtract-zero-point`: x (uint8 or int8) minus its zero point, as int16. Without a zero point, x itself as int16. */
 export function evaluateSubtractZeroPoint(_: OperationOf<"subtract-zero-point">, [x, zero]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const [shift = 0] = zero === undefined ? [] : Array.from(numbersOf(zero));
@@ -53,13 +56,13 @@ export function evaluateSubtractZeroPoint(_: OperationOf<"subtract-zero-point">,
   ];
 }
 
-/** `integer-matmul`, exact in int32. */
+/** Evaluates `integer-matmul`: a matrix product of integers, exact in int32. */
 export function evaluateIntegerMatmul(_: OperationOf<"integer-matmul">, [x, weights]: Literals): Literals {
   if (x === undefined || weights === undefined) throw new Error("an operand is missing");
   return evaluateMatmul({ kind: "matmul" }, [...evaluateCast({ kind: "cast", to: "int32", saturate: false }, [x]), weights]);
 }
 
-/** `integer-linear`: an integer matrix product, scaled, with its epilogue. */
+/** Evaluates `integer-linear`: an integer matrix product, multiplied by both scales, then the epilogue in float32. */
 export function evaluateIntegerLinear(operation: OperationOf<"integer-linear">, inputs: Literals): Literals {
   const [x, weights, scale, columnScale, ...others] = inputs;
   if (x === undefined || weights === undefined || scale === undefined || columnScale === undefined)

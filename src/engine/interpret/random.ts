@@ -9,7 +9,10 @@ import type { CallAttributes } from "../ir/operations.ts";
 /** Returns numbers from 0 to below 1, in steps of 2^-53. */
 export type Generator = () => number;
 
-/** A generator: SplitMix32, two steps per number (Steele et al., https://doi.org/10.1145/2660193.2660195). Math.random without a seed. */
+/**
+ * Creates a random number generator: SplitMix32, two steps per number (Steele et al., https://doi.org/10.1145/2660193.2660195), or Math.random if
+ * `seed` is undefined.
+ */
 export function randomGenerator(seed: number | undefined): Generator {
   if (seed === undefined) return Math.random;
   const words = new Uint32Array(new Float64Array([seed]).buffer);
@@ -37,7 +40,7 @@ function seedOf({ seed }: CallAttributes): number | undefined {
 /** Significant bits of types smaller than float64. */
 const digits: Readonly<Partial<Record<ElementType, number>>> = { float32: 24, float16: 11, bfloat16: 8 };
 
-/** Uniformly distributed numbers. Attributes: low, high, optional seed. */
+/** Draws uniformly distributed numbers of the output type. Attributes: `low` (included), `high` (excluded), optional `seed`. */
 export function randomUniform(
   _: readonly Literal[],
   attributes: CallAttributes,
@@ -55,7 +58,7 @@ export function randomUniform(
   return [literalOf(type.dataType, type.shape, values)];
 }
 
-/** Normally distributed numbers. Attributes: mean, scale (standard deviation), optional seed. */
+/** Draws normally distributed numbers of the output type. Attributes: `mean`, `scale` (standard deviation), optional `seed`. */
 export function randomNormal(
   _: readonly Literal[],
   attributes: CallAttributes,
@@ -73,7 +76,7 @@ export function randomNormal(
   return [literalOf(type.dataType, type.shape, values)];
 }
 
-/** Classes drawn by unnormalized log-probabilities [batch, classes]. Attributes: optional seed. */
+/** Draws class indices by unnormalized log-probabilities [batch, classes]; the result is [batch, samples]. Attributes: optional `seed`. */
 export function multinomial(
   [logits]: readonly Literal[],
   attributes: CallAttributes,

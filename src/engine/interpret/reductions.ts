@@ -31,7 +31,10 @@ const bigintSteps: Readonly<Record<ReduceFunction, (sum: bigint, value: bigint) 
   max: (sum, value) => (value > sum ? value : sum),
 };
 
-/** `reduce`: in float64, or in bigints for int64 and uint64. The extreme of no elements is the other end of the type. */
+/**
+ * Evaluates `reduce` in float64, or in bigints for int64 and uint64. The maximum of no elements is the lowest value of the type, the minimum the
+ * highest.
+ */
 export function evaluateReduce(
   { function: name, axes, keep }: OperationOf<"reduce">,
   inputs: readonly Literal[],
@@ -90,7 +93,7 @@ function axisSlices(shape: readonly number[], axis: number): AxisSlices {
   return { starts: elementOffsets(shape.with(axis, 1), strides), length: at(shape, axis), stride: at(strides, axis) };
 }
 
-/** `arg`: argmax or argmin. */
+/** Evaluates `arg`: the index of the maximum or minimum along an axis, as int64. */
 export function evaluateArg({ function: name, axis, last }: OperationOf<"arg">, inputs: readonly Literal[]): readonly Literal[] {
   const x = only(inputs);
   const { starts, length, stride } = axisSlices(x.shape, axis);
@@ -108,7 +111,7 @@ export function evaluateArg({ function: name, axis, last }: OperationOf<"arg">, 
   return [int64Literal(offsets, x.shape.with(axis, 1))];
 }
 
-/** `cumulative`: prefix sums and products. */
+/** Evaluates `cumulative`: prefix sums or products along an axis. */
 export function evaluateCumulative(operation: OperationOf<"cumulative">, inputs: readonly Literal[]): readonly Literal[] {
   const { function: name, axis, exclusive, reverse } = operation;
   const x = only(inputs);
@@ -141,7 +144,10 @@ export function evaluateCumulative(operation: OperationOf<"cumulative">, inputs:
   return [literalOf(x.dataType, x.shape, results)];
 }
 
-/** `top-k`; NaN counts as the largest. */
+/**
+ * Evaluates `top-k`: the `count` largest or smallest elements along an axis, sorted, and their indices. Equal elements keep their order; NaN counts
+ * as the largest.
+ */
 export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, inputs: readonly Literal[]): readonly Literal[] {
   const x = only(inputs);
   const { starts, length, stride } = axisSlices(x.shape, axis);
@@ -166,7 +172,7 @@ export function evaluateTopK({ axis, count, largest }: OperationOf<"top-k">, inp
   return [pickElements(x, shape, offsets), int64Literal(indices, shape)];
 }
 
-/** `softmax`: the maximum is subtracted first, so that exp does not overflow. */
+/** Evaluates `softmax` or its logarithm along an axis. Subtracts the maximum first, so that exp does not overflow. */
 export function evaluateSoftmax({ axis, logarithm }: OperationOf<"softmax">, inputs: readonly Literal[]): readonly Literal[] {
   const x = only(inputs);
   const { starts, length, stride } = axisSlices(x.shape, axis);

@@ -1,10 +1,11 @@
 /** Evaluation of ensembles of decision trees. */
+import { at } from "../../checked.ts";
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
 import type { CallAttributes } from "../ir/operations.ts";
 
-/** Comparisons of a node, in the order of their numbers in ONNX TreeEnsemble. */
+/** Comparisons of a tree node, in the order of their numbers in ONNX TreeEnsemble. MEMBER tests whether the feature is in a set of values. */
 export const treeModes = ["LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER"] as const;
-/** Ways to combine the weights of leaves, in the order of their numbers in ONNX TreeEnsemble. */
+/** How the weights of the leaves that a row reaches are combined, in the order of their numbers in ONNX TreeEnsemble. */
 export const treeAggregates = ["AVERAGE", "SUM", "MIN", "MAX"] as const;
 
 /**
@@ -28,7 +29,10 @@ interface Ensemble {
   readonly roots: readonly number[];
 }
 
-/** Scores [N, targets] of features [N, C]. Throws if a tree has a cycle or refers to a feature that does not exist. */
+/**
+ * Scores [N, targets] of features x [N, C] under an ensemble of decision trees. Throws Error if a tree has a cycle or refers to a feature that does
+ * not exist.
+ */
 export function evaluateTreeEnsemble(
   [x]: readonly Literal[],
   attributes: CallAttributes,
@@ -49,7 +53,7 @@ export function evaluateTreeEnsemble(
   const [starts, targets, weights, base] = [list("starts"), list("targets"), list("weights"), list("base")];
   const { aggregate } = attributes;
   const [rows = 0, columns = 0] = x.shape;
-  const width = types[0]?.shape[1] ?? 0;
+  const width = at(at(types, 0).shape, 1);
   const values = numbersOf(x);
   const results = new Float64Array(rows * width);
   for (let row = 0; row < rows; row += 1) {

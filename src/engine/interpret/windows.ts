@@ -9,7 +9,7 @@ import { coordinatesOf, linearOffset, kernelOffsets } from "./products.ts";
 
 type Literals = readonly Literal[];
 
-/** The sums of a transposed convolution, without bias and activation, in float64. */
+/** The sums of a transposed convolution in float64, rounded to the type of x, without bias and activation. */
 export function convolveTransposed(operation: OperationOf<"convolution-transpose">, [x, weights]: Literals): Literals {
   if (x === undefined || weights === undefined) throw new Error("an operand is missing");
   const { groups, strides, dilations, pads } = operation;
@@ -43,7 +43,10 @@ export function convolveTransposed(operation: OperationOf<"convolution-transpose
   return [literalOf(x.dataType, shape, results)];
 }
 
-/** `max-pool`: maxima and their indices. */
+/**
+ * Evaluates `max-pool`: the maximum of each window and its index in the flattened input, as int64. A window in the padding alone gives the first
+ * element of its channel.
+ */
 export function evaluateMaxPool(operation: OperationOf<"max-pool">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const shape = inferTypes(operation, [x])[0]?.shape ?? [];
@@ -64,7 +67,7 @@ export function evaluateMaxPool(operation: OperationOf<"max-pool">, [x]: Literal
   return [pickElements(x, shape, offsets), int64Literal(indices, shape)];
 }
 
-/** Computes `average-pool` over windows of the spatial axes. */
+/** Evaluates `average-pool`: the mean of each window over the spatial axes. Padding counts as zeros if `countPadding` is set, else it is left out. */
 export function evaluateAveragePool(operation: OperationOf<"average-pool">, [x]: Literals): Literals {
   if (x === undefined) throw new Error("the operand is missing");
   const shape = inferTypes(operation, [x])[0]?.shape ?? [];

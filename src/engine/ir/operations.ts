@@ -74,7 +74,7 @@ export interface Window {
   readonly pads: readonly number[];
 }
 
-/** An operation of the graph, told apart by `kind`. */
+/** An operation of the graph. `kind` tells which; the other members are its attributes. */
 export type Operation =
   | { readonly kind: "unary"; readonly function: UnaryFunction }
   | { readonly kind: "binary"; readonly function: BinaryFunction }
@@ -192,7 +192,10 @@ export type Operation =
       readonly nondeterministic?: true;
     };
 
-/** What a fused matrix product computes on its result, in this order: bias, activation, residual. */
+/**
+ * What a fused matrix product computes on its result: first adds a bias, then applies an activation; a residual is added before or after the
+ * activation.
+ */
 export interface LinearEpilogue {
   /** Whether a vector [n] is added. */
   readonly bias: boolean;
@@ -210,15 +213,15 @@ export interface ElementStep {
   readonly operands: readonly number[];
 }
 
-/** Operations that a fused elementwise chain may consist of. */
+/** The operations that a fused elementwise chain (`elementwise`) may consist of. */
 export type ElementOperation = OperationOf<"unary" | "binary" | "select" | "cast" | "gelu">;
 
-/** The name of an operation: its `kind`. */
+/** The `kind` of an operation, such as "matmul". */
 export type OperationKind = Operation["kind"];
-/** The operation of one kind, with its attributes. */
+/** The operation of one kind, as `Operation` declares it. */
 export type OperationOf<Kind extends OperationKind> = Extract<Operation, { readonly kind: Kind }>;
 
-/** Attributes of a call of an interpreted function: plain data by name. */
+/** Attributes of a `call` of an interpreted function: numbers, strings, booleans and lists by name. */
 export type CallAttributes = Readonly<Record<string, number | string | boolean | readonly number[] | readonly string[]>>;
 
 const booleanResult: ReadonlySet<BinaryFunction> = new Set<CompareFunction | LogicalFunction>([

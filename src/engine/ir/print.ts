@@ -15,7 +15,7 @@ import { bigintsOf, type Literal, numbersOf, stringsOf } from "./literal.ts";
 import type { Operation } from "./operations.ts";
 import { isBigIntType } from "./element-types.ts";
 
-/** Options of `printGraph`. */
+/** Options of `printGraph`: how much of large constants is printed. */
 export interface PrintOptions {
   /** Constants with more elements than this are printed without their elements. Default: 16. */
   readonly maxElements?: number;

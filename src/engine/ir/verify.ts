@@ -7,7 +7,7 @@ import { elementCount } from "../../tensor.ts";
 import { describeType, type Graph, type GraphNode, sameShape, type TensorType, type Value } from "./graph.ts";
 import { inferTypes } from "./shape-inference/index.ts";
 
-/** Every violation as a sentence without a full stop; empty for a valid graph. */
+/** Checks a graph and returns every violation as a sentence without a full stop; an empty list for a valid graph. */
 export function verify(graph: Graph): readonly string[] {
   const problems: string[] = [];
   const defined = new Set<Value>();

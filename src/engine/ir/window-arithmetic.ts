@@ -2,12 +2,12 @@
 import { at } from "../../checked.ts";
 import type { Window } from "./operations.ts";
 
-/** Elements that a dilated kernel of `size` elements spans along one axis. */
+/** Elements that a kernel of `size` elements covers along one axis when they are `dilation` elements apart: (size - 1) * dilation + 1. */
 export function dilatedSize(size: number, dilation: number): number {
   return (size - 1) * dilation + 1;
 }
 
-/** Padding before and after a spatial axis, added up. */
+/** Padding of spatial axis `axis` in elements, before and after added up. `pads` lists all paddings before, then all after, as in ONNX. */
 export function totalPadding(pads: readonly number[], axis: number): number {
   return at(pads, axis) + at(pads, axis + pads.length / 2);
 }

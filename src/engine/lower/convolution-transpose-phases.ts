@@ -10,7 +10,7 @@ import { elementCount } from "../../tensor.ts";
 import { contiguousStrides } from "../ir/broadcast.ts";
 import type { OperationOf } from "../ir/operations.ts";
 
-/** One spatial axis of the decomposed convolution. */
+/** One spatial axis of a transposed convolution that is decomposed into phases. A phase is one remainder of the output position modulo the stride. */
 export interface PhasedAxis {
   /** Number of phases: the stride of the transposed convolution. */
   readonly phases: number;
@@ -64,7 +64,10 @@ export interface TransposedShape {
   readonly outputSizes: readonly number[];
 }
 
-/** Computes the phases, their windows and pads, and where each kernel element goes. */
+/**
+ * Decomposes a transposed convolution into one plain convolution per phase of the output: computes their windows and pads, and where each kernel
+ * element goes.
+ */
 export function decomposePhases({ operation, sizes, kernel, outputSizes }: TransposedShape): Phases {
   const { strides, dilations, pads } = operation;
   const axes = sizes.map((size, axis): PhasedAxis => {
@@ -120,7 +123,7 @@ function phasedAxis({ size, length, stride, dilation, pad, outputSize }: Axis): 
   };
 }
 
-/** Channel counts of a grouped transposed convolution; `inputs` and `outputs` are per group. */
+/** Channel counts of a grouped transposed convolution. `inputs` and `outputs` count the channels of one group. */
 export interface PhasedChannels {
   /** Number of groups. */
   readonly groups: number;

@@ -51,7 +51,7 @@ const rules: { readonly [Kind in OperationKind]?: LoweringRule<NodeOf<Kind>> } =
   "average-pool": lowerAveragePool,
 };
 
-/** The kernel calls that compute a node, or undefined when the interpreter must compute it. */
+/** Lowers a node to calls of generated kernels. Returns undefined if no kernel supports it; the interpreter then computes it. */
 export function lowerNode(node: GraphNode, context: LoweringContext): LoweredNode | undefined {
   const rule = rules[node.operation.kind] as LoweringRule | undefined;
   return rule?.(node, context);

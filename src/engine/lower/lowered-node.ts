@@ -4,7 +4,7 @@ import type { Kernel } from "../codegen/wasm/index.ts";
 import type { GraphNode, Value } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
 
-/** An operand of a kernel call; the planner resolves it to a byte offset. */
+/** An operand of a kernel call: a tensor, a temporary buffer or packed weights. The planner (`plan/`) resolves it to a byte offset. */
 export type Operand =
   /** A tensor of the graph, from `byteOffset` on. */
   | { readonly kind: "tensor"; readonly value: Value; readonly byteOffset: number }
@@ -13,7 +13,7 @@ export type Operand =
   /** Scratch memory shared by the calls of this node only; `index` refers to `LoweredNode.temporaries`. */
   | { readonly kind: "temporary"; readonly index: number; readonly byteOffset?: number };
 
-/** A constant stored in the layout that a kernel reads (blocked, padded, reordered). */
+/** A constant in the layout that a kernel reads: in blocks, padded or reordered. `layout` names the layout. */
 export interface PackedWeights {
   /** The constant that is packed. */
   readonly source: Literal;
@@ -47,7 +47,7 @@ export interface LoweredNode {
   readonly requiresUniqueBuffer?: boolean;
 }
 
-/** What lowering needs to know about the rest of the graph. */
+/** Facts about the rest of the graph and the machine that decide which kernel a node is lowered to. */
 export interface LoweringContext {
   /** Whether any node or graph output uses output number `output` of the node being lowered. */
   isOutputUsed(output: number): boolean;

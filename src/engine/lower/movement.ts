@@ -15,7 +15,7 @@ export function storageBytes(type: ElementType): Width {
   return bytes === 8 ? 8 : bytes === 4 ? 4 : bytes === 2 ? 2 : 1;
 }
 
-/** A copy between two strided layouts of the same shape. */
+/** A copy between two strided layouts of one shape. Strides and starts are in elements; a stride of 0 repeats an element. */
 export interface StridedCopyOperands {
   /** Tensor that is read. */
   readonly from: Value;
@@ -93,7 +93,10 @@ export function lowerConcat(node: NodeOf<"concat">): LoweredNode | undefined {
   return { calls: node.inputs.flatMap((_, operand) => appendOperand(node, operand)) };
 }
 
-/** Lowers a concatenation whose first operand is already stored at the beginning of the output. */
+/**
+ * Lowers a concatenation whose first operand is already stored at the beginning of the output, as the past of a key-value cache is: only the others
+ * are copied.
+ */
 export function lowerAppend(node: NodeOf<"concat">): LoweredNode {
   return { calls: node.inputs.slice(1).flatMap((_, operand) => appendOperand(node, operand + 1)) };
 }
@@ -109,7 +112,7 @@ function appendOperand({ operation, inputs, outputs }: NodeOf<"concat">, operand
   return [stridedCopyCall({ from, to, shape, source: contiguousStrides(shape), target, targetStart })];
 }
 
-/** Lowers gather (ONNX Gather) with int32 or int64 indices along one axis. */
+/** Lowers gather (ONNX Gather) with int32 or int64 indices along one axis. An index out of range ends the run with INPUT_INVALID. */
 export function lowerGather({ operation, inputs, outputs }: NodeOf<"gather">): LoweredNode | undefined {
   const [data, indices] = inputs;
   const indexType = indices?.type.dataType;

@@ -5,7 +5,7 @@ import type { Window } from "../ir/operations.ts";
 type Pair = readonly [number, number];
 type Sides = readonly [number, number, number, number];
 
-/** A window over planes of [height, width]. Every pair is [height, width]. */
+/** A sliding window over planes of [height, width]. Every pair is [height, width], in elements. */
 export interface Window2d {
   /** Size of the input plane. */
   readonly input: Pair;
@@ -19,7 +19,7 @@ export interface Window2d {
   readonly pads: Sides;
 }
 
-/** The window over a plane; undefined for other than one or two axes. */
+/** The window over planes of a convolution or pooling with one or two spatial axes; one axis becomes the width. Undefined for other ranks. */
 export function window2d(
   sizes: readonly number[],
   kernel: readonly number[],

@@ -2,7 +2,7 @@
 import { FreeList } from "./free-list.ts";
 import type { Region, RegionTable } from "./region-table.ts";
 
-/** Block allocator of one replica. Offsets are bytes from the start of the memory. */
+/** Allocates blocks of engine memory for one replica. Offsets are bytes from the start of the memory. */
 export class BlockAllocator {
   readonly #regions: RegionTable;
   readonly #ownRegions: Region[] = [];

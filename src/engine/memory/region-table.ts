@@ -9,7 +9,7 @@ import { InferyardError } from "../../errors.ts";
 /** One 32-bit word per replica slot: the id of the replica whose thread is alive, or 0 when the slot is free. Ids start at 1 and are never reused. */
 export type ReplicaIds = Int32Array;
 
-/** A part of the shared memory that one replica owns. */
+/** A range of bytes of the shared memory that one replica owns. */
 export interface Region {
   /** Index in the table of the region's entry, in 32-bit words. */
   readonly entry: number;
@@ -34,7 +34,7 @@ const unowned = 0;
 /** Owner of regions that all replicas read. They are never freed. */
 const sharedByAll = -1;
 
-/** One replica's view of the table. */
+/** One replica's view of the table of regions, which lies in the shared memory and says which replica owns which bytes. */
 export class RegionTable {
   readonly #words: Int32Array;
   readonly #replicaIds: ReplicaIds;
@@ -169,7 +169,7 @@ function isFree(owner: number, living: ReadonlySet<number>): boolean {
   return owner === unowned || (owner !== sharedByAll && !living.has(owner));
 }
 
-/** The OUT_OF_MEMORY error for a memory that cannot grow to `bytes` bytes. */
+/** Creates the OUT_OF_MEMORY error for engine memory that cannot grow to `bytes` bytes. `cause` is the error of WebAssembly.Memory.grow. */
 export function outOfEngineMemory(bytes: number, cause: unknown): InferyardError {
   return new InferyardError(
     "OUT_OF_MEMORY",

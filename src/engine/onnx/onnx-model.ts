@@ -2,7 +2,7 @@
 import type { ElementType } from "../ir/element-types.ts";
 import type { Literal } from "../ir/literal.ts";
 
-/** The model in an ONNX file. */
+/** An ONNX model as parsed from its file: the main graph, its functions and operator set versions. */
 export interface OnnxModel {
   /** Version of the ONNX file format. */
   readonly irVersion: number;
@@ -69,7 +69,7 @@ export interface OnnxAttributeValues {
 /** The kinds of attributes of an ONNX node: float, int, string, tensor, graph and lists of these. */
 export type OnnxAttributeKind = keyof OnnxAttributeValues;
 
-/** An attribute of a node: its kind and its value. */
+/** An attribute of a node as it stands in the file: its kind and its value. */
 export type OnnxAttribute = {
   readonly [Kind in OnnxAttributeKind]: { readonly kind: Kind; readonly value: OnnxAttributeValues[Kind] };
 }[OnnxAttributeKind];

@@ -26,7 +26,7 @@ import { modelInvalid } from "../../formats/format-errors.ts";
 import { MessageReader } from "../../formats/protobuf/message-reader.ts";
 import { type ExternalData, elementTypeOf, readTensor } from "./read-tensor.ts";
 
-/** A model that was read, with the data that is still in files. */
+/** A parsed ONNX model together with those tensors whose data is in other files and has not been read. */
 export interface ImportedModel {
   readonly model: OnnxModel;
   /** External data, which the caller must supply before the tensors are used. */

@@ -23,7 +23,7 @@ function isElementType(name: string): name is ElementType {
   return Object.hasOwn(elementTypes, name);
 }
 
-/** The data of a tensor that is in another file. */
+/** Data of a tensor that lies in another file than the model (ONNX external data) and has not been read. */
 export interface ExternalData {
   /** Path of the file, relative to the model's folder. */
   readonly location: string;
@@ -31,7 +31,7 @@ export interface ExternalData {
   supply(file: ByteSource): void;
 }
 
-/** A tensor with its name. `external` is set if its data is in another file. */
+/** A constant tensor of an ONNX file with its name. `external` is set if its data is in another file. */
 export interface NamedTensor {
   readonly name: string;
   readonly literal: Literal;

@@ -55,7 +55,7 @@ export function traceModel(
   }
 }
 
-/** The model as a source of graphs for `EngineModel`. */
+/** Adapts an ONNX model to `GraphSource`, the interface that `EngineModel` traces models through. */
 export function onnxSource(model: OnnxModel): GraphSource {
   return {
     trace: (inputs, builder) => traceModel(model, inputs, builder),

@@ -20,7 +20,7 @@ function fused({ operation, inputs, outputs }: GraphNode, rewriter: Rewriter): V
   if (a === undefined) return undefined;
   if (operation.kind === "matmul" && b !== undefined && a.type.dataType === "float32") {
     const [left, right] = [strippedOperand(rewriter, a), strippedOperand(rewriter, b)];
-    const rank = outputs[0]?.type.shape.length ?? 0;
+    const rank = at(outputs, 0).type.shape.length;
     if (a.type.shape.length !== rank || b.type.shape.length !== rank) return undefined;
     const result = Array.from({ length: rank }, (_, axis) => axis);
     const product = {

@@ -8,7 +8,10 @@ import { rewrite, type Rewriter } from "./rewrite.ts";
 
 const identity = [0, 1, 2, 3];
 
-/** Rewrites "fused-matmul" whose second operand is repeated along the heads. */
+/**
+ * Rewrites a "fused-matmul" whose second operand repeats each key or value head for several query heads: the queries of a group become rows of one
+ * matrix, so that the heads need not be repeated.
+ */
 export function groupQueryHeads(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     const value = grouped(node, rewriter);

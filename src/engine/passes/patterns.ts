@@ -5,7 +5,7 @@ import { numbersOf } from "../ir/literal.ts";
 import type { BinaryFunction, UnaryFunction } from "../ir/operations.ts";
 import type { Rewriter } from "./rewrite.ts";
 
-/** The value of a constant with one element; undefined for any other value. */
+/** The value of a constant with one element as a number; undefined for anything else. */
 export function scalarOf({ constant }: Value): number | undefined {
   if (constant === undefined || constant.dataType === "string" || elementCount(constant.shape) !== 1) return undefined;
   return numbersOf(constant)[0];
@@ -31,7 +31,7 @@ export function operandOf(rewriter: Rewriter, value: Value, name: UnaryFunction)
   return node?.operation.function === name ? node.inputs[0] : undefined;
 }
 
-/** The factors of a product of any nesting: x for x, [a, b, c] for (a * b) * c. */
+/** The factors of a product of any nesting: [a, b, c] for (a * b) * c, [x] for a value that is no product. */
 export function factorsOf(rewriter: Rewriter, value: Value): readonly Value[] {
   const operands = operandsOf(rewriter, value, "mul");
   return operands === undefined ? [value] : operands.flatMap((each) => factorsOf(rewriter, each));

@@ -11,7 +11,7 @@ export type Pass = (graph: Graph, fold?: ConstantFolder) => Graph;
 /** Called for each node, whose inputs are already rewritten. Returns the values that replace the node's outputs, or undefined to keep the node. */
 export type Visit = (node: GraphNode, rewriter: Rewriter) => readonly Value[] | undefined;
 
-/** The graph that a rewrite has built so far. */
+/** The new graph that one pass builds, node by node, with the producers and readers of its values. */
 export class Rewriter {
   /** The nodes of the new graph, in order. */
   readonly nodes: GraphNode[] = [];
@@ -64,7 +64,7 @@ export class Rewriter {
   }
 }
 
-/** Rebuilds the graph: visits its nodes in order and removes those that nothing reads any more. */
+/** Rebuilds a graph: calls `visit` for each node in order, with its inputs already rewritten, then removes the nodes that nothing reads any more. */
 export function rewrite(graph: Graph, visit: Visit): Graph {
   const uses = useCounts(graph);
   const rewriter = new Rewriter(uses);

@@ -1,7 +1,7 @@
 /** Assigns buffers offsets in one block of memory so that buffers that are alive at the same time do not overlap. */
 import { at } from "../../checked.ts";
 
-/** A buffer's size and the steps during which it is needed. */
+/** The size of a buffer, and the first and last step during which it is needed. */
 export interface Lifetime {
   /** Size in bytes. */
   readonly bytes: number;
@@ -11,7 +11,7 @@ export interface Lifetime {
   readonly to: number;
 }
 
-/** Offsets of all buffers in one block. */
+/** Offsets of all buffers in one block of memory, the arena, where buffers with disjoint lifetimes share bytes. */
 export interface ArenaLayout {
   /** Bytes from the start of the block, in the order of the lifetimes. */
   readonly offsets: readonly number[];

@@ -60,7 +60,7 @@ export interface Scratch {
   readonly stride: number;
 }
 
-/** All data that running a graph needs, except the memory. */
+/** What running a graph needs except the memory itself: steps, kernels, packed weights, and the offsets of all buffers. */
 export interface Plan {
   /** Executed in this order. */
   readonly steps: readonly PlanStep[];
@@ -372,7 +372,7 @@ function lastUseOf({ nodes, outputs }: Graph): ReadonlyMap<Value, number> {
   return last;
 }
 
-/** Describes a constant that is stored unpacked: its elements in row-major order. */
+/** Describes a constant that is stored as it is, its elements in row-major order, for kernels that need no other layout. */
 export function unpacked(source: Literal): PackedWeights {
   const { dataType, shape } = source;
   const View = elementTypes[dataType].array as Float64ArrayConstructor;

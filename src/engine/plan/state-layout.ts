@@ -8,7 +8,7 @@ import type { TensorType } from "../ir/graph.ts";
 import { storageBytes } from "../lower/movement.ts";
 import { bufferAlignment } from "./arena-layout.ts";
 
-/** Offsets of states in a block. */
+/** Offsets of states in one block of memory. A state is a tensor that outlives a run, such as cached keys and values. */
 export interface StateLayout {
   /** Bytes from the block's start, in the order of the types. */
   readonly offsets: readonly number[];

@@ -18,7 +18,10 @@ const serialFactor = 12;
 const minSerialMs = 16;
 const maxSerialMs = 256;
 
-/** Decides, for one pool of threads, whether kernel calls run in parallel. */
+/**
+ * Decides, for one pool of threads, whether kernel calls run in parallel: once parallel calls have lost more time than they saved, calls run on one
+ * thread for a while.
+ */
 export class ParallelismGovernor {
   readonly #now: () => number;
   #creditMs: number = overheadBudgetMs;

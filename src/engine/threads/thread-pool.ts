@@ -38,7 +38,7 @@ const minWakingNanoseconds = 100_000;
 /** Milliseconds that the calling thread spins while it waits for other threads, before it sleeps. */
 const spinMs = 0.1;
 
-/** The threads of one loaded model, and the kernels compiled on them. */
+/** The worker threads of one loaded model and the kernels compiled on them. Runs a kernel call on all threads. */
 export class ThreadPool {
   readonly #queue = new WorkQueue();
   readonly #memory: WasmMemory;

@@ -36,12 +36,12 @@ const closed = 2 ** chunkBits - 1;
 /** Polls of a word between two reads of the clock. */
 const pollsPerClockCheck = 64;
 
-/** Upper bound on the chunks of a call: chunk indices must be below that of a closed counter. */
+/** Maximum number of chunks that one call can be divided into. The counter of chunks reserves the next value to mark a finished call. */
 export const maxChunks: number = closed - 1;
-/** Status bit of a kernel that trapped: the content of its outputs is undefined. */
+/** Status bit of a call whose kernel trapped (a WebAssembly runtime error). The content of its outputs is then undefined. */
 export const trapped: number = 1 << 30;
 
-/** A kernel call to be computed in parallel. */
+/** A kernel call that several threads compute together. */
 export interface SharedCall {
   /** Index of the kernel, in the order in which kernels were added to the pool. */
   readonly kernel: number;
@@ -55,7 +55,7 @@ export interface SharedCall {
   readonly scratchStride: number;
 }
 
-/** One thread's view of the work queue. */
+/** One thread's view of the work queue in shared memory: threads take chunks of the current call from it until none is left. */
 export class WorkQueue {
   /** The shared memory of the queue, to be passed to other threads. */
   readonly buffer: SharedArrayBuffer;

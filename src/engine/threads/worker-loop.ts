@@ -4,7 +4,7 @@ import { instantiateKernels } from "../codegen/wasm/compile.ts";
 import type { KernelFunction } from "../codegen/wasm/kernel.ts";
 import { WorkQueue } from "./work-queue.ts";
 
-/** The message that adds kernels to a worker thread. */
+/** The message that sends a compiled module with further kernels to a worker thread. */
 export interface ThreadMessage {
   /** Shared memory of the work queue. */
   readonly control: SharedArrayBuffer;

@@ -41,7 +41,7 @@ export const bertHeads: Heads = {
   ForQuestionAnswering: questionAnswering,
 };
 
-/** Heads of the `RobertaFor...` classes, which XLM-RoBERTa and CamemBERT share. */
+/** Task heads of the Hugging Face classes `RobertaFor...`, which XLM-RoBERTa and CamemBERT share, by suffix of the class name. */
 export const robertaHeads: Heads = {
   Model: baseModel,
   ForSequenceClassification: (_config, weights, { width }) => {
@@ -62,7 +62,7 @@ export const robertaHeads: Heads = {
   ForQuestionAnswering: questionAnswering,
 };
 
-/** Heads of the `DistilBertFor...` classes. */
+/** Task heads of the Hugging Face classes `DistilBertFor...`, by suffix of the class name. */
 export const distilBertHeads: Heads = {
   Model: baseModel,
   ForSequenceClassification: (_config, weights, { width }) => {

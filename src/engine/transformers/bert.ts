@@ -168,7 +168,12 @@ function roberta(config: Config, weights: Weights): Encoder {
   const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
   const tokenType = weights.tensor("embeddings.token_type_embeddings.weight", 1, sizes.width);
   const rows = config.positiveInteger("max_position_embeddings");
-  const positions = positionEmbeddingsAfterPadding(weights, rows, sizes.width, config.integer("pad_token_id", 1));
+  const positions = positionEmbeddingsAfterPadding(
+    weights,
+    rows,
+    sizes.width,
+    config.integerBetween("pad_token_id", 0, rows - 2, 1),
+  );
   const embed: Embed = (ops, ids) => {
     const sum = ops.binary("add", words(ops, ids), ops.reshape(ops.builder.constant(tokenType), [sizes.width]));
     return ops.binary("add", sum, positions(ops, ids));
@@ -187,7 +192,7 @@ function distilBert(config: Config, weights: Weights): Encoder {
 
 const ignoredTensors = /(^|\.)(pooler|cls|classifier|lm_head|qa_outputs|pre_classifier|vocab_[a-z_]+)\.|position_ids$/;
 
-/** The BERT-like architectures by class name. */
+/** The BERT-like architectures (BERT, RoBERTa, XLM-RoBERTa, CamemBERT, DistilBERT), by Hugging Face class name. */
 export const bertArchitectures: Architectures = {
   ...encoderArchitectures({ name: "Bert", prefixes: ["bert."], ignoredTensors, encoder: bert, heads: bertHeads }),
   ...encoderArchitectures({ name: "Roberta", prefixes: ["roberta."], ignoredTensors, encoder: roberta, heads: robertaHeads }),

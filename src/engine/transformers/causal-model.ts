@@ -14,7 +14,7 @@ export interface KeyValueCache {
 /** Appends the keys and values of the new tokens to those cached for the layer, and returns both together. */
 export type UpdateCache = (layer: number, current: KeyValueCache) => KeyValueCache;
 
-/** Inputs of one call of a causal model, for `length` new tokens after `past` cached ones. */
+/** Inputs of one call of a causal model that processes `length` new tokens after `past` cached ones. */
 export interface CausalInputs {
   /** Token ids, int64 `[batch, length]`. */
   readonly ids: Value;
@@ -24,7 +24,7 @@ export interface CausalInputs {
   readonly positions: Value;
 }
 
-/** A causal model without the handling of its caches. */
+/** A causal language model without its inputs and outputs for cached keys and values, which `causalTransformer` adds. */
 export interface CausalModel {
   readonly layers: number;
   /** Number of key and value heads of each layer. */

@@ -31,6 +31,13 @@ export class Config {
     throw this.#invalid(key, value, `a divisor of ${size} is required`);
   }
 
+  /** An integer from `min` to `max`, both included. */
+  integerBetween(key: string, min: number, max: number, otherwise: number): number {
+    const value = this.integer(key, otherwise);
+    if (value >= min && value <= max) return value;
+    throw this.#invalid(key, value, `an integer from ${min} to ${max} is required`);
+  }
+
   /** An integer above 0, or undefined if the key is absent. */
   positiveIntegerIfGiven(key: string): number | undefined {
     return this.#get(key) === undefined ? undefined : this.positiveInteger(key);
@@ -119,6 +126,11 @@ export class Config {
       `config.json says "${key}": ${preview(this.#get(key))}, and for ${this.#name} the engine supports ${supported}`,
       { remedy: "use an ONNX export of the model", data: { key } },
     );
+  }
+
+  /** The MODEL_INVALID error for a setting that does not fit the others. `requirement` is a clause: "at least 4 are required". */
+  invalid(key: string, requirement: string): InferyardError {
+    return this.#invalid(key, this.#get(key), requirement);
   }
 
   #get(key: string): unknown {

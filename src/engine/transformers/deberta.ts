@@ -133,6 +133,8 @@ function relativeEmbeddings(config: Config, weights: Weights, { width, epsilon }
   const setting = config.integer("max_relative_positions", -1);
   const maxDistance = setting < 1 ? config.positiveInteger("max_position_embeddings") : setting;
   const bucketCount = config.integer("position_buckets", -1);
+  if (Number.isNaN(logBucket(Math.floor(bucketCount / 2) + 1, bucketCount, maxDistance)))
+    throw config.invalid("position_buckets", `more buckets are required for distances up to ${maxDistance}`);
   const span = bucketCount > 0 ? bucketCount : maxDistance;
   const table = embedding(weights, "encoder.rel_embeddings.weight", 2 * span, width);
   const isNormalized = config.stringList("norm_rel_ebd").includes("layer_norm");
@@ -210,7 +212,7 @@ const heads: Heads = {
 const ignoredTensors =
   /^(pooler|classifier|qa_outputs|cls|lm_predictions|mask_predictions|deberta\.embeddings\.position_embeddings)\.|position_ids$|^(deberta\.)?embeddings\.position_embeddings\./;
 
-/** The DeBERTa architectures by class name. */
+/** The DeBERTa v2 and v3 architectures, by Hugging Face class name. */
 export const debertaArchitectures: Architectures = encoderArchitectures({
   name: "DebertaV2",
   prefixes: ["deberta."],

@@ -84,7 +84,7 @@ function gpt2(config: Config, weights: Weights, output: CausalModel["output"]): 
 /** Mask buffers of the PyTorch implementation, and the output layer when it is tied or the model has no head. */
 const ignoredTensors = /\.attn\.(bias|masked_bias)$|^lm_head\.weight$/;
 
-/** The GPT-2 architectures by class name. */
+/** The GPT-2 architectures, by Hugging Face class name. */
 export const gpt2Architectures: Architectures = {
   GPT2Model: {
     prefixes: ["transformer."],

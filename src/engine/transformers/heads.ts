@@ -38,7 +38,7 @@ export interface Head {
   build(ops: TensorOps, hidden: Value, mask: Value): Readonly<Record<string, Value>>;
 }
 
-/** Reads the weights of a head on top of `encoder`. */
+/** Reads the weights of a task head and returns it. `encoder` is the base model whose hidden states the head takes. */
 export type HeadFactory = (config: Config, weights: Weights, encoder: Encoder) => Head;
 
 /** The heads of a family by the suffix of the class name: "ForMaskedLM", ...; "Model" is the encoder without a head. */
@@ -54,7 +54,7 @@ interface EncoderFamily {
   readonly heads: Heads;
 }
 
-/** The architectures of a family by class name, one for each head. */
+/** Combines a family's encoder with each of its heads and returns the architectures by class name. */
 export function encoderArchitectures({
   name,
   prefixes,
@@ -86,7 +86,7 @@ export function encoderArchitectures({
   return Object.fromEntries(Object.entries(heads).map(([suffix, createHead]) => [`${name}${suffix}`, architecture(createHead)]));
 }
 
-/** No head: the output `last_hidden_state`, float32 `[batch, length, width]`. */
+/** The head of a base model: returns the last hidden states unchanged, as the output `last_hidden_state`, float32 `[batch, length, width]`. */
 export const baseModel: HeadFactory = (_config, _weights, { width }) => ({
   outputs: [float32Info("last_hidden_state", "batch_size", "sequence_length", width)],
   build: (_ops, hidden) => ({ last_hidden_state: hidden }),

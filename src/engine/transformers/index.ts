@@ -15,7 +15,7 @@ import { llamaArchitectures } from "./llama.ts";
 import type { Architectures, GetInput, Transformer } from "./transformer.ts";
 import { type PendingWeight, type StoredTensor, Weights } from "./weights.ts";
 
-/** All architectures that the engine builds, by class name. */
+/** All transformer architectures that the engine builds from safetensors, by Hugging Face class name. */
 export const architectures: Architectures = {
   ...bertArchitectures,
   ...debertaArchitectures,

@@ -108,7 +108,7 @@ function sizesOf(config: Config): Sizes {
     inner: config.positiveInteger("intermediate_size"),
     heads,
     keyValueHeads,
-    headSize: config.positiveInteger("head_dim", width / heads),
+    headSize: config.positiveIntegerIfGiven("head_dim") ?? width / config.divisorOf("num_attention_heads", width),
     epsilon: config.positiveNumber("rms_norm_eps", 1e-6),
   };
 }
@@ -209,7 +209,7 @@ function family(name: string, optionsOf: FamilyOptionsOf): Architectures {
   return { [`${name}Model`]: architecture("last_hidden_state"), [`${name}ForCausalLM`]: architecture("logits") };
 }
 
-/** The Llama-like architectures by class name. */
+/** The Llama-like architectures (Llama, Mistral, Qwen2, Gemma), by Hugging Face class name. */
 export const llamaArchitectures: Architectures = {
   ...family("Llama", llama),
   ...family("Mistral", mistral),

@@ -173,7 +173,7 @@ const heads: Heads = {
 
 const ignoredTensors = /^(head|classifier|decoder)\./;
 
-/** The ModernBERT architectures by class name. */
+/** The ModernBERT architectures, by Hugging Face class name. */
 export const modernBertArchitectures: Architectures = encoderArchitectures({
   name: "ModernBert",
   prefixes: ["model."],

@@ -107,11 +107,16 @@ interface RelativePositions {
 /** Reads the bias table of the encoder or decoder. The first block holds it, and all blocks use it. */
 function relativePositionsOf(config: Config, weights: Weights, side: "encoder" | "decoder", heads: number): RelativePositions {
   const bucketCount = config.positiveInteger("relative_attention_num_buckets", 32);
+  const maxDistance = config.positiveInteger("relative_attention_max_distance", 128);
+  const exactBuckets = Math.floor(bucketCount / (side === "encoder" ? 4 : 2)); // an encoder has as many again for each direction
+  if (exactBuckets < 1) throw config.invalid("relative_attention_num_buckets", "at least 4 are required");
+  if (maxDistance <= exactBuckets)
+    throw config.invalid("relative_attention_max_distance", `an integer above ${exactBuckets} is required`);
   const name = `${side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight`;
   return {
     table: embedding(weights, name, bucketCount, heads),
     bucketCount,
-    maxDistance: config.positiveInteger("relative_attention_max_distance", 128),
+    maxDistance,
   };
 }
 
@@ -121,6 +126,7 @@ type Encode = (ops: TensorOps, tokens: Value, mask: Value) => Value;
 /** The encoder. `words` is the token embedding, which it shares with the decoder. */
 function encoder(config: Config, weights: Weights, sizes: Sizes, words: Layer): Encode {
   const { width, epsilon, heads } = sizes;
+  const positions = relativePositionsOf(config, weights, "encoder", heads);
   const blocks = repeated(config.positiveInteger("num_layers"), (index): ((ops: TensorOps, x: Value, bias: Value) => Value) => {
     const prefix = `encoder.block.${index}`;
     const norm = rmsNorm(weights, `${prefix}.layer.0.layer_norm`, width, epsilon);
@@ -131,7 +137,6 @@ function encoder(config: Config, weights: Weights, sizes: Sizes, words: Layer): 
       return feed(ops, ops.binary("add", self.attend(ops, normalized, self.keyValues(ops, normalized), bias), x));
     };
   });
-  const positions = relativePositionsOf(config, weights, "encoder", heads);
   const norm = rmsNorm(weights, "encoder.final_layer_norm", width, epsilon);
   return (ops, tokens, mask) => {
     const [, length] = dimensions(tokens, 2);
@@ -294,7 +299,7 @@ const encoderOnly: Architecture = {
   make: encoderModel,
 };
 
-/** The T5 and mT5 architectures by class name. */
+/** The T5 and mT5 architectures, by Hugging Face class name. */
 export const t5Architectures: Architectures = {
   T5ForConditionalGeneration: conditionalGeneration,
   T5EncoderModel: encoderOnly,

@@ -5,10 +5,10 @@ import type { TensorOps } from "../build/tensor-ops.ts";
 import type { Config } from "./config.ts";
 import type { Weights } from "./weights.ts";
 
-/** The model input of this name. Throws INPUT_INVALID if it is missing or no tensor. */
+/** Returns the model input of this name. Throws INPUT_INVALID if it is missing or not a tensor. */
 export type GetInput = (name: string) => Value;
 
-/** A transformer with its weights. */
+/** A transformer whose weights are known: its inputs, its outputs, and how its graph is built. */
 export interface Transformer {
   /** Inputs, with the names, types and symbolic shapes of Hugging Face Optimum's ONNX exports. */
   readonly inputs: readonly TensorInfo[];
@@ -18,7 +18,7 @@ export interface Transformer {
   forward(ops: TensorOps, input: GetInput): Readonly<Record<string, Value>>;
 }
 
-/** One class of Hugging Face transformers. */
+/** How one model class of Hugging Face transformers is built from config.json and the tensors of its files. */
 export interface Architecture {
   /** Optional prefixes of tensor names: "bert." stands before the names of the base model in files of a model with a head. */
   readonly prefixes: readonly string[];
@@ -31,12 +31,12 @@ export interface Architecture {
 /** Architectures by class name, as in `architectures` of config.json. */
 export type Architectures = Readonly<Record<string, Architecture>>;
 
-/** An int64 input `[batch_size, length]`: token ids, masks, positions. */
+/** Describes an int64 input `[batch_size, length]`: token ids, masks or positions. `length` names the dimension. */
 export function int64Info(name: string, length = "sequence_length"): TensorInfo {
   return { name, dataType: "int64", shape: ["batch_size", length] };
 }
 
-/** A float32 tensor; a string in the shape names a dimension that varies. */
+/** Describes a float32 tensor. A string in the shape names a dimension that varies. */
 export function float32Info(name: string, ...shape: readonly (number | string)[]): TensorInfo {
   return { name, dataType: "float32", shape };
 }

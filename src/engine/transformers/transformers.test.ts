@@ -297,6 +297,8 @@ describe("refusals", () => {
   };
   const query = "encoder.layer.0.attention.self.query.weight";
   const { [query]: _query, ...without } = bert;
+  const t5Config = { d_model: width, d_ff: inner, d_kv: 4, num_heads: 2, num_layers: 1, vocab_size: words };
+  const t5Embedding = { "shared.weight": random(words, width) };
 
   it.each<readonly [string, string, string, Config, Tensors]>([
     ["a missing tensor", "MODEL_INVALID", query, bertConfig, without],
@@ -337,6 +339,21 @@ describe("refusals", () => {
     ],
   ])("%s: %s", (_what, code, word, config, tensors) => {
     expect(refusal(config, tensors)).toMatchObject({ code, message: expect.stringContaining(word) as string });
+  });
+
+  it.each<readonly [string, string, Config, Tensors]>([
+    ["LlamaModel", "num_attention_heads", { ...bertConfig, num_attention_heads: 3 }, {}],
+    [
+      "RobertaModel",
+      "pad_token_id",
+      { ...bertConfig, type_vocab_size: 1, pad_token_id: positions },
+      { ...embeddings, "embeddings.token_type_embeddings.weight": random(1, width) },
+    ],
+    ["DebertaV2Model", "position_buckets", { ...bertConfig, relative_attention: true, position_buckets: 1 }, embeddings],
+    ["T5EncoderModel", "relative_attention_num_buckets", { ...t5Config, relative_attention_num_buckets: 3 }, t5Embedding],
+    ["T5EncoderModel", "relative_attention_max_distance", { ...t5Config, relative_attention_max_distance: 8 }, t5Embedding],
+  ])("%s: a setting that no input fits is a fault of the model: %s", (name, key, config, tensors) => {
+    expect(refusal(config, tensors, name)).toMatchObject({ code: "MODEL_INVALID", data: { key } });
   });
 
   it("an unknown architecture, and names of object properties", () => {

@@ -19,7 +19,7 @@ export interface StoredTensor {
   readonly shape: readonly number[];
 }
 
-/** A weight whose elements have not been read. */
+/** A weight that the architecture declared and whose elements have not been read from the file. */
 export interface PendingWeight {
   /** Name of the tensor in the file. */
   readonly name: string;
@@ -33,7 +33,7 @@ export interface PendingWeight {
 /** Whether a matrix keeps its stored axes or swaps them. */
 type WeightLayout = "as stored" | "transposed";
 
-/** The tensors of one weights file, as the parameters of an architecture. */
+/** The tensors of one weights file as parameters of an architecture. Elements are read later, through `PendingWeight`. */
 export class Weights implements ParameterSource {
   readonly #stored: ReadonlyMap<string, StoredTensor>;
   readonly #prefixes: readonly string[];
@@ -162,7 +162,8 @@ function pendingLiteral(
   }
   let elements: (() => Float32Array) | undefined;
   const materialize = (): Float32Array => {
-    if (elements === undefined) throw new Error(`the elements of "${name}" were not read`);
+    if (elements === undefined)
+      throw new InferyardError("CONTRACT_VIOLATION", `the tensor "${name}" is used before it has a reader`);
     return elements();
   };
   const held = new LazyStorage(undefined, { materialize, inFile: true });
@@ -180,7 +181,8 @@ function allocated(count: number, name: string): Float32Array {
 /** The elements as float32. 16-bit floats are converted by a table of all 65,536 of them, which `tables` keeps by type. */
 function widened(data: TensorData, type: string, tables: Map<string, Float32Array>): Float32Array {
   if (data instanceof Float32Array) return data;
-  if (!(data instanceof Uint16Array)) throw new TypeError(`tensors of type ${type} are not supported`);
+  if (!(data instanceof Uint16Array))
+    throw new InferyardError("CONTRACT_VIOLATION", `the reader of a tensor of type ${type} returned ${data.constructor.name}`);
   const float = type === "BF16" ? "bfloat16" : "float16";
   const table = tables.get(type) ?? Float32Array.from({ length: 2 ** 16 }, (_, bits) => decodeFloat(float, bits));
   tables.set(type, table);

@@ -4,7 +4,7 @@ import { int64Literal } from "../../ir/literal.ts";
 import type { TensorOps } from "../tensor-ops.ts";
 import type { Layer } from "./layers.ts";
 
-/** What a relative position bias depends on. */
+/** The bucket table, bucket layout and sequence lengths that determine a relative position bias. */
 export interface RelativePositionOptions {
   /** Embedding of the buckets, `[bucketCount, heads]`. */
   readonly table: Layer;

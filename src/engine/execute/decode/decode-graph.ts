@@ -9,7 +9,7 @@ import { appendedStates } from "../../plan/appended-states.ts";
 import { type DecoderInputs, pastType } from "./decoder-inputs.ts";
 import { splitPast } from "./split-past.ts";
 
-/** Name of the output with the logits. */
+/** Name of the output with the logits, float32 [batch, tokens, classes], as exporters of language models name it. */
 export const logitsName = "logits";
 
 /** Returns the symbolic inputs with which the model is traced for `fresh` new tokens, which occupy the last positions of a cache of `capacity` tokens. */

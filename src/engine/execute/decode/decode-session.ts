@@ -5,7 +5,7 @@ import type { Mutex } from "../../../concurrency/mutex.ts";
 import type { Decoder } from "./decoder.ts";
 import { kvCacheBytes, type KvCache } from "./kv-cache.ts";
 
-/** Settings of a session. */
+/** Settings of a decoding session. */
 export interface DecodeSettings {
   /** Upper bound on the tokens of the session; bounds its memory. The model itself may support fewer. Default: 1024. */
   readonly capacity?: number;
@@ -13,7 +13,7 @@ export interface DecodeSettings {
   readonly signal?: AbortSignal;
 }
 
-/** Options of one call. */
+/** Options of one call of a decoding session. */
 export interface DecodeOptions {
   /** Aborts the call within about 20 ms; the session is then unchanged. */
   readonly signal?: AbortSignal;

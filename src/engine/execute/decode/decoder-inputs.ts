@@ -24,7 +24,7 @@ export interface DecoderInputs {
   readonly states: readonly PastInput[];
 }
 
-/** An input that holds keys or values of the past, or both. */
+/** An input that holds cached keys, cached values, or both, of one layer. */
 export interface PastInput {
   /** Declared name, data type and shape of the input. */
   readonly info: TensorInfo;
@@ -79,7 +79,7 @@ function statesOf(past: PastInput): readonly PastInput[] {
   });
 }
 
-/** The type of a past of `tokens` tokens with batch size 1. */
+/** The type of a past input that holds `tokens` tokens, with batch size 1. */
 export function pastType({ info, axis }: PastInput, tokens: number): TensorType {
   const shape = info.shape.map((size, at) => (at === axis ? tokens : typeof size === "number" ? size : 1));
   return { dataType: info.dataType, shape };

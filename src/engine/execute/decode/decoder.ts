@@ -37,7 +37,7 @@ export interface DecodeRun {
   readonly signal?: AbortSignal;
 }
 
-/** One run of the decoder: `tokens` are appended to a cache that holds `length` tokens. */
+/** One run of the decoder, which appends `tokens` to a cache that holds `length` tokens. */
 export interface DecodeStep {
   /** The cache that is read and appended to. */
   readonly cache: KvCache;

@@ -8,7 +8,7 @@ import { integersOf } from "../../ir/literal.ts";
 
 const halves = [0, 1];
 
-/** Name of one half of an input or output: 0 holds the keys, 1 the values. */
+/** Name of one half of an input or output that holds keys and values in one tensor: half 0 holds the keys, 1 the values. */
 export function halfName(name: string, half: number): string {
   return `${name} ${half}`;
 }

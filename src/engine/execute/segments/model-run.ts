@@ -22,7 +22,7 @@ export function runTooLarge(estimate: number, limit: number): InferyardError {
   });
 }
 
-/** Number of executed steps, in total and by the interpreter. */
+/** Number of steps that were executed, and how many of them the interpreter computed. */
 export interface StepCounts {
   /** All steps. */
   readonly all: number;
@@ -44,7 +44,7 @@ const maxOperations = 5_000_000;
 /** Fixed overhead of one loop iteration, in steps. */
 const operationsPerIteration = 16;
 
-/** One run of a model: its limits, counters and yield policy. */
+/** The state of one run of a model across all its segments: limits, counters, and when it yields to the event loop. */
 export class ModelRun {
   /** Sequence number of the run. Later runs have larger numbers. */
   readonly number: number;

@@ -17,7 +17,7 @@ import { elementsOf, type LiveValues, type LoopBody, Segment } from "./segment.t
 import type { ModelRun } from "./model-run.ts";
 import { type SegmentStart, type TracedSegment, traceSegment } from "./trace-segment.ts";
 
-/** The services that all segments of one model share. */
+/** The compiler and the cache that all segments of one model share. */
 export interface SegmentServices {
   /** Compiles the graphs of segments. */
   readonly compiler: Compiler;
@@ -32,7 +32,7 @@ export interface SegmentServices {
 const minWorkToCompile = 2 ** 16;
 const minLoopWorkToCompile = 2 ** 12;
 
-/** The segments of one model or loop body, created as runs need them. */
+/** The segments of one model or loop body. A segment is traced and compiled when a run first needs it. */
 export class SegmentTree implements LoopBody {
   readonly #source: GraphSource;
   readonly #services: SegmentServices;

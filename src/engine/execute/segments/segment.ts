@@ -13,10 +13,10 @@ import type { Compiler } from "../compiler.ts";
 import type { ModelRun, StepCounts, ExecutedSegment } from "./model-run.ts";
 import type { TracedSegment } from "./trace-segment.ts";
 
-/** The elements of live values during a run. */
+/** Elements of the values that one segment computed and a later segment reads, during one run. */
 export type LiveValues = Map<Value, Literal>;
 
-/** The compiled segments of a loop's body, run once per iteration. */
+/** The segments of a loop's body, which run once per iteration. */
 export interface LoopBody {
   /** Whether no segment exists yet. */
   readonly isEmpty: boolean;
@@ -26,7 +26,7 @@ export interface LoopBody {
   run(inputs: ReadonlyMap<string, TracedValue>, wanted: undefined, run: ModelRun): Promise<ReadonlyMap<string, TracedValue>>;
 }
 
-/** One graph segment of a model, with the segments that can follow it. */
+/** One graph segment of a model: a graph that ends at a data dependency or at the outputs, and the segments that can follow it. */
 export class Segment implements ExecutedSegment {
   /** The graph of the segment and the result of tracing it. */
   readonly traced: TracedSegment;

@@ -10,7 +10,7 @@ import { DataDependencyError } from "../../build/data-dependency-error.ts";
 import type { TraceLog } from "../../build/trace-log.ts";
 import { type TracedValue, tensorsIn } from "../../build/traced-value.ts";
 
-/** Where a segment starts. */
+/** What a segment starts from: the model's inputs, the log of the trace that it continues, and the values that earlier segments computed. */
 export interface SegmentStart {
   /** The model's inputs, types only. */
   readonly inputs: ReadonlyMap<string, TracedValue>;
@@ -26,7 +26,7 @@ export interface SegmentStart {
   readonly interpretedOutputs?: readonly TracedValue[];
 }
 
-/** The graph of one segment with the values it hands to later segments. */
+/** The graph of one segment, the data dependency it ends at, and the values it passes to later segments. */
 export interface TracedSegment extends SegmentStart {
   /** The computation of the segment. Inputs and outputs are named by their indices in `graphInputs` and `graphOutputs`. */
   readonly graph: Graph;

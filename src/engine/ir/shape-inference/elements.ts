@@ -7,14 +7,20 @@ import { checkAxis, checkSameDataType, operands } from "./operands.ts";
 
 type Types = readonly TensorType[];
 
-/** Rule of `binary`: the broadcast shape, and the operands' type or bool. */
+/**
+ * Output type of `binary`: the broadcast shape of both operands; bool for comparisons and logical functions, else the operands' type. Throws Error if
+ * the types differ.
+ */
 export function inferBinary({ function: name }: OperationOf<"binary">, inputs: Types): Types {
   const [one, other] = operands(inputs, "a", "b");
   checkSameDataType(inputs);
   return [{ dataType: givesBool(name) ? "bool" : one.dataType, shape: broadcastShape(one.shape, other.shape) }];
 }
 
-/** Rule of `select`: the broadcast shape of condition and both branches. */
+/**
+ * Output type of `select`: the broadcast shape of the condition and both branches, with the element type of the branches. Throws Error unless the
+ * condition is bool.
+ */
 export function inferSelect(_: OperationOf<"select">, inputs: Types): Types {
   const [condition, then, otherwise] = operands(inputs, "condition", "then", "else");
   if (condition.dataType !== "bool") throw new Error(`the condition is ${describeType(condition)}, and must be bool`);
@@ -22,7 +28,7 @@ export function inferSelect(_: OperationOf<"select">, inputs: Types): Types {
   return [{ dataType: then.dataType, shape: broadcastShape(condition.shape, then.shape, otherwise.shape) }];
 }
 
-/** Rule of `reduce`: the input without its reduced axes, or with size 1 there. */
+/** Output type of `reduce`: the type of x without the axes `axes`, or with size 1 there if `keep` is set. */
 export function inferReduce({ axes, keep }: OperationOf<"reduce">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   for (const axis of axes) checkAxis(axis, x);
@@ -30,7 +36,7 @@ export function inferReduce({ axes, keep }: OperationOf<"reduce">, inputs: Types
   return [{ dataType: x.dataType, shape }];
 }
 
-/** Rule of `arg`: int64, the axis with size 1. Throws for an empty axis. */
+/** Output type of `arg` (arg-max, arg-min): int64, the shape of x with size 1 at the axis. Throws Error for an empty axis. */
 export function inferArg({ axis }: OperationOf<"arg">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   checkAxis(axis, x);
@@ -38,14 +44,14 @@ export function inferArg({ axis }: OperationOf<"arg">, inputs: Types): Types {
   return [{ dataType: "int64", shape: x.shape.with(axis, 1) }];
 }
 
-/** Rule of `cumulative`: the type of the input. */
+/** Output type of `cumulative` (prefix sums and products): that of x. Throws Error if the axis is out of range. */
 export function inferCumulative({ axis }: OperationOf<"cumulative">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   checkAxis(axis, x);
   return [x];
 }
 
-/** Rule of `softmax`: the type of x. Throws if the mask does not broadcast to it. */
+/** Output type of `softmax`: that of x. Throws Error if the mask does not broadcast to x. */
 export function inferSoftmax({ axis }: OperationOf<"softmax">, [x, mask]: Types): Types {
   if (x === undefined) throw new Error("expected the input x, got none");
   checkAxis(axis, x);
@@ -55,7 +61,7 @@ export function inferSoftmax({ axis }: OperationOf<"softmax">, [x, mask]: Types)
   return [x];
 }
 
-/** Rule of `layer-norm`: the type of x. Throws if scale or shift do not broadcast to it. */
+/** Output type of `layer-norm`: that of x. Throws Error if scale or shift do not broadcast to x. */
 export function inferLayerNorm({ axis }: OperationOf<"layer-norm">, inputs: Types): Types {
   const [x, ...others] = inputs;
   if (x === undefined || others.length > 2) throw new Error(`expected the inputs x, scale and shift, got ${inputs.length}`);
@@ -67,7 +73,9 @@ export function inferLayerNorm({ axis }: OperationOf<"layer-norm">, inputs: Type
   return [x];
 }
 
-/** Rule of `top-k`: values and int64 indices, the axis with `count` elements. */
+/**
+ * Output types of `top-k`: values and int64 indices, both of the shape of x with `count` elements along the axis. Throws Error if the axis has fewer.
+ */
 export function inferTopK({ axis, count }: OperationOf<"top-k">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   checkAxis(axis, x);

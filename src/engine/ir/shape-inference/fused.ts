@@ -7,7 +7,7 @@ import { inferMatmul } from "./products.ts";
 
 type Types = readonly TensorType[];
 
-/** Rule of `linear`: the type of the matrix product. Throws if bias or residual do not fit it. */
+/** Output type of `linear`: that of the matrix product x [..., k] by weights [k, n]. Throws Error if bias or residual do not fit it. */
 export function inferLinear({ bias, residual }: OperationOf<"linear">, inputs: Types): Types {
   const [x, weights, ...others] = inputs;
   if (x === undefined || weights === undefined || others.length !== Number(bias) + Number(residual !== "none")) {
@@ -24,7 +24,10 @@ export function inferLinear({ bias, residual }: OperationOf<"linear">, inputs: T
   return [product];
 }
 
-/** Rule of `integer-matmul` and `integer-linear`: [..., n]. `result`: element type of the output, float32 if the int32 sums are scaled. */
+/**
+ * Output type of `integer-matmul` and `integer-linear`: [..., n]. `result` is its element type: int32 sums, or float32 if they are scaled. Throws
+ * Error unless x is int16 [..., k] and the weights int32 [k, n].
+ */
 export function inferIntegerMatmul([x, weights]: Types, result: "int32" | "float32"): Types {
   const [depth, columns, ...rest] = weights?.shape ?? [];
   if (
@@ -39,7 +42,7 @@ export function inferIntegerMatmul([x, weights]: Types, result: "int32" | "float
   return [{ dataType: result, shape: [...x.shape.slice(0, -1), columns] }];
 }
 
-/** Rule of `fused-matmul`: that of `matmul` with permuted axes. */
+/** Output type of `fused-matmul`: that of `matmul` on the permuted operands, with the axes of the product permuted. */
 export function inferFusedMatmul({ a, b, result }: OperationOf<"fused-matmul">, inputs: Types): Types {
   const [one, other] = operands(inputs, "a", "b");
   const left = inferTranspose({ kind: "transpose", permutation: a }, [one]);
@@ -47,7 +50,7 @@ export function inferFusedMatmul({ a, b, result }: OperationOf<"fused-matmul">, 
   return inferTranspose({ kind: "transpose", permutation: result }, inferMatmul([...left, ...right]));
 }
 
-/** Rule of `elementwise`: the type of its last step. `infer` gives the types of one step. */
+/** Output type of `elementwise`, a fused chain: that of its last step. `infer` returns the output types of one step. */
 export function inferElementwise(
   { steps }: OperationOf<"elementwise">,
   inputs: Types,

@@ -5,7 +5,7 @@ import { checkAxis, operands } from "./operands.ts";
 
 type Types = readonly TensorType[];
 
-/** Rule of `gather`: the shape of the indices in place of the axis. */
+/** Output type of `gather`: the shape of the data with the axis replaced by the shape of the indices. */
 export function inferGather({ axis }: OperationOf<"gather">, inputs: Types): Types {
   const [data, indices] = operands(inputs, "data", "indices");
   checkAxis(axis, data);
@@ -13,7 +13,7 @@ export function inferGather({ axis }: OperationOf<"gather">, inputs: Types): Typ
   return [{ dataType: data.dataType, shape: [...data.shape.slice(0, axis), ...indices.shape, ...data.shape.slice(axis + 1)] }];
 }
 
-/** Rule of `gather-elements`: the shape of the indices. */
+/** Output type of `gather-elements`: the shape of the indices, the element type of the data. Throws Error unless both have the same rank. */
 export function inferGatherElements({ axis }: OperationOf<"gather-elements">, inputs: Types): Types {
   const [data, indices] = operands(inputs, "data", "indices");
   checkAxis(axis, data);
@@ -23,7 +23,7 @@ export function inferGatherElements({ axis }: OperationOf<"gather-elements">, in
   return [{ dataType: data.dataType, shape: indices.shape }];
 }
 
-/** Rule of `gather-nd`: the indices without their last axis, then the axes of the data that they leave. */
+/** Output type of `gather-nd`: the shape of the indices without their last axis, then the axes of the data that the indices do not address. */
 export function inferGatherNd({ batchAxes }: OperationOf<"gather-nd">, inputs: Types): Types {
   const [data, indices] = operands(inputs, "data", "indices");
   checkIndices(indices);
@@ -38,7 +38,10 @@ export function inferGatherNd({ batchAxes }: OperationOf<"gather-nd">, inputs: T
   return [{ dataType: data.dataType, shape: [...indices.shape.slice(0, -1), ...data.shape.slice(batchAxes + depth)] }];
 }
 
-/** Rule of both scatters: the type of the data. */
+/**
+ * Output type of `scatter-elements` and `scatter-nd`: that of the data. Throws Error if the updates have another element type or the indices are not
+ * integers.
+ */
 export function inferScatter(inputs: Types): Types {
   const [data, indices, updates] = operands(inputs, "data", "indices", "updates");
   checkIndices(indices);

@@ -8,7 +8,7 @@ import { checkAxis, checkRank, checkSameDataType, operands } from "./operands.ts
 
 type Types = readonly TensorType[];
 
-/** Rule of `slice`: the sizes. Throws if an index is out of range. */
+/** Output type of `slice`: the shape `sizes`. Throws Error if an index is out of range. */
 export function inferSlice({ starts, steps, sizes }: OperationOf<"slice">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   for (const [name, list] of Object.entries({ starts, steps, sizes })) checkRank(list, x.shape.length, name);
@@ -22,7 +22,9 @@ export function inferSlice({ starts, steps, sizes }: OperationOf<"slice">, input
   return [{ dataType: x.dataType, shape: sizes }];
 }
 
-/** Rule of `pad`: each axis with the padding added. Throws for negative padding, and where a mode has nothing to repeat. */
+/**
+ * Output type of `pad`: each axis with its padding added. Throws Error for negative padding, and for an axis too short to be repeated by the mode.
+ */
 export function inferPad({ mode, before, after }: OperationOf<"pad">, inputs: Types): Types {
   const [x] = mode === "constant" ? operands(inputs, "x", "value") : operands(inputs, "x");
   checkRank(before, x.shape.length, "before");
@@ -40,7 +42,7 @@ export function inferPad({ mode, before, after }: OperationOf<"pad">, inputs: Ty
   return [{ dataType: x.dataType, shape }];
 }
 
-/** Rule of `concat`: sizes along the axis added up. Throws if other axes differ. */
+/** Output type of `concat`: the sizes along the axis added up. Throws Error if the inputs differ in another axis or in element type. */
 export function inferConcat({ axis }: OperationOf<"concat">, inputs: Types): Types {
   const [first] = inputs;
   if (first === undefined) throw new Error("expected at least one input, got none");
@@ -55,7 +57,7 @@ export function inferConcat({ axis }: OperationOf<"concat">, inputs: Types): Typ
   return [{ dataType: first.dataType, shape: first.shape.with(axis, size) }];
 }
 
-/** Rule of `transpose`: axes permuted. */
+/** Output type of `transpose`: the axes in the order of `permutation`. Throws Error unless it is a permutation of all axes. */
 export function inferTranspose({ permutation }: OperationOf<"transpose">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   checkRank(permutation, x.shape.length, "permutation");
@@ -65,7 +67,7 @@ export function inferTranspose({ permutation }: OperationOf<"transpose">, inputs
   return [{ dataType: x.dataType, shape: permutation.map((axis) => at(x.shape, axis)) }];
 }
 
-/** Rule of `reshape`: the new shape. Throws if its element count differs. */
+/** Output type of `reshape`: the shape `shape`. Throws Error if its element count differs from that of x. */
 export function inferReshape({ shape }: OperationOf<"reshape">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   if (shape.some((size) => !Number.isInteger(size) || size < 0) || elementCount(shape) !== elementCount(x.shape))
@@ -73,7 +75,7 @@ export function inferReshape({ shape }: OperationOf<"reshape">, inputs: Types): 
   return [{ dataType: x.dataType, shape }];
 }
 
-/** Rule of `expand`: the new shape. Throws if the input does not broadcast to it. */
+/** Output type of `expand`: the shape `shape`. Throws Error if x does not broadcast to it. */
 export function inferExpand({ shape }: OperationOf<"expand">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   if (!sameShape(broadcastShape(x.shape, shape), shape))

@@ -8,7 +8,7 @@ import { checkRank, checkSameDataType, operands } from "./operands.ts";
 
 type Types = readonly TensorType[];
 
-/** Rule of `matmul`: [..., rows, columns], leading axes broadcast. Throws if the inner sizes differ. */
+/** Output type of `matmul`: [..., rows, columns], with the leading axes broadcast. Throws Error if the inner sizes differ. */
 export function inferMatmul(inputs: Types): Types {
   const [a, b] = operands(inputs, "a", "b");
   checkSameDataType(inputs);
@@ -22,7 +22,10 @@ export function inferMatmul(inputs: Types): Types {
   return [{ dataType: a.dataType, shape: [...broadcastShape(a.shape.slice(0, -2), b.shape.slice(0, -2)), rows, columns] }];
 }
 
-/** Rule of `convolution`: [N, filters, ...windows]. */
+/**
+ * Output type of `convolution`: [N, filters, ...], with the number of window positions along each spatial axis. Throws Error if weights or bias do
+ * not fit.
+ */
 export function inferConvolution({ groups, ...window }: OperationOf<"convolution">, inputs: Types): Types {
   const [x, weights, bias] = inputs;
   if (x === undefined || weights === undefined)
@@ -40,7 +43,10 @@ export function inferConvolution({ groups, ...window }: OperationOf<"convolution
   return [{ dataType: x.dataType, shape: [batch, filters, ...spatial] }];
 }
 
-/** Rule of `convolution-transpose`: [N, filters, ...sizes]. */
+/**
+ * Output type of `convolution-transpose`: [N, filters, ...], with the size of the enlarged image along each spatial axis. Throws Error if weights,
+ * bias or pads do not fit.
+ */
 export function inferConvolutionTranspose(
   { groups, outputPads, strides, dilations, pads }: OperationOf<"convolution-transpose">,
   inputs: Types,
@@ -64,7 +70,10 @@ export function inferConvolutionTranspose(
   return [{ dataType: x.dataType, shape: [batch, filters * groups, ...spatial] }];
 }
 
-/** Rule of `max-pool`: values, and int64 indices of the same shape. */
+/**
+ * Output types of `max-pool`: the values [N, C, ...], with the number of window positions along each spatial axis, and int64 indices of the same
+ * shape.
+ */
 export function inferMaxPool({ kernel, ceil, ...window }: OperationOf<"max-pool">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   const shape = pooledShape(x, kernel, window, ceil);
@@ -74,7 +83,7 @@ export function inferMaxPool({ kernel, ceil, ...window }: OperationOf<"max-pool"
   ];
 }
 
-/** Rule of `average-pool`: [N, C, ...windows]. */
+/** Output type of `average-pool`: [N, C, ...], with the number of window positions along each spatial axis. */
 export function inferAveragePool({ kernel, ceil, ...window }: OperationOf<"average-pool">, inputs: Types): Types {
   const [x] = operands(inputs, "x");
   return [{ dataType: x.dataType, shape: pooledShape(x, kernel, window, ceil) }];

@@ -1,4 +1,5 @@
 /** One node of an ONNX graph while it is traced: its inputs, its attributes, and the builder that its translation adds operations to. */
+import { required } from "../../../checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import { describeType, type Value } from "../../ir/graph.ts";
 import { type Literal, integersOf } from "../../ir/literal.ts";
@@ -93,6 +94,11 @@ export class OperatorCall extends TensorOps {
   /** The elements of a constant integer input. */
   knownIntegers(index: number): readonly number[] {
     return integersOf(this.known(index));
+  }
+
+  /** The first element of a constant integer input, which is a scalar in most operators. Throws if it has none. */
+  knownInteger(index: number): number {
+    return required(this.knownIntegers(index)[0], `the element of the input ${this.#inputName(index)}`);
   }
 
   /** The elements of a constant integer input; undefined if it is left out. */
@@ -210,7 +216,7 @@ function asTensor(input: TracedValue, index: number): Value {
   return input;
 }
 
-/** Types of the first 16 inputs, for messages. */
+/** The types of the first 16 inputs as text for error messages, separated by commas. */
 export function describeInputs(inputs: readonly (TracedValue | undefined)[]): string {
   return inputs
     .slice(0, 16)

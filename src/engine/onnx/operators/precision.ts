@@ -9,12 +9,12 @@ export function computeType(type: ElementType): ElementType {
   return isFloat(type) && type !== "float64" ? "float32" : type;
 }
 
-/** The value cast to its compute type. */
+/** x cast to the type that operators compute in: float32 for smaller floating-point types, else its own type. */
 export function widened(call: OperatorCall, x: Value): Value {
   return call.cast(x, computeType(x.type.dataType));
 }
 
-/** An input cast to its compute type; undefined if it is left out. */
+/** An optional input cast as `widened` does; undefined if the model leaves it out. */
 export function widenedIfGiven(call: OperatorCall, input: number): Value | undefined {
   const x = call.tensorIfGiven(input);
   return x === undefined ? undefined : widened(call, x);

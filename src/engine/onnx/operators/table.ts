@@ -42,7 +42,7 @@ import { text } from "./tensor/text.ts";
 import { optimizers } from "./math/optimizers.ts";
 import { treeEnsembles } from "./machine-learning/tree-ensembles.ts";
 
-/** All families of rules. The order is that of the documentation. */
+/** All operators that the engine translates, grouped by family. The order of the families is that of docs/reference/operators.md. */
 export const operatorFamilies: Readonly<Record<string, OperatorFamily>> = {
   elementwise,
   activations,
@@ -101,7 +101,7 @@ export function operatorRule(domain: string, name: string, version: number): Ope
   return rules.get(domain === "" ? name : `${domain}:${name}`)?.findLast(({ since }) => since <= version);
 }
 
-/** Whether the engine supports an operator in a version of its operator set. */
+/** Whether the engine translates an operator in a version of its operator set. `domain` is "" for ai.onnx. */
 export function hasOperator(domain: string, name: string, version: number): boolean {
   return version <= (newestVersions.get(domain) ?? version) && operatorRule(domain, name, version) !== undefined;
 }

@@ -1,4 +1,5 @@
 /** Polynomial evaluation, clamping and sign transfer on four float32 lanes. The coefficients in this folder are minimax approximations. */
+import { at } from "../../../../checked.ts";
 import type { Local, V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { f32x4, i32x4, v128 } from "../assembler/vector.ts";
@@ -7,7 +8,10 @@ import { f32x4, i32x4, v128 } from "../assembler/vector.ts";
 export function polynomial(f: FunctionBuilder, x: V128, coefficients: readonly number[]): V128 {
   return coefficients
     .slice(0, -1)
-    .reduceRight((sum, coefficient) => f.madd(sum, x, f32x4.const(coefficient)), f32x4.const(coefficients.at(-1) ?? 0));
+    .reduceRight(
+      (sum, coefficient) => f.madd(sum, x, f32x4.const(coefficient)),
+      f32x4.const(at(coefficients, coefficients.length - 1)),
+    );
 }
 
 /** Clamps `x` to the range between two constants. NaN gives NaN. */

@@ -55,7 +55,7 @@ function attentionBias(call: OperatorCall, query: Value, total: number): Value |
     const positions = call.binary("add", iota(call, length, 2, 4), call.binary("sub", ends, length));
     later = maskToBias(call, call.binary("less-or-equal", keys, positions), dataType);
   } else if (causal) {
-    later = maskToBias(call, causalMask(call, length, total, past?.type.shape[2] ?? 0), dataType);
+    later = maskToBias(call, causalMask(call, length, total, past === undefined ? 0 : at(past.type.shape, 2)), dataType);
   }
   const padding = ends === undefined ? undefined : maskToBias(call, call.binary("less", keys, ends), dataType);
   return sumBiases(call, mask === undefined ? undefined : maskBias(call, mask, query, total), later, padding);
@@ -132,7 +132,7 @@ function tensorScatter(call: OperatorCall): Value {
   return call.add({ kind: "scatter-elements", axis, reduction: "none" }, cache, indices, update);
 }
 
-/** Rules of Attention, FlexAttention and TensorScatter. */
+/** Translates the ONNX operators Attention, FlexAttention and TensorScatter to graph operations. */
 export const attentions: OperatorFamily = {
   Attention: since(23, attention),
   "ai.onnx.preview:FlexAttention": since(1, flexAttention),

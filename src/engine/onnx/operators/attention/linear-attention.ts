@@ -84,7 +84,7 @@ function causalConvolution(call: OperatorCall): readonly Value[] {
   return [call.cast(result, x.type.dataType), state];
 }
 
-/** Rules of LinearAttention and CausalConvWithState. */
+/** Translates the ONNX operators LinearAttention and CausalConvWithState, of ai.onnx and com.microsoft, to graph operations. */
 export const linearAttentions: OperatorFamily = {
   LinearAttention: since(27, linearAttention),
   CausalConvWithState: since(27, causalConvolution),

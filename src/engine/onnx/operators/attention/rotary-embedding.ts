@@ -71,7 +71,7 @@ function embedded(
   return call.cast(heads === undefined ? turned : joinHeads(call, turned), x.type.dataType);
 }
 
-/** Rules of RotaryEmbedding. */
+/** Translates the ONNX operator RotaryEmbedding, of ai.onnx and com.microsoft, to graph operations. */
 export const rotary: OperatorFamily = {
   RotaryEmbedding: since(23, rotaryEmbedding),
   "com.microsoft:RotaryEmbedding": since(1, contribRotaryEmbedding),

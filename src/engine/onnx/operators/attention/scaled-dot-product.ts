@@ -9,7 +9,7 @@ import type { Value } from "../../../ir/graph.ts";
 import { numbersOf } from "../../../ir/literal.ts";
 import type { TensorOps } from "../../../build/tensor-ops.ts";
 
-/** Operands and options of scaled dot-product attention. */
+/** Operands and options of `scaledDotProductAttention`, which all attention operators of ONNX are translated to. */
 export interface AttentionOperands {
   /** [N, heads, L, D]. */
   readonly query: Value;
@@ -32,7 +32,7 @@ export interface AttentionOperands {
   readonly modifyProbabilities?: (probabilities: Value) => Value;
 }
 
-/** The result of attention and its intermediate tensors. */
+/** The output of `scaledDotProductAttention` and its intermediate tensors, which ONNX Attention can return as well. */
 export interface AttentionResults {
   /** [N, heads, L, Dv]. */
   readonly output: Value;
@@ -85,23 +85,25 @@ function withoutMaskedRows(call: TensorOps, softmax: Value, bias: Value): Value 
   return call.select(masked, 0, softmax);
 }
 
-/** An additive mask of `type`: 0 where the boolean mask is true, else `masked`. */
+/**
+ * A boolean mask as an addend of attention scores, of type `type`: 0 where the mask is true, `masked` elsewhere. Default of `masked`: minus infinity.
+ */
 export function maskToBias(call: TensorOps, mask: Value, type: ElementType, masked: number = Number.NEGATIVE_INFINITY): Value {
   return call.select(mask, call.scalar(0, type), call.scalar(masked, type));
 }
 
-/** The sum of the biases that are defined; undefined if none is. */
+/** Adds the biases that are defined, with broadcasting. Undefined if none is. */
 export function sumBiases(call: TensorOps, ...biases: readonly (Value | undefined)[]): Value | undefined {
   const [first, ...others] = biases.filter((bias) => bias !== undefined);
   return first === undefined ? undefined : others.reduce((sum, bias) => call.binary("add", sum, bias), first);
 }
 
-/** Keys or values of previous calls and of this one, joined along the sequence axis 2. */
+/** Concatenates the keys or values of previous calls with those of this call along axis 2, the sequence. Returns `current` if `past` is undefined. */
 export function appendToCache(call: TensorOps, past: Value | undefined, current: Value): Value {
   return past === undefined ? current : call.add({ kind: "concat", axis: 2 }, past, current);
 }
 
-/** The int64 constant 0, 1, ..., size - 1 along one axis; other axes up to `rank` have size 1. */
+/** The int64 constant 0, 1, ..., `size` - 1 along `axis`, with `rank` axes in all; the others have size 1, so that it broadcasts. */
 export function iota(call: TensorOps, size: number, axis: number, rank: number): Value {
   call.builder.reserve({ dataType: "int64", shape: [size] });
   const shape = Array.from({ length: rank }, (_, at) => (at === axis ? size : 1));

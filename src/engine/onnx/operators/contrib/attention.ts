@@ -172,7 +172,7 @@ function multiHeadAttention(call: OperatorCall): readonly Value[] {
   return [y, key, value].map((each) => call.cast(each, dataType));
 }
 
-/** Rules of attention operators of com.microsoft. */
+/** Translates Attention, QAttention and MultiHeadAttention of com.microsoft (onnxruntime's contrib operators) to graph operations. */
 export const contribAttentions: OperatorFamily = {
   "com.microsoft:Attention": since(1, attention),
   "com.microsoft:QAttention": since(1, quantizedAttention),

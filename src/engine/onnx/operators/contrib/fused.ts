@@ -113,7 +113,10 @@ function fusedConvolution(call: OperatorCall): Value {
   return name === "" ? sum : activationOf(name, parameters)(call, sum);
 }
 
-/** Rules of fused operators of com.microsoft. */
+/**
+ * Translates fused operators of com.microsoft that onnxruntime's optimizer writes, such as SkipLayerNormalization, BiasGelu and FusedMatMul, to graph
+ * operations.
+ */
 export const contribFused: OperatorFamily = {
   "com.microsoft:SkipLayerNormalization": since(1, skipLayerNorm),
   "com.microsoft:SkipSimplifiedLayerNormalization": since(1, skipSimplifiedLayerNorm),

@@ -20,7 +20,7 @@ function groupQueryAttention(call: OperatorCall): readonly Value[] {
   const [heads, keyHeads] = [call.int("num_heads", 0), call.int("kv_num_heads", 0)];
   const [query, key, value] = operandsOf(call, heads, keyHeads);
   const [batch = 0, , length = 0] = query.type.shape;
-  const maxLength = call.knownIntegers(6)[0] ?? 0;
+  const maxLength = call.knownInteger(6);
   const lastPositions = call.reshape(call.cast(call.tensor(5), "int64"), [batch, 1, 1, 1]);
   // The first call brings whole sequences; later calls append to each sequence.
   const starts = length === maxLength ? undefined : call.binary("sub", lastPositions, length - 1);
@@ -102,7 +102,7 @@ function updatedCache(call: OperatorCall, input: number, rows: Value, { position
   const current = call.cast(rows, dataType);
   const [batch = 0, heads = 0, , size = 0] = current.type.shape;
   const past = call.tensorIfGiven(input);
-  const before = past?.type.shape[2] ?? 0;
+  const before = past === undefined ? 0 : at(past.type.shape, 2);
   const total = Math.max(before, maxLength);
   const zeros = (length: number): Value => call.zeros(dataType, [batch, heads, length, size]);
   let cache = zeros(total);
@@ -134,7 +134,7 @@ function sinkOf(call: OperatorCall, heads: number): Value | undefined {
   return smooth ? call.scalar(0, "float32") : undefined;
 }
 
-/** The rule of GroupQueryAttention. */
+/** Translates GroupQueryAttention of com.microsoft to graph operations. */
 export const groupQueryAttentions: OperatorFamily = {
   "com.microsoft:GroupQueryAttention": since(1, groupQueryAttention),
 };

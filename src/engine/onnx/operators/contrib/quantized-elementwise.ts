@@ -1,4 +1,5 @@
 /** QLinear operators of com.microsoft: inputs are dequantized, the operation is computed in float32, and the result is quantized again. */
+import { at } from "../../../../checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { withoutZeroPoint, quantizeScaled, alignQuantization } from "../quantization/quantized-values.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
@@ -70,7 +71,7 @@ function globalAveragePool(call: OperatorCall, x: Value): Value {
 /** QLinearConcat. Inputs: scale and zero point of the output, then each tensor with its own. */
 function concat(call: OperatorCall): Value {
   const tensors = Array.from({ length: (call.inputCount - 2) / 3 }, (_, index) => dequantized(call, 2 + 3 * index));
-  const axis = normalizeAxis(call.int("axis", 0), tensors[0]?.type.shape.length ?? 0);
+  const axis = normalizeAxis(call.int("axis", 0), at(tensors, 0).type.shape.length);
   const joined = call.add({ kind: "concat", axis }, ...tensors);
   return requantizedOutput(call, joined, 0);
 }
@@ -99,7 +100,10 @@ function gemm(call: OperatorCall): Value {
   return call.tensorIfGiven(7) === undefined ? product : requantizedOutput(call, product, 7);
 }
 
-/** Rules of QLinear operators and QGemm of com.microsoft. */
+/**
+ * Translates the QLinear operators of com.microsoft (QLinearAdd, QLinearSoftmax, ...) and QGemm to graph operations: dequantize, compute in float32,
+ * quantize.
+ */
 export const contribQuantizedElementwise: OperatorFamily = {
   "com.microsoft:QLinearAdd": since(1, binary("add")),
   "com.microsoft:QLinearMul": since(1, binary("mul")),

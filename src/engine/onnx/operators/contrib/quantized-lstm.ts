@@ -34,7 +34,7 @@ function multiplied(call: OperatorCall, rows: Value, weights: Value, scales: Val
   return call.binary("mul", sums, call.binary("mul", scale, scales));
 }
 
-/** The rule of DynamicQuantizeLSTM. */
+/** Translates DynamicQuantizeLSTM of com.microsoft to graph operations. */
 export const contribQuantizedLstm: OperatorFamily = {
   "com.microsoft:DynamicQuantizeLSTM": since(1, recurrent(lstmCell, quantizedWeights)),
 };

@@ -25,7 +25,7 @@ function unpacked(call: OperatorCall, packed: Value, bits: number): Value {
   );
   const moved = call.binary("shift-right", call.reshape(bytes, [...shape, 1]), shifts);
   const parts = call.binary("bitwise-and", moved, 2 ** bits - 1);
-  return call.reshape(parts, [...shape.slice(0, -1), (shape.at(-1) ?? 0) * each]);
+  return call.reshape(parts, [...shape.slice(0, -1), at(shape, shape.length - 1) * each]);
 }
 
 /** MatMulNBits: A times weights [N, K], quantized in blocks of each row that have a scale and a zero point each. */
@@ -112,7 +112,7 @@ function rescaled(call: OperatorCall, sums: Value, scale: Value, biasInput: numb
   return bias === undefined ? product : call.binary("add", product, bias);
 }
 
-/** Rules of quantized products of com.microsoft. */
+/** Translates quantized products and gathers of com.microsoft, such as MatMulNBits and DynamicQuantizeMatMul, to graph operations. */
 export const contribQuantizedProducts: OperatorFamily = {
   "com.microsoft:MatMulNBits": since(1, matmulBits),
   "com.microsoft:GatherBlockQuantized": since(1, gatherBlocks),

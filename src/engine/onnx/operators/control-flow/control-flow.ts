@@ -49,7 +49,7 @@ function unrolled(
   initial: readonly TracedValue[],
   scanOutputCount: number,
 ): readonly TracedValue[] {
-  const maxIterations = call.tensorIfGiven(0) === undefined ? Number.POSITIVE_INFINITY : (call.knownIntegers(0)[0] ?? 0);
+  const maxIterations = call.tensorIfGiven(0) === undefined ? Number.POSITIVE_INFINITY : call.knownInteger(0);
   let continues = call.tensorIfGiven(1) === undefined || numbersOf(call.known(1))[0] !== 0;
   let carried = initial;
   const scanOutputs: Value[][] = Array.from({ length: scanOutputCount }, () => []);
@@ -74,7 +74,10 @@ function unrolled(
   ];
 }
 
-/** Rules of If, Loop and Scan. */
+/**
+ * Translates the ONNX operators If, Loop and Scan: traces the branch that the condition selects, and unrolls loops. A Loop whose trip count depends
+ * on data runs between two graph segments.
+ */
 export const controlFlow: OperatorFamily = {
   If: since(1, branch),
   Loop: since(1, loop),

@@ -5,7 +5,7 @@ import { type Literal, zeroLiteral } from "../../../ir/literal.ts";
 import type { OnnxType } from "../../onnx-model.ts";
 import type { OperatorCall } from "../operator-call.ts";
 
-/** Values of equal shape, joined along a new axis; `empty` if there are none. */
+/** Joins tensors of equal shape along a new axis `axis`. Returns the result of `empty` for an empty list. */
 export function stack(call: OperatorCall, values: readonly Value[], axis: number, empty: () => Value): Value {
   const expanded = values.map((value) => call.reshape(value, value.type.shape.toSpliced(axis, 0, 1)));
   const [first] = expanded;

@@ -5,7 +5,7 @@ import { contiguousStrides } from "../../../ir/broadcast.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 
-/** The value outside of the image: 0, or that of the nearest pixel. */
+/** The value of a pixel outside of the image: 0 ("zeros"), or that of the nearest pixel ("edge"). */
 export type Padding = "zeros" | "edge";
 
 /** Pixels [N, C, P] of x [N, C, ...] at integer coordinates, one tensor [N, P] for each spatial axis. */
@@ -38,13 +38,16 @@ export function samplePixels(call: OperatorCall, x: Value, coordinates: readonly
 /** The pixels around a point along one axis, as offsets from the pixel below it, with their weights. `rest`: distance of the point from that pixel. */
 export type Neighbours = (call: OperatorCall, rest: Value) => readonly (readonly [offset: number, weight: Value])[];
 
-/** The neighbours and weights of linear interpolation along one axis of a resized image. */
+/** The two neighbours of a coordinate along one axis and their weights under linear interpolation. */
 export const linearNeighbours: Neighbours = (call, rest) => [
   [0, call.binary("sub", 1, rest)],
   [1, rest],
 ];
 
-/** Cubic convolution with coefficient `slope`: Keys, https://doi.org/10.1109/TASSP.1981.1163711. */
+/**
+ * The four neighbours of a coordinate and their weights under cubic convolution with coefficient `slope` (Keys 1981,
+ * https://doi.org/10.1109/TASSP.1981.1163711).
+ */
 export function cubicNeighbours(slope: number): Neighbours {
   return (call, rest) => {
     const near = (distance: Value): Value => {

@@ -65,7 +65,10 @@ function areaOf(corners: Float64Array, box: number): number {
   return (at(corners, box + 2) - at(corners, box)) * (at(corners, box + 3) - at(corners, box + 1));
 }
 
-/** The rule of NonMaxSuppression. */
+/**
+ * Translates the ONNX operator NonMaxSuppression. The shape of its result depends on data, so it runs between two graph segments unless its inputs
+ * are constant.
+ */
 export const boxSelection: OperatorFamily = {
   NonMaxSuppression: since(10, nonMaxSuppression),
 };

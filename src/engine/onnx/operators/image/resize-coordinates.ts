@@ -1,5 +1,5 @@
 /** Coordinates and interpolation weights of ONNX Resize along one axis: https://onnx.ai/onnx/operators/onnx__Resize.html. */
-/** How one axis is resized. */
+/** How one axis of an image is resized: its sizes before and after, and how output positions map to input coordinates. */
 export interface ResizedAxis {
   readonly axis: number;
   /** Size of the input. */
@@ -43,7 +43,10 @@ export function inputCoordinate(transformation: string, index: number, axis: Res
   }
 }
 
-/** The index of the nearest input element under a nearest_mode. "simple" is that of Upsample: floor, or ceil if the axis shrinks. */
+/**
+ * The input index nearest to `coordinate` under an ONNX `nearest_mode`; not clamped to the input. "simple" is the mode of Upsample: floor, or ceil if
+ * the axis shrinks. Throws for an unknown mode.
+ */
 export function nearestIndex(mode: string, coordinate: number, scale: number): number {
   switch (mode) {
     case "round_prefer_floor":
@@ -61,14 +64,17 @@ export function nearestIndex(mode: string, coordinate: number, scale: number): n
   }
 }
 
-/** Options of linear and cubic interpolation. */
+/** Options of linear and cubic interpolation, as the attributes of ONNX Resize state them. */
 export interface InterpolationOptions {
+  /** "linear" or "cubic". */
   readonly mode: string;
   /** The coefficient a of cubic convolution. */
   readonly slope: number;
-  /** Elements outside of the input have weight 0, and the others are rescaled; else they are those of the edge. */
+  /**
+   * Elements outside of the input get weight 0, and the others are rescaled so that they sum to 1. If false, the elements at the edge are repeated.
+   */
   readonly excludeOutside: boolean;
-  /** If the axis shrinks, the filter is wider by the same factor. */
+  /** If the axis shrinks, the filter covers more input elements, by the factor of the reduction. Without it, shrinking skips elements. */
   readonly antialias: boolean;
 }
 
@@ -77,7 +83,10 @@ interface Tap {
   readonly weight: number;
 }
 
-/** The input elements around a coordinate and their weights, which sum to 1. */
+/**
+ * The input elements (taps) that one output element is interpolated from, with their weights, which sum to 1. `coordinate` is in input elements,
+ * `size` their number.
+ */
 export function interpolationTaps(style: InterpolationOptions, coordinate: number, size: number, scale: number): readonly Tap[] {
   const squeeze = style.antialias ? Math.min(scale, 1) : 1;
   const reach = style.mode === "cubic" ? 2 : 1;

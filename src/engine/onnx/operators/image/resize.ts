@@ -103,8 +103,8 @@ function resize(call: OperatorCall): Value {
   const mode = call.string("mode", "nearest");
   const resizings = targets(call, shape, axes).map((target, index): ResizedAxis => ({
     ...target,
-    axis: axes[index] ?? 0,
-    from: shape[axes[index] ?? 0] ?? 0,
+    axis: at(axes, index),
+    from: at(shape, at(axes, index)),
     start: box[index] ?? 0,
     end: box[index + axes.length] ?? 1,
   }));
@@ -247,7 +247,7 @@ function blockwise(call: OperatorCall): readonly [Value, number, readonly [numbe
   return [x, block, [batch, channels, height, width]];
 }
 
-/** Rules of resizing. */
+/** Translates the ONNX operators Resize, Upsample, CenterCropPad, SpaceToDepth and DepthToSpace to graph operations. */
 export const resizing: OperatorFamily = {
   Resize: versions([10, scalesInput], [11, resize]),
   Upsample: versions([7, simple((call) => call.floats("scales") ?? [])], [9, scalesInput]),

@@ -39,8 +39,8 @@ function gridSample(call: OperatorCall): Value {
   if (grid.type.shape.at(-1) !== sizes.length || grid.type.shape[0] !== batch)
     throw new Error(`a grid of shape [${grid.type.shape.join(", ")}] does not fit an input of [${x.type.shape.join(", ")}]`);
   const points = call.reshape(grid, [batch, elementCount(spatial), sizes.length]);
-  const folded = (at: Value, axis: number): Value => foldedBack(call, at, sizes[axis] ?? 0, corners);
-  const at = sizes.map((size, axis) => {
+  const folded = (coordinate: Value, axis: number): Value => foldedBack(call, coordinate, at(sizes, axis), corners);
+  const coordinates = sizes.map((size, axis) => {
     const part = call.reshape(call.slice(points, 2, sizes.length - 1 - axis, 1), [batch, elementCount(spatial)]);
     const moved = call.binary("add", part, 1);
     const exact = corners
@@ -55,7 +55,8 @@ function gridSample(call: OperatorCall): Value {
   });
   const outside = padding === "zeros" ? "zeros" : "edge";
   const fold = padding === "reflection" ? folded : undefined;
-  const read = mode === "nearest" ? samplePixels(call, x, at, outside) : interpolate(call, x, at, mode, outside, fold);
+  const read =
+    mode === "nearest" ? samplePixels(call, x, coordinates, outside) : interpolate(call, x, coordinates, mode, outside, fold);
   return call.cast(call.reshape(read, [batch, channels, ...spatial]), call.tensor(0).type.dataType);
 }
 
@@ -106,7 +107,7 @@ function roiAlign(call: OperatorCall): Value {
   const known = numbersOf(call.known(1));
   const each = Array.from({ length: at(boxes.type.shape, 0) }, (_, box) => {
     const grid = [1, 0].map((axis, spatial) => {
-      const length = ((known[box * 4 + axis + 2] ?? 0) - (known[box * 4 + axis] ?? 0)) * align.scale;
+      const length = (at(known, box * 4 + axis + 2) - at(known, box * 4 + axis)) * align.scale;
       return Math.ceil((align.half ? length : Math.max(length, 1)) / at(align.parts, spatial));
     });
     if (grid.some((count) => count < 1)) throw new Error("a region of interest is empty");
@@ -192,7 +193,7 @@ function aligned(
   return call.reduce(largest ? "max" : "mean", cells, [3, 5], false);
 }
 
-/** Rules of image sampling. */
+/** Translates the ONNX operators GridSample, AffineGrid and RoiAlign, which read images at computed coordinates, to graph operations. */
 export const sampling: OperatorFamily = {
   GridSample: since(16, gridSample),
   AffineGrid: since(20, affineGrid),

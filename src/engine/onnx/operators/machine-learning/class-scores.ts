@@ -7,10 +7,10 @@ import type { OperatorCall } from "../operator-call.ts";
 
 /** Values of the attribute post_transform, in the order of their numbers in TreeEnsemble. */
 export const postTransforms = ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"] as const;
-/** A value of the attribute post_transform. */
+/** A value of the attribute `post_transform` of ai.onnx.ml classifiers: the function from raw scores to returned scores. */
 export type PostTransform = (typeof postTransforms)[number];
 
-/** The attribute post_transform. Throws if it is unknown. */
+/** Reads the attribute `post_transform`. Default: "NONE". Throws for an unknown value. */
 export function postTransformOf(call: OperatorCall): PostTransform {
   const name = call.string("post_transform", "NONE");
   const found = postTransforms.find((each) => each === name);
@@ -18,7 +18,10 @@ export function postTransformOf(call: OperatorCall): PostTransform {
   return found;
 }
 
-/** Applies a post-transform to scores [N, classes]. */
+/**
+ * Applies a post-transform to scores [N, classes]; "NONE" returns them unchanged. The result has the same shape. Throws for "PROBIT", which is not
+ * supported.
+ */
 export function applyPostTransform(call: OperatorCall, scores: Value, transform: PostTransform): Value {
   if (transform === "NONE") return scores;
   if (transform === "LOGISTIC") return call.unary("sigmoid", scores);
@@ -31,7 +34,9 @@ export function applyPostTransform(call: OperatorCall, scores: Value, transform:
   return call.binary("div", grown, call.reduce("sum", grown, [1], true));
 }
 
-/** The labels of the classes, strings or integers, from one of two attributes. */
+/**
+ * The labels of the classes of a classifier, read from the attribute named `texts` (strings) or `numbers` (int64). Throws if the node has neither.
+ */
 export function classLabels(call: OperatorCall, texts: string, numbers: string): Literal {
   const data = call.strings(texts);
   const values = call.ints(numbers);
@@ -40,18 +45,18 @@ export function classLabels(call: OperatorCall, texts: string, numbers: string):
   throw new Error("the class labels are missing");
 }
 
-/** The labels at indices [N]. */
+/** The labels at `indices`, an integer tensor [N]; the result is [N], of strings or int64. */
 export function gatherLabels(call: OperatorCall, labels: Literal, indices: Value): Value {
   return call.add({ kind: "gather", axis: 0 }, call.builder.constant(labels), indices);
 }
 
-/** The label of the highest score of each row. */
+/** The label of the highest score of each row. `scores` is [N, classes]; the result is [N]. */
 export function argmaxLabel(call: OperatorCall, labels: Literal, scores: Value): Value {
   const index = call.add({ kind: "arg", function: "max", axis: 1, last: false }, scores);
   return gatherLabels(call, labels, call.reshape(index, [at(scores.type.shape, 0)]));
 }
 
-/** The features as a matrix [N, C] of `type`; [C] counts as one row. */
+/** The features x as a matrix [N, C] of element type `type`; a vector [C] becomes one row. Throws for other ranks. */
 export function asMatrix(call: OperatorCall, x: Value, type: ElementType = "float32"): Value {
   const { shape } = x.type;
   const rows = shape.length === 1 ? call.reshape(x, [1, ...shape]) : x;

@@ -77,7 +77,7 @@ function categoryMapper(call: OperatorCall): Value {
   return mappedNames(call, call.strings("cats_strings") ?? [], call.ints("cats_int64s") ?? []);
 }
 
-/** Rules of label encoders. */
+/** Translates LabelEncoder and CategoryMapper of ai.onnx.ml, which replace keys by values from a table. */
 export const labelEncoders: OperatorFamily = {
   "ai.onnx.ml:LabelEncoder": versions([1, indexEncoder], [2, labelEncoder]),
   "ai.onnx.ml:CategoryMapper": since(1, categoryMapper),

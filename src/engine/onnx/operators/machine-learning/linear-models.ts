@@ -133,7 +133,10 @@ function binarizer(call: OperatorCall): Value {
   return call.cast(call.binary("greater", x, call.float("threshold", 0)), x.type.dataType);
 }
 
-/** Rules of linear models and feature preparation. */
+/**
+ * Translates linear models (LinearRegressor, LinearClassifier) and feature preparation (Scaler, Imputer, OneHotEncoder, ...) of ai.onnx.ml to graph
+ * operations.
+ */
 export const linearModels: OperatorFamily = {
   "ai.onnx.ml:LinearRegressor": since(1, regressor),
   "ai.onnx.ml:LinearClassifier": since(1, classifier),

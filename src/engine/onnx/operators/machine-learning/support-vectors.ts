@@ -47,7 +47,7 @@ function regressor(call: OperatorCall): Value {
   return applyPostTransform(call, scores, transform);
 }
 
-/** The rule of SVMRegressor. */
+/** Translates SVMRegressor of ai.onnx.ml, a support vector machine for regression, to graph operations. */
 export const supportVectors: OperatorFamily = {
   "ai.onnx.ml:SVMRegressor": since(1, regressor),
 };

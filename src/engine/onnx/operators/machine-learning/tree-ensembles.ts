@@ -52,7 +52,7 @@ function treesOfAttributes(call: OperatorCall, leaf: "target" | "class"): Trees 
   const order = leaves.flatMap((node) => weightsOf.get(`${treeIds[node]}:${nodeIds[node]}`) ?? []);
   const starts = [0];
   for (const node of leaves)
-    starts.push((starts.at(-1) ?? 0) + (weightsOf.get(`${treeIds[node]}:${nodeIds[node]}`)?.length ?? 0));
+    starts.push(at(starts, starts.length - 1) + (weightsOf.get(`${treeIds[node]}:${nodeIds[node]}`)?.length ?? 0));
   const encoded = (index: number): number => {
     const number = leafNumbers.get(index);
     return number === undefined ? index : -1 - number;
@@ -82,8 +82,8 @@ function treesOfAttributes(call: OperatorCall, leaf: "target" | "class"): Trees 
     missing: call.ints("nodes_missing_value_tracks_true") ?? [],
     roots,
     starts,
-    targets: order.map((at) => targets[at] ?? 0),
-    weights: order.map((at) => weights[at] ?? 0),
+    targets: order.map((index) => at(targets, index)),
+    weights: order.map((index) => at(weights, index)),
     base: floats(call, "base_values"),
   };
 }
@@ -188,7 +188,7 @@ function memberships(values: readonly number[]): readonly [sets: readonly number
   return [sets, members];
 }
 
-/** Rules of tree ensembles. */
+/** Translates TreeEnsemble, TreeEnsembleRegressor and TreeEnsembleClassifier of ai.onnx.ml, whose trees the interpreter evaluates. */
 export const treeEnsembles: OperatorFamily = {
   "ai.onnx.ml:TreeEnsemble": since(5, ensemble),
   "ai.onnx.ml:TreeEnsembleRegressor": since(1, regressor),

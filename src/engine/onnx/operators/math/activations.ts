@@ -46,12 +46,12 @@ function hardSigmoid(call: OperatorCall, x: Value): Value {
   return clampedLine(call, x, call.float("alpha", 0.2), call.float("beta", 0.5));
 }
 
-/** alpha * x + beta, clamped to 0..1. */
+/** Hard sigmoid: alpha * x + beta, clamped to the range 0 to 1. */
 export function clampedLine(call: OperatorCall, x: Value, alpha: number, beta: number): Value {
   return call.binary("min", call.binary("max", line(call, x, alpha, beta), 0), 1);
 }
 
-/** alpha * x + beta. */
+/** The affine function alpha * x + beta, element by element. */
 export function line(call: OperatorCall, x: Value, alpha: number, beta: number): Value {
   return call.binary("add", call.binary("mul", x, alpha), beta);
 }
@@ -112,7 +112,7 @@ function mish(call: OperatorCall, x: Value): Value {
   return call.binary("mul", x, call.unary("tanh", call.unary("softplus", x)));
 }
 
-/** Rules of activation functions. */
+/** Translates activation functions of ai.onnx, such as Relu, Gelu and HardSwish, to graph operations. */
 export const activations: OperatorFamily = {
   Relu: since(1, (call) => call.binary("max", call.tensor(0), 0)),
   LeakyRelu: since(1, computeWidened(leakyRelu)),

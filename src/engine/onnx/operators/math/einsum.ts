@@ -156,7 +156,7 @@ function multiplied(call: OperatorCall, one: Term, given: Term, needed: Readonly
   return { value: call.reshape(product, [...sizes(one, [...batch, ...rows]), ...sizes(other, columns)]), labels };
 }
 
-/** The rule of Einsum. */
+/** Translates the ONNX operator Einsum to transpositions, reductions and matrix products. */
 export const einsums: OperatorFamily = {
   Einsum: since(12, einsum),
 };

@@ -91,7 +91,7 @@ function isInfinite(call: OperatorCall): Value {
   return call.binary("and", infinite, side);
 }
 
-/** Rules of elementwise operators. */
+/** Translates elementwise operators of ai.onnx to graph operations: arithmetic, comparisons, logic, bits, trigonometry, Clip and Where. */
 export const elementwise: OperatorFamily = {
   Add: arithmetic("add"),
   Sub: arithmetic("sub"),

@@ -37,7 +37,7 @@ function softmaxCrossEntropy(call: OperatorCall): readonly Value[] {
   return [negativeLogLikelihood(call, logarithms, call.tensor(1), call.tensorIfGiven(2)), logarithms];
 }
 
-/** Rules of losses. */
+/** Translates the loss functions NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss of ai.onnx to graph operations. */
 export const losses: OperatorFamily = {
   NegativeLogLikelihoodLoss: since(12, (call) =>
     negativeLogLikelihood(call, call.tensor(0), call.tensor(1), call.tensorIfGiven(2)),

@@ -34,7 +34,7 @@ function determinant(call: OperatorCall): Value {
   return call.add({ kind: "call", function: "determinant", attributes: {}, types }, x);
 }
 
-/** Rules of MatMul, Gemm and Det. */
+/** Translates the ONNX operators MatMul, Gemm and Det (determinants, which the interpreter computes) to graph operations. */
 export const matrixProducts: OperatorFamily = {
   MatMul: since(1, (call) => matmul(call, call.tensor(0), call.tensor(1))),
   Gemm: since(1, gemm),

@@ -81,7 +81,7 @@ function momentum(call: OperatorCall, { rate, count, x, gradient, states: [veloc
   return [call.binary("sub", x, call.binary("mul", rate, direction)), moved];
 }
 
-/** Rules of optimizer steps. */
+/** Translates one step of the training optimizers Adagrad, Adam and Momentum (ai.onnx.preview.training) to graph operations. */
 export const optimizers: OperatorFamily = {
   "ai.onnx.preview.training:Adagrad": since(1, optimizer(1, adagrad)),
   "ai.onnx.preview.training:Adam": since(1, optimizer(2, adam)),

@@ -68,7 +68,7 @@ function multinomial(call: OperatorCall): Value {
   return draw(call, "multinomial", {}, { dataType, shape: [batch, samples] }, logits);
 }
 
-/** Rules of random number generators. */
+/** Translates random number generators of ai.onnx, such as RandomNormal and Bernoulli, which the interpreter computes. */
 export const random: OperatorFamily = {
   RandomUniform: since(1, shaped(uniform)),
   RandomUniformLike: since(1, like(uniform)),

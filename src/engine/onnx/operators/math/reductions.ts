@@ -93,7 +93,7 @@ function arg(name: "min" | "max"): Translate {
 function cumulative(name: "sum" | "product"): Translate {
   return (call) => {
     const x = call.tensor(0);
-    const axis = normalizeAxis(call.knownIntegers(1)[0] ?? 0, x.type.shape.length);
+    const axis = normalizeAxis(call.knownInteger(1), x.type.shape.length);
     const exclusive = call.int("exclusive", 0) === 1;
     const reverse = call.int("reverse", 0) === 1;
     return call.add({ kind: "cumulative", function: name, axis, exclusive, reverse }, x);
@@ -104,7 +104,7 @@ function cumulative(name: "sum" | "product"): Translate {
 function topK(call: OperatorCall): readonly Value[] {
   const x = call.tensor(0);
   const axis = normalizeAxis(call.int("axis", -1), x.type.shape.length);
-  const count = call.version < 10 ? call.int("k", 0) : (call.knownIntegers(1)[0] ?? 0);
+  const count = call.version < 10 ? call.int("k", 0) : call.knownInteger(1);
   call.ignore("sorted");
   return call.builder.addAll({ kind: "top-k", axis, count, largest: call.int("largest", 1) === 1 }, x);
 }
@@ -148,7 +148,7 @@ function hardmax(call: OperatorCall): Value {
 const [flattenedSoftmax, currentSoftmax] = softmax(false);
 const [flattenedLogSoftmax, currentLogSoftmax] = softmax(true);
 
-/** Rules of reductions and other operators along axes. */
+/** Translates operators along axes of ai.onnx to graph operations: ReduceSum and other reductions, ArgMax, CumSum, TopK, Softmax. */
 export const reductions: OperatorFamily = {
   ReduceSum: since(1, reduce("sum", 13)),
   ReduceMean: since(1, reduce("mean", 18)),

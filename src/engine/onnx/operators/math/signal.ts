@@ -44,7 +44,7 @@ function waveMatrix(
 /** Y[k] = sum of x[n] e^(-2 pi i k n / N) over the last axis, for k < `bins`; the inverse has the opposite sign and divides by N. */
 function transform(call: OperatorCall, { real, imaginary }: Complex, bins: number, inverse: boolean): readonly [Value, Value] {
   const { dataType, shape } = real.type;
-  const length = shape.at(-1) ?? 0;
+  const length = at(shape, shape.length - 1);
   const factor = (): number => (inverse ? 1 / length : 1);
   const size = [length, bins] as const;
   const cosines = waveMatrix(call, dataType, size, length, Math.cos, factor);
@@ -60,7 +60,7 @@ function transform(call: OperatorCall, { real, imaginary }: Complex, bins: numbe
 /** The real signal of `length` elements whose spectrum is given for non-negative frequencies. */
 function realInverse(call: OperatorCall, { real, imaginary }: Complex, length: number): Value {
   const { dataType, shape } = real.type;
-  const bins = shape.at(-1) ?? 0;
+  const bins = at(shape, shape.length - 1);
   // Every bin counts twice, for its conjugate, except frequency 0 and, for an even length, the highest.
   const factor = (bin: number): number => (bin === 0 || 2 * bin === length ? 1 : 2) / length;
   const size = [bins, length] as const;
@@ -85,7 +85,7 @@ function cutOrPadded(call: OperatorCall, x: Value, size: number): Value {
 
 /** Real and imaginary parts as a new last axis. */
 function joined(call: OperatorCall, parts: readonly Value[]): Value {
-  const rank = parts[0]?.type.shape.length ?? 0;
+  const rank = at(parts, 0).type.shape.length;
   const grown = parts.map((part) => call.reshape(part, [...part.type.shape, 1]));
   return grown.length === 1 && grown[0] !== undefined ? grown[0] : call.add({ kind: "concat", axis: rank }, ...grown);
 }
@@ -121,7 +121,7 @@ function dft(call: OperatorCall): Value {
 /** ONNX STFT: transforms of overlapping frames. Inputs: signal [batch, length, 1 or 2], step, optional window and frame length. Returns [batch, frames, bins, 2]. */
 function stft(call: OperatorCall): Value {
   const signal = call.tensor(0);
-  const step = call.knownIntegers(1)[0] ?? 0;
+  const step = call.knownInteger(1);
   const window = call.tensorIfGiven(2);
   const size = call.knownIntegersIfGiven(3)?.[0] ?? window?.type.shape[0];
   const [, length = 0] = signal.type.shape;
@@ -145,7 +145,7 @@ function stft(call: OperatorCall): Value {
 /** The window a0 - a1 cos(t) + a2 cos(2t) over one turn. A periodic window is one element longer, without the last. */
 function window(a0: number, a1: number, a2: number): Translate {
   return (call) => {
-    const size = call.knownIntegers(0)[0] ?? 0;
+    const size = call.knownInteger(0);
     const turn = call.int("periodic", 1) === 1 ? size : size - 1;
     const type = call.elementType("output_datatype") ?? "float32";
     call.builder.reserve({ dataType: "float64", shape: [size] });
@@ -183,7 +183,7 @@ function melWeights(call: OperatorCall): Value {
   return call.builder.constant(literalOf(type, [bins, bands], weights));
 }
 
-/** Rules of signal processing. */
+/** Translates signal processing of ai.onnx to graph operations: the Fourier transforms DFT and STFT, window functions and MelWeightMatrix. */
 export const signal: OperatorFamily = {
   DFT: since(17, dft),
   STFT: since(17, stft),

@@ -21,7 +21,7 @@ function kernelOf(call: OperatorCall, weights: Value): readonly number[] {
   return kernel;
 }
 
-/** ONNX Conv, https://onnx.ai/onnx/operators/onnx__Conv.html. */
+/** Translates ONNX Conv (https://onnx.ai/onnx/operators/onnx__Conv.html) to one convolution operation with explicit pads. */
 export function convolution(call: OperatorCall): Value {
   const x = call.tensor(0);
   const weights = call.tensor(1);
@@ -201,7 +201,7 @@ function columnsToImage(call: OperatorCall): Value {
   return call.cast(call.reshape(call.slice(sums, 2, 0, volume), [batch, channels, ...image]), columns.type.dataType);
 }
 
-/** Rules of convolutions and Col2Im. */
+/** Translates Conv, ConvTranspose, ConvInteger, QLinearConv, DeformConv and Col2Im of ai.onnx to graph operations. */
 export const convolutions: OperatorFamily = {
   Conv: since(1, convolution),
   ConvTranspose: since(1, transposed),

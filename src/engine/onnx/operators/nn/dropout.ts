@@ -45,7 +45,7 @@ function mask(call: OperatorCall, kept: Float64Array, shape: readonly number[]):
   return call.add({ kind: "expand", shape: call.tensor(0).type.shape }, given);
 }
 
-/** The rule of Dropout. */
+/** Translates the ONNX operator Dropout, which copies its input unless it is in training mode. */
 export const dropouts: OperatorFamily = {
   Dropout: since(1, dropout),
 };

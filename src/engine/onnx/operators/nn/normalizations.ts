@@ -26,7 +26,7 @@ function momentsOf(call: OperatorCall, x: Value, axes: readonly number[]): Momen
   return { mean, centred, variance: call.reduce("mean", call.binary("mul", centred, centred), axes, true) };
 }
 
-/** 1 / sqrt(variance + epsilon), element by element. */
+/** 1 / sqrt(variance + epsilon), element by element. `epsilon` must be above 0 where a variance can be 0. */
 export function inverseStandardDeviation(call: OperatorCall, variance: Value, epsilon: number): Value {
   return call.unary("reciprocal", call.unary("sqrt", call.binary("add", variance, epsilon)));
 }
@@ -175,7 +175,7 @@ function checkStashType(call: OperatorCall): void {
   if (type !== 1) throw new Error(`stash_type ${type} is not supported, only 1 (float32)`);
 }
 
-/** Rules of normalization layers. */
+/** Translates normalization layers, such as BatchNormalization, LayerNormalization and RMSNormalization, to graph operations. */
 export const normalizations: OperatorFamily = {
   BatchNormalization: since(1, batchNorm),
   InstanceNormalization: since(1, instanceNorm),

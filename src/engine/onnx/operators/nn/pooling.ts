@@ -22,7 +22,7 @@ function poolingOf(call: OperatorCall, x: Value): Pooling {
   return { kernel, window: windowOf(call, sizes, kernel), ceil: call.int("ceil_mode", 0) === 1 };
 }
 
-/** The attribute `kernel_shape`, which pooling requires. */
+/** Reads the attribute `kernel_shape`: the size of the pooling window along each spatial axis, in elements. Throws if the node has none. */
 export function kernelShape(call: OperatorCall): readonly number[] {
   const kernel = call.ints("kernel_shape");
   if (kernel === undefined) throw new Error("the attribute kernel_shape is missing");
@@ -164,7 +164,7 @@ function partOf(part: number, parts: number, from: number, to: number, size: num
   return [inside(Math.floor(part * step)), inside(Math.ceil((part + 1) * step))];
 }
 
-/** Rules of pooling. */
+/** Translates pooling operators of ai.onnx, such as MaxPool, AveragePool and MaxRoiPool, to graph operations. */
 export const pooling: OperatorFamily = {
   MaxPool: since(1, maxPool),
   AveragePool: since(1, averagePool),

@@ -45,7 +45,7 @@ function gate(call: OperatorCall, x: Value, index: number, hidden: number): Valu
 /** Multiplies rows by the weights of a direction, or by `columns` columns of them, starting at `from`. */
 export type MultiplyRows = (rows: Value, from?: number, columns?: number) => Value;
 
-/** Access to the weight matrices W (input 1) and R (input 2) of an operator. */
+/** Access to the weight matrices of a recurrent operator: W for the inputs (input 1) and R for the hidden state (input 2). */
 export interface RecurrentWeights {
   /** The product with W' or R' of one direction. */
   readonly multiplier: (call: OperatorCall, input: 1 | 2, direction: number) => MultiplyRows;
@@ -272,7 +272,7 @@ function unrolled(
   return { all: outputs.length === 0 ? none() : call.add({ kind: "concat", axis: 0 }, ...outputs), hidden, cell };
 }
 
-/** Rules of RNN, GRU and LSTM. */
+/** Translates the recurrent networks RNN, GRU and LSTM of ai.onnx to graph operations, unrolled over the sequence. */
 export const recurrentNetworks: OperatorFamily = {
   RNN: since(1, recurrent(rnnCell)),
   GRU: since(3, recurrent(gruCell)),

@@ -96,7 +96,7 @@ function qlinearMatmul(call: OperatorCall): Value {
   return requantize(call, sums, call.binary("div", product, perRow(call, y)), perRow(call, call.tensor(7)));
 }
 
-/** Rules of quantization and quantized matrix products. */
+/** Translates QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, MatMulInteger and QLinearMatMul of ai.onnx to graph operations. */
 export const quantization: OperatorFamily = {
   QuantizeLinear: since(10, quantize),
   DequantizeLinear: since(10, dequantize),

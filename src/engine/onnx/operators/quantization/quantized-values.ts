@@ -1,5 +1,5 @@
 /** Quantized tensors: integers around a zero point with a scale, per tensor, per index of an axis or per block of an axis. */
-import { at } from "../../../../checked.ts";
+import { at, required } from "../../../../checked.ts";
 import { elementCount } from "../../../../tensor.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import { isFloat, isBigIntType } from "../../../ir/element-types.ts";
@@ -37,7 +37,7 @@ export function alignQuantization(
   block: number,
 ): Value {
   const given = values.type.shape;
-  if (block > 0) return repeated(call, values, shape, axis ?? 0, block);
+  if (block > 0) return repeated(call, values, shape, required(axis, "an axis for blocks of scales"), block);
   if (given.length <= 1 && elementCount(given) === 1) return call.reshape(values, []);
   if (axis === undefined || given.length > 1) return values;
   if (given[0] !== shape[axis])

@@ -33,7 +33,7 @@ function targetType(call: OperatorCall): ElementType {
   return to;
 }
 
-/** Rules of Cast, CastLike and BitCast. */
+/** Translates the type conversions Cast, CastLike and BitCast of ai.onnx to graph operations. */
 export const casts: OperatorFamily = {
   Cast: since(6, cast),
   CastLike: since(15, castLike),

@@ -97,7 +97,10 @@ function compareSlices(one: readonly Element[], other: readonly Element[]): numb
   return 0;
 }
 
-/** Rules of NonZero, Compress and Unique. */
+/**
+ * Translates NonZero, Compress and Unique of ai.onnx. The shapes of their results depend on data, so they run between two graph segments unless their
+ * inputs are constant.
+ */
 export const dataDependentShapes: OperatorFamily = {
   NonZero: since(9, nonZero),
   Compress: since(9, compress),

@@ -106,7 +106,7 @@ function trilu(call: OperatorCall): Value {
   return call.select(call.builder.constant(literalOf("bool", [rows, columns], kept)), x, 0);
 }
 
-/** Rules of Constant, ConstantOfShape, Range, EyeLike, OneHot and Trilu. */
+/** Translates operators that create tensors: Constant, ConstantOfShape, Range, EyeLike, OneHot and Trilu of ai.onnx. */
 export const generators: OperatorFamily = {
   Constant: since(1, constant),
   ConstantOfShape: since(9, constantOfShape),

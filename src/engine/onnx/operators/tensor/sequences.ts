@@ -135,7 +135,10 @@ function getElement(call: OperatorCall): readonly TracedValue[] {
   return [input.content];
 }
 
-/** Rules of sequences and optionals. */
+/**
+ * Translates operators on sequences and optionals of ai.onnx, such as SequenceAt. Sequences exist only while the model is traced; the graph has
+ * tensors alone.
+ */
 export const sequences: OperatorFamily = {
   SequenceConstruct: since(11, (call) => [{ items: Array.from({ length: call.inputCount }, (_, index) => call.input(index)) }]),
   SequenceEmpty: since(11, (call) => {

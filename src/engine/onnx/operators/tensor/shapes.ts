@@ -25,7 +25,7 @@ function reshape(call: OperatorCall): Value {
   const x = call.tensor(0);
   const stated = call.version < 5 ? (call.ints("shape") ?? []) : call.knownIntegers(1);
   const keepZero = call.int("allowzero", 0) === 1;
-  const sizes = stated.map((size, axis) => (size === 0 && !keepZero ? (x.type.shape[axis] ?? 0) : size));
+  const sizes = stated.map((size, axis) => (size === 0 && !keepZero ? at(x.type.shape, axis) : size));
   const open = sizes.indexOf(-1);
   if (open >= 0) {
     const others = elementCount(sizes.with(open, 1));
@@ -86,7 +86,7 @@ function transpose(call: OperatorCall): Value {
 /** ONNX Concat. */
 function concat(call: OperatorCall): Value {
   const tensors = call.tensors();
-  const axis = normalizeAxis(call.int("axis", 0), tensors[0]?.type.shape.length ?? 0);
+  const axis = normalizeAxis(call.int("axis", 0), at(tensors, 0).type.shape.length);
   return tensors.length === 1 ? call.tensor(0) : call.add({ kind: "concat", axis }, ...tensors);
 }
 
@@ -256,7 +256,7 @@ function reverseSequence(call: OperatorCall): Value {
   return call.add({ kind: "gather-elements", axis: timeAxis }, x, call.builder.constant(literalOf("int64", shape, sources)));
 }
 
-/** Rules of operators on shapes and of data movement. */
+/** Translates operators of ai.onnx that read shapes or move elements, such as Reshape, Transpose, Slice, Gather and Pad, to graph operations. */
 export const shapes: OperatorFamily = {
   Identity: since(1, (call) => [call.input(0)]),
   Shape: since(1, shape),

@@ -123,7 +123,7 @@ function tfIdf(call: OperatorCall): Value {
   return call.add({ kind: "call", function: "tf-idf", attributes, types }, tokens);
 }
 
-/** Rules of string operators. */
+/** Translates string operators of ai.onnx, such as StringNormalizer and TfIdfVectorizer, which the interpreter computes. */
 export const text: OperatorFamily = {
   StringNormalizer: since(10, normalize),
   StringConcat: since(20, concat),

@@ -2,6 +2,7 @@
  * One loop over a fused chain of elementwise operations: operands are loaded four elements at a time, intermediate results stay in registers, and the
  * result is stored once.
  */
+import { at } from "../../../../../checked.ts";
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -60,7 +61,7 @@ export function elementwise(request: ElementwiseRequest): Kernel {
             addressAt(
               base,
               coordinates,
-              outer.map(({ strides }) => (strides[operand] ?? 0) * bytes),
+              outer.map(({ strides }) => at(strides, operand) * bytes),
             ),
           );
         });
@@ -90,11 +91,11 @@ function emitRow(f: FunctionBuilder, request: ElementwiseRequest, axis: Axis, st
       elementAddress(
         starts[operand] ?? i32.const(0),
         place,
-        axis.strides[operand] ?? 0,
+        at(axis.strides, operand),
         request.inputs[operand]?.type ?? request.output,
       );
     const values: RegisterValue[] = request.inputs.map(({ type }, operand) =>
-      loadElements(f, type, address(operand), axis.strides[operand] ?? 0, lanes),
+      loadElements(f, type, address(operand), at(axis.strides, operand), lanes),
     );
     const constants = new Map<number, number>();
     for (const step of request.steps) {

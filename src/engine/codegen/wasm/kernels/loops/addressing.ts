@@ -1,4 +1,5 @@
 /** Address arithmetic in generated code. */
+import { at } from "../../../../../checked.ts";
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32, select } from "../../assembler/scalar.ts";
@@ -46,7 +47,7 @@ export function unravel(f: FunctionBuilder, place: I32, shape: readonly Size[]):
 
 /** The address of an element: base plus the sum of coordinate * stride over all axes. Strides are in bytes. */
 export function addressAt(base: I32, coordinates: readonly I32[], strides: readonly Size[]): I32 {
-  return coordinates.reduce<I32>((sum, coordinate, axis) => offsetBy(sum, coordinate, strides[axis] ?? 0), base);
+  return coordinates.reduce<I32>((sum, coordinate, axis) => offsetBy(sum, coordinate, at(strides, axis)), base);
 }
 
 /** The product of the sizes; 1 for an empty list. */

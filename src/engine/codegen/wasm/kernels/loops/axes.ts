@@ -1,4 +1,5 @@
 /** Merges neighbouring axes that every operand stores contiguously, which leaves one or two axes for most broadcasts. */
+import { at } from "../../../../../checked.ts";
 
 /** A loop axis: its size, and the stride of every operand in elements. */
 export interface Axis {
@@ -14,9 +15,9 @@ export function collapseAxes(shape: readonly number[], strides: readonly (readon
   const axes: Axis[] = [];
   shape.forEach((size, axis) => {
     if (size === 1) return;
-    const next: Axis = { size, strides: strides.map((all) => all[axis] ?? 0) };
+    const next: Axis = { size, strides: strides.map((all) => at(all, axis)) };
     const outer = axes.at(-1);
-    if (outer?.strides.every((stride, operand) => stride === (next.strides[operand] ?? 0) * size) === true)
+    if (outer?.strides.every((stride, operand) => stride === at(next.strides, operand) * size) === true)
       axes[axes.length - 1] = { size: outer.size * size, strides: next.strides };
     else axes.push(next);
   });

@@ -1,4 +1,5 @@
 /** The epilogue of a matrix product: scale, bias, activation and residual, applied to the sums before they are stored. */
+import { required } from "../../../../../checked.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";
@@ -32,7 +33,7 @@ export interface TileStore {
 export function storeTile(f: FunctionBuilder, tail: Epilogue, tile: TileStore): void {
   const { sums, columns, c, cRowBytes } = tile;
   const lanes = (vector: number): number => Math.min(laneCount, columns - vector * laneCount);
-  const vectors = indices(sums[0]?.length ?? 0);
+  const vectors = indices(required(sums[0], "the first row of a tile").length);
   const isCheap = tail.activation === "none" || tail.activation === "relu";
   const isLate = tail.residual === "after-activation";
   const residual = (row: number, vector: number): V128 | undefined =>

@@ -4,6 +4,7 @@
  * V8 uses 15 vector registers and loads all operands of a basic block before it computes, so rows * vectors + vectors + rows must not exceed 15. Within
  * that limit the loop reaches 94 % of the machine's multiply-add peak without manual unrolling of k.
  */
+import { at } from "../../../../../checked.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -96,5 +97,5 @@ export function emitMicroKernel(f: FunctionBuilder, tile: Tile): Local<"v128">[]
 function rowFactors(f: FunctionBuilder, a: Local<"i32">, { rows, aRowBytes }: Tile): (row: number) => V128 {
   if (typeof aRowBytes === "number") return (row) => v128.load32Splat(a, row * aRowBytes);
   const offsets = indices(rows).map((row) => f.value(i32.mul(aRowBytes, i32.const(row))));
-  return (row) => v128.load32Splat(row === 0 ? a : i32.add(a, offsets[row] ?? a));
+  return (row) => v128.load32Splat(row === 0 ? a : i32.add(a, at(offsets, row)));
 }

@@ -1,4 +1,5 @@
 /** GatherElements and ScatterElements of ONNX: each index replaces one coordinate of its own position. */
+import { at, required } from "../../../../../checked.ts";
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -40,7 +41,7 @@ export function gatherElements({ shape, strides, axis, size, elementBytes, index
   const axes = collapseAxes(shape, [contiguousStrides(shape), strides.with(axis, 0)]);
   const outer = axes.slice(0, -1);
   const { size: length, strides: steps } = axes.at(-1) ?? { size: 1, strides: [1, 0] };
-  const axisBytes = (strides[axis] ?? 0) * elementBytes;
+  const axisBytes = at(strides, axis) * elementBytes;
   const isOneRow = outer.length === 0;
   return defineKernel({
     family: "gather-elements",
@@ -59,7 +60,11 @@ export function gatherElements({ shape, strides, axis, size, elementBytes, index
           f.when(
             i32.ltU(at, counts.size),
             () => {
-              const along = offsetBy(offsetBy(source, place, (steps[1] ?? 0) * elementBytes), at, axisBytes);
+              const along = offsetBy(
+                offsetBy(source, place, required(steps[1], "the stride of x") * elementBytes),
+                at,
+                axisBytes,
+              );
               copyElement(f, target, f.value(along), elementBytes, 0, 0);
             },
             () => f.set(status, i32.const(indexOutOfRange)),
@@ -96,10 +101,10 @@ export function scatterElements({ shape, strides, axis, size, type, reduction, i
   const { size: columns, strides: steps } = axes.at(-1) ?? { size: 1, strides: [1, 1] };
   const blocks = Math.ceil(columns / blockColumns);
   const bytes = elementBytesOf[type];
-  const [along, length] = [dense[axis] ?? 1, shape[axis] ?? 1];
+  const [along, length, stride] = [at(dense, axis), at(shape, axis), at(strides, axis)];
   return defineKernel({
     family: "scatter-elements",
-    request: { outer, columns, steps, along, stride: strides[axis], type, reduction, indexType },
+    request: { outer, columns, steps, along, stride, type, reduction, indexType },
     dynamicSizes: { size, length },
     inputs: ["index", "updates"],
     outputs: ["y"],
@@ -120,7 +125,11 @@ export function scatterElements({ shape, strides, axis, size, type, reduction, i
             f.when(
               i32.ltU(at, counts.size),
               () => {
-                const into = offsetBy(offsetBy(target, column, (steps[1] ?? 1) * bytes), at, (strides[axis] ?? 0) * bytes);
+                const into = offsetBy(
+                  offsetBy(target, column, required(steps[1], "the stride of y") * bytes),
+                  at,
+                  stride * bytes,
+                );
                 storeReduced(f, type, reduction, f.value(into), f.value(offsetBy(updates, place, bytes)));
               },
               () => f.set(status, i32.const(indexOutOfRange)),
@@ -151,7 +160,7 @@ function rowAddress(
     addressAt(
       base,
       coordinates,
-      outer.map(({ strides }) => (strides[operand] ?? 0) * bytes),
+      outer.map(({ strides }) => required(strides[operand], "the stride of an operand") * bytes),
     ),
   );
 }

@@ -1,4 +1,5 @@
 /** GatherND and ScatterND of ONNX: each row of indices holds the leading coordinates of a block of the data. */
+import { required } from "../../../../../checked.ts";
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -129,7 +130,7 @@ function blockOffset(
     const number = i32.add(i32.mul(row, i32.const(sizes.length)), i32.const(axis));
     const at = loadIndex(f, index, number, i32.const(size), indexType);
     f.set(isInside, i32.and(isInside, i32.ltU(at, i32.const(size))));
-    f.increase(place, i32.mul(at, i32.const(strides[axis] ?? 0)));
+    f.increase(place, i32.mul(at, i32.const(required(strides[axis], "the stride of an indexed axis"))));
   });
   return { place, isInside };
 }

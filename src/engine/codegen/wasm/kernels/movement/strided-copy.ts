@@ -2,6 +2,7 @@
  * Copies between strided layouts: transpose, slice, concatenation, broadcast (stride 0) and reversal (negative strides, with the offset of the element
  * that comes first). Axes are merged first, so that most copies become contiguous runs or a transpose.
  */
+import { at } from "../../../../../checked.ts";
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -158,7 +159,7 @@ function tiledTranspose(axes: readonly Axis[], crossing: number): CopyStrategy {
   const outer = axes.slice(0, -1).filter((_, axis) => axis !== crossing);
   const across = axes[crossing] ?? { size: 1, strides: [] };
   const along = axes.at(-1) ?? { size: 1, strides: [] };
-  const step = (axis: Axis, operand: 0 | 1): number => (axis.strides[operand] ?? 0) * 4;
+  const step = (axis: Axis, operand: 0 | 1): number => at(axis.strides, operand) * 4;
   const groups = Math.ceil(across.size / 4);
   return {
     pieces: groups * product(outer.map(({ size }) => size)),
@@ -217,7 +218,7 @@ function rowStarts(
       addressAt(
         base,
         coordinates,
-        outer.map(({ strides }) => (strides[operand] ?? 0) * bytes),
+        outer.map(({ strides }) => at(strides, operand) * bytes),
       ),
     );
   return [start(x, 0), start(y, 1)];

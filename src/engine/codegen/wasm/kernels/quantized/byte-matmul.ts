@@ -2,6 +2,7 @@
  * Matrix products of bytes with exact 32-bit sums, using the relaxed SIMD dot product of bytes, followed by scales, bias and activation. See
  * `byte-layout.ts` for why the sums are exact.
  */
+import { at } from "../../../../../checked.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -151,7 +152,7 @@ function forRuns(f: FunctionBuilder, { tile, weights, bytes }: StepCursor, run: 
   const steps = stepsOf(k);
   const end = f.value(i32.add(panel, i32.const(panelBytes(k))));
   const runEnd = f.local("i32");
-  const columns = f.locals("v128", sums[0]?.length ?? 0);
+  const columns = f.locals("v128", at(sums, 0).length);
   const factor = f.local("v128");
   const eachStep: EachStep = (use) => {
     const full: I32 = i32.add(weights, i32.const(runSteps * stepBytes));

@@ -1,4 +1,5 @@
 /** Softmax and log-softmax over a middle axis of [outer, n, inner], for 16 neighbouring columns at a time. */
+import { at } from "../../../../../checked.ts";
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -67,7 +68,7 @@ function emitColumns(f: FunctionBuilder, { x, y, n, inner, logarithm }: ColumnBl
   walk((source) => maxima.forEach((best, vector) => f.set(best, f32x4.pmax(best, v128.load(source, vector * 16)))));
   walk((source, target) =>
     sums.forEach((sum, vector) => {
-      const power = clampedExp(f, f32x4.sub(v128.load(source, vector * 16), maxima[vector] ?? sum));
+      const power = clampedExp(f, f32x4.sub(v128.load(source, vector * 16), at(maxima, vector)));
       const kept = f.value(power);
       f.set(sum, f32x4.add(sum, kept));
       if (!logarithm) storeLanes(f, target, kept, lanes(vector), vector * 16);
@@ -77,7 +78,7 @@ function emitColumns(f: FunctionBuilder, { x, y, n, inner, logarithm }: ColumnBl
   walk((source, target) =>
     factors.forEach((factor, vector) => {
       const result = logarithm
-        ? f32x4.sub(f32x4.sub(v128.load(source, vector * 16), maxima[vector] ?? factor), factor)
+        ? f32x4.sub(f32x4.sub(v128.load(source, vector * 16), at(maxima, vector)), factor)
         : f32x4.mul(v128.load(target, vector * 16), factor);
       storeLanes(f, target, result, lanes(vector), vector * 16);
     }),

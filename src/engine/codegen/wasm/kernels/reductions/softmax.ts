@@ -1,4 +1,5 @@
 /** Softmax and log-softmax over the last axis, with the scale and mask of attention. */
+import { at } from "../../../../../checked.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import { i32 } from "../../assembler/scalar.ts";
@@ -66,7 +67,7 @@ function maskAxes(
 ): readonly MaskAxis[] | undefined {
   return (
     strides &&
-    rowShape.map((each, axis) => ({ size: size(`size${axis}`, each), stride: size(`stride${axis}`, strides[axis] ?? 0) }))
+    rowShape.map((each, axis) => ({ size: size(`size${axis}`, each), stride: size(`stride${axis}`, at(strides, axis)) }))
   );
 }
 
