@@ -61,6 +61,9 @@ export class Compiler {
   readonly #branchPaths = new Set<string>();
   readonly #checkedFunctions = new Set<string>();
   readonly #excludedFunctions = new Set<string>();
+  /** The kernels of executables that were made while compilation was deferred and have not run. */
+  readonly #deferredKernels = new WeakMap<Executable, readonly Kernel[]>();
+  #defersKernels = false;
   #isFirst = true;
 
   /**
@@ -168,6 +171,16 @@ export class Compiler {
     }
   }
 
+  /** Runs `work`. If `defers`, the kernels of executables that it makes are compiled when these first run; weights are packed at once. */
+  withDeferredKernels<Result>(defers: boolean, work: () => Result): Result {
+    this.#defersKernels = defers;
+    try {
+      return work();
+    } finally {
+      this.#defersKernels = false;
+    }
+  }
+
   /**
    * Optimizes, plans and compiles a graph. `states` are the names of the inputs stored in the state block. `budget` is the budget of the trace; its
    * time limit includes compilation.
@@ -179,8 +192,9 @@ export class Compiler {
     const graph = this.#settings.optimize ? optimize(traced, this.#foldingCache.fold, budget) : fuseElementwise(traced);
     const plan = this.#plan(graph, states, budget);
     budget.checkTime();
-    this.#compileKernels(plan.kernels);
+    if (!this.#defersKernels) this.#compileKernels(plan.kernels);
     const program = new Executable(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
+    if (this.#defersKernels) this.#deferredKernels.set(program, plan.kernels);
     this.#isFirst = false;
     return program;
   }
@@ -195,6 +209,8 @@ export class Compiler {
     wanted: ReadonlySet<string> | undefined,
     { state, yieldPolicy }: { readonly state?: number; readonly yieldPolicy: YieldPolicy },
   ): Promise<TensorMap> {
+    this.#compileKernels(this.#deferredKernels.get(program) ?? []);
+    this.#deferredKernels.delete(program);
     program.writeInputs(inputs, state);
     const { all } = program.steps;
     for (let step = 0; step < all;) {

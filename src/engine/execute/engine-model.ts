@@ -84,10 +84,12 @@ export class EngineModel {
 
   /**
    * Packs weights, compiles kernels and reserves memory before the first run, for the smallest inputs and for short and long sequences: kernels serve
-   * many sizes, so later shapes compile faster. Shapes that fail here, and segments that depend on data, are compiled when a run needs them.
+   * many sizes, so later shapes compile faster. Shapes that fail here, and segments that depend on data, are compiled when a run needs them. Kernels of
+   * convolutions serve one size each: for images, one size is prepared, and its kernels are compiled only if a run has that size.
    */
   prepare(inputs: readonly TensorInfo[]): void {
     let minSteps = Number.POSITIVE_INFINITY;
+    const isImage = hasFreeImageSizes(inputs);
     const isFree = inputs.some(({ shape }) => shape.some((each, axis) => typeof each === "string" && axis > 0));
     const sizes = isFree ? preparedSizes : preparedSizes.slice(0, 1); // with fixed axes all sizes give the same shapes
     const budget = new TraceBudget(this.#limits.trace); // limits the time of all sizes together
@@ -103,12 +105,13 @@ export class EngineModel {
       ]);
       try {
         const run = this.#newRun(new YieldPolicy(undefined));
-        const segment = this.#segments.prepare(new Map(some), run);
+        const segment = this.#compiler.withDeferredKernels(isImage, () => this.#segments.prepare(new Map(some), run));
         run.countSegment(segment);
         this.#lastRun = run;
         this.#compiler.memory.reserveArena(segment.arenaBytes);
         if (segment.traced.terminator.kind !== "end") return;
         this.#compiler.closeFoldingCache();
+        if (isImage) return;
         if (segment.steps.all > 2 * minSteps) return; // an unrolled loop: longer ones are compiled when they are needed
         minSteps = Math.min(minSteps, segment.steps.all);
       } catch (error) {
@@ -210,6 +213,12 @@ export class EngineModel {
     const what = programs === 1 ? "program" : `${programs} programs`;
     return `${what} of ${all} steps: ${all - interpreted} generated kernels, ${interpreted} interpreted`;
   }
+}
+
+/** Whether the free sizes of a model are those of images or other signals with channels: floats of three or more axes, and no free size elsewhere. */
+function hasFreeImageSizes(inputs: readonly TensorInfo[]): boolean {
+  const free = inputs.filter(({ shape }) => shape.some((each, axis) => typeof each === "string" && axis > 0));
+  return free.length > 0 && free.every(({ dataType, shape }) => dataType.startsWith("float") && shape.length > 2);
 }
 
 /** Whether the error reports a limit that larger inputs would also exceed, so that larger sizes need not be prepared. */

@@ -177,3 +177,44 @@ describe("arenas of copies", () => {
     expect(first.bytes + second.bytes).toBeLessThan(5 * 2 * 8e6); // each power once, and the last up to half too large
   });
 });
+
+/** A convolution of images [n, 1, height, width] with a window of 3 x 3; free sizes, or those given. */
+function convolution(height: number | string, columns: number | string): EngineModel {
+  const graph = [
+    value(11, "x", 1, ["n", 1, height, columns]),
+    tensor("window", 1, [8, 1, 3, 3], floats(72, 5)),
+    node({
+      operator: "Conv",
+      inputs: ["x", "window"],
+      outputs: ["y"],
+      attributes: [[message(1, "pads"), ...[1, 1, 1, 1].map((pad) => integer(8, pad)), integer(20, 7)]],
+    }),
+    value(12, "y"),
+  ];
+  const { model: read } = readOnnxModel(fileOf(model({ opsets: { "": 17 }, graph })), "made up");
+  const engine = new EngineModel(onnxSource(read), { features, optimize: true, replica: { replicaIds: members(), index: 0 } });
+  engine.prepare([{ name: "x", dataType: "float32", shape: ["n", 1, height, columns] }]);
+  return engine;
+}
+
+describe("what is compiled before the first run", () => {
+  const image = { x: { dataType: "float32", shape: [1, 1, 5, 7], data: floats(35, 3) } } as const;
+  const modules = (engine: EngineModel): number | undefined => engine.exportState()?.modules.length;
+
+  it("of images of free sizes: weights are packed, and kernels wait for the size of a run", async () => {
+    const engine = convolution("height", "width");
+    expect(modules(engine)).toBe(0);
+    const { y } = await engine.run(image);
+    expect(modules(engine)).toBe(1);
+    const fixed = convolution(5, 7);
+    expect(modules(fixed)).toBe(1);
+    expect((await fixed.run(image))["y"]).toEqual(y);
+  });
+
+  it("runs of the prepared size compile what was put off", async () => {
+    const engine = convolution("height", "width");
+    const small = { x: { dataType: "float32", shape: [1, 1, 1, 1], data: Float32Array.of(2) } } as const;
+    expect((await engine.run(small))["y"]?.data[0]).toBeCloseTo(2 * (floats(72, 5)[4] ?? 0));
+    expect(modules(engine)).toBe(1);
+  });
+});

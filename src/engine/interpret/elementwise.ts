@@ -1,7 +1,7 @@
 /** Elementwise operations of one, two and three operands. */
 import { elementCount } from "../../tensor.ts";
 import { broadcastShape, broadcastStrides, elementOffsets } from "../ir/broadcast.ts";
-import { elementTypes, isFloat, isBigIntType } from "../ir/element-types.ts";
+import { type ElementType, elementTypes, isFloat, isBigIntType } from "../ir/element-types.ts";
 import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, pickElements, stringsOf } from "../ir/literal.ts";
 import { type BinaryFunction, givesBool, type OperationOf, type UnaryFunction } from "../ir/operations.ts";
 import { roundHalfToEven } from "../../formats/floats/small-floats.ts";
@@ -127,38 +127,71 @@ export function evaluateBinary({ function: name }: OperationOf<"binary">, [a, b]
   if (a === undefined || b === undefined) throw new Error("an operand is missing");
   const shape = broadcastShape(a.shape, b.shape);
   const count = elementCount(shape);
+  const type = givesBool(name) ? "bool" : a.dataType;
+  if (a.dataType === "string" || isBigIntType(a.dataType)) return [evaluateBinaryObjects(name, type, a, b, shape)];
+  const compute = name === "mul" && a.dataType.endsWith("int32") ? Math.imul : binary[name];
+  const [one, other] = [numbersOf(a), numbersOf(b)];
+  const [stepA, stepB] = [stepOf(a, shape), stepOf(b, shape)];
+  const values = new Float64Array(count);
+  if (stepA !== undefined && stepB !== undefined) {
+    const isDifference = name === "sub" && a.dataType === "int32"; // of weights and zero points, which have millions of elements
+    if (isDifference) return [differenceInt32(one as Int32Array, stepA, other as Int32Array, stepB, shape)];
+    for (let index = 0; index < count; index += 1)
+      values[index] = compute(one[index * stepA] as number, other[index * stepB] as number);
+  } else {
+    const [atA, atB] = [a, b].map((each) => elementOffsets(shape, broadcastStrides(each.shape, shape)));
+    for (let index = 0; index < count; index += 1)
+      values[index] = compute(one[atA?.[index] ?? 0] ?? 0, other[atB?.[index] ?? 0] ?? 0);
+  }
+  const truncates = name === "div" && !isFloat(a.dataType);
+  return [literalOf(type, shape, truncates ? values.map((value) => (Number.isFinite(value) ? Math.trunc(value) : 0)) : values)];
+}
+
+/** Differences of int32 elements, which wrap around. Steps: see `stepOf`. */
+function differenceInt32(one: Int32Array, stepA: 0 | 1, other: Int32Array, stepB: 0 | 1, shape: readonly number[]): Literal {
+  const data = new Int32Array(elementCount(shape));
+  for (let index = 0; index < data.length; index += 1)
+    data[index] = (one[index * stepA] as number) - (other[index * stepB] as number);
+  return { dataType: "int32", shape, data };
+}
+
+/** `binary` of strings, int64 and uint64. */
+function evaluateBinaryObjects(
+  name: BinaryFunction,
+  type: ElementType,
+  a: Literal,
+  b: Literal,
+  shape: readonly number[],
+): Literal {
+  const count = elementCount(shape);
   const atA = elementOffsets(shape, broadcastStrides(a.shape, shape));
   const atB = elementOffsets(shape, broadcastStrides(b.shape, shape));
-  const type = givesBool(name) ? "bool" : a.dataType;
   if (a.dataType === "string") {
     if (name !== "equal") throw new Error(`"${name}" is not defined for strings`);
     const [one, other] = [stringsOf(a), stringsOf(b)];
-    return [
-      literalOf(
-        "bool",
-        shape,
-        Array.from({ length: count }, (_, index) => Number(one[atA[index] ?? 0] === other[atB[index] ?? 0])),
-      ),
-    ];
+    return literalOf(
+      "bool",
+      shape,
+      Array.from({ length: count }, (_, index) => Number(one[atA[index] ?? 0] === other[atB[index] ?? 0])),
+    );
   }
-  if (isBigIntType(a.dataType)) {
-    if (name === "and" || name === "or" || name === "xor") throw new Error(`"${name}" is only defined for bool`);
-    const compute = bigintBinary[name];
-    const [one, other] = [bigintsOf(a), bigintsOf(b)];
-    const values = Array.from({ length: count }, (_, index) => {
-      const divisor = other[atB[index] ?? 0] ?? 0n;
-      if (divisor === 0n && (name === "div" || name === "mod" || name === "remainder")) return 0n; // undefined by the specification; other engines do not fail either
-      return compute(one[atA[index] ?? 0] ?? 0n, divisor);
-    });
-    if (type === "bool") return [literalOf("bool", shape, Float64Array.from(values, Number))];
-    return [literalOfBigints(a.dataType, shape, values)];
-  }
-  const compute = name === "mul" && a.dataType.endsWith("int32") ? Math.imul : binary[name];
-  const [one, other] = [numbersOf(a), numbersOf(b)];
-  const values = new Float64Array(count);
-  for (let index = 0; index < count; index += 1) values[index] = compute(one[atA[index] ?? 0] ?? 0, other[atB[index] ?? 0] ?? 0);
-  const truncates = name === "div" && !isFloat(a.dataType);
-  return [literalOf(type, shape, truncates ? values.map((value) => (Number.isFinite(value) ? Math.trunc(value) : 0)) : values)];
+  if (name === "and" || name === "or" || name === "xor") throw new Error(`"${name}" is only defined for bool`);
+  const compute = bigintBinary[name];
+  const [one, other] = [bigintsOf(a), bigintsOf(b)];
+  const values = Array.from({ length: count }, (_, index) => {
+    const divisor = other[atB[index] ?? 0] ?? 0n;
+    if (divisor === 0n && (name === "div" || name === "mod" || name === "remainder")) return 0n; // undefined by the specification; other engines do not fail either
+    return compute(one[atA[index] ?? 0] ?? 0n, divisor);
+  });
+  if (type === "bool") return literalOf("bool", shape, Float64Array.from(values, Number));
+  return literalOfBigints(a.dataType as "int64" | "uint64", shape, values);
+}
+
+/** Elements to move in an operand for each element of the result: 1, or 0 for a single element; undefined where it is repeated along some axes. */
+function stepOf({ shape }: Literal, result: readonly number[]): 0 | 1 | undefined {
+  const count = elementCount(shape);
+  if (count === 1) return 0;
+  return count === elementCount(result) ? 1 : undefined;
 }
 
 /** Evaluates `select`, with broadcasting. Elements of both branches are copied bit by bit, so NaN payloads stay. */

@@ -152,9 +152,10 @@ function packedIntegerWeights(
   const isSigned = min >= -128 && max <= 127;
   const given = (data: TensorData): IntegerWeights => {
     const numbers = numbersOf({ dataType: source.dataType, shape: source.shape, data });
-    return isSigned
-      ? { values: new Int8Array(numbers), k, n }
-      : { values: Uint8Array.from(numbers, (value) => value - min), k, n, zeroPoints: [-min] };
+    const values = isSigned ? new Int8Array(numbers.length) : new Uint8Array(numbers.length);
+    const zero = isSigned ? 0 : -min;
+    for (let index = 0; index < values.length; index += 1) values[index] = (numbers[index] as number) + zero; // per element: unchecked
+    return isSigned ? { values, k, n } : { values, k, n, zeroPoints: [zero] };
   };
   // How long it will be does not depend on the elements, so they are not asked for here.
   const outline: IntegerWeights = isSigned

@@ -2,23 +2,74 @@
 
 export type Bytes = readonly number[];
 
+/** Instruction bytes in nested arrays. */
+export type Code = readonly (number | Code)[];
+
+/** Bytes written one after the other into a buffer that grows. Code is written once, since a model has hundreds of kilobytes of it. */
+export class ByteWriter {
+  #buffer = new Uint8Array(256);
+  #length = 0;
+
+  /** The bytes written so far. A view: later writes may change it. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** Appends one byte. */
+  push(byte: number): void {
+    if (this.#length === this.#buffer.length) this.#reserve(1);
+    this.#buffer[this.#length] = byte;
+    this.#length += 1;
+  }
+
+  /** Appends code, depth first. */
+  code(code: Code): void {
+    for (let index = 0; index < code.length; index += 1) {
+      const part = code[index] as number | Code; // unchecked: it runs per instruction
+      if (typeof part === "number") this.push(part);
+      else this.code(part);
+    }
+  }
+
+  /** Appends bytes. */
+  append(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#buffer.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /** Appends bytes preceded by their number. */
+  sized(bytes: Uint8Array): void {
+    this.code(unsigned(bytes.length));
+    this.append(bytes);
+  }
+
+  #reserve(count: number): void {
+    const wanted = this.#length + count;
+    if (wanted <= this.#buffer.length) return;
+    const larger = new Uint8Array(Math.max(wanted, 2 * this.#buffer.length));
+    larger.set(this.#buffer);
+    this.#buffer = larger;
+  }
+}
+
 /** Unsigned LEB128 of an integer below 2^53. */
 export function unsigned(value: number): Bytes {
+  if (value < 128) return [value];
   const bytes: number[] = [];
-  for (let rest = value; ; rest = Math.floor(rest / 128)) {
-    if (rest < 128) return [...bytes, rest];
-    bytes.push((rest % 128) + 128);
-  }
+  let rest = value;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
+  bytes.push(rest);
+  return bytes;
 }
 
 /** Signed LEB128 of a 32-bit integer. */
 export function signed32(value: number): Bytes {
   const bytes: number[] = [];
-  for (let rest = value | 0; ; rest >>= 7) {
-    const low = rest & 127;
-    if (rest >> 6 === 0 || rest >> 6 === -1) return [...bytes, low];
-    bytes.push(low | 128);
-  }
+  let rest = value | 0;
+  for (; rest < -64 || rest > 63; rest >>= 7) bytes.push((rest & 127) | 128);
+  bytes.push(rest & 127);
+  return bytes;
 }
 
 /** Signed LEB128 of a 64-bit integer. */

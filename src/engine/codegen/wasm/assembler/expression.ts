@@ -2,10 +2,7 @@
  * Typed pieces of WebAssembly code. An expression is a sequence of instructions that leaves one value on the stack; its type parameter is the type of
  * that value. Expressions are plain data: one that is used twice is computed twice. `FunctionBuilder.value` stores a value in a local instead.
  */
-import { unsigned } from "./encoding.ts";
-
-/** Instruction bytes in nested arrays. `FunctionBuilder` flattens them. */
-export type Code = readonly (number | Code)[];
+import { type Code, unsigned } from "./encoding.ts";
 
 /** The value types of WebAssembly that kernels use. */
 export type ValueType = "i32" | "i64" | "f32" | "f64" | "v128";

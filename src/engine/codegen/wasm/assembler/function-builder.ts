@@ -1,7 +1,6 @@
 /** Builds one function: parameters, locals, statements and structured control flow. */
-import { type Bytes, unsigned, vector } from "./encoding.ts";
+import { type Bytes, ByteWriter, type Code, unsigned, vector } from "./encoding.ts";
 import {
-  type Code,
   type Expression,
   type I32,
   type Local,
@@ -30,7 +29,7 @@ export class FunctionBuilder {
   readonly #importOf: (name: HostFunction) => number;
   readonly #parameters: ValueType[] = [];
   readonly #locals: ValueType[] = [];
-  readonly #code: number[] = [];
+  readonly #code = new ByteWriter();
 
   /** `importOf` returns the index of an imported host function. */
   constructor(features: WasmFeatures, importOf: (name: HostFunction) => number) {
@@ -155,25 +154,17 @@ export class FunctionBuilder {
   }
 
   /** The signature and body in the binary format. */
-  build(result: ValueType): { readonly type: Bytes; readonly body: Bytes } {
+  build(result: ValueType): { readonly type: Bytes; readonly body: Uint8Array } {
     const typeBytes = (types: readonly ValueType[]): Bytes => vector(types.map((type) => [typeCodes[type]]));
-    const declared = vector(this.#locals.map((type) => [1, typeCodes[type]]));
-    const body = [...declared, ...this.#code, end];
-    return {
-      type: [0x60, ...typeBytes(this.#parameters), ...typeBytes([result])],
-      body: [...unsigned(body.length), ...body],
-    };
+    const body = new ByteWriter();
+    body.code(vector(this.#locals.map((type) => [1, typeCodes[type]])));
+    body.append(this.#code.bytes);
+    body.push(end);
+    return { type: [0x60, ...typeBytes(this.#parameters), ...typeBytes([result])], body: body.bytes };
   }
 
   #write(...parts: Code): void {
-    this.#append(parts);
-  }
-
-  #append(code: Code): void {
-    for (const part of code) {
-      if (typeof part === "number") this.#code.push(part);
-      else this.#append(part);
-    }
+    this.#code.code(parts);
   }
 
   /** Emits local += step and returns the new value as an expression. */

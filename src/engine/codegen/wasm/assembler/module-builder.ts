@@ -1,5 +1,5 @@
 /** Builds a module that imports one memory and exports functions (WebAssembly specification, "Modules"). */
-import { type Bytes, text, unsigned, vector } from "./encoding.ts";
+import { type Bytes, ByteWriter, text, unsigned, vector } from "./encoding.ts";
 import type { ValueType } from "./expression.ts";
 import type { WasmFeatures } from "./wasm-features.ts";
 import { FunctionBuilder } from "./function-builder.ts";
@@ -17,7 +17,7 @@ const maxPages = 65_536;
 export class ModuleBuilder {
   readonly #features: WasmFeatures;
   readonly #imports: HostFunction[] = [];
-  readonly #functions: { readonly name: string; readonly type: Bytes; readonly body: Bytes }[] = [];
+  readonly #functions: { readonly name: string; readonly type: Bytes; readonly body: Uint8Array }[] = [];
 
   constructor(features: WasmFeatures) {
     this.#features = features;
@@ -41,14 +41,20 @@ export class ModuleBuilder {
       ...this.#imports.map((host, index) => [...text(importNames.host), ...text(host), 0, ...unsigned(index)]),
     ];
     const first = this.#imports.length; // imported functions come first in the index space
-    return Uint8Array.from([
-      ...header,
-      ...section(1, vector(types)),
-      ...section(2, vector(imports)),
-      ...section(3, vector(functions.map((_, index) => unsigned(first + index)))),
-      ...section(7, vector(functions.map((one, index) => [...text(one.name), 0, ...unsigned(first + index)]))),
-      ...section(10, vector(functions.map(({ body }) => body))),
-    ]);
+    const module = new ByteWriter();
+    const section = (id: number, body: ByteWriter): void => {
+      module.push(id);
+      module.sized(body.bytes);
+    };
+    module.code(header);
+    section(1, written(vector(types)));
+    section(2, written(vector(imports)));
+    section(3, written(vector(functions.map((_, index) => unsigned(first + index)))));
+    section(7, written(vector(functions.map((one, index) => [...text(one.name), 0, ...unsigned(first + index)]))));
+    const code = written(unsigned(functions.length));
+    for (const { body } of functions) code.sized(body);
+    section(10, code);
+    return module.bytes;
   }
 
   #importOf(host: HostFunction): number {
@@ -65,6 +71,8 @@ function hostType(host: HostFunction): Bytes {
   ];
 }
 
-function section(id: number, body: Bytes): Bytes {
-  return [id, ...unsigned(body.length), ...body];
+function written(bytes: Bytes): ByteWriter {
+  const writer = new ByteWriter();
+  writer.code(bytes);
+  return writer;
 }

@@ -40,16 +40,19 @@ export function packIntegerWeights(packed: Uint8Array, weights: IntegerWeights):
   const isByte = integerWeightBytes(weights) === 1;
   const target = isByte ? new Int8Array(buffer, byteOffset, byteLength) : new Int16Array(buffer, byteOffset, byteLength / 2);
   const [rowStep, columnStep] = transposed ? [1, k] : [n, 1];
-  const centred = (row: number, column: number): number => {
-    if (row >= k || column >= n) return 0;
-    const zero = zeroPoints[zeroPoints.length === 1 ? 0 : column] ?? 0;
-    return (values[row * rowStep + column * columnStep] ?? 0) - zero;
-  };
+  const zeros = Int16Array.from({ length: n }, (_, column) => zeroPoints[zeroPoints.length === 1 ? 0 : column] ?? 0);
   let place = 0;
-  for (let first = 0; first < n; first += tileColumns)
-    for (let row = 0; row < k; row += 2)
-      for (let column = first; column < first + tileColumns; column += 1, place += 2) {
-        target[place] = centred(row, column);
-        target[place + 1] = centred(row + 1, column);
+  for (let first = 0; first < n; first += tileColumns) {
+    const last = Math.min(first + tileColumns, n);
+    for (let row = 0; row < k; row += 2, place += 2 * tileColumns) {
+      const hasPair = row + 1 < k;
+      for (let column = first, to = place; column < last; column += 1, to += 2) {
+        const from = row * rowStep + column * columnStep;
+        const zero = zeros[column] as number; // per element: unchecked
+        target[to] = (values[from] as number) - zero;
+        target[to + 1] = hasPair ? (values[from + rowStep] as number) - zero : 0;
       }
+      if (last < first + tileColumns) target.fill(0, place + 2 * (last - first), place + 2 * tileColumns);
+    }
+  }
 }
