@@ -1,10 +1,6 @@
 /** Mutual exclusion for asynchronous work. */
 
-<<<<<<< HEAD:src/concurrency/mutex.ts
-/** Serializes asynchronous work in the order of the calls. */
-=======
-/** Mutual exclusion for asynchronous work: runs one piece at a time, in the order of the calls. Runs of a model need it because they share memory. */
->>>>>>> h4:src/engine/execute/mutex.ts
+/** Serializes asynchronous work in the order of the calls. Runs of a model need it because they share memory. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve();
 
