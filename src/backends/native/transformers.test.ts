@@ -187,7 +187,7 @@ describe.skipIf(!existsSync(shared)).each(["tiny-random-gpt2", "tiny-random-llam
     });
 
     it("has a program for its first token when it is loaded", async () => {
-      expect(await (await load(name)).evidence()).toEqual([expect.stringMatching(/program of \d+ steps/)]);
+      expect(await (await load(name)).evidence()).toEqual([expect.stringMatching(/executable of \d+ steps/)]);
     });
 
     it("refuses a mask that does not go with its caches", async () => {
