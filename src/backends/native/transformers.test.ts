@@ -194,7 +194,7 @@ describe.skipIf(!existsSync(shared)).each(["tiny-random-gpt2", "tiny-random-llam
 
     it("has a program for its first token when it is loaded", async () => {
       expect(await (await load(name)).evidence()).toEqual([
-        expect.stringMatching(/program of \d+ steps/),
+        expect.stringMatching(/executable of \d+ steps/),
         expect.stringMatching(/^kernel checks: \d+ functions /),
       ]);
     });

@@ -149,9 +149,9 @@ export class Compiler {
    * Sets the branch path of the graphs traced next. The first graphs of a new path read further weights; results of folding them are shared by all
    * executables.
    */
-  openFoldingCache(way: string): void {
-    if (this.#branchPaths.has(way) || this.#branchPaths.size >= maxBranchPaths) return;
-    this.#branchPaths.add(way);
+  openFoldingCache(branchPath: string): void {
+    if (this.#branchPaths.has(branchPath) || this.#branchPaths.size >= maxBranchPaths) return;
+    this.#branchPaths.add(branchPath);
     this.#foldingCache.reopen();
   }
 
@@ -193,10 +193,12 @@ export class Compiler {
     const plan = this.#plan(graph, states, budget);
     budget.checkTime();
     if (!this.#defersKernels) this.#compileKernels(plan.kernels);
-    const program = new Executable(plan, this.#memory, (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride));
-    if (this.#defersKernels) this.#deferredKernels.set(program, plan.kernels);
+    const executable = new Executable(plan, this.#memory, (kernel, offsets, stride) =>
+      this.#threads.run(kernel, offsets, stride),
+    );
+    if (this.#defersKernels) this.#deferredKernels.set(executable, plan.kernels);
     this.#isFirst = false;
-    return program;
+    return executable;
   }
 
   /**
@@ -204,20 +206,20 @@ export class Compiler {
    * offset of the state block.
    */
   async execute(
-    program: Executable,
+    executable: Executable,
     inputs: TensorMap,
     wanted: ReadonlySet<string> | undefined,
     { state, yieldPolicy }: { readonly state?: number; readonly yieldPolicy: YieldPolicy },
   ): Promise<TensorMap> {
-    this.#compileKernels(this.#deferredKernels.get(program) ?? []);
-    this.#deferredKernels.delete(program);
-    program.writeInputs(inputs, state);
-    const { all } = program.steps;
+    this.#compileKernels(this.#deferredKernels.get(executable) ?? []);
+    this.#deferredKernels.delete(executable);
+    executable.writeInputs(inputs, state);
+    const { all } = executable.steps;
     for (let step = 0; step < all;) {
-      step = program.runSteps(step, yieldPolicy.deadline);
+      step = executable.runSteps(step, yieldPolicy.deadline);
       if (step < all) await yieldPolicy.yieldIfDue();
     }
-    return program.readOutputs(wanted);
+    return executable.readOutputs(wanted);
   }
 
   /** Terminates the threads and releases the memory. */

@@ -94,7 +94,7 @@ describe("a model in the engine", () => {
     expect(engine.bytes - before).toBeLessThan(65_536 + width * 4 * 16);
   });
 
-  it("has the weights that stand in its nodes for every program, also when most programs are gone", async () => {
+  it("has the weights of its nodes for every executable, also after most executables are evicted", async () => {
     const [large, little] = [wide(96 * 96), wide(96 * 8)];
     const constant = (name: string, shape: readonly number[], data: Float32Array): Buffer => {
       const fields = [...shape.map((size) => integer(1, size)), integer(2, 1), message(9, Buffer.from(data.buffer))];
@@ -167,7 +167,7 @@ describe("a model in the engine", () => {
 });
 
 describe("a caller that leaves", () => {
-  it("is told so whatever reason it has, in the middle of tracing as well: the model is not to blame", async () => {
+  it("throws ABORTED for an abort with any reason, also while tracing; the model is not at fault", async () => {
     const signal = AbortSignal.abort(new Error("a reason of its own"));
     await expect(load().engine.run(inputs(2), { signal })).rejects.toMatchObject({ code: "ABORTED" });
     const { model: read } = readOnnxModel(byteSourceOf(bytesOfModel()), "made up");

@@ -153,9 +153,9 @@ export class EngineModel {
   }
 
   #newDecoder(inputs: readonly TensorInfo[]): Decoder {
-    const maker = this.#compiler;
+    const compiler = this.#compiler;
     return new Decoder(inputs, {
-      memory: maker.memory,
+      memory: compiler.memory,
       trace: (values) => {
         try {
           return this.#trace(values);
@@ -166,12 +166,12 @@ export class EngineModel {
         }
       },
       compile: (graph, states) => {
-        const program = maker.compile(graph, { states, budget: new TraceBudget(this.#limits.trace) });
-        maker.closeFoldingCache();
-        return program;
+        const executable = compiler.compile(graph, { states, budget: new TraceBudget(this.#limits.trace) });
+        compiler.closeFoldingCache();
+        return executable;
       },
-      run: async (program, given, { outputs, state, signal }) =>
-        await maker.execute(program, given, new Set(outputs), { state, yieldPolicy: new YieldPolicy(signal) }),
+      run: async (executable, given, { outputs, state, signal }) =>
+        await compiler.execute(executable, given, new Set(outputs), { state, yieldPolicy: new YieldPolicy(signal) }),
     });
   }
 
@@ -206,11 +206,14 @@ export class EngineModel {
     return this.#compiler.describeKernelChecks();
   }
 
-  /** Returns one sentence that describes how the last run was computed. The backend reports it as evidence. */
+  /**
+   * Returns one sentence that describes how the last run was computed, such as "executable of 4 steps: 3 generated kernels, 1 interpreted". The backend
+   * `native` returns it from `LoadedModel.evidence`.
+   */
   describe(): string {
-    const { all = 0, interpreted = 0, programs = 0 } = this.lastStepCounts ?? {};
-    if (all === 0) return "no program yet";
-    const what = programs === 1 ? "program" : `${programs} programs`;
+    const { all = 0, interpreted = 0, executables = 0 } = this.lastStepCounts ?? {};
+    if (all === 0) return "no executable yet";
+    const what = executables === 1 ? "executable" : `${executables} executables`;
     return `${what} of ${all} steps: ${all - interpreted} generated kernels, ${interpreted} interpreted`;
   }
 }

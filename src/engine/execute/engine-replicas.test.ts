@@ -91,7 +91,7 @@ async function bits(engine: EngineModel, rows: number): Promise<string> {
 
 const sizes = [1, 3, 16, 200, 128, 7, 450];
 
-describe("copies of a model in one memory", () => {
+describe("replicas of a model in one memory", () => {
   it("give the bits of a model alone, side by side, and of whichever copy they were given the weights", async () => {
     const alone = load().engine;
     const all = members();
@@ -160,7 +160,7 @@ describe("copies of a model in one memory", () => {
     }
   });
 
-  it("do not give what is not packed, and nothing where copies were not spoken of", () => {
+  it("export no state before weights are packed, and none for a model that is no replica", () => {
     const { model: read } = readOnnxModel(bytesOfModel(), "made up");
     const replica = { replicaIds: members(), index: 0 };
     expect(new EngineModel(onnxSource(read), { features, optimize: true, replica }).exportState()).toBeUndefined();
@@ -168,8 +168,8 @@ describe("copies of a model in one memory", () => {
   });
 });
 
-describe("arenas of copies", () => {
-  it("that grow in turns by small steps leave no more behind than what they have", () => {
+describe("arenas of replicas", () => {
+  it("that grow alternately by small steps leave behind no more than they use", () => {
     const all = members();
     const first = new EngineMemory({ shared: true, replica: { replicaIds: all, index: 0 } });
     const second = new EngineMemory({ shared: true, replica: { replicaIds: all, index: 1 }, from: first.share() });

@@ -33,7 +33,7 @@ describe("operations along any axis", () => {
     );
   });
 
-  it("the largest and the smallest come in the interpreter's order, equals by their place, NaN first", () => {
+  it("top-k gives the interpreter's order: equal elements by position, NaN first", () => {
     fc.assert(
       fc.property(shapes, fc.nat(2), numeric, fc.boolean(), size(4), fc.nat(99), (shape, at, type, largest, splits, seed) => {
         const axis = at % shape.length;

@@ -1,4 +1,4 @@
-/** What a plan must never do: give two values one place while both are needed. */
+/** Plans: two values that are needed at the same time never share bytes. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseGraph } from "../ir/parse.ts";
@@ -122,7 +122,7 @@ all: float32[2,4,4] = concat(past, fresh) axis=1
 `;
   const withStates = (text: string): Plan => planGraph(parseGraph(text), { isModelConstant: () => true, states: ["past"] });
 
-  it("copies what is new alone, and keeps the whole outside of the arena", () => {
+  it("copies only the appended rows, and keeps the state outside of the arena", () => {
     const plan = withStates(
       `${appended}r: float32[8,4] = reshape(all) shape=[8,4]\ny: float32[8,4] = transpose(r) permutation=[0,1]\noutput y = y\noutput all = all`,
     );

@@ -18,7 +18,7 @@ describe("speeds of kernels", () => {
     expect(speeds.milliseconds(short)).toBeCloseTo(0.25 * 1.05, 10);
   });
 
-  it("are not told by calls that compute nothing", () => {
+  it("ignore calls that compute nothing", () => {
     const speeds = new KernelTimings();
     const nothing = softmax({ shape: [0, 4] });
     for (let call = 0; call < 5; call += 1) speeds.record(nothing, 0.001);

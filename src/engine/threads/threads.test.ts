@@ -155,7 +155,7 @@ describe("threads", () => {
     expect([...new Int32Array(memory.buffer, 16_384, 1000)]).toEqual(Array(1000).fill(1));
   });
 
-  it("refuse memory that is not shared, and kernels they were not told of", () => {
+  it("refuse memory that is not shared, and kernels that were not added", () => {
     const plain = new (wasmHost().Memory)({ initial: 1 });
     expect(() => start(2, plain, [])).toThrow(/shared memory/);
     expect(() => start(1, plain, []).run(count, [])).toThrow(/was not added/);

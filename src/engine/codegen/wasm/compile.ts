@@ -6,7 +6,7 @@ import { ModuleBuilder, importNames } from "./assembler/module-builder.ts";
 import { type WasmMemory, type WasmModule, wasmHost } from "./assembler/webassembly.ts";
 import type { Kernel, KernelCall, KernelFunction } from "./kernel.ts";
 
-/** Compiled kernel functions by kernel key. */
+/** The exported functions of compiled modules by kernel key. */
 export type KernelFunctions = ReadonlyMap<string, KernelFunction>;
 
 /** A compiled WebAssembly module and its exported functions, instantiated over one memory. */

@@ -8,7 +8,7 @@ import type { I32, Local } from "./assembler/expression.ts";
 import type { FunctionBuilder } from "./assembler/function-builder.ts";
 import { i32 } from "./assembler/scalar.ts";
 
-/** Bytes after every buffer that kernels may read but never write. */
+/** Bytes after the end of every buffer that kernels may read, because they load whole vectors. They never write them. */
 export const readPaddingBytes = 16;
 
 /** What a kernel returns: 0 on success. Other values are documented by the kernel that returns them. */
@@ -38,7 +38,7 @@ export interface Kernel {
   emit(f: FunctionBuilder): void;
 }
 
-/** The data that calls of a compiled kernel need: all but the code generator. */
+/** What calling a compiled kernel needs: a `Kernel` without its code generator. */
 export type KernelCall = Omit<Kernel, "emit">;
 
 /** The kernel without its code generator. */

@@ -33,20 +33,20 @@ export class DecodeSession {
   #length = 0;
   #isDisposed = false;
 
-  constructor(decoder: Decoder, turns: Mutex, capacity: number) {
+  constructor(decoder: Decoder, mutex: Mutex, capacity: number) {
     this.capacity = capacity;
     this.#decoder = decoder;
-    this.#mutex = turns;
+    this.#mutex = mutex;
   }
 
   /** Creates an empty session. Compiles and verifies the executable for one token. The caller must hold the model's mutex. */
-  static async start(decoder: Decoder, turns: Mutex, settings: DecodeSettings): Promise<DecodeSession> {
+  static async start(decoder: Decoder, mutex: Mutex, settings: DecodeSettings): Promise<DecodeSession> {
     const { capacity = defaultCapacity, signal } = settings;
     if (!Number.isSafeInteger(capacity) || capacity < 1)
       throw new InferyardError("INPUT_INVALID", `a capacity of ${capacity} tokens is invalid`, {
         remedy: "give an integer of at least 1",
       });
-    const session = new DecodeSession(decoder, turns, capacity);
+    const session = new DecodeSession(decoder, mutex, capacity);
     session.#cache = await decoder.createCache(Math.min(minCapacity, capacity), signal);
     return session;
   }

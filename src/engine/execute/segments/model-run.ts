@@ -59,9 +59,9 @@ export class ModelRun {
   #interpretedOps = 0;
   #gatheredBytes = 0;
 
-  constructor(number: number, pace: YieldPolicy, limits: RunLimits) {
+  constructor(number: number, yieldPolicy: YieldPolicy, limits: RunLimits) {
     this.number = number;
-    this.yieldPolicy = pace;
+    this.yieldPolicy = yieldPolicy;
     this.limits = limits;
   }
 
@@ -106,10 +106,10 @@ export class ModelRun {
   }
 
   /** Number of executables that ran, and steps of all segments that ran, each segment counted once. */
-  get steps(): StepCounts & { readonly programs: number } {
+  get steps(): StepCounts & { readonly executables: number } {
     const segments = [...this.#segments];
     return {
-      programs: segments.filter(({ hasExecutable }) => hasExecutable).length,
+      executables: segments.filter(({ hasExecutable }) => hasExecutable).length,
       all: segments.reduce((sum, { steps }) => sum + steps.all, this.#interpretedOps),
       interpreted: segments.reduce((sum, { steps }) => sum + steps.interpreted, this.#interpretedOps),
     };

@@ -144,7 +144,7 @@ describe("a model whose shapes depend on values", () => {
     const { engine } = load(model);
     for (const value of [2, 8, 3]) {
       expect(await engine.run({ x: row(value) })).toEqual(interpreted(model, { x: row(value) }));
-      expect(engine.describe()).toMatch(/^2 programs of \d steps: \d generated kernels, 0 interpreted$/);
+      expect(engine.describe()).toMatch(/^2 executables of \d steps: \d generated kernels, 0 interpreted$/);
     }
   });
 });
@@ -263,17 +263,17 @@ describe("what is asked in the middle", () => {
 });
 
 describe("a loop whose end depends on values", () => {
-  it("makes one program for all rounds, and none when it is run again for another number of them", async () => {
+  it("compiles one executable for all iterations, and none when it runs again with another trip count", async () => {
     const model = growingLoop(neighbours);
     const { engine, source } = load(model);
     for (const value of [1, 40, 3, 200]) {
       expect(await engine.run({ x: row(value) })).toEqual(interpreted(model, { x: row(value) }));
-      expect(engine.describe()).toMatch(/^program of \d steps: \d generated kernels, 0 interpreted$/);
+      expect(engine.describe()).toMatch(/^executable of \d steps: \d generated kernels, 0 interpreted$/);
     }
     expect(source.traces).toBe(5); // up to the loop, and behind it for each number of rows: nothing is left to compute there
   });
 
-  it("runs no round, or as many as it is told at most", async () => {
+  it("runs no iteration, or at most the maximum trip count", async () => {
     for (const max of [0, 1, 3]) {
       const model = growingLoop(neighbours, int64([], max));
       const { engine } = load(model);
@@ -310,7 +310,7 @@ describe("a loop whose end depends on values", () => {
 });
 
 describe("texts", () => {
-  it("are steps of a program: what is computed beside them is computed with kernels", async () => {
+  it("are steps of an executable whose other steps are kernels", async () => {
     const g = new GraphWriter();
     const texts = g.add("StringConcat", ["text", "text"]);
     const found = g.add("Equal", [texts, g.constant({ dataType: "string", shape: [], data: ["aa"] })]);
@@ -321,7 +321,7 @@ describe("texts", () => {
     const { engine } = load(model);
     const inputs = { text: { dataType: "string", shape: [2], data: ["a", "b"] } as const, x: row(3) };
     expect(await engine.run(inputs)).toEqual(interpreted(model, inputs));
-    expect(engine.describe()).toBe("program of 4 steps: 1 generated kernels, 3 interpreted");
+    expect(engine.describe()).toBe("executable of 4 steps: 1 generated kernels, 3 interpreted");
   });
 });
 
@@ -395,7 +395,7 @@ describe.skipIf(skip)(name, () => {
   );
 
   it.each(["tiny-random-t5", "tiny-random-bart", "tiny-random-whisper", "tiny-random-trocr"])(
-    "%s: both branches of its merged decoder are programs, and give what onnxruntime gives",
+    "%s: both branches of its merged decoder are executables, and give what onnxruntime gives",
     async (folder) => {
       const file = readFileSync(`${sharedData}${folder}/onnx/decoder_model_merged.onnx`);
       const { model } = readOnnxModel(file, folder);
@@ -414,7 +414,7 @@ describe.skipIf(skip)(name, () => {
             return [key, { ...empty, data: BigInt64Array.from(empty.data as BigInt64Array, () => 1n) }];
           return [key, { ...empty, data: Float32Array.from(empty.data as Float32Array, (_, at) => Math.sin(at)) }];
         });
-        expect(await expectSame(file, Object.fromEntries(inputs), 1e-4)).toMatch(/^program of .* 0 interpreted$/);
+        expect(await expectSame(file, Object.fromEntries(inputs), 1e-4)).toMatch(/^executable of .* 0 interpreted$/);
       }
     },
   );

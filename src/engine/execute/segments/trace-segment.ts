@@ -71,17 +71,17 @@ function traceUntilDependency(
   } catch (error) {
     if (!(error instanceof DataDependencyError)) throw error;
     const { message, liveValues } = error;
-    const question = dependencyOf(error);
-    if (question === undefined) throw new InferyardError("MODEL_UNSUPPORTED", message, { cause: error });
+    const dependency = dependencyOf(error);
+    if (dependency === undefined) throw new InferyardError("MODEL_UNSUPPORTED", message, { cause: error });
     const later = [...log.liveValues, ...[...liveValues].flatMap(tensorsIn)];
     // Values resolved earlier are constants by now.
-    return { after: question, needed: [...later.filter((value) => log.resolved(value) === undefined), ...usedBy(question)] };
+    return { after: dependency, needed: [...later.filter((value) => log.resolved(value) === undefined), ...usedBy(dependency)] };
   }
 }
 
-function usedBy(question: DataDependency): readonly Value[] {
-  if (question.kind === "value") return [question.value];
-  const { op } = question;
+function usedBy(dependency: DataDependency): readonly Value[] {
+  if (dependency.kind === "value") return [dependency.value];
+  const { op } = dependency;
   const used = op.kind === "node" ? op.inputs : [op.maxIterations, op.initialCondition, ...op.carried, ...op.captures.values()];
   return used.flatMap((each) => (each === undefined ? [] : tensorsIn(each)));
 }

@@ -16,7 +16,7 @@ export interface OperatorRule {
 /** Translations by operator: "Name" in the domain ai.onnx, "domain:Name" in others. Those of one operator are in ascending order of `since`. */
 export type OperatorFamily = Readonly<Record<string, readonly OperatorRule[]>>;
 
-/** One translation for all versions from `version` on: the list for an operator whose definition never changed in a way that matters here. */
+/** One translation for all versions from `version` on: the list for an operator all of whose definitions have the same translation. */
 export function since(version: number, translate: Translate): readonly OperatorRule[] {
   return [{ since: version, translate }];
 }

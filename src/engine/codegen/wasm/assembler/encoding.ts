@@ -53,7 +53,7 @@ export class ByteWriter {
   }
 }
 
-/** Unsigned LEB128 of an integer below 2^53. */
+/** Encodes an integer from 0 to below 2^53 as unsigned LEB128, WebAssembly's variable-length integers. */
 export function unsigned(value: number): Bytes {
   if (value < 128) return [value];
   const bytes: number[] = [];
@@ -63,7 +63,7 @@ export function unsigned(value: number): Bytes {
   return bytes;
 }
 
-/** Signed LEB128 of a 32-bit integer. */
+/** Encodes a signed 32-bit integer as LEB128. */
 export function signed32(value: number): Bytes {
   const bytes: number[] = [];
   let rest = value | 0;
@@ -72,7 +72,7 @@ export function signed32(value: number): Bytes {
   return bytes;
 }
 
-/** Signed LEB128 of a 64-bit integer. */
+/** Encodes a signed 64-bit integer as LEB128. */
 export function signed64(value: bigint): Bytes {
   const bytes: number[] = [];
   for (let rest = value; ; rest >>= 7n) {
@@ -82,13 +82,13 @@ export function signed64(value: bigint): Bytes {
   }
 }
 
-/** A UTF-8 name, preceded by its length in bytes. */
+/** Encodes a name as UTF-8, preceded by its length in bytes. */
 export function text(value: string): Bytes {
   const bytes = [...new TextEncoder().encode(value)];
   return [...unsigned(bytes.length), ...bytes];
 }
 
-/** A vector: the number of items, then the items. */
+/** Encodes a list of the binary format (which the specification calls a vector): the number of items, then the items. */
 export function vector(items: readonly Bytes[]): Bytes {
   return [...unsigned(items.length), ...items.flat()];
 }

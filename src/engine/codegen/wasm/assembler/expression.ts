@@ -7,13 +7,13 @@ import { type Code, unsigned } from "./encoding.ts";
 /** The value types of WebAssembly that kernels use. */
 export type ValueType = "i32" | "i64" | "f32" | "f64" | "v128";
 
-/** Instructions that leave one value of this type on the stack. */
+/** Code that leaves one value of this type on the operand stack. */
 export interface Expression<Type extends ValueType> {
   readonly type: Type;
   readonly code: Code;
 }
 
-/** Instructions that leave nothing on the stack. */
+/** Code that leaves nothing on the operand stack. */
 export interface Statement {
   readonly code: Code;
 }
@@ -23,15 +23,15 @@ export interface Local<Type extends ValueType> extends Expression<Type> {
   readonly index: number;
 }
 
-/** A 32-bit integer, also used for addresses and conditions. */
+/** An expression of a 32-bit integer, also used for addresses and conditions. */
 export type I32 = Expression<"i32">;
-/** A 64-bit integer. */
+/** An expression of a 64-bit integer. */
 export type I64 = Expression<"i64">;
-/** A float32. */
+/** An expression of a float32. */
 export type F32 = Expression<"f32">;
-/** A float64. */
+/** An expression of a float64. */
 export type F64 = Expression<"f64">;
-/** A 128-bit vector. Each instruction determines number and type of the lanes. */
+/** An expression of a 128-bit vector. Each instruction determines number and type of the lanes. */
 export type V128 = Expression<"v128">;
 
 /** The byte that encodes each value type in the binary format. */

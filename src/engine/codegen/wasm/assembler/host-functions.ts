@@ -17,7 +17,10 @@ export type HostFunction =
 
 const { acos, acosh, asin, asinh, atan, atanh, cosh, expm1, log1p, pow, sinh, tan } = Math;
 
-/** The implementations. `remainder` has the sign of the dividend, like C's fmod. */
+/**
+ * The JavaScript functions that generated code imports, because WebAssembly has no instruction for them. `remainder` has the sign of the dividend,
+ * like C's fmod.
+ */
 export const hostFunctions: Readonly<Record<HostFunction, (first: number, second: number) => number>> = {
   acos,
   acosh,
@@ -34,5 +37,5 @@ export const hostFunctions: Readonly<Record<HostFunction, (first: number, second
   remainder: (dividend, divisor) => dividend % divisor,
 };
 
-/** The functions that take two arguments; the others take one. */
+/** The imported JavaScript functions that take two arguments; all others take one. */
 export const binaryHostFunctions: ReadonlySet<HostFunction> = new Set<HostFunction>(["pow", "remainder"]);

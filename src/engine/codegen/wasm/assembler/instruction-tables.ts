@@ -2,16 +2,16 @@
 import { type Bytes, unsigned } from "./encoding.ts";
 import { type Expression, type I32, type Statement, type ValueType, expression } from "./expression.ts";
 
-/** An instruction with one operand. */
+/** The generator of an instruction with one operand. */
 export type Unary<Of extends ValueType, To extends ValueType = Of> = (value: Expression<Of>) => Expression<To>;
-/** An instruction with two operands. */
+/** The generator of an instruction with two operands. */
 export type Binary<Of extends ValueType, To extends ValueType = Of> = (a: Expression<Of>, b: Expression<Of>) => Expression<To>;
 /** A load from `address` + `offset` bytes. The constant offset is part of the instruction and takes no time. */
 export type Load<To extends ValueType> = (address: I32, offset?: number) => Expression<To>;
-/** A store of `value` to `address` + `offset` bytes. */
+/** The generator of an instruction that stores `value` at `address` + `offset` bytes. */
 export type Store<Of extends ValueType> = (address: I32, value: Expression<Of>, offset?: number) => Statement;
 
-/** One instruction per entry of a table, under the same name. */
+/** One instruction generator per entry of a table of opcodes, under the same name. */
 export type Named<Table, Instruction> = { readonly [name in keyof Table]: Instruction };
 
 /** Prefix byte of SIMD instructions; the opcode follows as LEB128. */

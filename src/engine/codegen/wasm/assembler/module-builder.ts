@@ -5,7 +5,7 @@ import type { WasmFeatures } from "./wasm-features.ts";
 import { FunctionBuilder } from "./function-builder.ts";
 import { type HostFunction, binaryHostFunctions } from "./host-functions.ts";
 
-/** Names under which modules import the memory and the functions of the host. */
+/** Names of the imports of every module: the memory it computes in, and the space of the host functions. */
 export const importNames = { memory: ["engine", "memory"], host: "host" } as const;
 
 const f64Code = 0x7c;
@@ -13,7 +13,7 @@ const f64Code = 0x7c;
 const header: Bytes = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 const maxPages = 65_536;
 
-/** Builds one module. */
+/** Builds one WebAssembly module from the code of its functions and returns its binary. */
 export class ModuleBuilder {
   readonly #features: WasmFeatures;
   readonly #imports: HostFunction[] = [];

@@ -91,7 +91,7 @@ const f64Binary = { add: 0xa0, sub: 0xa1, mul: 0xa2, div: 0xa3, min: 0xa4, max: 
 const f64Load = { load: [0x2b, 3] } as const;
 const f64Store = { store: [0x39, 3] } as const;
 
-/** Instructions on 32-bit integers. */
+/** Generators of the instructions on 32-bit integers. */
 export const i32: Named<typeof i32Binary, Binary<"i32">> &
   Named<typeof i32Load, Load<"i32">> &
   Named<typeof i32Store, Store<"i32">> & {
@@ -107,7 +107,7 @@ export const i32: Named<typeof i32Binary, Binary<"i32">> &
   ...unaries({ wrap: 0xa7 } as const, plain, "i64", "i32"),
 };
 
-/** Instructions on 64-bit integers. */
+/** Generators of the instructions on 64-bit integers. */
 export const i64: Named<typeof i64Binary, Binary<"i64">> &
   Named<typeof i64Compare, Binary<"i64", "i32">> &
   Named<typeof i64Load, Load<"i64">> &
@@ -129,7 +129,7 @@ export const i64: Named<typeof i64Binary, Binary<"i64">> &
   truncSatF64S: (value) => expression("i64", value.code, 0xfc, 6),
 };
 
-/** Instructions on float32. */
+/** Generators of the instructions on float32. */
 export const f32: Named<typeof f32Binary, Binary<"f32">> &
   Named<typeof f32Compare, Binary<"f32", "i32">> &
   Named<typeof f32Unary, Unary<"f32">> &
@@ -152,7 +152,7 @@ export const f32: Named<typeof f32Binary, Binary<"f32">> &
   ...unaries({ demote: 0xb6 } as const, plain, "f64", "f32"),
 };
 
-/** Instructions on float64. */
+/** Generators of the instructions on float64. */
 export const f64: Named<typeof f64Binary, Binary<"f64">> &
   Named<typeof f64Load, Load<"f64">> &
   Named<typeof f64Store, Store<"f64">> & {
@@ -168,12 +168,12 @@ export const f64: Named<typeof f64Binary, Binary<"f64">> &
   ...unaries({ convertI64S: 0xb9 } as const, plain, "i64", "f64"),
 };
 
-/** Copies `bytes` bytes from `source` to `target`, which may overlap (memory.copy). */
+/** Generates memory.copy: copies `bytes` bytes from address `source` to address `target`; the ranges may overlap. */
 export function copyMemory(target: I32, source: I32, bytes: I32): Statement {
   return { code: [target.code, source.code, bytes.code, 0xfc, 10, 0, 0] };
 }
 
-/** `whenTrue` where the condition is not 0, else `whenFalse`. Both are evaluated. */
+/** Generates `whenTrue` where the condition is not 0, else `whenFalse`. Both are evaluated. */
 export function select<Type extends ValueType>(
   condition: I32,
   whenTrue: Expression<Type>,

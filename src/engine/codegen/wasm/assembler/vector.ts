@@ -152,7 +152,7 @@ const shifts = { shl: 0xab, shrS: 0xac, shrU: 0xad } as const;
 /** A shift of every lane by the same number of bits. */
 export type Shift = (value: V128, bits: I32) => V128;
 
-/** Loads, stores and bitwise instructions. */
+/** Generators of loads, stores and bitwise instructions on vectors. */
 export const v128: Named<typeof v128Binary, Binary<"v128">> &
   Named<typeof v128Load, Load<"v128">> & {
     readonly store: Store<"v128">;
@@ -191,7 +191,7 @@ export const v128: Named<typeof v128Binary, Binary<"v128">> &
   load32Lane: (address, value, lane, offset = 0) => expression("v128", laneAccess(0x56, 2, address, value, lane, offset).code),
 };
 
-/** Instructions on four float32 lanes. */
+/** Generators of the instructions on four float32 lanes. */
 export const f32x4: Named<typeof f32x4Binary, Binary<"v128">> &
   Named<typeof f32x4Unary, Unary<"v128">> & {
     readonly splat: Unary<"f32", "v128">;
@@ -210,7 +210,7 @@ export const f32x4: Named<typeof f32x4Binary, Binary<"v128">> &
   relaxedMadd: (a, b, c) => expression("v128", a.code, b.code, c.code, simd(0x105)),
 };
 
-/** Instructions on two float64 lanes. */
+/** Generators of the instructions on two float64 lanes. */
 export const f64x2: Named<typeof f64x2Binary, Binary<"v128">> &
   Named<typeof f64x2Unary, Unary<"v128">> & {
     readonly const: (value: number) => V128;
@@ -226,7 +226,7 @@ export const f64x2: Named<typeof f64x2Binary, Binary<"v128">> &
   const: (value) => v128.const(repeated(float64Bytes(value), 2)),
 };
 
-/** Instructions on four 32-bit integer lanes. */
+/** Generators of the instructions on four 32-bit integer lanes. */
 export const i32x4: Named<typeof i32x4Binary, Binary<"v128">> &
   Named<typeof i32x4Unary, Unary<"v128">> &
   Named<typeof shifts, Shift> & {
@@ -246,7 +246,7 @@ export const i32x4: Named<typeof i32x4Binary, Binary<"v128">> &
   replaceLane: (value, lane, by) => expression("v128", value.code, by.code, simd(0x1c), lane),
 };
 
-/** Instructions on two 64-bit integer lanes. */
+/** Generators of the instructions on two 64-bit integer lanes. */
 export const i64x2: Named<typeof i64x2Binary, Binary<"v128">> &
   Named<typeof i64x2Unary, Unary<"v128">> & {
     readonly splat: Unary<"i64", "v128">;
@@ -260,7 +260,7 @@ export const i64x2: Named<typeof i64x2Binary, Binary<"v128">> &
   replaceLane: (value, lane, by) => expression("v128", value.code, by.code, simd(0x1e), lane),
 };
 
-/** Instructions on eight 16-bit integer lanes. */
+/** Generators of the instructions on eight 16-bit integer lanes. */
 export const i16x8: Named<typeof i16x8Binary, Binary<"v128">> &
   Named<typeof i16x8Unary, Unary<"v128">> & { readonly splat: Unary<"i32", "v128"> } = {
   ...binaries(i16x8Binary, simd, "v128", "v128"),
@@ -268,13 +268,13 @@ export const i16x8: Named<typeof i16x8Binary, Binary<"v128">> &
   ...unaries({ splat: 0x10 } as const, simd, "i32", "v128"),
 };
 
-/** Instructions on sixteen 8-bit integer lanes. */
+/** Generators of the instructions on sixteen 8-bit integer lanes. */
 export const i8x16: Named<typeof i8x16Binary, Binary<"v128">> & { readonly splat: Unary<"i32", "v128"> } = {
   ...binaries(i8x16Binary, simd, "v128", "v128"),
   ...unaries({ splat: 0x0f } as const, simd, "i32", "v128"),
 };
 
-/** Selects four 32-bit lanes of the eight of `a` (0 to 3) and `b` (4 to 7). */
+/** Generates a vector of four 32-bit lanes selected from `a` (0 to 3) and `b` (4 to 7). */
 export function shuffle32(a: V128, b: V128, lanes: readonly [number, number, number, number]): V128 {
   const bytes = lanes.flatMap((lane) => [0, 1, 2, 3].map((byte) => lane * 4 + byte));
   return expression("v128", a.code, b.code, simd(0x0d), bytes);

@@ -15,7 +15,7 @@ export interface WasmMemory {
   grow(pages: number): number;
 }
 
-/** An exported function. */
+/** A function that a module exports: kernels take and return 32-bit integers. */
 export type WasmExport = (...values: number[]) => number;
 
 /** An instantiated module. */

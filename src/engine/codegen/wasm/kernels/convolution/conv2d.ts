@@ -45,8 +45,9 @@ export type ConvolutionType = "float32" | "int32";
 const multiplyAddsPerNanosecond = 20;
 
 /**
- * Creates the kernel. Parameters: x, weights [outChannels, inChannels / groups, height, width], bias and residual if requested, y, and scratch when
- * `scratchBytes` is not 0. Pieces: 8 positions of one image and group, or planes when every channel is a group of its own.
+ * Generates the kernel of a 2-D convolution. Parameters: x, weights [outChannels, inChannels / groups, height, width], bias and residual if
+ * requested, y, and scratch when `scratchBytes` is not 0. One piece (unit of parallel work) computes 8 positions of one image and group, or a plane
+ * when every channel is a group of its own.
  */
 export function conv2d(request: Conv2dRequest): Kernel {
   const { batch, inChannels, outChannels, groups = 1, bias = false, activation = "none", residual = "none" } = request;

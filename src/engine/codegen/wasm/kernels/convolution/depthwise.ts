@@ -21,8 +21,9 @@ export interface DepthwiseRequest extends Epilogue {
 }
 
 /**
- * Creates the kernel. Parameters: x [batch, channels, height, width], weights [channels, 1, height, width], bias and residual if requested, y, and
- * scratch when `scratchBytes` is not 0. Pieces: planes.
+ * Generates the kernel of a depthwise convolution, in which each channel has a filter of its own. Parameters: x [batch, channels, height, width],
+ * weights [channels, 1, height, width], bias and residual if requested, y, and scratch when `scratchBytes` is not 0. One piece (unit of parallel
+ * work) computes one plane.
  */
 export function depthwise(request: DepthwiseRequest): Kernel {
   const { batch, channels, window, bias, activation, residual, type } = request;

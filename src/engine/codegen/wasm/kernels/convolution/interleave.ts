@@ -23,7 +23,7 @@ export interface InterleavedAxis {
   readonly length: number;
 }
 
-/** Shapes of the phases and of the interleaved output. */
+/** Shapes of the phases, see `convolution-transpose-phases.ts`, and of the interleaved output. */
 export interface InterleaveRequest {
   /** Batch times channels. */
   readonly planes: number;
@@ -31,8 +31,8 @@ export interface InterleaveRequest {
 }
 
 /**
- * Creates the kernel. Parameters: x [planes, phases of each axis, phase length of each axis], y [planes, output length of each axis], float32.
- * Pieces: rows of y.
+ * Generates the kernel that interleaves the phases of a decomposed transposed convolution to its output. Parameters: x [planes, phases of each axis,
+ * phase length of each axis], y [planes, output length of each axis], float32. One piece (unit of parallel work) writes one row of y.
  */
 export function interleave({ planes, axes }: InterleaveRequest): Kernel {
   const outer = axes.slice(0, -1);

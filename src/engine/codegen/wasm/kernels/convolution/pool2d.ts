@@ -10,7 +10,7 @@ import { copyPlane, fillMargins, isUnpadded, paddedPlaneBytes } from "./padded-p
 import { type WindowPosition, forWindowPositions } from "./sliding-window.ts";
 import { type ResolvedWindow, type Window, resolveWindow } from "./window.ts";
 
-/** Shapes and kind of one 2-D pooling kernel. */
+/** Shapes and kind (max or average) of one 2-D pooling kernel. */
 export interface Pool2dRequest {
   /** Batch times channels. */
   readonly planes: number;
@@ -23,7 +23,10 @@ export interface Pool2dRequest {
   readonly countedPads?: readonly [top: number, left: number, bottom: number, right: number];
 }
 
-/** Creates the kernel. Parameters: x [planes, height, width], y, and scratch when `scratchBytes` is not 0. Pieces: planes. */
+/**
+ * Generates the kernel of 2-D max or average pooling. Parameters: x [planes, height, width], y, and scratch when `scratchBytes` is not 0. One piece
+ * (unit of parallel work) computes one plane.
+ */
 export function pool2d(request: Pool2dRequest): Kernel {
   const { planes, kind, countedPads = [0, 0, 0, 0] } = request;
   const window = resolveWindow(request.window);

@@ -7,7 +7,7 @@ import { floatBytes, indices, laneCount } from "../loops/lanes.ts";
 import { loadStrided } from "./im2col.ts";
 import { type ResolvedWindow, isUnrolled } from "./window.ts";
 
-/** Four neighbouring output positions, or fewer at the end of a row. */
+/** Up to four neighbouring output positions of one row, which are computed in the lanes of one vector. */
 export interface WindowPosition {
   /** Output row. */
   readonly row: I32;

@@ -14,7 +14,7 @@ export interface Window {
   readonly pads?: readonly [top: number, left: number, bottom: number, right: number];
 }
 
-/** The depth axis of a 3-D window, before height and width. All members count planes. */
+/** The depth axis of a 3-D window, which precedes height and width. All members count planes. */
 export interface DepthWindow {
   readonly input: number;
   readonly size: number;
@@ -46,7 +46,7 @@ export function resolveWindow(window: Window): ResolvedWindow {
 /** Windows with more taps use loops instead of unrolled code, which bounds the code size for adversarial models. */
 const maxUnrolledTaps = 64;
 
-/** Whether generated code is unrolled over the taps of this window; otherwise it contains a loop. */
+/** Whether generated code is unrolled over the elements (taps) of this window. If false, it contains a loop over them, which bounds its size. */
 export function isUnrolled({ size }: ResolvedWindow): boolean {
   return size[0] * size[1] <= maxUnrolledTaps;
 }

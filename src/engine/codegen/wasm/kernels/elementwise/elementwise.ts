@@ -18,8 +18,9 @@ import { emitStep } from "./steps.ts";
 const blockElements = 1024;
 
 /**
- * Creates the kernel. Parameters: input0, input1, ..., output. Pieces: rows of the collapsed shape, or blocks of 1,024 elements when that is a single
- * row. Throws CONTRACT_VIOLATION during code generation for requests that `supportsElementwise` rejects.
+ * Generates the kernel of a fused chain of elementwise operations. Parameters: input0, input1, ..., output. One piece (unit of parallel work) is a
+ * row of the collapsed shape, or a block of 1,024 elements when that is a single row. Throws CONTRACT_VIOLATION during code generation for requests
+ * that `supportsElementwise` rejects.
  */
 export function elementwise(request: ElementwiseRequest): Kernel {
   const { shape, inputs, steps, output } = request;

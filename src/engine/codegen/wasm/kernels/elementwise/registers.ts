@@ -11,7 +11,7 @@ import { type ElementwiseType, elementBytes } from "./request.ts";
 /** Types in registers. 8- and 16-bit integers are held as int32, float16 as float32, and bool as a mask with all bits of a lane set or clear. */
 export type RegisterType = "float32" | "float64" | "int32" | "uint32" | "int64" | "bool";
 
-/** Four elements: one vector, or two vectors of two lanes for int64 and float64. */
+/** Four elements in registers: one vector, or two vectors of two lanes each for int64 and float64. */
 export interface RegisterValue {
   readonly type: RegisterType;
   readonly parts: readonly Local<"v128">[];

@@ -7,27 +7,27 @@ import { i32, select } from "../../assembler/scalar.ts";
 /** A size in generated code: a number that is compiled into the code, or an expression that is evaluated at run time. */
 export type Size = number | I32;
 
-/** Converts a size to an expression. */
+/** A size as an i32 expression: a constant size becomes a constant, an expression stays. */
 export function sizeValue(size: Size): I32 {
   return typeof size === "number" ? i32.const(size) : size;
 }
 
-/** Multiplies a size by a constant factor. */
+/** A size times a constant factor. A constant size is multiplied at once. */
 export function scaleSize(size: Size, factor: number): Size {
   return typeof size === "number" ? size * factor : i32.mul(size, i32.const(factor));
 }
 
-/** The smaller of two signed integers. */
+/** Generates the smaller of two signed 32-bit integers. Both expressions are emitted twice. */
 export function minimum(a: I32, b: I32): I32 {
   return select(i32.ltS(a, b), a, b);
 }
 
-/** The larger of two signed integers. */
+/** Generates the larger of two signed 32-bit integers. Both expressions are emitted twice. */
 export function maximum(a: I32, b: I32): I32 {
   return select(i32.gtS(a, b), a, b);
 }
 
-/** The address base + index * bytes. */
+/** Generates the address base + index * bytes. */
 export function offsetBy(base: I32, index: I32, bytes: Size): I32 {
   if (bytes === 0) return base;
   return i32.add(base, bytes === 1 ? index : i32.mul(index, sizeValue(bytes)));
@@ -45,7 +45,10 @@ export function unravel(f: FunctionBuilder, place: I32, shape: readonly Size[]):
   return shape.length === 0 ? [] : [rest, ...coordinates];
 }
 
-/** The address of an element: base plus the sum of coordinate * stride over all axes. Strides are in bytes. */
+/**
+ * Generates the address of an element: base plus the sum of coordinate * stride over all axes. Strides are in bytes, one per coordinate; a missing
+ * one throws RangeError.
+ */
 export function addressAt(base: I32, coordinates: readonly I32[], strides: readonly Size[]): I32 {
   return coordinates.reduce<I32>((sum, coordinate, axis) => offsetBy(sum, coordinate, at(strides, axis)), base);
 }

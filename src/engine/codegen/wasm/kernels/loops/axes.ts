@@ -1,7 +1,7 @@
 /** Merges neighbouring axes that every operand stores contiguously, which leaves one or two axes for most broadcasts. */
 import { at } from "../../../../../checked.ts";
 
-/** A loop axis: its size, and the stride of every operand in elements. */
+/** One axis of a loop nest: its size, and the stride of each operand along it, in elements. */
 export interface Axis {
   readonly size: number;
   readonly strides: readonly number[];

@@ -4,7 +4,7 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";
 import { type Size, sizeValue } from "./addressing.ts";
 
-/** A range that is divided into blocks. */
+/** A range of indices that a loop runs over in blocks. */
 export interface BlockRange {
   /** Index of the current block. */
   readonly block: I32;

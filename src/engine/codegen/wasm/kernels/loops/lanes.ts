@@ -3,11 +3,11 @@ import type { I32, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { v128 } from "../../assembler/vector.ts";
 
-/** Bytes of a vector. */
+/** Bytes of a WebAssembly vector (v128). */
 export const vectorBytes = 16;
-/** 32-bit lanes of a vector. */
+/** 32-bit lanes of a WebAssembly vector (v128). */
 export const laneCount = 4;
-/** Bytes of a float32. */
+/** Bytes of a float32, also used for int32. */
 export const floatBytes = 4;
 
 /** The array of the integers from 0 to `count` - 1, such as the numbers of lanes. */

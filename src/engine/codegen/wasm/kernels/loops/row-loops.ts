@@ -11,39 +11,39 @@ export type RowLength = number | { readonly vectors: I32; readonly rest: number 
 
 /**
  * Generates `body` for every vector of a row. `lanes` is 4 except for the last vector, which may be shorter; `offset` is in bytes from the start of the
- * row. The loop is unrolled `ways` times, `way` counting from 0, so that dependent operations can overlap.
+ * row. The loop is unrolled `unroll` times, `copy` counting from 0, so that dependent operations can overlap.
  */
 export function forVectors(
   f: FunctionBuilder,
   length: RowLength,
-  body: (offset: I32, lanes: number, way: number) => void,
-  ways: number = 1,
+  body: (offset: I32, lanes: number, copy: number) => void,
+  unroll: number = 1,
 ): void {
   if (typeof length !== "number") {
-    forDynamicVectors(f, length, body, ways);
+    forDynamicVectors(f, length, body, unroll);
     return;
   }
-  const rounds = Math.floor(length / (4 * ways));
+  const rounds = Math.floor(length / (4 * unroll));
   if (rounds > 0) {
     const offset = f.value(i32.const(0));
     f.doWhile(
       () => {
-        for (const way of indices(ways)) body(way === 0 ? offset : i32.add(offset, i32.const(way * vectorBytes)), 4, way);
-        f.increase(offset, ways * vectorBytes);
+        for (const copy of indices(unroll)) body(copy === 0 ? offset : i32.add(offset, i32.const(copy * vectorBytes)), 4, copy);
+        f.increase(offset, unroll * vectorBytes);
       },
-      () => i32.ne(offset, i32.const(rounds * ways * vectorBytes)),
+      () => i32.ne(offset, i32.const(rounds * unroll * vectorBytes)),
     );
   }
-  for (let first = rounds * ways * 4, way = 0; first < length; first += 4, way += 1)
-    body(i32.const(first * 4), Math.min(4, length - first), way);
+  for (let first = rounds * unroll * 4, copy = 0; first < length; first += 4, copy += 1)
+    body(i32.const(first * 4), Math.min(4, length - first), copy);
 }
 
-/** Implements `forVectors` for lengths that are known at run time. Vectors that do not fill an unrolled iteration are passed `way` 0. */
+/** Implements `forVectors` for lengths that are known at run time. Vectors that do not fill an unrolled iteration are passed `copy` 0. */
 function forDynamicVectors(
   f: FunctionBuilder,
   { vectors, rest }: Exclude<RowLength, number>,
-  body: (offset: I32, lanes: number, way: number) => void,
-  ways: number,
+  body: (offset: I32, lanes: number, copy: number) => void,
+  unroll: number,
 ): void {
   const offset = f.value(i32.const(0));
   const end = f.value(i32.mul(vectors, i32.const(vectorBytes)));
@@ -51,11 +51,11 @@ function forDynamicVectors(
     f.while(
       () => i32.ltU(offset, last),
       () => {
-        for (const way of indices(written)) body(way === 0 ? offset : i32.add(offset, i32.const(way * vectorBytes)), 4, way);
+        for (const copy of indices(written)) body(copy === 0 ? offset : i32.add(offset, i32.const(copy * vectorBytes)), 4, copy);
         f.increase(offset, written * vectorBytes);
       },
     );
-  if (ways > 1) upTo(f.value(i32.mul(i32.divU(end, i32.const(ways * vectorBytes)), i32.const(ways * vectorBytes))), ways);
+  if (unroll > 1) upTo(f.value(i32.mul(i32.divU(end, i32.const(unroll * vectorBytes)), i32.const(unroll * vectorBytes))), unroll);
   upTo(end, 1);
   if (rest > 0) body(offset, rest, 0);
 }
@@ -77,13 +77,13 @@ export function reduceRow(
   element: (offset: I32, lanes: number) => V128,
   cost: "cheap" | "costly" = "cheap",
 ): Local<"v128"> {
-  const ways = cost === "cheap" && (typeof length !== "number" || length >= 32) ? 4 : 1;
-  const totals = indices(ways).map(() => f.value(identity));
-  const body = (offset: I32, lanes: number, way: number): void => {
-    const total = totals[way];
+  const unroll = cost === "cheap" && (typeof length !== "number" || length >= 32) ? 4 : 1;
+  const totals = indices(unroll).map(() => f.value(identity));
+  const body = (offset: I32, lanes: number, copy: number): void => {
+    const total = totals[copy];
     if (total !== undefined) f.set(total, combine(total, keepLanes(element(offset, lanes), identity, lanes)));
   };
-  forVectors(f, length, body, ways);
+  forVectors(f, length, body, unroll);
   const sum = f.value(totals.slice(1).reduce<V128>((all, total) => combine(all, total), totals[0] ?? identity));
   return f.value(acrossLanes(sum, combine));
 }

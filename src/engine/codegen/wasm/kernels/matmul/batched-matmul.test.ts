@@ -47,7 +47,7 @@ function expectProduct(request: BatchedMatmulRequest, splits: number, set = feat
 const size = (max: number) => fc.integer({ min: 1, max });
 
 describe("batched matmul", () => {
-  it("equals the definition, whichever way each matrix lies", () => {
+  it("equals the definition for matrices stored by rows or by columns", () => {
     const layouts = fc.constantFrom("rows", "columns", "apart");
     fc.assert(
       fc.property(

@@ -49,7 +49,10 @@ const maxDotRows = 3;
 const panelsForFewRows: readonly number[] = [4, 2];
 const floatsPerNanosecond = 22;
 
-/** Creates the kernel. Parameters: a, b, c, and scratch when `scratchBytes` is not 0. Pieces: panels of columns of one product. */
+/**
+ * Generates the kernel of a batch of matrix products with any strides. Parameters: a, b, c, and scratch when `scratchBytes` is not 0. One piece (unit
+ * of parallel work) is a panel of columns of one product.
+ */
 export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
   const { m, n, k, batch, a, b, alpha = 1, type = "float32" } = request;
   const isDots = type === "float32" && m <= maxDotRows && b.row === 1 && a.column === 1 && b.column > 1;
@@ -68,8 +71,8 @@ export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
     pieces: panels * product(batch),
     pieceNanoseconds: (m * Math.min(n, width) * k) / floatsPerNanosecond + 10,
     scratchBytes: copies ? Math.ceil(k / laneCount) * laneCount * tileColumns * floatBytes : 0,
-    emit(f, offsets, from, to, told) {
-      const sizes = productSizes(request, width, (name, size) => told[name] ?? size);
+    emit(f, offsets, from, to, dynamic) {
+      const sizes = productSizes(request, width, (name, size) => dynamic[name] ?? size);
       const panelCount = sizeValue(sizes.panels);
       f.range(from, to, 1, (piece) => {
         const index = f.value(i32.divU(piece, panelCount));

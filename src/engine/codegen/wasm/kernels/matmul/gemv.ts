@@ -22,7 +22,7 @@ export interface GemvPanel {
   store(sums: readonly (readonly Local<"v128">[])[]): void;
 }
 
-/** A matrix-vector product. */
+/** A product of one row (vector) and a matrix of packed weights. */
 export interface Gemv {
   readonly n: number;
   readonly depth: number;
@@ -32,7 +32,7 @@ export interface Gemv {
   readonly pieces: { readonly from: I32; readonly to: I32 };
 }
 
-/** Number of pieces of a product with `n` columns. Piece i computes the panels i and i + pieces. */
+/** Number of pieces (units of parallel work) of a product with `n` columns. Piece i computes the panels i and i + pieces. */
 export function gemvPieces(n: number): number {
   return Math.ceil(Math.ceil(n / tileColumns) / 2);
 }
@@ -77,35 +77,39 @@ function emitPanels(
   { depth, a: row, b: first, apartBytes }: GemvOperands,
   panels: readonly GemvPanel[],
 ): void {
-  const ways = accumulatorsFor(panels.length);
-  const sums = indices(ways).map((way) =>
-    panels.map(({ vectors, start }) => indices(vectors).map((vector) => f.value(way === 0 ? start(vector) : v128.zero))),
+  const accumulators = accumulatorsFor(panels.length);
+  const sums = indices(accumulators).map((accumulator) =>
+    panels.map(({ vectors, start }) => indices(vectors).map((vector) => f.value(accumulator === 0 ? start(vector) : v128.zero))),
   );
   const a = f.value(row);
   const b = f.value(first);
   const add = (count: number): void => {
-    for (const way of indices(count)) {
-      const factor = f.value(v128.load32Splat(a, way * floatBytes));
-      for (const [panel, ofPanel] of (sums[way] ?? []).entries())
+    for (const accumulator of indices(count)) {
+      const factor = f.value(v128.load32Splat(a, accumulator * floatBytes));
+      for (const [panel, ofPanel] of (sums[accumulator] ?? []).entries())
         for (const [vector, sum] of ofPanel.entries()) {
-          const columns = v128.load(b, panel * apartBytes + (way * tileColumns + vector * laneCount) * floatBytes);
+          const columns = v128.load(b, panel * apartBytes + (accumulator * tileColumns + vector * laneCount) * floatBytes);
           f.set(sum, f.madd(factor, columns, sum));
         }
     }
     f.increase(a, count * floatBytes);
     f.increase(b, count * tileColumns * floatBytes);
   };
-  const rounds = Math.floor(depth / ways);
+  const rounds = Math.floor(depth / accumulators);
   if (rounds > 0) {
-    const end = f.value(i32.add(a, i32.const(rounds * ways * floatBytes)));
+    const end = f.value(i32.add(a, i32.const(rounds * accumulators * floatBytes)));
     f.doWhile(
-      () => add(ways),
+      () => add(accumulators),
       () => i32.ne(a, end),
     );
   }
-  if (depth % ways > 0) add(depth % ways);
+  if (depth % accumulators > 0) add(depth % accumulators);
   for (const [panel, { store }] of panels.entries()) {
-    const [start = [], ...others] = sums.map((way) => way[panel] ?? []);
-    store([start.map((sum, vector) => f.value(others.reduce<V128>((all, way) => f32x4.add(all, way[vector] ?? sum), sum)))]);
+    const [start = [], ...others] = sums.map((accumulator) => accumulator[panel] ?? []);
+    store([
+      start.map((sum, vector) =>
+        f.value(others.reduce<V128>((all, accumulator) => f32x4.add(all, accumulator[vector] ?? sum), sum)),
+      ),
+    ]);
   }
 }

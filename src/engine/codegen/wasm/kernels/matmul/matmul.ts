@@ -34,8 +34,8 @@ export interface MatmulRequest {
 const multiplyAddsPerNanosecond = 25;
 
 /**
- * Creates the kernel. Parameters: a, b, then bias and residual if requested, then c. Pieces: panels of 8 columns (pairs of panels for one row), or
- * blocks of 4 rows where m is large.
+ * Generates the kernel of a matrix product with packed constant weights and a fused epilogue. Parameters: a, b, then bias and residual if requested,
+ * then c. One piece (unit of parallel work) is a panel of 8 columns (a pair of panels for one row), or a block of 4 rows where m is large.
  */
 export function matmul(request: MatmulRequest): Kernel {
   const { m, n, k, aStride = k, cStride = n, alpha = 1, bias = false, activation = "none", residual = "none" } = request;

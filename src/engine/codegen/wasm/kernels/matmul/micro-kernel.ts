@@ -12,12 +12,12 @@ import { i32x4, v128 } from "../../assembler/vector.ts";
 import { type Size, sizeValue, scaleSize } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount } from "../loops/lanes.ts";
 
-/** Rows of a tile. */
+/** Maximum number of rows of a tile, the part of C that is kept in registers. */
 export const tileRows = 4;
 /** Columns of a tile and of a panel of packed weights. */
 export const tileColumns = 8;
 
-/** The arithmetic of a tile: float32, int32, or pairs of 16-bit integers. */
+/** How a tile loads and accumulates its elements: as float32, as int32, or as pairs of 16-bit integers. */
 export interface TileArithmetic {
   /** Loads four columns of B. */
   loadColumns(b: I32, offset: number): V128;
@@ -36,7 +36,7 @@ export const int32TileArithmetic: TileArithmetic = {
   accumulate: (_f, factor, columns, sum) => i32x4.add(sum, i32x4.mul(factor, columns)),
 };
 
-/** One tile of a matrix product. */
+/** Size, addresses and strides of one tile, the part of the product C that is computed in registers. */
 export interface Tile {
   readonly rows: number;
   /** Number of vectors of four columns. */

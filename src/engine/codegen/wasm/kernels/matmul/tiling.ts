@@ -10,7 +10,7 @@ import { i32 } from "../../assembler/scalar.ts";
 import { minimum } from "../loops/addressing.ts";
 import { tileColumns, tileRows } from "./micro-kernel.ts";
 
-/** How a product is divided into pieces and tiles. */
+/** How a matrix product is divided into pieces (units of parallel work) and these into tiles. */
 export interface Tiling {
   readonly m: number;
   readonly n: number;

@@ -36,7 +36,10 @@ export interface ScatterElementsRequest extends IndexedElements {
 /** Elements per piece of a single long row. */
 const blockElements = 1024;
 
-/** Creates the kernel. Parameters: x, index, y. Returns 0 or `indexOutOfRange`. Pieces: rows of the indices, or blocks of 1,024 when they are one row. */
+/**
+ * Generates the kernel of ONNX GatherElements. Parameters: x, index, y. Returns the status 0 or `indexOutOfRange`. One piece (unit of parallel work)
+ * is a row of the indices, or a block of 1,024 when they are one row.
+ */
 export function gatherElements({ shape, strides, axis, size, elementBytes, indexType }: GatherElementsRequest): Kernel {
   const axes = collapseAxes(shape, [contiguousStrides(shape), strides.with(axis, 0)]);
   const outer = axes.slice(0, -1);
@@ -90,8 +93,9 @@ export function gatherElements({ shape, strides, axis, size, elementBytes, index
 const blockColumns = 256;
 
 /**
- * Creates the kernel. Parameters: index, updates, y, which already holds the data. Returns 0 or `indexOutOfRange`. Updates can only collide along the
- * axis, so pieces are positions of all other axes, the last of them in blocks of 256. Within a piece updates are applied in order.
+ * Generates the kernel of ONNX ScatterElements. Parameters: index, updates, y, which already holds the data. Returns the status 0 or
+ * `indexOutOfRange`. Updates can only collide along the axis, so a piece (unit of parallel work) is a position of all other axes, the last of them in
+ * blocks of 256. Within a piece updates are applied in order.
  */
 export function scatterElements({ shape, strides, axis, size, type, reduction, indexType }: ScatterElementsRequest): Kernel {
   const dense = contiguousStrides(shape);

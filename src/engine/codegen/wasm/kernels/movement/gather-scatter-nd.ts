@@ -35,7 +35,10 @@ export interface ScatterBlocksRequest extends IndexedBlocks {
   readonly reduction: ScatterReduction;
 }
 
-/** Creates the kernel. Parameters: x, index, y. Returns 0 or `indexOutOfRange`. Pieces: rows of indices. */
+/**
+ * Generates the kernel of ONNX GatherND. Parameters: x, index, y. Returns the status 0 or `indexOutOfRange`. One piece (unit of parallel work) is one
+ * row of indices.
+ */
 export function gatherBlocks(request: GatherBlocksRequest): Kernel {
   const { rows, sizes, strides, length, indexType, batchRows, batchLength, elementBytes } = request;
   const isOneBatch = batchRows >= rows;
@@ -67,8 +70,8 @@ export function gatherBlocks(request: GatherBlocksRequest): Kernel {
 const pieceElements = 256;
 
 /**
- * Creates the kernel. Parameters: index, updates, y, which already holds the data. Returns 0 or `indexOutOfRange`. A piece is a part of 256 elements of
- * all blocks, so updates of the same element are in one piece and are applied in order.
+ * Generates the kernel of ONNX ScatterND. Parameters: index, updates, y, which already holds the data. Returns the status 0 or `indexOutOfRange`. One
+ * piece (unit of parallel work) is a part of 256 elements of all blocks, so updates of the same element are in one piece and are applied in order.
  */
 export function scatterBlocks(request: ScatterBlocksRequest): Kernel {
   const { rows, sizes, strides, length, indexType, type, reduction } = request;

@@ -17,7 +17,10 @@ export interface GatherRequest {
   readonly indexType: IndexType;
 }
 
-/** Creates the kernel. Parameters: x, index, y. Returns 0 or `indexOutOfRange`. Pieces: outer * count rows. */
+/**
+ * Generates the kernel of ONNX Gather. Parameters: x, index, y. Returns the status 0 or `indexOutOfRange`. One piece (unit of parallel work) copies
+ * one of outer * count rows.
+ */
 export function gather(request: GatherRequest): Kernel {
   const { outer, n, inner, count, elementBytes, indexType } = request;
   const rowBytes = inner * elementBytes;

@@ -4,10 +4,10 @@ import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32, i64 } from "../../assembler/scalar.ts";
 import { offsetBy } from "../loops/addressing.ts";
 
-/** Element type of a tensor of indices. */
+/** Element type of a tensor of indices: int32 or int64. */
 export type IndexType = "int32" | "int64";
 
-/** Kernel status if an index is out of range. The output elements of that index are not written. */
+/** Status that a kernel returns if an index is out of range. The output elements of that index are not written. */
 export const indexOutOfRange = 1;
 
 /**

@@ -87,7 +87,7 @@ describe("strided copy", () => {
     );
   });
 
-  it("turns a transpose around", () => {
+  it("undoes a transpose", () => {
     const source = numbers(4, 64);
     const from = [1, -8];
     const result = copied({ shape: [8, 8], from, to: [8, 1], elementBytes: 4 }, source, 64, 3, 56);

@@ -29,7 +29,10 @@ export interface StridedCopyRequest {
 /** Bytes per piece of a contiguous copy. */
 const blockBytes = 16_384;
 
-/** Creates the kernel. Parameters: x, y, each aligned to the element size. Pieces: rows, groups of four rows of a transpose, or blocks of 16 KiB. */
+/**
+ * Generates the kernel that copies a tensor from one strided layout to another. Parameters: x, y, each aligned to the element size. One piece (unit
+ * of parallel work) is a row, a group of four rows of a transpose, or a block of 16 KiB.
+ */
 export function stridedCopy(request: StridedCopyRequest): Kernel {
   const { shape, from: source, to: target, elementBytes } = request;
   const axes = collapseAxes(shape, [source, target]);

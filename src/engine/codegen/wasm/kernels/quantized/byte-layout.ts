@@ -15,10 +15,10 @@ export const stepDepth = 4;
  * where the sums fit, which in MiniLM they do for 94 % of the tiles, with 12 for 98.6 %.
  */
 export const runSteps = 12;
-/** Bytes of the weights of a step: two vectors of four columns. */
+/** Bytes of the packed weights that one step, `stepDepth` neighbouring k, reads of a panel: two vectors of four columns. */
 export const stepBytes: number = 2 * vectorBytes;
 
-/** Upper bound on the product of the two norms for sums that fit 16 bits. */
+/** Upper bound on the product of the norm of a row of activations and the norm of a panel of weights for which all their 16-bit sums are exact. */
 export const maxInt16 = 32_767;
 
 /** Bytes of the header of a panel: the largest norm of its runs (int32), two int16 of value 1, padding, then the sum of each column (8 times int32). */

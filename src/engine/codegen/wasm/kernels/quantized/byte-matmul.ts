@@ -39,8 +39,8 @@ export interface ByteMatmulRequest {
 const multiplyAddsPerNanosecond = 60;
 
 /**
- * Creates the kernel. Parameters: a, b, then aScale, bScale, bias, residual as the output form takes them, then c. Pieces: panels of 8 columns, or
- * blocks of 4 rows where m is large.
+ * Generates the kernel of a product of uint8 activations and int8 weights. Parameters: a, b, then aScale, bScale, bias, residual as the output form
+ * takes them, then c. One piece (unit of parallel work) is a panel of 8 columns, or a block of 4 rows where m is large.
  */
 export function byteMatmul({ m, n, k, output }: ByteMatmulRequest): Kernel {
   const loops = tilingFor(m, n, rowBytes(k), 1);

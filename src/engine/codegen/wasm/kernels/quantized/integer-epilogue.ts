@@ -18,12 +18,12 @@ export interface FloatOutput {
   readonly residual?: Epilogue["residual"];
 }
 
-/** The output format: int32 sums, or float32 results. */
+/** The output of an integer product: its int32 sums, or float32 results after scales, bias, activation and residual. */
 export type IntegerOutput = "int32" | FloatOutput;
 
 type Operand = "aScale" | "bScale" | "bias" | "residual";
 
-/** Which optional operands the output format needs. */
+/** For each optional operand (scales, bias, residual), whether a kernel with this output takes it as a parameter. */
 export function optionalOperands(output: IntegerOutput): Readonly<Record<Operand, boolean>> {
   const float = output === "int32" ? undefined : output;
   return {

@@ -28,8 +28,8 @@ export interface IntegerMatmulRequest {
 const multiplyAddsPerNanosecond = 40;
 
 /**
- * Creates the kernel. Parameters: a, b, then aScale, bScale, bias, residual as the output form takes them, then c. Pieces: panels of 8 columns, or
- * blocks of 4 rows where m is large.
+ * Generates the kernel of a product of int16 activations and 8-bit weights, exact in int32. Parameters: a, b, then aScale, bScale, bias, residual as
+ * the output form takes them, then c. One piece (unit of parallel work) is a panel of 8 columns, or a block of 4 rows where m is large.
  */
 export function integerMatmul(request: IntegerMatmulRequest): Kernel {
   const { m, n, k, weightBytes, output } = request;

@@ -18,7 +18,10 @@ export interface QuantizeRowsRequest {
 const groupSize = 8;
 const runSize = runSteps * stepDepth;
 
-/** Creates the kernel. Parameters: x, scale (float32) and zeroPoint (uint8), one for all rows, and y, rows of `rowBytes` bytes. Pieces: rows. */
+/**
+ * Generates the kernel that quantizes float32 rows to bytes for `byteMatmul`. Parameters: x, scale (float32) and zeroPoint (uint8), one for all rows,
+ * and y, rows of `rowBytes` bytes. One piece (unit of parallel work) is one row.
+ */
 export function quantizeRows({ rows, columns }: QuantizeRowsRequest): Kernel {
   return defineKernel({
     family: "quantize-rows",

@@ -21,8 +21,8 @@ export interface QuantizationRangeRequest {
 }
 
 /**
- * Creates the kernel. Parameters: x; scale (float32) and zeroPoint (uint8), one per row. Pieces: rows. A row of zeros gets scale 1, a row with a NaN
- * scale NaN.
+ * Generates the kernel that computes the scale and zero point of each row. Parameters: x; scale (float32) and zeroPoint (uint8), one per row. One
+ * piece (unit of parallel work) is one row. A row of zeros gets scale 1, a row with a NaN scale NaN.
  */
 export function quantizationRange({ rows, columns }: QuantizationRangeRequest): Kernel {
   const rest = columns % laneCount;
@@ -75,7 +75,10 @@ export function int16RowStride(columns: number): number {
   return Math.ceil(columns / 2) * 2;
 }
 
-/** Creates the kernel. Parameters: x, scale, zeroPoint, y. Pieces: rows. Computes round(x / scale) + zero point, half to even, clamped to 0 to 255. */
+/**
+ * Generates the kernel that quantizes float32 to 8 bits: round(x / scale) + zero point, half to even, clamped to 0 to 255. Parameters: x, scale,
+ * zeroPoint, y. One piece (unit of parallel work) is one row.
+ */
 export function quantize({ rows, columns, per, output }: QuantizeRequest): Kernel {
   return defineKernel({
     family: "quantize",
@@ -111,7 +114,10 @@ export interface SubtractZeroPointRequest {
   readonly zeroPoint: boolean;
 }
 
-/** Subtracts the zero point from quantized activations for `integerMatmul`. Parameters: x, zeroPoint if there is one, y. Pieces: rows. */
+/**
+ * Generates the kernel that subtracts the zero point from quantized activations, for `integerMatmul`. Parameters: x, zeroPoint if there is one, y
+ * (int16). One piece (unit of parallel work) is one row.
+ */
 export function subtractZeroPoint({ rows, columns, type, zeroPoint }: SubtractZeroPointRequest): Kernel {
   const isSigned = type === "int8";
   return defineKernel({

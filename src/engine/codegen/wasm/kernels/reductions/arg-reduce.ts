@@ -16,7 +16,10 @@ export interface ArgReduceRequest {
   readonly output?: "int32" | "int64";
 }
 
-/** Creates the kernel. Parameters: x (float32), y. A NaN is chosen only when it comes first. Pieces: outer * inner. */
+/**
+ * Generates the kernel of arg-max or arg-min along the middle axis of x [outer, n, inner]. Parameters: x (float32), y. A NaN is chosen only when it
+ * comes first. One piece (unit of parallel work) is one of outer * inner results.
+ */
 export function argReduce(request: ArgReduceRequest): Kernel {
   const { outer, n, inner, kind, last = false, output = "int64" } = request;
   return defineKernel({

@@ -28,7 +28,10 @@ const elementBytes: Readonly<Record<CumulativeType, number>> = { float32: 4, int
 /** Columns per piece when the axis is not the last: one cache line. */
 const blockColumns = 16;
 
-/** Creates the kernel. Parameters: x, y (may be x). Pieces: rows, or blocks of 16 columns when inner is not 1. */
+/**
+ * Generates the kernel of prefix sums or products along the middle axis of x [outer, n, inner]. Parameters: x, y (may be x). One piece (unit of
+ * parallel work) is a row, or a block of 16 columns when inner is not 1.
+ */
 export function cumulative(request: CumulativeRequest): Kernel {
   const { outer, n, inner, function: name, type, exclusive, reverse } = request;
   const bytes = elementBytes[type];

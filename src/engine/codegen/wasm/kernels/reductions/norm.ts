@@ -31,7 +31,10 @@ export interface NormRequest {
 
 const sumReducer = { combine: f32x4.add, identity: v128.zero };
 
-/** Creates the kernel. Parameters: x, then gamma, beta, residual, inputBias, sum if requested, then y. y and sum may be x or the residual. Pieces: rows. */
+/**
+ * Generates the kernel of layer or RMS normalization of each row. Parameters: x, then gamma, beta, residual, inputBias, sum if requested, then y. y
+ * and sum may be x or the residual. One piece (unit of parallel work) is one row.
+ */
 export function norm(request: NormRequest): Kernel {
   const {
     rows,

@@ -14,7 +14,10 @@ export interface ReduceInt64Request {
 
 const int64Bytes = 8;
 
-/** Creates the kernel. Parameters: x, y. Pieces: outer * inner. */
+/**
+ * Generates the kernel of a reduction of int64 along the middle axis of x [outer, n, inner]. Parameters: x, y. One piece (unit of parallel work) is
+ * one of outer * inner results.
+ */
 export function reduceInt64({ outer, n, inner, kind }: ReduceInt64Request): Kernel {
   return defineKernel({
     family: "reduce-wide",

@@ -27,7 +27,10 @@ export interface ReduceRequest {
 const blockVectors = 4;
 const blockColumns = blockVectors * 4;
 
-/** Creates the kernel. Parameters: x, y. A NaN in the input gives NaN. Pieces: rows, or blocks of 16 columns when inner is not 1. */
+/**
+ * Generates the kernel of a reduction along the middle axis of x [outer, n, inner]. Parameters: x, y. A NaN in the input gives NaN. One piece (unit
+ * of parallel work) is a row, or a block of 16 columns when inner is not 1.
+ */
 export function reduce(request: ReduceRequest): Kernel {
   const { outer, n, inner, kind, type = "float32" } = request;
   const blocks = inner === 1 ? 1 : Math.ceil(inner / blockColumns);

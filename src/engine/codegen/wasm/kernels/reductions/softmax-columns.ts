@@ -22,7 +22,10 @@ export interface SoftmaxColumnsRequest {
 /** Columns per piece: one cache line. */
 const blockColumns = 16;
 
-/** Creates the kernel. Parameters: x, y (may be x), float32. Pieces: blocks of 16 columns. Relative error below 4e-7. */
+/**
+ * Generates the kernel of softmax along the middle axis of x [outer, n, inner]. Parameters: x, y (may be x), float32. One piece (unit of parallel
+ * work) is a block of 16 columns. Relative error below 4e-7.
+ */
 export function softmaxColumns({ outer, n, inner, logarithm }: SoftmaxColumnsRequest): Kernel {
   const blocks = Math.ceil(inner / blockColumns);
   return defineKernel({

@@ -22,7 +22,10 @@ export interface SoftmaxRequest {
   readonly maskStrides?: readonly number[];
 }
 
-/** Creates the kernel. Parameters: x, mask if there is one, y (may be x). Pieces: rows. Relative error below 4e-7; absolute below 1.6e-38 near 0. */
+/**
+ * Generates the kernel of softmax along the last axis, with an optional scale and additive mask. Parameters: x, mask if there is one, y (may be x).
+ * One piece (unit of parallel work) is one row. Relative error below 4e-7; absolute below 1.6e-38 near 0.
+ */
 export function softmax(request: SoftmaxRequest): Kernel {
   const { shape, logarithm = false, scale = 1, maskStrides } = request;
   const columns = shape.at(-1) ?? 1;
@@ -40,14 +43,14 @@ export function softmax(request: SoftmaxRequest): Kernel {
     outputs: ["y"],
     pieces: product(rowShape),
     pieceNanoseconds: columns * 1.5 + 10,
-    emit(f, { x, y, mask }, from, to, told) {
-      const length: RowLength = { vectors: told["vectors"] ?? i32.const(0), rest };
+    emit(f, { x, y, mask }, from, to, dynamic) {
+      const length: RowLength = { vectors: dynamic["vectors"] ?? i32.const(0), rest };
       const rowBytes = f.value(i32.add(i32.mul(length.vectors, i32.const(laneCount * floatBytes)), i32.const(rest * floatBytes)));
-      const toldAxes = maskAxes(rowShape, maskStrides, (name, size) => told[name] ?? size);
+      const dynamicAxes = maskAxes(rowShape, maskStrides, (name, size) => dynamic[name] ?? size);
       f.range(from, to, 1, (row) => {
         const rowX = f.value(offsetBy(x, row, rowBytes));
         const rowY = f.value(offsetBy(y, row, rowBytes));
-        const given = mask && toldAxes && f.value(maskRow(f, mask, row, toldAxes));
+        const given = mask && dynamicAxes && f.value(maskRow(f, mask, row, dynamicAxes));
         softmaxRow(f, length, { rowX, rowY, scale, mask: given, maskStep, logarithm });
       });
     },

@@ -35,7 +35,10 @@ interface HeapEntry {
 
 const entryBytes = 16;
 
-/** Creates the kernel. Parameters: x, values, places (int64 positions). Pieces: outer * inner. */
+/**
+ * Generates the kernel of top-k along the middle axis of x [outer, n, inner]. Parameters: x, values, places (int64 positions along the axis). One
+ * piece (unit of parallel work) is one of outer * inner slices.
+ */
 export function topK(request: TopKRequest): Kernel {
   const { outer, n, inner, count, largest, type } = request;
   const bytes = type === "int64" ? 8 : 4;
@@ -79,7 +82,7 @@ export function topK(request: TopKRequest): Kernel {
           });
         }
         f.range(next, counts.n, 1, consider);
-        const [value, told] = [lane(values, counts.count, bytes), lane(places, counts.count, 8)];
+        const [value, position] = [lane(values, counts.count, bytes), lane(places, counts.count, 8)];
         const left = f.value(counts.count);
         f.doWhile(
           () => {
@@ -88,7 +91,7 @@ export function topK(request: TopKRequest): Kernel {
             const element = f.value(i32.add(source, i32.mul(place, stepBytes)));
             const rank = f.value(i32.mul(left, counts.inner));
             copyElement(f, f.value(offsetBy(value, rank, bytes)), element, bytes, 0, 0);
-            f.run(i64.store(offsetBy(told, rank, 8), i64.extendI32U(place)));
+            f.run(i64.store(offsetBy(position, rank, 8), i64.extendI32U(place)));
             const last = load(f, offsetBy(scratch, left, entryBytes));
             f.when(i32.gtS(left, i32.const(0)), () => siftDown(f, scratch, left, last));
           },
