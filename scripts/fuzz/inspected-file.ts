@@ -16,7 +16,7 @@ export function inspecting(name: string, also?: (path: string) => Promise<void>)
   return {
     async run(input) {
       writeFileSync(path, input);
-      JSON.stringify(await inspectFile(path, { shown: name, backends: [] }));
+      JSON.stringify(await inspectFile(path, { displayName: name, backends: [] }));
       await also?.(path);
       await readManifest(path).catch((error: unknown) => {
         // A whole file may be no model: an architecture that is not known, no config.json beside it.

@@ -4,7 +4,7 @@ import type { Backend } from "../backend.ts";
 /** Options of an inspection. */
 export interface InspectOptions {
   /** The path as the user wrote it, for messages. Default: the path. */
-  readonly shown?: string;
+  readonly displayName?: string;
   /** Architecture of the model. Default: the one in config.json beside the file. */
   readonly architecture?: string;
   /** Context length in tokens for which the memory of a language model is estimated. Default: the length it was trained for, at most 4096. */

@@ -14,7 +14,7 @@ afterAll(async () => await rm(folder, { recursive: true, force: true }));
 
 async function inspect(bytes: Buffer): Promise<OnnxInspection> {
   await writeFile(join(folder, "x.onnx"), bytes);
-  return (await inspectFile(join(folder, "x.onnx"), { shown: "./x.onnx" })) as OnnxInspection;
+  return (await inspectFile(join(folder, "x.onnx"), { displayName: "./x.onnx" })) as OnnxInspection;
 }
 
 async function refusal(bytes: Buffer): Promise<string> {

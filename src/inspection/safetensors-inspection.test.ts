@@ -13,8 +13,11 @@ let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "inferyard-safetensors-"))));
 afterAll(async () => await rm(folder, { recursive: true, force: true }));
 
-async function inspect(shown?: string): Promise<SafetensorsInspection> {
-  return (await inspectFile(join(folder, "x.safetensors"), shown === undefined ? {} : { shown })) as SafetensorsInspection;
+async function inspect(displayName?: string): Promise<SafetensorsInspection> {
+  return (await inspectFile(
+    join(folder, "x.safetensors"),
+    displayName === undefined ? {} : { displayName },
+  )) as SafetensorsInspection;
 }
 
 describe("a safetensors file", () => {

@@ -152,7 +152,7 @@ export interface ModuleWeights {
   /** Absolute path. */
   readonly path: string;
   /** The path as the user wrote it. */
-  readonly shown: string;
+  readonly displayName: string;
 }
 
 /** A check of a loaded model: texts with the vectors they must give, or an input whose outputs must be finite. */

@@ -232,8 +232,8 @@ export class TextTokenizer implements Tokenizer {
     for (const [index, id] of row.ids.entries()) {
       places.push(known.length);
       if (id === this.unknownId) continue;
-      const shown = row.shown.get(index);
-      if (shown !== undefined) known.shown.set(known.length, shown);
+      const shown = row.textOverrides.get(index);
+      if (shown !== undefined) known.textOverrides.set(known.length, shown);
       known.push(id, row.offsets[2 * index] ?? 0, row.offsets[2 * index + 1] ?? 0, row.words[index] ?? 0);
     }
     places.push(known.length);

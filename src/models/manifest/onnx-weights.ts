@@ -13,15 +13,15 @@ export interface OnnxWeights {
 }
 
 /** Reads these facts from the outline of the file. Throws as `readOnnxOutline` does. */
-export async function readOnnxWeights(path: string, shown: string): Promise<OnnxWeights> {
-  const outline = await readOnnxOutline(path, shown);
+export async function readOnnxWeights(path: string, displayName: string): Promise<OnnxWeights> {
+  const outline = await readOnnxOutline(path, displayName);
   const bytes = new Map<Precision, number>();
   for (const tensor of outline.graph.initializers) {
     const precision = onnxType(tensor.type)?.precision;
     if (precision !== undefined) bytes.set(precision, (bytes.get(precision) ?? 0) + tensor.bytes);
   }
-  const [most] = [...bytes].sort(([, a], [, b]) => b - a);
-  return { externalFiles: externalFilesOf(outline), ...(most === undefined ? {} : { precision: most[0] }) };
+  const [mostFrequent] = [...bytes].sort(([, a], [, b]) => b - a);
+  return { externalFiles: externalFilesOf(outline), ...(mostFrequent === undefined ? {} : { precision: mostFrequent[0] }) };
 }
 
 /** The files with external data of a graph, by their path as the graph names it, with the smallest size in bytes that each must have. */

@@ -18,7 +18,7 @@ export class Dispatcher {
 
   /** Runs on the replica with the fewest runs in progress; of equals the first. */
   async run(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
-    const replica = this.#replicas.reduce((least, other) => (other.running < least.running ? other : least));
+    const replica = this.#replicas.reduce((idlest, other) => (other.running < idlest.running ? other : idlest));
     replica.running += 1;
     try {
       return await replica.model.run(inputs, options);

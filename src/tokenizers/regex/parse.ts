@@ -15,7 +15,7 @@ const maxDepth = 100;
 /** Parses an expression. Throws Error for one that is invalid or not supported. */
 export function parseRegex(source: string): RegexNode {
   if (source.length > maxLength)
-    throw new Error(`a regular expression has ${source.length} characters, and may have ${maxLength}: ${shown(source)}`);
+    throw new Error(`a regular expression has ${source.length} characters, and may have ${maxLength}: ${quoted(source)}`);
   const parser = new Parser(source);
   return parser.whole();
 }
@@ -134,7 +134,7 @@ class Parser {
     try {
       return setNode(new RegExp(pattern, flag).source, flag);
     } catch (error) {
-      throw new Error(`the regular expression ${shown(this.#source)} has an invalid character set`, { cause: error });
+      throw new Error(`the regular expression ${quoted(this.#source)} has an invalid character set`, { cause: error });
     }
   }
 
@@ -201,7 +201,7 @@ class Parser {
   }
 
   #refused(what: string): Error {
-    return new Error(`the regular expression ${shown(this.#source)} has ${what}, which is not supported`);
+    return new Error(`the regular expression ${quoted(this.#source)} has ${what}, which is not supported`);
   }
 }
 
@@ -216,6 +216,6 @@ function sequenceOf(parts: readonly RegexNode[]): RegexNode {
 }
 
 /** Formats an expression for an error message: quoted, its first 200 characters. */
-export function shown(source: string): string {
+export function quoted(source: string): string {
   return JSON.stringify(source.length > 200 ? `${source.slice(0, 200)}...` : source);
 }
