@@ -26,18 +26,18 @@ export class FileWindow {
   /** The buffer. Its first byte is the one at `start` in the file; the buffer is reused by each `load`. */
   readonly buffer: Uint8Array = new Uint8Array(windowBytes);
   readonly #file: OpenFile;
-  readonly #shown: string;
+  readonly #displayName: string;
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #start = 0;
   #length = 0;
   #items = 0;
   #textBytes = 0;
 
-  /** `size` is the size of the file in bytes, `shown` its path as the user wrote it. The caller closes the file. */
-  constructor(file: OpenFile, size: number, shown: string) {
+  /** `size` is the size of the file in bytes, `displayName` its path as the user wrote it. The caller closes the file. */
+  constructor(file: OpenFile, size: number, displayName: string) {
     this.#file = file;
     this.size = size;
-    this.#shown = shown;
+    this.#displayName = displayName;
   }
 
   /** Position in the file of the first byte of `buffer`. */
@@ -90,7 +90,7 @@ export class FileWindow {
   }
 
   #limitExceeded(what: string): InferyardError {
-    return new InferyardError("MODEL_UNSUPPORTED", `the header of ${this.#shown} has ${what}, more than is read`, {
+    return new InferyardError("MODEL_UNSUPPORTED", `the header of ${this.#displayName} has ${what}, more than is read`, {
       remedy: "check that this is the model's file; no known model has a header of this size",
     });
   }
@@ -103,7 +103,7 @@ export class FileWindow {
  */
 export async function withFileWindow<Result>(
   path: string,
-  shown: string,
+  displayName: string,
   format: string,
   read: (window: FileWindow) => Promise<Result>,
 ): Promise<Result> {
@@ -111,11 +111,11 @@ export async function withFileWindow<Result>(
     const file = await openFile(path);
     try {
       const { size } = await file.stat();
-      return await read(new FileWindow(file, size, shown));
+      return await read(new FileWindow(file, size, displayName));
     } finally {
       await file.close();
     }
   } catch (error) {
-    throw parseError(shown, format, error);
+    throw parseError(displayName, format, error);
   }
 }

@@ -1,4 +1,4 @@
-/** Errors that the readers of model files throw. `shown` is always the path as the user wrote it. */
+/** Errors that the readers of model files throw. `displayName` is always the path as the user wrote it. */
 import { InferyardError, messageOf } from "../errors.ts";
 
 /**
@@ -10,12 +10,14 @@ export function modelInvalid(message: string, remedy: string, cause?: unknown): 
 }
 
 /**
- * Creates a MODEL_INVALID error for a file or folder that exists and cannot be read. `shown` is its path as the user wrote it,
+ * Creates a MODEL_INVALID error for a file or folder that exists and cannot be read. `displayName` is its path as the user wrote it,
  * `error` what the file system threw. The error is returned, not thrown.
  */
-export function unreadable(shown: string, error: unknown): InferyardError {
+export function unreadable(displayName: string, error: unknown): InferyardError {
   const isFolder = (error as NodeJS.ErrnoException).code === "EISDIR";
-  const message = isFolder ? `${shown} is a folder, and a file was expected` : `${shown} cannot be read: ${messageOf(error)}`;
+  const message = isFolder
+    ? `${displayName} is a folder, and a file was expected`
+    : `${displayName} cannot be read: ${messageOf(error)}`;
   return modelInvalid(
     message,
     isFolder ? "put the file in its place" : "check the permissions of the file and of its folder",
@@ -28,10 +30,10 @@ export function unreadable(shown: string, error: unknown): InferyardError {
  * file system becomes `unreadable`; any other error means that the bytes are not a complete file of `format` ("ONNX", "GGUF"),
  * and becomes MODEL_INVALID. `shown` is the path as the user wrote it.
  */
-export function parseError(shown: string, format: string, error: unknown): InferyardError {
+export function parseError(displayName: string, format: string, error: unknown): InferyardError {
   if (error instanceof InferyardError) return error;
-  if ((error as NodeJS.ErrnoException).code !== undefined) return unreadable(shown, error);
-  return modelInvalid(`${shown} is not a whole ${format} file: ${messageOf(error)}`, "download it again", error);
+  if ((error as NodeJS.ErrnoException).code !== undefined) return unreadable(displayName, error);
+  return modelInvalid(`${displayName} is not a whole ${format} file: ${messageOf(error)}`, "download it again", error);
 }
 
 /** Characters of a name that a message shows. */

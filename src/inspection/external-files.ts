@@ -20,11 +20,11 @@ export interface ExternalFile {
  * Finds the files with external data that the ONNX graph at `path` names. Files outside the folder of the graph are not accessed.
  * Throws MODEL_INVALID if a file cannot be accessed.
  */
-export async function findExternalFiles(outline: OnnxOutline, path: string, shown: string): Promise<ExternalFile[]> {
-  const folder: Folder = { path: dirname(path), shown: dirname(shown) };
+export async function findExternalFiles(outline: OnnxOutline, path: string, displayName: string): Promise<ExternalFile[]> {
+  const folder: Folder = { path: dirname(path), displayName: dirname(displayName) };
   const files: ExternalFile[] = [];
   for (const [name, neededBytes] of externalFilesOf(outline)) {
-    const file = pathInFolder(folder, name, basename(shown));
+    const file = pathInFolder(folder, name, basename(displayName));
     if (file === undefined) {
       files.push({ name, state: "outside the folder", neededBytes });
       continue;

@@ -75,16 +75,16 @@ export interface GgufEntry {
 const maxShownItems = 8;
 
 /**
- * Inspects the GGUF file at `path`; `shown` is the path as the user wrote it. `context` is the number of tokens for the memory estimate. `verdicts` is called with the
+ * Inspects the GGUF file at `path`; `displayName` is the path as the user wrote it. `context` is the number of tokens for the memory estimate. `verdicts` is called with the
  * architecture. Throws as `readGguf` does.
  */
 export async function inspectGgufFile(
   path: string,
-  shown: string,
+  displayName: string,
   context: number | undefined,
   verdicts: (architecture: string | undefined) => readonly BackendVerdict[],
 ): Promise<GgufInspection> {
-  const file = await readGguf(path, shown);
+  const file = await readGguf(path, displayName);
   const { metadata, tensors } = file;
   const architecture = ggufText(metadata, "general.architecture");
   const name = ggufText(metadata, "general.name");
@@ -94,7 +94,7 @@ export async function inspectGgufFile(
   const parts = ggufNumber(metadata, "split.count") ?? 1;
   return {
     format: "gguf",
-    path: shown,
+    path: displayName,
     bytes: file.bytes,
     version: file.version,
     byteOrder: file.byteOrder,
@@ -113,14 +113,14 @@ export async function inspectGgufFile(
 
 function quantizationOf({ metadata, tensors }: GgufFile): Quantization | undefined {
   const parameters = sumOf(tensors, ({ elements }) => elements);
-  const [most] = countTypes(tensors).sort((a, b) => b.parameters - a.parameters);
-  if (most === undefined || parameters === 0) return undefined;
+  const [largest] = countTypes(tensors).sort((a, b) => b.parameters - a.parameters);
+  if (largest === undefined || parameters === 0) return undefined;
   const stated = ggufNumber(metadata, "general.file_type");
   const hasBitnet = tensors.some(({ type }) => type === "I2_S");
   const bits = (sumOf(tensors, ({ bytes }) => bytes) * 8) / parameters;
   return {
     ...(stated === undefined ? {} : { stated: ggmlFileType(stated, hasBitnet) }),
-    majority: most.type,
+    majority: largest.type,
     bitsPerParameter: Math.round(bits * 100) / 100,
   };
 }

@@ -40,28 +40,28 @@ export interface ModelInspection {
  * MODEL_INVALID if it is damaged, MODEL_UNSUPPORTED for another format or for a header larger than any known one.
  */
 export async function inspectFile(path: string, options: InspectOptions = {}): Promise<Inspection> {
-  const shown = options.displayName ?? path;
+  const displayName = options.displayName ?? path;
   const format = formatOf(path);
   if (format === undefined) {
-    throw new InferyardError("MODEL_UNSUPPORTED", `the name of ${shown} ends in none of .onnx, .gguf, .safetensors`, {
+    throw new InferyardError("MODEL_UNSUPPORTED", `the name of ${displayName} ends in none of .onnx, .gguf, .safetensors`, {
       remedy: "give a file with one of these endings, or the folder of a model",
     });
   }
-  if ((await statOf(path, shown)) === undefined) {
-    throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${shown}`, { remedy: "check the path" });
+  if ((await statOf(path, displayName)) === undefined) {
+    throw new InferyardError("MODEL_NOT_FOUND", `there is no file ${displayName}`, { remedy: "check the path" });
   }
-  const bytes = await sizeOfFile(path, shown, "give a file");
+  const bytes = await sizeOfFile(path, displayName, "give a file");
   const backends: readonly Backend[] = options.backends ?? standardBackends();
   if (format === "onnx") {
     const { hasOperator: engineKnows } = await import("../engine/onnx/operators/table.ts"); // on demand: the table is large
-    return await inspectOnnxFile(path, shown, bytes, (outline, externalFiles) =>
+    return await inspectOnnxFile(path, displayName, bytes, (outline, externalFiles) =>
       backendVerdicts(backends, { format, onnx: { outline, externalFiles, engineKnows } }),
     );
   }
   const verdicts = (architecture: string | undefined): ReturnType<typeof backendVerdicts> =>
     backendVerdicts(backends, { format, ...(architecture === undefined ? {} : { architecture }) });
-  if (format === "gguf") return await inspectGgufFile(path, shown, options.context, verdicts);
-  return await inspectSafetensorsFile(path, shown, options.architecture, verdicts);
+  if (format === "gguf") return await inspectGgufFile(path, displayName, options.context, verdicts);
+  return await inspectSafetensorsFile(path, displayName, options.architecture, verdicts);
 }
 
 /** Inspects what a model reference names: a file, or every file of weights of a model. Throws as `inspectFile` and `readManifest` do. */
@@ -85,9 +85,9 @@ export async function inspectModel(reference: string, options: InspectOptions = 
 async function singleFile(reference: ModelReference): Promise<string | undefined> {
   const { text } = reference;
   if (isHubReference(text) || (formatOf(text) === undefined && !isRemote(text))) return undefined;
-  const { path, shown } = await reference.locate();
+  const { path, displayName } = await reference.locate();
   if (formatOf(path) === undefined) return undefined;
-  const status = await statOf(path, shown);
+  const status = await statOf(path, displayName);
   return status?.isFile() === true ? path : undefined;
 }
 

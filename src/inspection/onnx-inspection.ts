@@ -47,23 +47,23 @@ export interface OperatorCount extends OnnxOperatorUse {
 }
 
 /**
- * Inspects the ONNX file at `path`; `shown` is the path as the user wrote it, `bytes` its size. `verdicts` is called with the outline and the files with external data.
+ * Inspects the ONNX file at `path`; `displayName` is the path as the user wrote it, `bytes` its size. `verdicts` is called with the outline and the files with external data.
  * Throws as `readOnnxOutline` does.
  */
 export async function inspectOnnxFile(
   path: string,
-  shown: string,
+  displayName: string,
   bytes: number,
   verdicts: (outline: OnnxOutline, externalFiles: readonly ExternalFile[]) => readonly BackendVerdict[],
 ): Promise<OnnxInspection> {
-  const outline = await readOnnxOutline(path, shown);
-  const externalFiles = await findExternalFiles(outline, path, shown);
+  const outline = await readOnnxOutline(path, displayName);
+  const externalFiles = await findExternalFiles(outline, path, displayName);
   const { graph } = outline;
   const weights = graph.initializers.map(inspected);
   const producer = [outline.producer, outline.producerVersion].filter((part) => part !== "").join(" ");
   return {
     format: "onnx",
-    path: shown,
+    path: displayName,
     bytes,
     irVersion: outline.irVersion,
     ...(producer === "" ? {} : { producer }),

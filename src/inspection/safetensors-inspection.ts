@@ -28,24 +28,24 @@ export interface SafetensorsInspection {
 }
 
 /**
- * Inspects the safetensors file at `path`; `shown` is the path as the user wrote it, `stated` the architecture if it is known. `verdicts` is called with the
+ * Inspects the safetensors file at `path`; `displayName` is the path as the user wrote it, `stated` the architecture if it is known. `verdicts` is called with the
  * architecture. Throws as `readSafetensorsHeader` does.
  */
 export async function inspectSafetensorsFile(
   path: string,
-  shown: string,
+  displayName: string,
   stated: string | undefined,
   verdicts: (architecture: string | undefined) => readonly BackendVerdict[],
 ): Promise<SafetensorsInspection> {
-  const header = await readHeader(path, shown);
+  const header = await readHeader(path, displayName);
   const { size } = await stat(path);
-  const architecture = stated ?? (await architectureBeside(path, shown));
+  const architecture = stated ?? (await architectureBeside(path, displayName));
   const tensors = [...header.tensors.values()].map(({ name, type, shape, start, end }) => {
     return { name, type, shape, elements: elementCount(shape), bytes: end - start };
   });
   return {
     format: "safetensors",
-    path: shown,
+    path: displayName,
     bytes: size,
     ...(architecture === undefined ? {} : { architecture }),
     parameters: sumOf(tensors, ({ elements }) => elements),
@@ -57,19 +57,23 @@ export async function inspectSafetensorsFile(
 }
 
 /** The header, with the path in messages as the user wrote it. */
-async function readHeader(path: string, shown: string): Promise<SafetensorsHeader> {
+async function readHeader(path: string, displayName: string): Promise<SafetensorsHeader> {
   try {
     return await readSafetensorsHeader(path);
   } catch (error) {
     if (!(error instanceof InferyardError)) throw error;
     const { code, message, data, cause, remedy } = error;
-    throw new InferyardError(code, message.replaceAll(path, shown), { data, cause, ...(remedy === undefined ? {} : { remedy }) });
+    throw new InferyardError(code, message.replaceAll(path, displayName), {
+      data,
+      cause,
+      ...(remedy === undefined ? {} : { remedy }),
+    });
   }
 }
 
 /** The architecture in config.json beside the file. model2vec states none; the backend `native` calls it StaticModel. */
-async function architectureBeside(path: string, shown: string): Promise<string | undefined> {
-  const config = await readJsonObject({ path: dirname(path), shown: dirname(shown) }, "config.json");
+async function architectureBeside(path: string, displayName: string): Promise<string | undefined> {
+  const config = await readJsonObject({ path: dirname(path), displayName: dirname(displayName) }, "config.json");
   if (config === undefined) return undefined;
   return config["model_type"] === "model2vec" ? "StaticModel" : architectureOf(config);
 }

@@ -29,10 +29,10 @@ export async function readManifest(reference: string, options: ReadOptions = {})
 /** As `readManifest`, for a resolved reference. */
 export async function readManifestOf(reference: ModelReference, options: ReadOptions = {}): Promise<Manifest> {
   const location = await reference.locate(options);
-  const status = await statOf(location.path, location.shown);
+  const status = await statOf(location.path, location.displayName);
   if (status === undefined) throw await missing(location);
   if (!status.isDirectory() && !status.isFile())
-    throw modelInvalid(`${location.shown} is neither a file nor a folder`, "give the path of a model");
+    throw modelInvalid(`${location.displayName} is neither a file nor a folder`, "give the path of a model");
   return await readManifestAt(location, status.isDirectory(), options);
 }
 
@@ -50,7 +50,7 @@ export async function canonicalReference(reference: string): Promise<string> {
 }
 
 async function missing(location: Folder): Promise<InferyardError> {
-  if (location.shown === "builtin") {
+  if (location.displayName === "builtin") {
     return new InferyardError("MODEL_NOT_FOUND", "the built-in model is missing from this installation", {
       remedy: "install inferyard again, or give the path of a model",
       data: { path: location.path },
@@ -61,7 +61,7 @@ async function missing(location: Folder): Promise<InferyardError> {
     basename(location.path),
     beside.map(({ name }) => name),
   );
-  return new InferyardError("MODEL_NOT_FOUND", `there is no file or folder ${location.shown}`, {
+  return new InferyardError("MODEL_NOT_FOUND", `there is no file or folder ${location.displayName}`, {
     remedy: guess === undefined ? "check the path" : `did you mean "${guess}"?`,
     data: { path: location.path },
   });

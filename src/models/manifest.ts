@@ -155,7 +155,7 @@ export interface ModuleWeights {
   /** Absolute path. */
   readonly path: string;
   /** The path as the user wrote it. */
-  readonly shown: string;
+  readonly displayName: string;
 }
 
 /**

@@ -9,7 +9,7 @@ export interface Folder {
   /** Absolute path. */
   readonly path: string;
   /** The path as the user wrote it. */
-  readonly shown: string;
+  readonly displayName: string;
   /** Whether only some of the weights were fetched. Variants of a manifest whose files are missing are then left out. */
   readonly partial?: boolean;
 }
@@ -21,9 +21,11 @@ export type JsonObject = Readonly<Record<string, unknown>>;
  * The path of a file of the folder, as messages show it: relative to the path that the user wrote. `file` is relative to the
  * folder.
  */
-export function shownIn(folder: Folder, file: string): string {
-  if (file === "" || file === ".") return folder.shown;
-  return folder.shown.endsWith("/") || folder.shown.endsWith(sep) ? `${folder.shown}${file}` : `${folder.shown}/${file}`;
+export function displayNameIn(folder: Folder, file: string): string {
+  if (file === "" || file === ".") return folder.displayName;
+  return folder.displayName.endsWith("/") || folder.displayName.endsWith(sep)
+    ? `${folder.displayName}${file}`
+    : `${folder.displayName}/${file}`;
 }
 
 /** The absolute path of `file`, which is relative to the folder. Throws MODEL_INVALID if it is outside the folder; `namedIn` is the file that names it. */
@@ -43,36 +45,36 @@ export function escapesFolder(file: string): boolean {
 }
 
 /** Size of a file in bytes. Throws MODEL_INVALID if it is missing (`remedy` says what to do then), empty, not a regular file, or a Git LFS pointer. */
-export async function sizeOfFile(path: string, shown: string, remedy: string): Promise<number> {
-  const status = await statOf(path, shown);
-  if (status === undefined) throw modelInvalid(`${shown} is missing`, remedy);
-  if (status.isDirectory()) throw modelInvalid(`${shown} is a folder, and a file was expected`, remedy);
-  if (!status.isFile()) throw modelInvalid(`${shown} is no regular file`, "put the file itself in its place");
-  if (status.size === 0) throw modelInvalid(`${shown} is empty`, "download it again, or delete it if you do not need it");
-  if (status.size < maxPointerBytes && (await isLfsPointer(path, shown))) {
-    throw modelInvalid(`${shown} is not the file itself but a Git LFS pointer to it`, "fetch it with: git lfs pull");
+export async function sizeOfFile(path: string, displayName: string, remedy: string): Promise<number> {
+  const status = await statOf(path, displayName);
+  if (status === undefined) throw modelInvalid(`${displayName} is missing`, remedy);
+  if (status.isDirectory()) throw modelInvalid(`${displayName} is a folder, and a file was expected`, remedy);
+  if (!status.isFile()) throw modelInvalid(`${displayName} is no regular file`, "put the file itself in its place");
+  if (status.size === 0) throw modelInvalid(`${displayName} is empty`, "download it again, or delete it if you do not need it");
+  if (status.size < maxPointerBytes && (await isLfsPointer(path, displayName))) {
+    throw modelInvalid(`${displayName} is not the file itself but a Git LFS pointer to it`, "fetch it with: git lfs pull");
   }
   return status.size;
 }
 
 /**
- * Whether there is a regular file at the path. Throws MODEL_INVALID if the file system refuses to tell; `shown` is the path in
+ * Whether there is a regular file at the path. Throws MODEL_INVALID if the file system refuses to tell; `displayName` is the path in
  * the message.
  */
-export async function isFile(path: string, shown: string): Promise<boolean> {
-  return (await statOf(path, shown))?.isFile() ?? false;
+export async function isFile(path: string, displayName: string): Promise<boolean> {
+  return (await statOf(path, displayName))?.isFile() ?? false;
 }
 
 /**
  * Status of the file or folder at the path, or undefined if there is none. Throws MODEL_INVALID if the file system refuses to
- * tell; `shown` is the path in the message.
+ * tell; `displayName` is the path in the message.
  */
-export async function statOf(path: string, shown: string): Promise<FileStatus | undefined> {
+export async function statOf(path: string, displayName: string): Promise<FileStatus | undefined> {
   try {
     return await fileStatus(path);
   } catch (error) {
     if (isNotFound(error)) return undefined;
-    throw unreadable(shown, error);
+    throw unreadable(displayName, error);
   }
 }
 
@@ -80,7 +82,7 @@ export async function statOf(path: string, shown: string): Promise<FileStatus | 
 const maxPointerBytes = 1024;
 const pointerPrefix = "version https://git-lfs";
 
-async function isLfsPointer(path: string, shown: string): Promise<boolean> {
+async function isLfsPointer(path: string, displayName: string): Promise<boolean> {
   const start = new Uint8Array(pointerPrefix.length);
   try {
     const file = await openFile(path);
@@ -90,7 +92,7 @@ async function isLfsPointer(path: string, shown: string): Promise<boolean> {
       await file.close();
     }
   } catch (error) {
-    throw unreadable(shown, error);
+    throw unreadable(displayName, error);
   }
   return String.fromCharCode(...start) === pointerPrefix;
 }
@@ -99,23 +101,23 @@ async function isLfsPointer(path: string, shown: string): Promise<boolean> {
 export async function readJsonObject(folder: Folder, file: string): Promise<JsonObject | undefined> {
   const value = await readJson(folder, file);
   if (value === undefined || isJsonObject(value)) return value;
-  throw modelInvalid(`${shownIn(folder, file)} holds no JSON object`, "download this file of the model again");
+  throw modelInvalid(`${displayNameIn(folder, file)} holds no JSON object`, "download this file of the model again");
 }
 
 /** The JSON value in a file of the folder, or undefined if there is no such file. Throws MODEL_INVALID if it is not JSON or cannot be read. */
 export async function readJson(folder: Folder, file: string): Promise<unknown> {
-  const shown = shownIn(folder, file);
+  const displayName = displayNameIn(folder, file);
   let text: string;
   try {
     text = await readText(join(folder.path, file));
   } catch (error) {
     if (isNotFound(error)) return undefined;
-    throw unreadable(shown, error);
+    throw unreadable(displayName, error);
   }
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw modelInvalid(`${shown} is not JSON: ${messageOf(error)}`, "download this file of the model again", error);
+    throw modelInvalid(`${displayName} is not JSON: ${messageOf(error)}`, "download this file of the model again", error);
   }
 }
 

@@ -384,7 +384,10 @@ describe("folders", () => {
           [2, 3],
         );
         const { text } = await readManifest(folder);
-        const weightsOf = (module: string) => ({ path: join(folder, `${module}/model.safetensors`), shown: expect.any(String) });
+        const weightsOf = (module: string) => ({
+          path: join(folder, `${module}/model.safetensors`),
+          displayName: expect.any(String),
+        });
         expect(text?.normalize).toBe(true);
         expect(text?.vectorModules).toEqual([
           { kind: "normalize" },

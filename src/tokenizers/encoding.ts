@@ -155,5 +155,5 @@ function repeated<Value>(value: Value, { from, to }: Window): Value[] {
 }
 
 function shownToken(row: TokenColumns, index: number, tokenOf: (id: number) => string | undefined): string {
-  return row.shown.get(index) ?? tokenOf(row.ids[index] ?? -1) ?? "";
+  return row.textOverrides.get(index) ?? tokenOf(row.ids[index] ?? -1) ?? "";
 }

@@ -7,7 +7,7 @@ import type { Encoding, PadOptions, PaddedBatch } from "./tokenizer.ts";
  */
 export function padEncodings(encodings: readonly Encoding[], padId: number, options: PadOptions = {}): PaddedBatch {
   const { multipleOf = 1, side = "right", typeId = 0 } = options;
-  const longest = options.length ?? encodings.reduce((most, { ids }) => Math.max(most, ids.length), 0);
+  const longest = options.length ?? encodings.reduce((longestSoFar, { ids }) => Math.max(longestSoFar, ids.length), 0);
   const length = Math.ceil(longest / multipleOf) * multipleOf;
   const padded = (row: readonly number[], value: number): number[] => {
     const padding = Array.from({ length: Math.max(0, length - row.length) }, () => value);

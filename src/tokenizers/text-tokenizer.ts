@@ -233,8 +233,8 @@ export class TextTokenizer implements Tokenizer {
     for (const [index, id] of row.ids.entries()) {
       places.push(known.length);
       if (id === this.unknownId) continue;
-      const shown = row.shown.get(index);
-      if (shown !== undefined) known.shown.set(known.length, shown);
+      const displayName = row.textOverrides.get(index);
+      if (displayName !== undefined) known.textOverrides.set(known.length, displayName);
       known.push(id, at(row.offsets, 2 * index), at(row.offsets, 2 * index + 1), at(row.words, index));
     }
     places.push(known.length);

@@ -8,7 +8,7 @@ export class TokenColumns {
   /** Index of the word (pre-tokenizer piece) that the token belongs to, from 0. */
   readonly words: number[] = [];
   /** By token index: text of a token that `Encoding.tokens` shows in place of its vocabulary entry. */
-  readonly shown: Map<number, string> = new Map();
+  readonly textOverrides: Map<number, string> = new Map();
 
   get length(): number {
     return this.ids.length;

@@ -54,7 +54,7 @@ export class TokenPipeline {
     let word = 0;
     const addToken = (source: AlignedText, { start, end }: Section, token: AddedToken): void => {
       const shown = source.text.slice(start, end);
-      if (shown !== token.content) row.shown.set(row.length, shown);
+      if (shown !== token.content) row.textOverrides.set(row.length, shown);
       row.push(token.id, source.startAt(start), source.endAt(end - 1), word++);
     };
     const original = new AlignedText(text, 0);
@@ -87,7 +87,7 @@ export class TokenPipeline {
         const id = tokens[at] as number;
         const start = from + (tokens[at + 1] as number);
         const end = from + (tokens[at + 2] as number);
-        if (model.keepsUnknownText && id === model.unknownId) row.shown.set(row.length, text.slice(start, end));
+        if (model.keepsUnknownText && id === model.unknownId) row.textOverrides.set(row.length, text.slice(start, end));
         if (starts === undefined || ends === undefined) row.push(id, base + start, base + end, word);
         else row.push(id, starts[start] as number, ends[end - 1] as number, word);
       }

@@ -39,19 +39,19 @@ export interface TransferableTokens {
   readonly ids: Int32Array<ArrayBuffer>;
   readonly offsets: Int32Array<ArrayBuffer>;
   readonly words: Int32Array<ArrayBuffer>;
-  readonly shown: ReadonlyMap<number, string>;
+  readonly textOverrides: ReadonlyMap<number, string>;
 }
 
 /** Copies the columns of tokens into buffers that can be transferred to another thread. */
-export function toTransferable({ ids, offsets, words, shown }: TokenColumns): TransferableTokens {
-  return { ids: Int32Array.from(ids), offsets: Int32Array.from(offsets), words: Int32Array.from(words), shown };
+export function toTransferable({ ids, offsets, words, textOverrides }: TokenColumns): TransferableTokens {
+  return { ids: Int32Array.from(ids), offsets: Int32Array.from(offsets), words: Int32Array.from(words), textOverrides };
 }
 
 /** Converts tokens that another thread transferred back to columns. */
-export function fromTransferable({ ids, offsets, words, shown }: TransferableTokens): TokenColumns {
+export function fromTransferable({ ids, offsets, words, textOverrides }: TransferableTokens): TokenColumns {
   const row = new TokenColumns();
   for (let index = 0; index < ids.length; index++)
     row.push(at(ids, index), at(offsets, 2 * index), at(offsets, 2 * index + 1), at(words, index));
-  for (const [index, text] of shown) row.shown.set(index, text);
+  for (const [index, text] of textOverrides) row.textOverrides.set(index, text);
   return row;
 }

@@ -50,34 +50,34 @@ function roomOfEach(
   }
   if (second === undefined) return [room];
   const shorter = Math.min(first, second);
-  const [least, most] =
+  const [shorterRoom, longerRoom] =
     shorter > room || shorter + Math.max(shorter, room - shorter) > room
       ? [Math.floor(room / 2), Math.ceil(room / 2)]
       : [shorter, Math.max(shorter, room - shorter)];
-  return first > second ? [most, least] : [least, most];
+  return first > second ? [longerRoom, shorterRoom] : [shorterRoom, longerRoom];
 }
 
 /** Maximum number of tokens in all windows of one text: a stride close to the window length multiplies the length of a text. */
 const maxWindowedTokens = 2 ** 20;
 
-function windows(length: number, most: number, { stride, side }: TruncationRules): Window[] {
-  if (length <= most) return [{ from: 0, to: length }];
-  if (most === 0) {
+function windows(length: number, maxTokens: number, { stride, side }: TruncationRules): Window[] {
+  if (length <= maxTokens) return [{ from: 0, to: length }];
+  if (maxTokens === 0) {
     return [
       { from: 0, to: 0 },
       { from: 0, to: length },
     ];
   }
-  if (stride >= most) throw cannotCut(`a stride of ${stride} tokens does not fit into windows with room for ${most}`);
-  const windowed = Math.ceil((length - stride) / (most - stride)) * most;
+  if (stride >= maxTokens) throw cannotCut(`a stride of ${stride} tokens does not fit into windows with room for ${maxTokens}`);
+  const windowed = Math.ceil((length - stride) / (maxTokens - stride)) * maxTokens;
   if (windowed > Math.max(maxWindowedTokens, 8 * length))
     throw cannotCut(`a stride of ${stride} tokens cuts ${length} tokens into windows of ${windowed} in all`);
   const result: Window[] = [];
-  for (let at = 0; at < length; at += most - stride) {
+  for (let at = 0; at < length; at += maxTokens - stride) {
     const window =
       side === "right"
-        ? { from: at, to: Math.min(at + most, length) }
-        : { from: Math.max(0, length - at - most), to: length - at };
+        ? { from: at, to: Math.min(at + maxTokens, length) }
+        : { from: Math.max(0, length - at - maxTokens), to: length - at };
     result.push(window);
     if (side === "right" ? window.to === length : window.from === 0) break;
   }

@@ -12,11 +12,11 @@ import { type FuzzTarget, mustHold } from "../target.ts";
 import { smallModel } from "../small-model.ts";
 
 const limits = {
-  entries: 100,
-  fileBytes: 2 ** 20,
-  totalBytes: 2 ** 21,
-  metadataBytes: 2 ** 16,
-  ratio: 1000,
+  maxEntries: 100,
+  maxFileBytes: 2 ** 20,
+  maxTotalBytes: 2 ** 21,
+  maxMetadataBytes: 2 ** 16,
+  maxRatio: 1000,
   minBytesForRatio: 2 ** 16,
 };
 
@@ -51,7 +51,7 @@ export const aimod: FuzzTarget = {
       async run(input) {
         rmSync(data, { recursive: true, force: true });
         writeFileSync(file, input);
-        const place = { path: file, shown: "model.aimod" };
+        const place = { path: file, displayName: "model.aimod" };
         try {
           const unpacked = await openPackage(place, { dataFolder: data }, limits);
           await readManifest(file, { dataFolder: data });
@@ -77,7 +77,7 @@ async function repacked(folder: string, copy: string, data: string): Promise<voi
     if (error instanceof InferyardError && error.code === "INPUT_INVALID") return;
     throw error;
   }
-  const again = await openPackage({ path: copy, shown: "copy.aimod" }, { dataFolder: data });
+  const again = await openPackage({ path: copy, displayName: "copy.aimod" }, { dataFolder: data });
   const names = (path: string): string => readdirSync(path, { recursive: true }).map(String).sort().join();
   mustHold(names(again) === names(folder), () => `the copy holds ${names(again)}, not ${names(folder)}`);
 }

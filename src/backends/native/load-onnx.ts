@@ -38,10 +38,10 @@ const publicTypes: ReadonlySet<string> = new Set<DataType>([
 
 /** Loads an ONNX model. Throws MODEL_INVALID for a damaged file and MODEL_UNSUPPORTED for operators or types that the engine does not have. */
 export async function loadOnnx(file: ModelFiles, options: NativeLoadOptions, state: NativeState): Promise<ReplicaModel> {
-  const shown = basename(file.path);
+  const displayName = basename(file.path);
   const files = new OpenModelFiles();
   try {
-    return await loadFrom(files, file, shown, options, state);
+    return await loadFrom(files, file, displayName, options, state);
   } finally {
     files.close();
   }
@@ -50,22 +50,26 @@ export async function loadOnnx(file: ModelFiles, options: NativeLoadOptions, sta
 async function loadFrom(
   files: OpenModelFiles,
   file: ModelFiles,
-  shown: string,
+  displayName: string,
   options: NativeLoadOptions,
   state: NativeState,
 ): Promise<ReplicaModel> {
-  const { model, external, keep } = readOnnxModel(await files.open(file.path), shown, new TraceBudget(traceLimits(options)));
+  const { model, external, loadRemaining } = readOnnxModel(
+    await files.open(file.path),
+    displayName,
+    new TraceBudget(traceLimits(options)),
+  );
   throwIfAborted(options.signal);
   checkOperators(model);
-  await supplyExternalData(external, files, dirname(file.path), shown);
+  await supplyExternalData(external, files, dirname(file.path), displayName);
   throwIfAborted(options.signal);
   const { graph } = model;
   const inputs = graph.inputs.filter(({ name }) => !graph.initializers.has(name)).map((value) => tensorInfo(value));
   const outputs = graph.outputs.filter(({ type }) => type.kind === "tensor").map((value) => tensorInfo(value));
-  if (outputs.length === 0) throw new InferyardError("MODEL_UNSUPPORTED", `${shown} has no output that is a tensor`);
+  if (outputs.length === 0) throw new InferyardError("MODEL_UNSUPPORTED", `${displayName} has no output that is a tensor`);
   const nonTensorOutputs = graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name);
   const engine = createEngine(onnxSource(model), inputs, options, files.identity, state);
-  keep(); // loads what is not packed yet into memory, because the files are closed after this
+  loadRemaining(); // loads what is not packed yet into memory, because the files are closed after this
   const { identity } = files;
   const { graphOptimization } = options;
   return new GraphModel({
@@ -85,22 +89,22 @@ async function supplyExternalData(
   external: readonly ExternalData[],
   files: OpenModelFiles,
   folder: string,
-  shown: string,
+  displayName: string,
 ): Promise<void> {
-  for (const { location, supply } of external) {
+  for (const { location, attach } of external) {
     const inside = normalize(location);
     if (location === "" || isAbsolute(inside) || inside === ".." || inside.startsWith(`..${sep}`)) {
       throw new InferyardError(
         "MODEL_INVALID",
-        `${shown} has tensor data in ${JSON.stringify(location)}, which is not a path below its folder`,
+        `${displayName} has tensor data in ${JSON.stringify(location)}, which is not a path below its folder`,
       );
     }
     try {
-      supply(await files.open(join(folder, inside)));
+      attach(await files.open(join(folder, inside)));
     } catch (error) {
       throw new InferyardError(
         "MODEL_INVALID",
-        `${shown} has tensor data in ${inside}, which cannot be read: ${messageOf(error)}`,
+        `${displayName} has tensor data in ${inside}, which cannot be read: ${messageOf(error)}`,
         {
           remedy: "download the whole model again, with all its files",
           cause: error,

@@ -47,7 +47,7 @@ export async function writeMatrix(path: string, result: EmbeddingResult, termina
 
 /** The result as a table for people. */
 export function describeEmbeddings(result: EmbeddingResult, texts: readonly string[]): string {
-  const width = texts.reduce((most, text) => Math.max(most, displayWidth(printable(text, widestText))), 0);
+  const width = texts.reduce((max, text) => Math.max(max, displayWidth(printable(text, widestText))), 0);
   const rows = texts.map((text, index) => {
     const vector = result.embeddings[index] ?? new Float32Array();
     const row = tableRow(text, vector, width);

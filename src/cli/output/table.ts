@@ -12,7 +12,7 @@ export function formatTable(
   const all = head === undefined ? rows : [head, ...rows];
   const columns = Math.max(0, ...all.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_column, index) =>
-    all.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? "")), 0),
+    all.reduce((max, row) => Math.max(max, displayWidth(row[index] ?? "")), 0),
   );
   const line = (row: readonly string[]): string =>
     `  ${row.map((cell, index) => pad(cell, index === row.length - 1 ? 0 : (widths[index] ?? 0))).join("  ")}`.trimEnd();

@@ -41,7 +41,7 @@ export async function writeTensor(path: string, { dataType, shape, data }: Tenso
     return writeParts(path, npyHeader(descriptions[dataType], shape), part);
   }
   const texts = Array.from<unknown, number[]>(data, (text) => Array.from(String(text), (point) => point.codePointAt(0) ?? 0));
-  const length = texts.reduce((most, points) => Math.max(most, points.length), 1);
+  const length = texts.reduce((max, points) => Math.max(max, points.length), 1);
   const rows = texts.map((points) => Uint32Array.from({ length }, (_point, index) => points[index] ?? 0));
   await writeParts(path, npyHeader(`<U${length}`, shape), rows);
 }

@@ -48,9 +48,9 @@ function load(): {
   weights: readonly { readonly storage?: { readonly residentBytes: number } }[];
   keep(): void;
 } {
-  const { model: read, keep } = readOnnxModel(byteSourceOf(bytesOfModel()), "made up");
+  const { model: read, loadRemaining } = readOnnxModel(byteSourceOf(bytesOfModel()), "made up");
   const engine = new EngineModel(onnxSource(read), { features, optimize: true });
-  return { engine, weights: [...read.graph.initializers.values()], keep };
+  return { engine, weights: [...read.graph.initializers.values()], keep: loadRemaining };
 }
 
 const inputs = (rows: number): TensorMap => ({ x: { dataType: "float32", shape: [rows, width], data: wide(rows * width) } });

@@ -65,12 +65,12 @@ const members = (): Int32Array<SharedArrayBuffer> => {
 
 function load(replica?: EngineReplica, bytes: Uint8Array = bytesOfModel()): Copy {
   const file = fileOf(bytes);
-  const { model: read, keep } = readOnnxModel(file, "made up");
+  const { model: read, loadRemaining } = readOnnxModel(file, "made up");
   const before = file.done;
   const engine = new EngineModel(onnxSource(read), { features, optimize: true, ...(replica === undefined ? {} : { replica }) });
   engine.prepare([{ name: "ids", dataType: "int64", shape: ["n"] }]);
   engine.publishWeights();
-  keep();
+  loadRemaining();
   return { engine, read: file.done - before };
 }
 

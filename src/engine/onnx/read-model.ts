@@ -32,17 +32,17 @@ export interface ImportedModel {
   /** External data, which the caller must supply before the tensors are used. */
   readonly external: readonly ExternalData[];
   /** Loads the data that is still in files and has not been packed. The files may be closed afterwards. */
-  keep(): void;
+  loadRemaining(): void;
 }
 
 /**
- * Reads an ONNX model; `shown` is the path of the file for messages. With a `ByteSource`, the data of large tensors stays in the file, which must be readable until
+ * Reads an ONNX model; `displayName` is the path of the file for messages. With a `ByteSource`, the data of large tensors stays in the file, which must be readable until
  * `keep` is called. `budget` is charged for everything else before it is unpacked. Throws MODEL_INVALID if the bytes are not a complete ONNX file, MODEL_UNSUPPORTED for
  * sparse tensors, and what the budget throws.
  */
 export function readOnnxModel(
   file: Uint8Array | ByteSource,
-  shown: string,
+  displayName: string,
   budget: TraceBudget = new TraceBudget(),
 ): ImportedModel {
   try {
@@ -50,7 +50,7 @@ export function readOnnxModel(
     return new ModelReader(new MessageReader(new PbfReader(bytes), ranges, budget)).read();
   } catch (error) {
     if (error instanceof InferyardError) throw error;
-    throw modelInvalid(`${shown} is not a whole ONNX file: ${messageOf(error)}`, "download it again", error);
+    throw modelInvalid(`${displayName} is not a whole ONNX file: ${messageOf(error)}`, "download it again", error);
   }
 }
 
@@ -118,8 +118,12 @@ class ModelReader {
     }, undefined);
     if (graph === undefined) throw new Error("it holds no graph");
     if (opsets.size === 0) throw new Error("it does not say which operators it uses, so its end is missing");
-    const keep = (): void => this.#held.forEach((held) => held.loadFromFile());
-    return { model: { irVersion, opsets, graph, functions, elementCount: this.#elements }, external: this.#external, keep };
+    const loadRemaining = (): void => this.#held.forEach((held) => held.loadFromFile());
+    return {
+      model: { irVersion, opsets, graph, functions, elementCount: this.#elements },
+      external: this.#external,
+      loadRemaining,
+    };
   }
 
   /** OperatorSetIdProto. "ai.onnx" is another name of the standard domain. */

@@ -28,7 +28,7 @@ export interface ExternalData {
   /** Path of the file, relative to the model's folder. */
   readonly location: string;
   /** Supplies the file, before the tensor is used. Throws Error if the file is too short. */
-  supply(file: ByteSource): void;
+  attach(file: ByteSource): void;
 }
 
 /** A constant tensor of an ONNX file with its name. `external` is set if its data is in another file. */
@@ -178,18 +178,18 @@ function externalTensor({ name, shape, external: entries }: TensorFields, dataTy
       file.read(bytes, offset);
       unpackInto(small, bytes);
     };
-    return { name, literal: small, external: { location, supply: supplySmall } };
+    return { name, literal: small, external: { location, attach: supplySmall } };
   }
   let part: ByteRange | undefined;
   const literal = lazyLiteral(dataType, shape, () => {
     if (part === undefined) throw new Error(`the elements of "${name.slice(0, 80)}" were not read`);
     return part;
   });
-  const supply = (file: ByteSource): void => {
+  const attach = (file: ByteSource): void => {
     if (offset + size > file.size) throw new Error(`it ends ${offset + size - file.size} bytes too early`);
     part = byteRange(file, offset, size);
   };
-  return { name, literal, external: { location, supply } };
+  return { name, literal, external: { location, attach } };
 }
 
 /** A literal whose elements stay in a file until they are used. `part` is not called before that. */

@@ -59,18 +59,18 @@ const maxNameBytes = 1024;
 const itemsPerTensor = 8;
 
 /**
- * Reads the header of the GGUF file at `path`; `shown` is the path as the user wrote it. Throws MODEL_INVALID if the file cannot be read, is cut off or
+ * Reads the header of the GGUF file at `path`; `displayName` is the path as the user wrote it. Throws MODEL_INVALID if the file cannot be read, is cut off or
  * damaged, or is not a GGUF file; MODEL_UNSUPPORTED for an unknown version and for a header larger than the limits of `FileWindow`.
  */
-export async function readGguf(path: string, shown: string): Promise<GgufFile> {
-  return await withFileWindow(path, shown, "GGUF", (window) => readHeader(window, shown));
+export async function readGguf(path: string, displayName: string): Promise<GgufFile> {
+  return await withFileWindow(path, displayName, "GGUF", (window) => readHeader(window, displayName));
 }
 
-async function readHeader(window: FileWindow, shown: string): Promise<GgufFile> {
+async function readHeader(window: FileWindow, displayName: string): Promise<GgufFile> {
   const start = Buffer.from(await window.bytes(0, Math.min(4, window.size))).toString("latin1");
-  if (legacyMagics.has(start)) throw unsupported(shown, "is of a format older than GGUF");
+  if (legacyMagics.has(start)) throw unsupported(displayName, "is of a format older than GGUF");
   if (start !== magic) throw new Error(`it does not begin with ${magic}`);
-  const { version, encoding } = await readVersion(window, shown);
+  const { version, encoding } = await readVersion(window, displayName);
   const cursor = new GgufCursor(window, encoding, 8);
   // The smallest tensor has an empty name, a number of dimensions, a type and an offset; the smallest metadata has a key, a type and a value.
   const tensorCount = await cursor.count("tensors", encoding.sizeBytes + 16);
@@ -95,12 +95,12 @@ async function readHeader(window: FileWindow, shown: string): Promise<GgufFile> 
 }
 
 /** The byte order follows from the version: read in the wrong order, it is larger than 0xffff. */
-async function readVersion(window: FileWindow, shown: string): Promise<{ version: number; encoding: GgufEncoding }> {
+async function readVersion(window: FileWindow, displayName: string): Promise<{ version: number; encoding: GgufEncoding }> {
   const bytes = Buffer.from(await window.bytes(4, 4));
   const littleEndian = bytes.readUInt32LE() <= 0xffff;
   const version = littleEndian ? bytes.readUInt32LE() : bytes.readUInt32BE();
   if (version >= 1 && version <= maxVersion) return { version, encoding: { littleEndian, sizeBytes: version === 1 ? 4 : 8 } };
-  throw unsupported(shown, `is GGUF version ${version}`);
+  throw unsupported(displayName, `is GGUF version ${version}`);
 }
 
 async function readTensor(cursor: GgufCursor): Promise<TensorHeader> {
@@ -163,8 +163,8 @@ interface TensorSize {
   readonly bytes?: number;
 }
 
-function unsupported(shown: string, what: string): InferyardError {
-  return new InferyardError("MODEL_UNSUPPORTED", `${shown} ${what}, and this version reads GGUF 1 to ${maxVersion}`, {
+function unsupported(displayName: string, what: string): InferyardError {
+  return new InferyardError("MODEL_UNSUPPORTED", `${displayName} ${what}, and this version reads GGUF 1 to ${maxVersion}`, {
     remedy: "convert it again with llama.cpp's convert_hf_to_gguf.py, or get a GGUF file of the model",
   });
 }

@@ -62,9 +62,9 @@ describe("a model whose large elements stay in their file", () => {
       },
     };
     expect(detachTensorData(source).bytes.length).toBeLessThan(1000);
-    const { model: read, keep } = readOnnxModel(source, "a model");
+    const { model: read, loadRemaining } = readOnnxModel(source, "a model");
     expect(most).toBeLessThan(20_000);
-    keep();
+    loadRemaining();
     isOpen = false;
     expect(read.graph.initializers.get("w0")!.data).toHaveLength(1_024_000);
   });

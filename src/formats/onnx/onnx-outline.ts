@@ -36,11 +36,11 @@ export interface OnnxOutline {
 }
 
 /**
- * Reads the outline of the ONNX file at `path`; `shown` is the path as the user wrote it. Throws MODEL_INVALID if the file cannot be read, is cut off or
+ * Reads the outline of the ONNX file at `path`; `displayName` is the path as the user wrote it. Throws MODEL_INVALID if the file cannot be read, is cut off or
  * damaged, or is not an ONNX file, and MODEL_UNSUPPORTED if its header is larger than the limits of `FileWindow`.
  */
-export async function readOnnxOutline(path: string, shown: string): Promise<OnnxOutline> {
-  return await withFileWindow(path, shown, "ONNX", (window) => readModel(new ProtobufFile(window)));
+export async function readOnnxOutline(path: string, displayName: string): Promise<OnnxOutline> {
+  return await withFileWindow(path, displayName, "ONNX", (window) => readModel(new ProtobufFile(window)));
 }
 
 async function readModel(file: ProtobufFile): Promise<OnnxOutline> {

@@ -4,17 +4,17 @@
  */
 export interface ArchiveLimits {
   /** Largest number of files and folders. */
-  readonly entries: number;
+  readonly maxEntries: number;
   /** Largest number of bytes of one file. */
-  readonly fileBytes: number;
+  readonly maxFileBytes: number;
   /** Largest number of bytes of the decompressed archive. */
-  readonly totalBytes: number;
+  readonly maxTotalBytes: number;
   /** Largest number of decompressed bytes per byte of the package. */
-  readonly ratio: number;
+  readonly maxRatio: number;
   /** Decompressed bytes up to which the ratio is not checked: small packages of text compress well. */
   readonly minBytesForRatio: number;
   /** Largest number of bytes of metadata.json, which is read into memory. */
-  readonly metadataBytes: number;
+  readonly maxMetadataBytes: number;
 }
 
 /**
@@ -22,10 +22,10 @@ export interface ArchiveLimits {
  * shrink by less than half and JSON to a tenth. The largest published checkpoints have a few hundred files and less than 2 TB.
  */
 export const archiveLimits: ArchiveLimits = {
-  entries: 10_000,
-  fileBytes: 1024 ** 4,
-  totalBytes: 2 * 1024 ** 4,
-  ratio: 100,
+  maxEntries: 10_000,
+  maxFileBytes: 1024 ** 4,
+  maxTotalBytes: 2 * 1024 ** 4,
+  maxRatio: 100,
   minBytesForRatio: 16 * 1024 ** 2,
-  metadataBytes: 16 * 1024 ** 2,
+  maxMetadataBytes: 16 * 1024 ** 2,
 };

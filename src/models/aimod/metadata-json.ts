@@ -1,7 +1,7 @@
 /** Reads metadata.json, the manifest of Kapsl, in a package or in the folder of an unpacked one. */
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import { manifestInvalid, manifestUnsupported } from "../validation/manifest-errors.ts";
-import { type Folder, type JsonObject, readJsonObject, shownIn } from "../model-folder.ts";
+import { type Folder, type JsonObject, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 
 /** File name of the manifest in every .aimod package. */
@@ -23,7 +23,10 @@ export async function readAimodFolder(folder: Folder): Promise<ManifestOverrides
 export async function readAimodPackage(folder: Folder): Promise<ManifestOverrides> {
   const json = await readJsonObject(folder, metadataName);
   if (json === undefined)
-    throw modelInvalid(`${folder.shown} holds no ${metadataName}, so it is not a package of a model`, "pack the model again");
+    throw modelInvalid(
+      `${folder.displayName} holds no ${metadataName}, so it is not a package of a model`,
+      "pack the model again",
+    );
   return await readOverrides(folder, json);
 }
 
@@ -33,12 +36,12 @@ export function isKapslMetadata(json: JsonObject): boolean {
 }
 
 async function readOverrides(folder: Folder, json: JsonObject): Promise<ManifestOverrides> {
-  const shown = shownIn(folder, metadataName);
+  const displayName = displayNameIn(folder, metadataName);
   // Imported on demand: loading zod takes longer than loading all other modules of this folder.
   const [{ checkAimod }, { aimodOverrides }] = await Promise.all([import("./check-aimod.ts"), import("./aimod-overrides.ts")]);
   const check = checkAimod(json);
-  if (check.problems !== undefined) throw manifestInvalid(shown, check.problems, "correct it and pack the model again");
+  if (check.problems !== undefined) throw manifestInvalid(displayName, check.problems, "correct it and pack the model again");
   if (check.unsupported.length > 0)
-    throw manifestUnsupported(shown, check.unsupported, "take it out of metadata.json if the model does without it");
+    throw manifestUnsupported(displayName, check.unsupported, "take it out of metadata.json if the model does without it");
   return aimodOverrides(check.json);
 }

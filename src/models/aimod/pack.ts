@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { InferyardError, abortError, messageOf } from "../../errors.ts";
 import { type ModelReference, readManifestOf, resolveReference } from "../index.ts";
-import { type Folder, escapesFolder, readJsonObject, shownIn, statOf } from "../model-folder.ts";
+import { type Folder, escapesFolder, readJsonObject, displayNameIn, statOf } from "../model-folder.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { type ArchiveFile, archiveOf } from "./archive-writer.ts";
 import { isKapslMetadata, metadataName } from "./metadata-json.ts";
@@ -67,7 +67,7 @@ export async function pack(reference: string, options: PackOptions = {}): Promis
 
 async function folderOf(reference: ModelReference): Promise<Folder> {
   const folder = await reference.locate();
-  const status = await statOf(folder.path, folder.shown);
+  const status = await statOf(folder.path, folder.displayName);
   // A missing folder is reported by the reader of the manifest.
   if (status === undefined || status.isDirectory()) return folder;
   throw new InferyardError("INPUT_INVALID", `${reference.text} is a file, and a package is made of a folder`, {
@@ -93,9 +93,13 @@ async function checkOutput(output: string, folder: Folder, replace: boolean): Pr
 }
 
 function otherMetadata(folder: Folder): InferyardError {
-  return new InferyardError("INPUT_INVALID", `${shownIn(folder, metadataName)} has the name a package keeps its manifest under`, {
-    remedy: "rename this file, or move it out of the folder",
-  });
+  return new InferyardError(
+    "INPUT_INVALID",
+    `${displayNameIn(folder, metadataName)} has the name a package keeps its manifest under`,
+    {
+      remedy: "rename this file, or move it out of the folder",
+    },
+  );
 }
 
 async function writePackage(

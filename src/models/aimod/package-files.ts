@@ -2,7 +2,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { InferyardError } from "../../errors.ts";
-import { type Folder, shownIn } from "../model-folder.ts";
+import { type Folder, displayNameIn } from "../model-folder.ts";
 import { unreadable } from "../../formats/format-errors.ts";
 import type { ArchiveFile } from "./archive-writer.ts";
 import { checkEntryName, entryKey } from "./entry-name.ts";
@@ -26,16 +26,16 @@ export async function packageFiles(folder: Folder): Promise<ArchiveFile[]> {
     names.set(entryKey(name), name);
   }
   if (problems.length === 0) return files;
-  throw new InferyardError("INPUT_INVALID", `${folder.shown} cannot be packed: ${problems.join("; ")}`, {
+  throw new InferyardError("INPUT_INVALID", `${folder.displayName} cannot be packed: ${problems.join("; ")}`, {
     remedy: "rename these files, or move them out of the folder",
     data: { problems },
   });
 }
 
 async function filesIn(folder: Folder, subfolder: string, problems: string[]): Promise<ArchiveFile[]> {
-  const shown = shownIn(folder, subfolder);
+  const displayName = displayNameIn(folder, subfolder);
   const entries = await readdir(join(folder.path, subfolder), { withFileTypes: true }).catch((error: unknown) => {
-    throw unreadable(shown, error);
+    throw unreadable(displayName, error);
   });
   const files: ArchiveFile[] = [];
   for (const entry of entries.filter(({ name }) => !name.startsWith("."))) {
@@ -46,7 +46,7 @@ async function filesIn(folder: Folder, subfolder: string, problems: string[]): P
       continue;
     }
     const status = await stat(path).catch((error: unknown) => {
-      throw unreadable(shownIn(folder, name), error);
+      throw unreadable(displayNameIn(folder, name), error);
     });
     if (status.isFile()) files.push({ name, size: status.size, content: path });
     else problems.push(`${name} is ${status.isDirectory() ? "a link to a folder" : "neither a file nor a folder"}`);

@@ -95,7 +95,7 @@ async function left(dataFolder: string): Promise<string[]> {
 /** The error, after a look at what it left on the disk. */
 async function refusal(bytes: Buffer, limits?: Partial<ArchiveLimits>): Promise<InferyardError> {
   const { path, dataFolder } = await place(bytes);
-  const opened = openPackage({ path, shown: "small.aimod" }, { dataFolder }, { ...archiveLimits, ...limits });
+  const opened = openPackage({ path, displayName: "small.aimod" }, { dataFolder }, { ...archiveLimits, ...limits });
   const error: unknown = await opened.then(
     () => expect.fail("it was unpacked"),
     (thrown: unknown) => thrown,
@@ -380,11 +380,11 @@ describe("a package is refused, and nothing is left", () => {
   });
 
   it.each<[string, readonly Entry[], Partial<ArchiveLimits>, RegExp]>([
-    ["too many entries", [{ path: "a" }, { path: "b/", type: "Directory" }], { entries: 3 }, /holds more than 3 files/],
-    ["a file too large", [{ path: "a", content: "x".repeat(99) }], { fileBytes: 98 }, /"a" has 99 bytes, and 98 are allowed/],
-    ["too much in all", [{ path: "a", content: Buffer.alloc(1e6) }], { totalBytes: 1e6 }, /larger than 1000000 bytes/],
+    ["too many entries", [{ path: "a" }, { path: "b/", type: "Directory" }], { maxEntries: 3 }, /holds more than 3 files/],
+    ["a file too large", [{ path: "a", content: "x".repeat(99) }], { maxFileBytes: 98 }, /"a" has 99 bytes, and 98 are allowed/],
+    ["too much in all", [{ path: "a", content: Buffer.alloc(1e6) }], { maxTotalBytes: 1e6 }, /larger than 1000000 bytes/],
     ["a bomb", [{ path: "a", content: Buffer.alloc(1e6) }], { minBytesForRatio: 5e5 }, /grows more than 100 times/],
-    ["too much metadata", [], { metadataBytes: 9 }, /"metadata\.json" has \d+ bytes, and 9 are allowed/],
+    ["too much metadata", [], { maxMetadataBytes: 9 }, /"metadata\.json" has \d+ bytes, and 9 are allowed/],
   ])("%s", async (_name, entries, limits, message) => {
     const error = await refusal(archive(metadata(), model, ...entries), limits);
     expect(error.code).toBe("MODEL_INVALID");
@@ -426,7 +426,7 @@ describe("a package is refused, and nothing is left", () => {
         const { path, dataFolder } = await place(
           archive(metadata(), model, ...names.filter(Boolean).map((name) => ({ path: name, content: name }))),
         );
-        const result = await openPackage({ path, shown: "p" }, { dataFolder }).then(() => "unpacked", codeOf);
+        const result = await openPackage({ path, displayName: "p" }, { dataFolder }).then(() => "unpacked", codeOf);
         const folders = (await left(dataFolder)).length;
         expect(["unpacked 1", "MODEL_INVALID 0"]).toContain(`${result} ${folders}`);
         expect((await readdir(join(path, ".."))).toSorted()).toEqual(["data", "small.aimod"]);
@@ -444,7 +444,7 @@ describe("unpacking", () => {
   it("of one package many times at once gives one folder, which is whole from the moment it is seen", async () => {
     const { path, dataFolder } = await place(filled());
     const work = { pending: true };
-    const opened = Promise.all(Array.from({ length: 6 }, () => openPackage({ path, shown: path }, { dataFolder })));
+    const opened = Promise.all(Array.from({ length: 6 }, () => openPackage({ path, displayName: path }, { dataFolder })));
     void opened.finally(() => {
       work.pending = false;
     });
@@ -470,13 +470,13 @@ describe("unpacking", () => {
     // The largest process id Linux gives is 4194304.
     const kept = [`${own}${process.pid}${end}`, `.unpacking-elsewhere-4194305${end}`];
     for (const name of [`${own}4194305${end}`, ...kept]) await mkdir(join(dataFolder, "packages", name), { recursive: true });
-    const folder = await openPackage({ path, shown: path }, { dataFolder });
+    const folder = await openPackage({ path, displayName: path }, { dataFolder });
     expect((await left(dataFolder)).toSorted()).toEqual([...kept, folder.slice(-64)].toSorted());
   });
 
   it("where nothing can be written is OUTPUT_FAILED", async () => {
     const { path } = await place(filled());
-    const opened = openPackage({ path, shown: path }, { dataFolder: path });
+    const opened = openPackage({ path, displayName: path }, { dataFolder: path });
     await expect(opened).rejects.toMatchObject({
       code: "OUTPUT_FAILED",
       remedy: expect.stringContaining("INFERYARD_HOME") as string,

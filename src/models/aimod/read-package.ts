@@ -5,7 +5,7 @@ import { dataFolder } from "../data-folder.ts";
 import { digestOf } from "../digest.ts";
 import { readHuggingFace } from "../huggingface/read-huggingface.ts";
 import type { Manifest } from "../manifest.ts";
-import { type Folder, pathInside, shownIn, sizeOfFile } from "../model-folder.ts";
+import { type Folder, pathInside, displayNameIn, sizeOfFile } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { readManifestFiles } from "../manifest/manifest-files.ts";
 import { publishFolder } from "../../platform/node/atomic-folder.ts";
@@ -22,7 +22,7 @@ import { unpack } from "./unpack.ts";
  * then left on the disk.
  */
 export async function readPackage(file: Folder, options: ReadOptions): Promise<Manifest> {
-  const folder: Folder = { path: await openPackage(file, options), shown: file.shown };
+  const folder: Folder = { path: await openPackage(file, options), displayName: file.displayName };
   const { overrides, variants } = await readManifestFiles(folder, options);
   const manifest = await readHuggingFace(folder, overrides, variants);
   return { ...manifest, source: "aimod" };
@@ -46,8 +46,8 @@ export async function openPackage(file: Folder, options: ReadOptions, limits: Ar
     await withDiskErrors(staging, () => mkdir(staging));
     const unpacked = await unpack(file, staging, limits);
     if (unpacked.sha256 !== sha256)
-      throw modelInvalid(`${file.shown} changed while it was read`, "wait until it has been written, and try again");
-    await checkModel({ path: staging, shown: file.shown });
+      throw modelInvalid(`${file.displayName} changed while it was read`, "wait until it has been written, and try again");
+    await checkModel({ path: staging, displayName: file.displayName });
     await syncFolders(staging);
     await withDiskErrors(folder, () => publishFolder(staging, folder, () => isFolder(folder)));
   } catch (error) {
@@ -61,9 +61,9 @@ export async function openPackage(file: Folder, options: ReadOptions, limits: Ar
 /** Throws MODEL_INVALID unless the package has a manifest and the model's file that it names. */
 async function checkModel(folder: Folder): Promise<void> {
   const { mainFile = "" } = await readAimodPackage(folder);
-  const namedIn = shownIn(folder, metadataName);
+  const namedIn = displayNameIn(folder, metadataName);
   const remedy = `pack the model again: ${metadataName} names this file`;
-  await sizeOfFile(pathInside(folder, mainFile, namedIn), shownIn(folder, mainFile), remedy);
+  await sizeOfFile(pathInside(folder, mainFile, namedIn), displayNameIn(folder, mainFile), remedy);
 }
 
 async function syncFolders(root: string): Promise<void> {

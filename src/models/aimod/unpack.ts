@@ -62,7 +62,7 @@ export async function unpack(file: Folder, target: string, limits: ArchiveLimits
 const highWaterMark = 1024 ** 2;
 const chunkSize = 256 * 1024;
 
-async function requireGzip({ path, shown }: Folder): Promise<void> {
+async function requireGzip({ path, displayName }: Folder): Promise<void> {
   const start = Buffer.alloc(2);
   try {
     const handle = await open(path);
@@ -72,10 +72,13 @@ async function requireGzip({ path, shown }: Folder): Promise<void> {
       await handle.close();
     }
   } catch (error) {
-    throw unreadable(shown, error);
+    throw unreadable(displayName, error);
   }
   if (start.equals(gzipMagic)) return;
-  throw modelInvalid(`${shown} is not a package: it is not compressed by gzip`, "download it again, or pack the model again");
+  throw modelInvalid(
+    `${displayName} is not a package: it is not compressed by gzip`,
+    "download it again, or pack the model again",
+  );
 }
 
 const gzipMagic = Buffer.from([0x1f, 0x8b]);
@@ -97,9 +100,10 @@ async function* limitOutput(
   let first: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of source) {
     total += chunk.length;
-    if (total > limits.totalBytes) throw new ArchiveError(`is larger than ${limits.totalBytes} bytes once it is decompressed`);
-    if (total > limits.minBytesForRatio && total > limits.ratio * compressed())
-      throw new ArchiveError(`grows more than ${limits.ratio} times when it is decompressed, as no model does`);
+    if (total > limits.maxTotalBytes)
+      throw new ArchiveError(`is larger than ${limits.maxTotalBytes} bytes once it is decompressed`);
+    if (total > limits.minBytesForRatio && total > limits.maxRatio * compressed())
+      throw new ArchiveError(`grows more than ${limits.maxRatio} times when it is decompressed, as no model does`);
     if (first === undefined) {
       yield chunk;
       continue;
@@ -137,7 +141,7 @@ class ExtractionFolder {
 
   async add(entry: ArchiveEntry): Promise<void> {
     this.#entries += 1;
-    if (this.#entries > this.#limits.entries) throw new ArchiveError(`holds more than ${this.#limits.entries} files`);
+    if (this.#entries > this.#limits.maxEntries) throw new ArchiveError(`holds more than ${this.#limits.maxEntries} files`);
     const { path, refusal } = checkEntryName(entry.name);
     if (refusal !== undefined) throw problemOf(entry, refusal);
     if (entry.type !== "file" && entry.type !== "folder")
@@ -171,8 +175,8 @@ class ExtractionFolder {
   }
 
   #checkSize(entry: ArchiveEntry, path: string): void {
-    const { fileBytes, metadataBytes } = this.#limits;
-    const limit = path === metadataName ? metadataBytes : fileBytes;
+    const { maxFileBytes, maxMetadataBytes } = this.#limits;
+    const limit = path === metadataName ? maxMetadataBytes : maxFileBytes;
     if (entry.size > limit) throw problemOf(entry, `has ${entry.size} bytes, and ${limit} are allowed`);
   }
 }
@@ -196,12 +200,13 @@ async function writeChunk(handle: FileHandle, chunk: Uint8Array): Promise<void> 
   for (let written = 0; written < chunk.length;) written += (await handle.write(chunk, written)).bytesWritten;
 }
 
-function asModelError({ shown }: Folder, error: unknown): InferyardError {
+function asModelError({ displayName }: Folder, error: unknown): InferyardError {
   if (error instanceof InferyardError) return error;
   const remedy = "download it again, or pack the model again";
-  if (error instanceof ArchiveError) return modelInvalid(`the package ${shown} ${error.message}`, remedy, error);
+  if (error instanceof ArchiveError) return modelInvalid(`the package ${displayName} ${error.message}`, remedy, error);
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "Z_BUF_ERROR") return modelInvalid(`the package ${shown} is cut off: ${messageOf(error)}`, remedy, error);
-  if (code?.startsWith("Z_") === true) return modelInvalid(`the package ${shown} is damaged: ${messageOf(error)}`, remedy, error);
-  return unreadable(shown, error);
+  if (code === "Z_BUF_ERROR") return modelInvalid(`the package ${displayName} is cut off: ${messageOf(error)}`, remedy, error);
+  if (code?.startsWith("Z_") === true)
+    return modelInvalid(`the package ${displayName} is damaged: ${messageOf(error)}`, remedy, error);
+  return unreadable(displayName, error);
 }

@@ -96,7 +96,7 @@ async function readPulled(
   const isFile = repository === undefined && only !== undefined;
   const location = {
     path: isFile ? join(folder, only.path) : folder,
-    shown: reference,
+    displayName: reference,
     name: shortName({ name, ...(repository === undefined ? {} : { repository }) }),
   };
   try {

@@ -69,7 +69,7 @@ async function pullListed(reference: HubReference, what: string, listing: Listin
   const descriptions = descriptionFiles(files);
   const fetch = fetcher(reference, what, commit, pulling);
   const described = await fetch(descriptions);
-  const shape = await withTemporaryTree(layout, described, (path) => readModelShape({ path, shown: what }));
+  const shape = await withTemporaryTree(layout, described, (path) => readModelShape({ path, displayName: what }));
   const wanted = selectWeights(what, files, shape, variant);
   const others = (before?.variants ?? []).flatMap((one) => keepPulledVariant(one, what, files, shape, wanted.variant));
   const modules = moduleWeights(what, files, shape);
@@ -117,7 +117,7 @@ function fetcher(
 async function readModelShape(folder: Folder): Promise<ModelShape> {
   const modules = await readModules(folder);
   const modelPath = modules?.modelPath ?? "";
-  const inner: Folder = { path: join(folder.path, modelPath), shown: folder.shown };
+  const inner: Folder = { path: join(folder.path, modelPath), displayName: folder.displayName };
   const config = (await readJsonObject(inner, "config.json")) ?? {};
   const moduleWeights = modules === undefined ? [] : vectorModuleWeights(modules);
   return { modelPath, isStatic: modules?.kind === "static" || config["model_type"] === "model2vec", moduleWeights };

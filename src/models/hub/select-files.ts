@@ -69,17 +69,22 @@ export interface WeightSelection {
 
 /**
  * Selects the weights of the variant `wanted` among the files of a repository; without it, those of the variant that a load would
- * prefer. `shown` names the model in messages. Throws MODEL_UNSUPPORTED or MODEL_NOT_FOUND if the repository has no weights in a
+ * prefer. `displayName` names the model in messages. Throws MODEL_UNSUPPORTED or MODEL_NOT_FOUND if the repository has no weights in a
  * format that is read, and MODEL_NOT_FOUND if it has no such variant.
  */
-export function selectWeights(shown: string, files: readonly HubFile[], shape: ModelShape, wanted?: string): WeightSelection {
+export function selectWeights(
+  displayName: string,
+  files: readonly HubFile[],
+  shape: ModelShape,
+  wanted?: string,
+): WeightSelection {
   if (files.some(({ path }) => repositoryManifests.has(path)))
     return { files: files.filter(({ path }) => !foreignWeights.test(path)) };
   const paths = pathsIn(files, shape.modelPath);
   const variants = variantsAmong(paths, shape.isStatic);
   const variant =
-    wanted === undefined ? defaultVariant(shown, variants, files, paths) : variants.find((one) => hasName(one, wanted));
-  if (variant === undefined) throw noVariant(shown, variants, wanted ?? "", files, paths);
+    wanted === undefined ? defaultVariant(displayName, variants, files, paths) : variants.find((one) => hasName(one, wanted));
+  if (variant === undefined) throw noVariant(displayName, variants, wanted ?? "", files, paths);
   const needed = new Set(variant.files);
   return { variant, files: files.filter(({ path }) => needed.has(path)) };
 }
@@ -137,7 +142,7 @@ function companionFiles(file: string, paths: readonly string[]): string[] {
 const conventionalName = /^model(_\w+)?\.(onnx|safetensors|gguf)$/;
 
 function defaultVariant(
-  shown: string,
+  displayName: string,
   variants: readonly StoredVariant[],
   files: readonly HubFile[],
   paths: readonly string[],
@@ -145,29 +150,29 @@ function defaultVariant(
   const [first] = variants;
   const isSharded = first?.files.some((path) => path.endsWith(".safetensors.index.json")) === true;
   if (first === undefined || isSharded) {
-    const remedy = isSharded ? `; to fetch them all the same: ${shown}:safetensors` : "";
-    throw withRemedySuffix(missingWeights(shown, paths.length > 0 ? paths : files.map(({ path }) => path)), remedy);
+    const remedy = isSharded ? `; to fetch them all the same: ${displayName}:safetensors` : "";
+    throw withRemedySuffix(missingWeights(displayName, paths.length > 0 ? paths : files.map(({ path }) => path)), remedy);
   }
   if (variants.length === 1 || conventionalName.test(basename(first.files[0] ?? ""))) return first;
   throw new InferyardError(
     "MODEL_NOT_FOUND",
-    `${shown} has ${variants.length} sets of weights, and none of them is the usual one`,
+    `${displayName} has ${variants.length} sets of weights, and none of them is the usual one`,
     {
-      remedy: `name one, for example ${shown}:${first.name} (${namesOf(variants, files)})`,
+      remedy: `name one, for example ${displayName}:${first.name} (${namesOf(variants, files)})`,
       data: { variants: variants.map(({ name }) => name) },
     },
   );
 }
 
 function noVariant(
-  shown: string,
+  displayName: string,
   variants: readonly StoredVariant[],
   wanted: string,
   files: readonly HubFile[],
   paths: readonly string[],
 ): InferyardError {
-  if (variants.length === 0) return missingWeights(shown, paths);
-  return new InferyardError("MODEL_NOT_FOUND", `${shown} has no variant "${wanted}"`, {
+  if (variants.length === 0) return missingWeights(displayName, paths);
+  return new InferyardError("MODEL_NOT_FOUND", `${displayName} has no variant "${wanted}"`, {
     remedy: `choose one of ${namesOf(variants, files)}`,
     data: { variants: variants.map(({ name }) => name) },
   });
@@ -176,11 +181,11 @@ function noVariant(
 /** The names of the variants with their sizes, for a message. */
 function namesOf(variants: readonly StoredVariant[], files: readonly HubFile[]): string {
   const sizes = new Map(files.map(({ path, size }) => [path, size]));
-  const shown = variants.slice(0, 24).map(({ name, files: own }) => {
+  const listed = variants.slice(0, 24).map(({ name, files: own }) => {
     const bytes = own.reduce((sum, path) => sum + (sizes.get(path) ?? 0), 0);
     return `${name} (${Math.max(1, Math.round(bytes / 1e6))} MB)`;
   });
-  return [...shown, ...(variants.length > shown.length ? ["…"] : [])].join(", ");
+  return [...listed, ...(variants.length > listed.length ? ["…"] : [])].join(", ");
 }
 
 function withRemedySuffix(error: InferyardError, more: string): InferyardError {

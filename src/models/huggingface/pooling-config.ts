@@ -1,7 +1,7 @@
 /** Reads the config.json of the Pooling module of sentence-transformers: how token vectors become one vector. */
 import { InferyardError } from "../../errors.ts";
 import type { Pooling } from "../manifest.ts";
-import { type Folder, type JsonObject, readJsonObject, shownIn } from "../model-folder.ts";
+import { type Folder, type JsonObject, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 
 /** The settings of a Pooling module of sentence-transformers. */
@@ -31,17 +31,17 @@ const flags: Readonly<Record<string, string>> = {
  */
 export async function readPoolingConfig(folder: Folder, path: string): Promise<PoolingConfig> {
   const file = `${path}/config.json`;
-  const shown = shownIn(folder, file);
+  const displayName = displayNameIn(folder, file);
   const config = await readJsonObject(folder, file);
   if (config === undefined)
-    throw modelInvalid(`${shown} is missing, and modules.json names it`, "download the whole folder of the model");
+    throw modelInvalid(`${displayName} is missing, and modules.json names it`, "download the whole folder of the model");
   const modes = modesOf(config);
   const [mode] = modes;
   const pooling = modes.length === 1 ? names[String(mode)] : undefined;
   if (pooling === undefined) {
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
-      `${shown} asks for the pooling ${modes.join(" + ")}, which this version does not compute`,
+      `${displayName} asks for the pooling ${modes.join(" + ")}, which this version does not compute`,
       {
         remedy: `this version computes ${Object.keys(names).join(", ")}, one at a time; give another one only if you know that the model suits it`,
         data: { modes },

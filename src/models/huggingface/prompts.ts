@@ -1,7 +1,7 @@
 /** Reads config_sentence_transformers.json: the prompts of a model, how its vectors are compared, and its settings for late interaction. */
 import { readLateInteraction } from "./late-interaction.ts";
 import type { LateInteraction } from "../manifest.ts";
-import { type Folder, isJsonObject, readJsonObject, shownIn } from "../model-folder.ts";
+import { type Folder, isJsonObject, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 
 /** The prompts of a model and the other settings of config_sentence_transformers.json. */
@@ -24,7 +24,10 @@ export async function readPrompts(folder: Folder): Promise<Prompts> {
   const config = (await readJsonObject(folder, file)) ?? {};
   const stated = config["prompts"] ?? {};
   if (!isJsonObject(stated))
-    throw modelInvalid(`${shownIn(folder, file)} has "prompts" that are no object`, "download this file of the model again");
+    throw modelInvalid(
+      `${displayNameIn(folder, file)} has "prompts" that are no object`,
+      "download this file of the model again",
+    );
   // null marks a prompt that the user is to define.
   const prompts = Object.fromEntries(
     Object.entries(stated).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
@@ -37,16 +40,16 @@ export async function readPrompts(folder: Folder): Promise<Prompts> {
     ...(typeof similarity === "string" ? { similarity } : {}),
     ...(lateInteraction === undefined ? {} : { lateInteraction }),
   };
-  return checkDefaultPrompt(found, shownIn(folder, file));
+  return checkDefaultPrompt(found, displayNameIn(folder, file));
 }
 
-/** Returns `prompts`. Throws MODEL_INVALID unless the default prompt is one of the prompts; `shown` is the file that names it. */
-export function checkDefaultPrompt(prompts: Prompts, shown: string): Prompts {
+/** Returns `prompts`. Throws MODEL_INVALID unless the default prompt is one of the prompts; `displayName` is the file that names it. */
+export function checkDefaultPrompt(prompts: Prompts, displayName: string): Prompts {
   const { defaultPrompt } = prompts;
   if (defaultPrompt === undefined || Object.hasOwn(prompts.prompts, defaultPrompt)) return prompts;
   const known = Object.keys(prompts.prompts);
   throw modelInvalid(
-    `${shown} names the default prompt "${defaultPrompt}", and there is no prompt of that name`,
+    `${displayName} names the default prompt "${defaultPrompt}", and there is no prompt of that name`,
     known.length === 0 ? "add the prompt, or take the default out" : `name one of ${known.join(", ")}, or take the default out`,
   );
 }

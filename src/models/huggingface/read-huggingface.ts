@@ -4,7 +4,7 @@ import { basename } from "../../platform/node/paths.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Manifest, ManifestSelection, ManifestSettings, ModelProbe, Requirements, Variant } from "../manifest.ts";
 import { architectureOf, readLicense, tasksOf } from "./model-card.ts";
-import { type Folder, type JsonObject, pathInside, readJsonObject, shownIn } from "../model-folder.ts";
+import { type Folder, type JsonObject, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { readModules } from "./modules.ts";
 import { type TextOverrides, readTextSettings } from "./text-settings.ts";
 import { type VariantFile, readFoundVariants } from "../manifest/variants.ts";
@@ -44,7 +44,7 @@ export async function readHuggingFace(
 ): Promise<Manifest> {
   const modules = await readModules(folder);
   const modelPath = modules?.modelPath ?? "";
-  const inner: Folder = { path: pathInside(folder, modelPath, "modules.json"), shown: shownIn(folder, modelPath) };
+  const inner: Folder = { path: pathInside(folder, modelPath, "modules.json"), displayName: displayNameIn(folder, modelPath) };
   const spanConfig = await readJsonObject(inner, "gliner_config.json");
   const config = { ...spanConfig, ...(await readJsonObject(inner, "config.json")) };
   const isStatic = modules?.kind === "static" || config["model_type"] === "model2vec";
@@ -54,7 +54,7 @@ export async function readHuggingFace(
   const architecture = isStatic ? "StaticModel" : architectureOf(config);
   const license = stated.license ?? (await readLicense(folder));
   return {
-    reference: folder.shown,
+    reference: folder.displayName,
     name: stated.name ?? basename(folder.path),
     directory: folder.path,
     source: stated.source,
@@ -75,15 +75,15 @@ async function discoverFolderVariants(
   mainFile: string | undefined,
 ): Promise<VariantFile[]> {
   if (mainFile === undefined)
-    return await readFoundVariants(folder, await findWeightFiles(folder, modelPath, isStatic), folder.shown);
+    return await readFoundVariants(folder, await findWeightFiles(folder, modelPath, isStatic), folder.displayName);
   const found = await findWeightFiles(folder, modelPath, isStatic).catch((error: unknown): string[] => {
     // The main file may be in a folder that is not searched for weights.
     if (error instanceof InferyardError && error.code === "MODEL_NOT_FOUND") return [];
     throw error;
   });
-  const path = pathInside(folder, mainFile, folder.shown);
-  const others = found.filter((file) => pathInside(folder, file, folder.shown) !== path);
-  const variants = await readFoundVariants(folder, [mainFile, ...others], folder.shown);
+  const path = pathInside(folder, mainFile, folder.displayName);
+  const others = found.filter((file) => pathInside(folder, file, folder.displayName) !== path);
+  const variants = await readFoundVariants(folder, [mainFile, ...others], folder.displayName);
   return variants.toSorted((a, b) => Number(b.path === path) - Number(a.path === path));
 }
 

@@ -1,7 +1,7 @@
 /** Reads how a model tokenizes text and pools vectors. Each setting comes from the file that the reference implementation reads it from. */
 import { InferyardError } from "../../errors.ts";
 import type { Pooling, TextSettings } from "../manifest.ts";
-import { type Folder, type JsonObject, isFile, pathInside, readJsonObject, shownIn } from "../model-folder.ts";
+import { type Folder, type JsonObject, isFile, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
 import type { Modules } from "./modules.ts";
 import { readPoolingConfig } from "./pooling-config.ts";
 import { checkDefaultPrompt, readPrompts } from "./prompts.ts";
@@ -81,7 +81,7 @@ export async function readTextSettings(folder: Folder, inner: Folder, sources: T
 }
 
 async function hasAny(folder: Folder, files: readonly string[]): Promise<boolean> {
-  for (const file of files) if (await isFile(`${folder.path}/${file}`, shownIn(folder, file))) return true;
+  for (const file of files) if (await isFile(`${folder.path}/${file}`, displayNameIn(folder, file))) return true;
   return false;
 }
 
@@ -92,7 +92,7 @@ async function tokenizerFile(
 ): Promise<Pick<TextSettings, "tokenizerPath" | "tokenizerShown">> {
   const file = stated.tokenizer ?? "tokenizer.json";
   const base = stated.tokenizer === undefined && (await hasAny(inner, [file])) ? inner : folder;
-  return { tokenizerPath: pathInside(base, file, "inferyard.json"), tokenizerShown: shownIn(base, file) };
+  return { tokenizerPath: pathInside(base, file, "inferyard.json"), tokenizerShown: displayNameIn(base, file) };
 }
 
 function limitSettings(
@@ -147,7 +147,7 @@ async function prompts(
   if (stated.prompts === undefined && stated.defaultPrompt === undefined) return found;
   const merged = { ...(stated.prompts === undefined ? found : {}), prompts: stated.prompts ?? found.prompts };
   const withDefault = stated.defaultPrompt === undefined ? merged : { ...merged, defaultPrompt: stated.defaultPrompt };
-  return checkDefaultPrompt(withDefault, shownIn(folder, "inferyard.json"));
+  return checkDefaultPrompt(withDefault, displayNameIn(folder, "inferyard.json"));
 }
 
 /** Refuses a Transformer module whose `transformer_task` gives logits or generated text instead of token vectors. */
@@ -156,7 +156,7 @@ function refuseOtherTransformerTask(sentence: { file: string; config: JsonObject
   if (sentence === undefined || task === "feature-extraction") return;
   throw new InferyardError(
     "MODEL_UNSUPPORTED",
-    `${shownIn(folder, sentence.file)} asks for ${JSON.stringify(task)}, which this version does not compute`,
+    `${displayNameIn(folder, sentence.file)} asks for ${JSON.stringify(task)}, which this version does not compute`,
     {
       remedy: "use a model for feature-extraction",
     },

@@ -2,7 +2,7 @@
 import { InferyardError } from "../../errors.ts";
 import { basename, dirname } from "../../platform/node/paths.ts";
 import type { DenseActivation, ModuleWeights, VectorModule } from "../manifest.ts";
-import { type Folder, type JsonObject, isFile, pathInside, readJsonObject, shownIn } from "../model-folder.ts";
+import { type Folder, type JsonObject, isFile, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import type { VectorModuleEntry } from "./modules.ts";
 import { readHeader } from "../manifest/weights.ts";
@@ -31,7 +31,7 @@ export async function readVectorModules(folder: Folder, entries: readonly Vector
       type === "Dense" ? await readDense(folder, path) : await readLayerNorm(folder, path);
     if (length !== undefined && length !== inputSize) {
       throw modelInvalid(
-        `${shownIn(folder, path)} takes vectors of ${inputSize} numbers, and the module before it gives ${length}`,
+        `${displayNameIn(folder, path)} takes vectors of ${inputSize} numbers, and the module before it gives ${length}`,
         "download the whole folder of the model again",
       );
     }
@@ -44,16 +44,16 @@ export async function readVectorModules(folder: Folder, entries: readonly Vector
 const activations: readonly DenseActivation[] = ["Identity", "Tanh", "ReLU", "GELU", "Sigmoid", "SiLU"];
 
 async function readDense(folder: Folder, path: string): Promise<SizedModule> {
-  const { config, shown } = await readConfig(folder, path);
+  const { config, displayName } = await readConfig(folder, path);
   const { module_input_name: input = "sentence_embedding", module_output_name: output, bias = true } = config;
   if (input !== "sentence_embedding" || (output ?? input) !== input) {
-    throw unsupported(`${shown} works on ${JSON.stringify(input)} and gives ${JSON.stringify(output ?? input)}`);
+    throw unsupported(`${displayName} works on ${JSON.stringify(input)} and gives ${JSON.stringify(output ?? input)}`);
   }
-  if (config["use_residual"] === true) throw unsupported(`${shown} adds its input to its output (use_residual)`);
-  if (typeof bias !== "boolean") throw broken(shown, '"bias" is neither true nor false');
-  const inFeatures = sizeIn(config, "in_features", shown);
-  const outFeatures = sizeIn(config, "out_features", shown);
-  const activation = activationIn(config, shown);
+  if (config["use_residual"] === true) throw unsupported(`${displayName} adds its input to its output (use_residual)`);
+  if (typeof bias !== "boolean") throw broken(displayName, '"bias" is neither true nor false');
+  const inFeatures = sizeIn(config, "in_features", displayName);
+  const outFeatures = sizeIn(config, "out_features", displayName);
+  const activation = activationIn(config, displayName);
   const shapes = { "linear.weight": [outFeatures, inFeatures], ...(bias ? { "linear.bias": [outFeatures] } : {}) };
   const weights = await findWeights(folder, path, shapes);
   return {
@@ -64,35 +64,38 @@ async function readDense(folder: Folder, path: string): Promise<SizedModule> {
 }
 
 async function readLayerNorm(folder: Folder, path: string): Promise<SizedModule> {
-  const { config, shown } = await readConfig(folder, path);
-  const features = sizeIn(config, "dimension", shown);
+  const { config, displayName } = await readConfig(folder, path);
+  const features = sizeIn(config, "dimension", displayName);
   const weights = await findWeights(folder, path, { "norm.weight": [features], "norm.bias": [features] });
   return { module: { kind: "layer-norm", weights, features }, inputSize: features, outputSize: features };
 }
 
-async function readConfig(folder: Folder, path: string): Promise<{ config: JsonObject; shown: string }> {
+async function readConfig(folder: Folder, path: string): Promise<{ config: JsonObject; displayName: string }> {
   const file = `${path}/config.json`;
-  const shown = shownIn(folder, file);
+  const displayName = displayNameIn(folder, file);
   const config = await readJsonObject(folder, file);
-  if (config !== undefined) return { config, shown };
-  throw modelInvalid(`${shown} is missing, and modules.json names it`, "download the whole folder of the model");
+  if (config !== undefined) return { config, displayName };
+  throw modelInvalid(`${displayName} is missing, and modules.json names it`, "download the whole folder of the model");
 }
 
-function sizeIn(config: JsonObject, key: string, shown: string): number {
+function sizeIn(config: JsonObject, key: string, displayName: string): number {
   const size = config[key];
   if (typeof size === "number" && Number.isSafeInteger(size) && size > 0) return size;
-  throw broken(shown, `"${key}" is no size`);
+  throw broken(displayName, `"${key}" is no size`);
 }
 
 /** `activation_function` is the full name of a torch class. As in sentence-transformers, the default is Tanh, and null means none. */
-function activationIn(config: JsonObject, shown: string): DenseActivation {
+function activationIn(config: JsonObject, displayName: string): DenseActivation {
   const stated = config["activation_function"];
   if (stated === undefined) return "Tanh";
   if (stated === null) return "Identity";
   const name = typeof stated === "string" && stated.startsWith("torch.nn.") ? stated.split(".").at(-1) : undefined;
   const known = activations.find((activation) => activation === name);
   if (known !== undefined) return known;
-  throw unsupported(`${shown} asks for the activation ${JSON.stringify(stated)}`, `one of torch.nn's ${activations.join(", ")}`);
+  throw unsupported(
+    `${displayName} asks for the activation ${JSON.stringify(stated)}`,
+    `one of torch.nn's ${activations.join(", ")}`,
+  );
 }
 
 /** The weights of the module in this folder. Throws MODEL_INVALID unless the file has tensors of these names and shapes. */
@@ -102,18 +105,21 @@ async function findWeights(
   shapes: Readonly<Record<string, readonly number[]>>,
 ): Promise<ModuleWeights> {
   const file = `${module}/model.safetensors`;
-  const weights = { path: pathInside(folder, file, "modules.json"), shown: shownIn(folder, file) };
-  if (!(await isFile(weights.path, weights.shown))) {
+  const weights = { path: pathInside(folder, file, "modules.json"), displayName: displayNameIn(folder, file) };
+  if (!(await isFile(weights.path, weights.displayName))) {
     const other = `${module}/pytorch_model.bin`;
-    throw missingModuleWeights(weights.shown, await isFile(pathInside(folder, other, "modules.json"), shownIn(folder, other)));
+    throw missingModuleWeights(
+      weights.displayName,
+      await isFile(pathInside(folder, other, "modules.json"), displayNameIn(folder, other)),
+    );
   }
-  const { tensors } = await readHeader(weights.path, weights.shown);
+  const { tensors } = await readHeader(weights.path, weights.displayName);
   for (const [name, shape] of Object.entries(shapes)) {
     const found = tensors.get(name)?.shape;
     if (found !== undefined && found.join() === shape.join()) continue;
     const has = found === undefined ? "is not there" : `is [${found.join(", ")}]`;
     throw modelInvalid(
-      `${weights.shown} does not fit its config.json: ${name} ${has}, and [${shape.join(", ")}] is needed`,
+      `${weights.displayName} does not fit its config.json: ${name} ${has}, and [${shape.join(", ")}] is needed`,
       "download the whole folder of the model again",
     );
   }
@@ -121,24 +127,24 @@ async function findWeights(
 }
 
 /**
- * Creates the error for a module without `model.safetensors`; `shown` is the path of that file. The code is MODEL_UNSUPPORTED
+ * Creates the error for a module without `model.safetensors`; `displayName` is the path of that file. The code is MODEL_UNSUPPORTED
  * with `isPickled`, if there is a pytorch_model.bin instead, and MODEL_INVALID otherwise. The error is returned, not thrown.
  */
-export function missingModuleWeights(shown: string, isPickled: boolean): InferyardError {
+export function missingModuleWeights(displayName: string, isPickled: boolean): InferyardError {
   if (!isPickled)
-    return modelInvalid(`${shown} is missing, and modules.json names its folder`, "download the whole folder of the model");
-  const name = basename(dirname(shown));
+    return modelInvalid(`${displayName} is missing, and modules.json names its folder`, "download the whole folder of the model");
+  const name = basename(dirname(displayName));
   return new InferyardError(
     "MODEL_UNSUPPORTED",
-    `the weights of ${shown.slice(0, -"/model.safetensors".length)} are in pytorch_model.bin, which this version does not read`,
+    `the weights of ${displayName.slice(0, -"/model.safetensors".length)} are in pytorch_model.bin, which this version does not read`,
     {
       remedy: `write them as ${name}/model.safetensors: SentenceTransformer(MODEL).save_pretrained(FOLDER, safe_serialization=True)`,
     },
   );
 }
 
-function broken(shown: string, problem: string): InferyardError {
-  return modelInvalid(`${shown} is broken: ${problem}`, "download this file of the model again");
+function broken(displayName: string, problem: string): InferyardError {
+  return modelInvalid(`${displayName} is broken: ${problem}`, "download this file of the model again");
 }
 
 function unsupported(what: string, known = "Dense on a text's vector, without a residual"): InferyardError {

@@ -4,14 +4,14 @@ import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import type { InferyardJson } from "./schema.ts";
 import type { InferyardError } from "../../errors.ts";
 import { manifestInvalid } from "../validation/manifest-errors.ts";
-import { type Folder, readJsonObject, shownIn } from "../model-folder.ts";
+import { type Folder, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { readProbe } from "./probe.ts";
 import type { DeclaredVariant } from "../manifest/variants.ts";
 
 /** The content of a valid inferyard.json in the form that the readers of manifests use. */
 export interface InferyardManifest {
   /** Fields that take precedence over the other files. */
-  readonly stated: ManifestOverrides;
+  readonly overrides: ManifestOverrides;
   /** Absent: the weights that are found in the folder. */
   readonly variants?: readonly DeclaredVariant[];
 }
@@ -37,7 +37,7 @@ export async function readInferyardJson(folder: Folder): Promise<InferyardManife
   const { pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt, tokenizer } = json;
   const { name, tasks, requirements, license, provenance, backends, preferred, fallbacks } = json;
   const statesTargets = backends !== undefined || preferred !== undefined || fallbacks !== undefined;
-  const stated = {
+  const overrides = {
     source: "inferyard.json",
     name,
     tasks,
@@ -48,7 +48,7 @@ export async function readInferyardJson(folder: Folder): Promise<InferyardManife
     selection: statesTargets ? omitUndefined({ backends: backends ?? [], preferred, fallbacks: fallbacks ?? [] }) : undefined,
     text: omitUndefined({ tokenizer, pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt }),
   };
-  return omitUndefined({ stated: omitUndefined(stated) as ManifestOverrides, variants }) as InferyardManifest;
+  return omitUndefined({ overrides: omitUndefined(overrides) as ManifestOverrides, variants });
 }
 
 function readVariants(stated: NonNullable<InferyardJson["variants"]>, problems: string[]): DeclaredVariant[] {
@@ -66,5 +66,5 @@ function readVariants(stated: NonNullable<InferyardJson["variants"]>, problems: 
 
 function invalid(folder: Folder, problems: readonly string[]): InferyardError {
   const remedy = "correct it; schemas/inferyard.json in the package describes every field";
-  return manifestInvalid(shownIn(folder, "inferyard.json"), problems, remedy);
+  return manifestInvalid(displayNameIn(folder, "inferyard.json"), problems, remedy);
 }

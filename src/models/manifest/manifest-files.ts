@@ -5,7 +5,7 @@
 import { readAimodFolder } from "../aimod/metadata-json.ts";
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import { readInferyardJson } from "../inferyard-json/read-inferyard-json.ts";
-import { type Folder, pathInside, readJsonObject, shownIn } from "../model-folder.ts";
+import { type Folder, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
 import type { TermiteManifest } from "../termite/model-manifest.ts";
 import { type ReadOptions, type DeclaredVariant, type VariantFile, readDeclaredVariants } from "./variants.ts";
 
@@ -26,7 +26,7 @@ export async function readManifestFiles(folder: Folder, options: ReadOptions, on
   const packaged = await readAimodFolder(folder);
   const termite = await readTermiteIfPresent(folder, options, only);
   const own = await readInferyardJson(folder);
-  const overrides: ManifestOverrides = { source: "huggingface", ...packaged, ...termite?.overrides, ...own?.stated };
+  const overrides: ManifestOverrides = { source: "huggingface", ...packaged, ...termite?.overrides, ...own?.overrides };
   const wanted = own?.variants?.filter((variant) => only === undefined || pathOf(folder, variant) === only);
   const variants = wanted?.length ? await readDeclaredVariants(folder, wanted, options) : termite?.variants;
   return variants?.length ? { overrides, variants } : { overrides };
@@ -40,5 +40,5 @@ async function readTermiteIfPresent(folder: Folder, options: ReadOptions, only?:
 }
 
 function pathOf(folder: Folder, variant: DeclaredVariant): string {
-  return pathInside(folder, variant.file, shownIn(folder, "inferyard.json"));
+  return pathInside(folder, variant.file, displayNameIn(folder, "inferyard.json"));
 }

@@ -13,18 +13,18 @@ export interface OnnxWeights {
 }
 
 /**
- * Reads the header of the ONNX file at `path`; `shown` is the path as the user wrote it. Throws MODEL_INVALID if the file cannot
+ * Reads the header of the ONNX file at `path`; `displayName` is the path as the user wrote it. Throws MODEL_INVALID if the file cannot
  * be read, is damaged, or is not an ONNX file, and MODEL_UNSUPPORTED if its header is larger than any known one.
  */
-export async function readOnnxWeights(path: string, shown: string): Promise<OnnxWeights> {
-  const outline = await readOnnxOutline(path, shown);
+export async function readOnnxWeights(path: string, displayName: string): Promise<OnnxWeights> {
+  const outline = await readOnnxOutline(path, displayName);
   const bytes = new Map<Precision, number>();
   for (const tensor of outline.graph.initializers) {
     const precision = onnxType(tensor.type)?.precision;
     if (precision !== undefined) bytes.set(precision, (bytes.get(precision) ?? 0) + tensor.bytes);
   }
-  const [most] = [...bytes].sort(([, a], [, b]) => b - a);
-  return { externalFiles: externalFilesOf(outline), ...(most === undefined ? {} : { precision: most[0] }) };
+  const [mostFrequent] = [...bytes].sort(([, a], [, b]) => b - a);
+  return { externalFiles: externalFilesOf(outline), ...(mostFrequent === undefined ? {} : { precision: mostFrequent[0] }) };
 }
 
 /**

@@ -33,11 +33,11 @@ async function readAllVariants(location: ModelLocation, isDirectory: boolean, op
 }
 
 /** Keeps the variant that the reference names, if it names one. */
-function keepNamedVariant(manifest: Manifest, { variant: wanted, shown }: ModelLocation): Manifest {
+function keepNamedVariant(manifest: Manifest, { variant: wanted, displayName }: ModelLocation): Manifest {
   if (wanted === undefined) return manifest;
   const variants = manifest.variants.filter(({ name, aliases }) => name === wanted || aliases.includes(wanted));
   if (variants.length > 0) return { ...manifest, variants };
-  throw new InferyardError("MODEL_NOT_FOUND", `${shown} names a variant that the files do not have`, {
+  throw new InferyardError("MODEL_NOT_FOUND", `${displayName} names a variant that the files do not have`, {
     remedy: `choose one of ${manifest.variants.map(({ name }) => name).join(", ")}`,
   });
 }

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "../../platform/node/paths.ts";
 import { InferyardError } from "../../errors.ts";
 import { readHuggingFace } from "../huggingface/read-huggingface.ts";
 import type { Manifest } from "../manifest.ts";
-import { type Folder, isFile, shownIn } from "../model-folder.ts";
+import { type Folder, isFile, displayNameIn } from "../model-folder.ts";
 import { readManifestFiles } from "./manifest-files.ts";
 import { type ReadOptions, readFoundVariants } from "./variants.ts";
 import { formatOf } from "./weights.ts";
@@ -20,7 +20,7 @@ export async function readSingleFile(file: Folder, options: ReadOptions): Promis
   if (formatOf(file.path) === undefined) {
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
-      `${file.shown} is not a model: its name ends in none of .onnx, .safetensors, .gguf, .aimod`,
+      `${file.displayName} is not a model: its name ends in none of .onnx, .safetensors, .gguf, .aimod`,
       {
         remedy: "give a file with one of these endings, or the folder of a model",
       },
@@ -29,25 +29,25 @@ export async function readSingleFile(file: Folder, options: ReadOptions): Promis
   const folder = await folderOf(file);
   const name = basename(file.path);
   const { overrides, variants } = await readManifestFiles(folder, options, file.path);
-  const beside: Folder = { path: dirname(file.path), shown: parentOf(file.shown) };
-  const files = variants ?? (await readFoundVariants(beside, [name], file.shown));
+  const beside: Folder = { path: dirname(file.path), displayName: parentOf(file.displayName) };
+  const files = variants ?? (await readFoundVariants(beside, [name], file.displayName));
   const manifest = await readHuggingFace(folder, { name, ...overrides, source: "file" }, files);
-  return { ...manifest, reference: file.shown };
+  return { ...manifest, reference: file.displayName };
 }
 
 async function folderOf(file: Folder): Promise<Folder> {
-  const own: Folder = { path: dirname(file.path), shown: parentOf(file.shown) };
+  const own: Folder = { path: dirname(file.path), displayName: parentOf(file.displayName) };
   if (basename(own.path) !== "onnx" || (await hasAny(own))) return own;
-  const above: Folder = { path: dirname(own.path), shown: parentOf(own.shown) };
+  const above: Folder = { path: dirname(own.path), displayName: parentOf(own.displayName) };
   return (await hasAny(above)) ? above : own;
 }
 
 async function hasAny(folder: Folder): Promise<boolean> {
-  for (const name of modelFolderMarkers) if (await isFile(join(folder.path, name), shownIn(folder, name))) return true;
+  for (const name of modelFolderMarkers) if (await isFile(join(folder.path, name), displayNameIn(folder, name))) return true;
   return false;
 }
 
 /** The folder of a path, as the user would write it. */
-function parentOf(shown: string): string {
-  return /[/\\]/.test(shown) ? dirname(shown) : shown === "." ? ".." : ".";
+function parentOf(displayName: string): string {
+  return /[/\\]/.test(displayName) ? dirname(displayName) : displayName === "." ? ".." : ".";
 }

@@ -3,7 +3,7 @@ import type { ModelFormat, Precision } from "../../backend.ts";
 import type { DigestCache } from "../digest.ts";
 import { digestOf } from "../digest.ts";
 import type { Variant } from "../manifest.ts";
-import { type Folder, isFile, pathInside, shownIn } from "../model-folder.ts";
+import { type Folder, isFile, pathInside, displayNameIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import type { LocateOptions, ResolveOptions } from "../reference/model-location.ts";
 import { type VariantClaim, nameVariants } from "./variant-names.ts";
@@ -83,7 +83,7 @@ export async function readDeclaredVariants(
     folder,
     stated,
   )) {
-    const weights = await readWeights(folder, file, shownIn(folder, "inferyard.json"), format);
+    const weights = await readWeights(folder, file, displayNameIn(folder, "inferyard.json"), format);
     checkSize(folder, weights, size);
     if (options.verify === true && sha256 !== undefined) await checkDigest(folder, weights, sha256, options.digests);
     const { file: _file, size: _size, ...found } = weights;
@@ -103,7 +103,9 @@ export async function readDeclaredVariants(
 async function presentVariants(folder: Folder, stated: readonly DeclaredVariant[]): Promise<readonly DeclaredVariant[]> {
   if (folder.partial !== true) return stated;
   const present = await Promise.all(
-    stated.map(({ file }) => isFile(pathInside(folder, file, shownIn(folder, "inferyard.json")), shownIn(folder, file))),
+    stated.map(({ file }) =>
+      isFile(pathInside(folder, file, displayNameIn(folder, "inferyard.json")), displayNameIn(folder, file)),
+    ),
   );
   return present.includes(true) ? stated.filter((_variant, index) => present[index]) : stated;
 }
@@ -112,11 +114,14 @@ const remedy = "download the file again, or correct inferyard.json";
 
 function checkSize(folder: Folder, { file, size }: WeightsFile, stated: number | undefined): void {
   if (stated === undefined || stated === size) return;
-  throw modelInvalid(`${shownIn(folder, file)} has ${size} bytes, and inferyard.json says ${stated}`, remedy);
+  throw modelInvalid(`${displayNameIn(folder, file)} has ${size} bytes, and inferyard.json says ${stated}`, remedy);
 }
 
 async function checkDigest(folder: Folder, weights: WeightsFile, stated: string, memo: DigestCache | undefined): Promise<void> {
   const digest = await digestOf(weights, memo);
   if (digest === stated.toLowerCase()) return;
-  throw modelInvalid(`${shownIn(folder, weights.file)} has the SHA-256 ${digest}, and inferyard.json says ${stated}`, remedy);
+  throw modelInvalid(
+    `${displayNameIn(folder, weights.file)} has the SHA-256 ${digest}, and inferyard.json says ${stated}`,
+    remedy,
+  );
 }

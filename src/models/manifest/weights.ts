@@ -6,7 +6,7 @@ import { basename, dirname, extname, join } from "../../platform/node/paths.ts";
 import { readSafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
 import type { SafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
 import { readOnnxWeights } from "./onnx-weights.ts";
-import { type Folder, pathInside, shownIn, sizeOfFile } from "../model-folder.ts";
+import { type Folder, pathInside, displayNameIn, sizeOfFile } from "../model-folder.ts";
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 
 /** A file of model weights (ONNX, safetensors or GGUF), with what its header states. */
@@ -45,7 +45,7 @@ export async function findWeightFiles(folder: Folder, modelPath: string, isStati
   const lists = await Promise.all(weightFolders(modelPath).map((subfolder) => filesOf(folder, subfolder)));
   const files = lists.flat();
   const found = selectWeightFiles(files, isStatic);
-  if (found.length === 0) throw missingWeights(folder.shown, files);
+  if (found.length === 0) throw missingWeights(folder.displayName, files);
   return found;
 }
 
@@ -81,7 +81,7 @@ async function filesOf(folder: Folder, subfolder: string): Promise<string[]> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (subfolder !== "" && (code === "ENOENT" || code === "ENOTDIR")) return [];
-    throw unreadable(shownIn(folder, subfolder), error);
+    throw unreadable(displayNameIn(folder, subfolder), error);
   }
 }
 
@@ -89,17 +89,17 @@ async function filesOf(folder: Folder, subfolder: string): Promise<string[]> {
  * Creates the error for a model without weights in a format that is read: MODEL_UNSUPPORTED if `files` has weights of another
  * format, else MODEL_NOT_FOUND. The error is returned, not thrown.
  */
-export function missingWeights(shown: string, files: readonly string[]): InferyardError {
+export function missingWeights(displayName: string, files: readonly string[]): InferyardError {
   const sharded = files.find((file) => file.endsWith(".safetensors.index.json"));
   const other = files
     .map((file) => basename(file))
     .find((file) => /^(pytorch_model.*\.bin|tf_model\.h5|flax_model\.msgpack|.*\.(pt|pth|ckpt))$/.test(file));
   if (sharded !== undefined) {
-    return unsupported(`the weights of ${shown} are split over several files (${sharded})`);
+    return unsupported(`the weights of ${displayName} are split over several files (${sharded})`);
   }
-  if (other !== undefined) return unsupported(`the weights of ${shown} are in ${other}`);
+  if (other !== undefined) return unsupported(`the weights of ${displayName} are in ${other}`);
   const remedy = "give a folder with .onnx, model.safetensors or .gguf in it, or in its onnx/";
-  return new InferyardError("MODEL_NOT_FOUND", `${shown} holds no model: there are no weights in it`, { remedy });
+  return new InferyardError("MODEL_NOT_FOUND", `${displayName} holds no model: there are no weights in it`, { remedy });
 }
 
 function unsupported(what: string): InferyardError {
@@ -120,35 +120,35 @@ export async function readWeights(
   format: ModelFormat | undefined = formatOf(file),
 ): Promise<WeightsFile> {
   const path = pathInside(folder, file, namedIn);
-  const shown = shownIn(folder, file);
+  const displayName = displayNameIn(folder, file);
   if (format === undefined) {
     throw modelInvalid(
       `${namedIn} names ${file}, whose format cannot be told from its name`,
       `add "format": ${Object.values(formatByExtension).join(" or ")}`,
     );
   }
-  const size = await sizeOfFile(path, shown, `put ${file} in its place, or take it out of ${namedIn}`);
+  const size = await sizeOfFile(path, displayName, `put ${file} in its place, or take it out of ${namedIn}`);
   const weights = { file, format, path, size, bytes: size };
   if (format === "gguf") return weights;
-  if (format === "safetensors") return { ...weights, ...(await safetensorsPrecision(path, shown)) };
-  const { precision, externalFiles } = await readOnnxWeights(path, shown);
-  const beside: Folder = { path: dirname(path), shown: shownIn(folder, dirname(file)) };
+  if (format === "safetensors") return { ...weights, ...(await safetensorsPrecision(path, displayName)) };
+  const { precision, externalFiles } = await readOnnxWeights(path, displayName);
+  const beside: Folder = { path: dirname(path), displayName: displayNameIn(folder, dirname(file)) };
   let bytes = size;
-  for (const [external, needed] of externalFiles) bytes += await externalBytes(beside, external, needed, shown);
+  for (const [external, needed] of externalFiles) bytes += await externalBytes(beside, external, needed, displayName);
   return { ...weights, bytes, ...(precision === undefined ? {} : { precision }) };
 }
 
 async function externalBytes(folder: Folder, file: string, needed: number, namedIn: string): Promise<number> {
   const path = pathInside(folder, file, namedIn);
-  const shown = shownIn(folder, file);
+  const displayName = displayNameIn(folder, file);
   const bytes = await sizeOfFile(
     path,
-    shown,
+    displayName,
     `${basename(namedIn)} keeps its weights there: download that file too, into the same folder`,
   );
   if (bytes >= needed) return bytes;
   throw modelInvalid(
-    `${shown} ends too early: it has ${bytes} bytes, and ${basename(namedIn)} needs ${needed}`,
+    `${displayName} ends too early: it has ${bytes} bytes, and ${basename(namedIn)} needs ${needed}`,
     "download it again",
   );
 }
@@ -157,9 +157,9 @@ async function externalBytes(folder: Folder, file: string, needed: number, named
 const precisions: Readonly<Record<string, Precision>> = { F32: "fp32", F16: "fp16", BF16: "bf16", I8: "int8", U8: "int8" };
 
 /** The precision of the type that most bytes have. */
-async function safetensorsPrecision(path: string, shown: string): Promise<{ precision?: Precision }> {
+async function safetensorsPrecision(path: string, displayName: string): Promise<{ precision?: Precision }> {
   const bytes = new Map<Precision, number>();
-  for (const { type, start, end } of (await readHeader(path, shown)).tensors.values()) {
+  for (const { type, start, end } of (await readHeader(path, displayName)).tensors.values()) {
     const precision = precisions[type];
     if (precision !== undefined) bytes.set(precision, (bytes.get(precision) ?? 0) + end - start);
   }
@@ -168,12 +168,16 @@ async function safetensorsPrecision(path: string, shown: string): Promise<{ prec
 }
 
 /** Reads the header of a safetensors file. Errors are those of `readSafetensorsHeader`, with the path as the user wrote it. */
-export async function readHeader(path: string, shown: string): Promise<SafetensorsHeader> {
+export async function readHeader(path: string, displayName: string): Promise<SafetensorsHeader> {
   try {
     return await readSafetensorsHeader(path);
   } catch (error) {
     if (!(error instanceof InferyardError)) throw error;
     const { code, message, remedy, data, cause } = error;
-    throw new InferyardError(code, message.replaceAll(path, shown), { data, cause, ...(remedy === undefined ? {} : { remedy }) });
+    throw new InferyardError(code, message.replaceAll(path, displayName), {
+      data,
+      cause,
+      ...(remedy === undefined ? {} : { remedy }),
+    });
   }
 }

@@ -26,7 +26,7 @@ describe("a reference", () => {
     ["model.onnx", resolve("model.onnx")],
     [pathToFileURL("/a b/model").href, "/a b/model"],
   ])("%s is the path %s, shown as it was written", (reference, path) => {
-    return expect(locate(reference)).resolves.toEqual({ path, shown: reference });
+    return expect(locate(reference)).resolves.toEqual({ path, displayName: reference });
   });
 
   it.each([

@@ -30,7 +30,7 @@ export async function resolveReference(reference: string, options: ResolveOption
 }
 
 function localModel(text: string, path: string): ModelReference {
-  return { text, canonical: path, locate: async () => ({ path, shown: text }) };
+  return { text, canonical: path, locate: async () => ({ path, displayName: text }) };
 }
 
 function remoteModel(text: string, options: ResolveOptions): ModelReference {

@@ -72,7 +72,7 @@ async function locate(layout: StoreLayout, wanted: WantedModel, { variant, fetch
 /** The location of a model that was found, or undefined if the variant or files are missing. Records the use. */
 async function openMatch(
   layout: StoreLayout,
-  shown: string,
+  displayName: string,
   found: StoreMatch | undefined,
   wanted: string | undefined,
 ): Promise<ModelLocation | undefined> {
@@ -84,7 +84,7 @@ async function openMatch(
   await touchRecord(layout, record.name);
   const [only] = record.files;
   const path = isSingleFile(record) && only !== undefined ? join(folder, only.path) : folder;
-  return { path, shown, name: shortName(record), ...(variant === undefined ? {} : { variant }) };
+  return { path, displayName, name: shortName(record), ...(variant === undefined ? {} : { variant }) };
 }
 
 /** Creates the tree again from its blobs. Returns false if blobs are missing. */

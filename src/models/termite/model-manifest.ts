@@ -3,7 +3,7 @@ import { InferyardError } from "../../errors.ts";
 import { digestOf } from "../digest.ts";
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import { manifestInvalid } from "../validation/manifest-errors.ts";
-import { type Folder, type JsonObject, pathInside, readJsonObject, shownIn, statOf, omitNullish } from "../model-folder.ts";
+import { type Folder, type JsonObject, pathInside, readJsonObject, displayNameIn, statOf, omitNullish } from "../model-folder.ts";
 import { type ReadOptions, type VariantFile, readClaimedVariants } from "../manifest/variants.ts";
 import { formatOf } from "../manifest/weights.ts";
 import { type TermiteFile, type TermiteJson, variantFiles } from "./termite-json.ts";
@@ -43,16 +43,20 @@ export async function readTermite(folder: Folder, options: ReadOptions, only?: s
 }
 
 async function checked(folder: Folder, value: JsonObject): Promise<TermiteJson> {
-  const shown = shownIn(folder, fileName);
+  const displayName = displayNameIn(folder, fileName);
   if (modelTypeOf(String(value["type"])) === "predictor") {
-    throw new InferyardError("MODEL_UNSUPPORTED", `${shown} describes a predictor of tables, which this version does not run`, {
-      remedy: "export the predictor to ONNX and give the path of that file",
-    });
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `${displayName} describes a predictor of tables, which this version does not run`,
+      {
+        remedy: "export the predictor to ONNX and give the path of that file",
+      },
+    );
   }
   // Imported on demand: loading zod takes longer than loading all other modules of this folder.
   const { checkTermite } = await import("./check-termite.ts");
   const check = checkTermite(value);
-  if (check.problems !== undefined) throw manifestInvalid(shown, check.problems, "correct it, or pull the model again");
+  if (check.problems !== undefined) throw manifestInvalid(displayName, check.problems, "correct it, or pull the model again");
   return check.json;
 }
 
@@ -63,19 +67,19 @@ async function presentFiles(folder: Folder, json: TermiteJson, options: ReadOpti
   const present = new Map<string, TermiteFile>();
   const problems: string[] = [];
   for (const file of [...json.files, ...Object.values(json.variants ?? {}).flatMap(variantFiles)]) {
-    const shown = shownIn(folder, file.name);
-    const path = pathInside(folder, file.name, shownIn(folder, fileName));
-    const status = await statOf(path, shown);
+    const displayName = displayNameIn(folder, file.name);
+    const path = pathInside(folder, file.name, displayNameIn(folder, fileName));
+    const status = await statOf(path, displayName);
     if (status?.isFile() === true) present.set(file.name, file);
-    else if (!isGraph(file.name)) problems.push(`${shown} is missing`);
+    else if (!isGraph(file.name)) problems.push(`${displayName} is missing`);
     if (status === undefined) continue;
     if (file.size !== undefined && file.size > 0 && status.size !== file.size)
-      problems.push(`${shown} has ${status.size} bytes, and ${file.size} are stated`);
-    else if (options.verify === true) problems.push(...(await digestProblems(path, shown, file, options)));
+      problems.push(`${displayName} has ${status.size} bytes, and ${file.size} are stated`);
+    else if (options.verify === true) problems.push(...(await digestProblems(path, displayName, file, options)));
   }
   if (![...present.keys()].some((name) => formatOf(name) !== undefined))
     problems.push("none of the weights it names are in the folder");
-  if (problems.length > 0) throw manifestInvalid(shownIn(folder, fileName), problems, "pull the model again");
+  if (problems.length > 0) throw manifestInvalid(displayNameIn(folder, fileName), problems, "pull the model again");
   return present;
 }
 
@@ -83,9 +87,9 @@ function isGraph(name: string): boolean {
   return formatOf(name) !== undefined || /\.onnx[._]data/.test(name);
 }
 
-async function digestProblems(path: string, shown: string, file: TermiteFile, options: ReadOptions): Promise<string[]> {
+async function digestProblems(path: string, displayName: string, file: TermiteFile, options: ReadOptions): Promise<string[]> {
   const digest = await digestOf({ path }, options.digests);
-  return digest === digestIn(file) ? [] : [`${shown} has the SHA-256 ${digest}, and ${digestIn(file)} is stated`];
+  return digest === digestIn(file) ? [] : [`${displayName} has the SHA-256 ${digest}, and ${digestIn(file)} is stated`];
 }
 
 function digestIn({ digest }: TermiteFile): string {
@@ -115,7 +119,7 @@ async function termiteVariants(
       ...(stated === undefined ? {} : { sha256: digestIn(stated) }),
     };
   });
-  return await readClaimedVariants(folder, files, shownIn(folder, fileName));
+  return await readClaimedVariants(folder, files, displayNameIn(folder, fileName));
 }
 
 function overridesOf(json: TermiteJson, present: ReadonlyMap<string, TermiteFile>): ManifestOverrides {

@@ -2,14 +2,14 @@
 import { InferyardError } from "../../errors.ts";
 
 /**
- * Creates the MODEL_INVALID error for a manifest with these problems; `shown` is its path as the user wrote it. The error is
+ * Creates the MODEL_INVALID error for a manifest with these problems; `displayName` is its path as the user wrote it. The error is
  * returned, not thrown.
  */
-export function manifestInvalid(shown: string, problems: readonly string[], remedy: string): InferyardError {
+export function manifestInvalid(displayName: string, problems: readonly string[], remedy: string): InferyardError {
   const what = problems.length === 1 ? "is not right" : `has ${problems.length} problems`;
-  return new InferyardError("MODEL_INVALID", `${shown} ${what}: ${joinProblems(problems)}`, {
+  return new InferyardError("MODEL_INVALID", `${displayName} ${what}: ${joinProblems(problems)}`, {
     remedy,
-    data: { path: shown, problems },
+    data: { path: displayName, problems },
   });
 }
 
@@ -17,9 +17,9 @@ export function manifestInvalid(shown: string, problems: readonly string[], reme
  * Creates the MODEL_UNSUPPORTED error for a valid manifest that asks for features that this version does not have. The error is
  * returned, not thrown.
  */
-export function manifestUnsupported(shown: string, wishes: readonly string[], remedy: string): InferyardError {
-  const message = `${shown} asks for what this version does not do: ${joinProblems(wishes)}`;
-  return new InferyardError("MODEL_UNSUPPORTED", message, { remedy, data: { path: shown, problems: wishes } });
+export function manifestUnsupported(displayName: string, wishes: readonly string[], remedy: string): InferyardError {
+  const message = `${displayName} asks for what this version does not do: ${joinProblems(wishes)}`;
+  return new InferyardError("MODEL_UNSUPPORTED", message, { remedy, data: { path: displayName, problems: wishes } });
 }
 
 const maxJoinedProblems = 20;
@@ -27,9 +27,9 @@ const maxProblemCharacters = 300;
 
 /** Joins problems for an error message: the first 20, each truncated to 300 characters. */
 export function joinProblems(problems: readonly string[]): string {
-  const shown = problems
+  const displayName = problems
     .slice(0, maxJoinedProblems)
     .map((problem) => (problem.length > maxProblemCharacters ? `${problem.slice(0, maxProblemCharacters)}…` : problem));
-  const left = problems.length - shown.length;
-  return [...shown, ...(left > 0 ? [`and ${left} more`] : [])].join("; ");
+  const left = problems.length - displayName.length;
+  return [...displayName, ...(left > 0 ? [`and ${left} more`] : [])].join("; ");
 }

@@ -13,7 +13,7 @@ describe("references in a browser", () => {
     ["hf:owner/name", "https://huggingface.co/owner/name/resolve/main"],
     ["hf:owner/name@refs/pr/1", "https://huggingface.co/owner/name/resolve/refs%2Fpr%2F1"],
   ])("%s lies at %s", (reference, path) => {
-    expect(parseReference(reference)).toMatchObject({ path, shown: reference, partial: true });
+    expect(parseReference(reference)).toMatchObject({ path, displayName: reference, partial: true });
   });
 
   it.each([

@@ -38,7 +38,7 @@ export async function resolveReference(reference: string): Promise<ModelReferenc
  * address, and MODEL_UNSUPPORTED for an .aimod package.
  */
 export function parseReference(reference: string): ModelLocation {
-  const folder = { shown: reference, partial: true };
+  const folder = { displayName: reference, partial: true };
   if (reference === "builtin") return { ...folder, path: builtinPath, name: reference };
   if (isHubReference(reference)) return { ...folder, ...hubLocation(reference) };
   const url = addressOf(reference);
@@ -71,9 +71,9 @@ function hubLocation(reference: string): Pick<ModelLocation, "path" | "name" | "
   };
 }
 
-/** The MODEL_UNSUPPORTED error for a reference to a package; `shown` is the reference as the caller wrote it. */
-export function packageRefusal(shown: string): InferyardError {
-  return new InferyardError("MODEL_UNSUPPORTED", `${shown} is a package, and a browser cannot unpack one`, {
+/** The MODEL_UNSUPPORTED error for a reference to a package; `displayName` is the reference as the caller wrote it. */
+export function packageRefusal(displayName: string): InferyardError {
+  return new InferyardError("MODEL_UNSUPPORTED", `${displayName} is a package, and a browser cannot unpack one`, {
     remedy: "unpack it on the server and give the address of the folder",
   });
 }

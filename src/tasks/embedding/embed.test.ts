@@ -253,7 +253,7 @@ describe("long texts in windows", () => {
 });
 
 describe("modules after pooling", () => {
-  const weights = { path: "/m/2_Dense/model.safetensors", shown: "m/2_Dense/model.safetensors" };
+  const weights = { path: "/m/2_Dense/model.safetensors", displayName: "m/2_Dense/model.safetensors" };
   const dense = { kind: "dense", weights, inFeatures: 3, outFeatures: 2, bias: false, activation: "Identity" } as const;
   const vectorModules = [dense];
   /** Swaps the first two numbers. */

@@ -14,11 +14,11 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const f32 = (shape: number[], values: number[]): Tensor => ({ dataType: "float32", shape, data: Float32Array.from(values) });
 let files = 0;
 
-async function written(tensors: Record<string, Tensor>): Promise<{ path: string; shown: string }> {
+async function written(tensors: Record<string, Tensor>): Promise<{ path: string; displayName: string }> {
   files += 1;
   const path = join(folder, `${files}.safetensors`);
   await writeSafetensors(path, tensors);
-  return { path, shown: path };
+  return { path, displayName: path };
 }
 
 interface DenseParts {

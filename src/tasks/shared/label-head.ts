@@ -70,7 +70,7 @@ export interface Classifications {
 export function applyActivation(logits: Float32Array, activation: Activation): Float32Array {
   if (activation === "none") return logits;
   if (activation === "sigmoid") return logits.map((logit) => 1 / (1 + Math.exp(-logit)));
-  const highest = logits.reduce((most, logit) => Math.max(most, logit), Number.NEGATIVE_INFINITY);
+  const highest = logits.reduce((max, logit) => Math.max(max, logit), Number.NEGATIVE_INFINITY);
   const powers = Float64Array.from(logits, (logit) => Math.exp(logit - highest));
   const sum = powers.reduce((total, power) => total + power, 0);
   return Float32Array.from(powers, (power) => power / sum);

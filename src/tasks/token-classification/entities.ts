@@ -171,5 +171,5 @@ function spanOf(parts: readonly LabelledUnit[]): EntitySpan {
 }
 
 function highest(scores: Float32Array): number {
-  return scores.reduce((most, score) => Math.max(most, score), Number.NEGATIVE_INFINITY);
+  return scores.reduce((max, score) => Math.max(max, score), Number.NEGATIVE_INFINITY);
 }

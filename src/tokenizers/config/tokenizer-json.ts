@@ -35,43 +35,44 @@ const remedy =
   'download tokenizer.json of this model again, or write it with Python: transformers.AutoTokenizer.from_pretrained("FOLDER").save_pretrained("FOLDER")';
 
 /**
- * Creates a TOKENIZER_INVALID error. `shown` is the path of the file as the user wrote it; `problem` completes the sentence that
+ * Creates a TOKENIZER_INVALID error. `displayName` is the path of the file as the user wrote it; `problem` completes the sentence that
  * starts with it. The error is returned, not thrown.
  */
-export function tokenizerInvalid(shown: string, problem: string, cause?: unknown): InferyardError {
-  return new InferyardError("TOKENIZER_INVALID", `${shown} ${problem}`, {
+export function tokenizerInvalid(displayName: string, problem: string, cause?: unknown): InferyardError {
+  return new InferyardError("TOKENIZER_INVALID", `${displayName} ${problem}`, {
     remedy,
-    data: { path: shown },
+    data: { path: displayName },
     ...(cause === undefined ? {} : { cause }),
   });
 }
 
 /**
- * Reads and validates a tokenizer.json. `shown` is the path as the user wrote it. Throws TOKENIZER_INVALID if the file is
+ * Reads and validates a tokenizer.json. `displayName` is the path as the user wrote it. Throws TOKENIZER_INVALID if the file is
  * missing, is not JSON, has no model, or has a malformed component or added token.
  */
-export async function readTokenizerJson(path: string, shown: string): Promise<TokenizerJson> {
-  return parseTokenizerJson(await readText(path, shown), shown);
+export async function readTokenizerJson(path: string, displayName: string): Promise<TokenizerJson> {
+  return parseTokenizerJson(await readText(path, displayName), displayName);
 }
 
 /**
- * Parses and validates the text of a tokenizer.json. `shown` is the path of the file as the user wrote it. Throws
+ * Parses and validates the text of a tokenizer.json. `displayName` is the path of the file as the user wrote it. Throws
  * TOKENIZER_INVALID if the text is not JSON, has no model, or has a malformed component or added token.
  */
-export function parseTokenizerJson(text: string, shown: string): TokenizerJson {
-  const value = parse(text, shown);
-  if (!isObject(value)) throw tokenizerInvalid(shown, "is not a tokenizer: it holds no JSON object");
+export function parseTokenizerJson(text: string, displayName: string): TokenizerJson {
+  const value = parse(text, displayName);
+  if (!isObject(value)) throw tokenizerInvalid(displayName, "is not a tokenizer: it holds no JSON object");
   const { model, added_tokens: addedTokens = [], padding } = value;
-  if (!isObject(model)) throw tokenizerInvalid(shown, 'is not a tokenizer: it has no "model"');
-  checkModel(model, shown);
+  if (!isObject(model)) throw tokenizerInvalid(displayName, 'is not a tokenizer: it has no "model"');
+  checkModel(model, displayName);
   const added = Array.isArray(addedTokens) ? addedTokens.map(addedTokenOf) : [undefined];
   if (!added.every((token) => token !== undefined)) {
-    throw tokenizerInvalid(shown, 'has broken "added_tokens": each needs a whole number "id" and a text "content"');
+    throw tokenizerInvalid(displayName, 'has broken "added_tokens": each needs a whole number "id" and a text "content"');
   }
   const step = (key: string): ComponentConfig | null => {
     const found = value[key] ?? null;
-    if (found !== null && !isComponentConfig(found)) throw tokenizerInvalid(shown, `has a broken "${key}": it has no "type"`);
-    if (found !== null) checkSteps(found, key, shown);
+    if (found !== null && !isComponentConfig(found))
+      throw tokenizerInvalid(displayName, `has a broken "${key}": it has no "type"`);
+    if (found !== null) checkSteps(found, key, displayName);
     return found;
   };
   return {
@@ -90,16 +91,16 @@ const maxSteps = 64;
 /** Maximum length of a string setting in UTF-16 code units. The character map of SentencePiece has about 300,000. */
 const maxSettingUnits = 2 ** 23;
 
-function checkSteps(whole: ComponentConfig, key: string, shown: string): void {
+function checkSteps(whole: ComponentConfig, key: string, displayName: string): void {
   const pending: ComponentConfig[] = [whole];
   for (let count = 1; ; count++) {
     const step = pending.pop();
     if (step === undefined) return;
-    if (count > maxSteps) throw tokenizerInvalid(shown, `has more than ${maxSteps} steps in its "${key}"`);
+    if (count > maxSteps) throw tokenizerInvalid(displayName, `has more than ${maxSteps} steps in its "${key}"`);
     for (const [name, value] of Object.entries(step)) {
       if (typeof value === "string" && value.length > maxSettingUnits)
         throw tokenizerInvalid(
-          shown,
+          displayName,
           `has a "${key}" with a "${name}" of ${value.length} characters, and may have ${maxSettingUnits}`,
         );
       if (Array.isArray(value)) pending.push(...value.slice(0, maxSteps + 1).filter(isComponentConfig));
@@ -107,48 +108,48 @@ function checkSteps(whole: ComponentConfig, key: string, shown: string): void {
   }
 }
 
-async function readText(path: string, shown: string): Promise<string> {
+async function readText(path: string, displayName: string): Promise<string> {
   try {
     return await readTextFile(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR")
-      throw tokenizerInvalid(shown, "is missing, and without it text cannot become tokens", error);
-    if (code === "EISDIR") throw tokenizerInvalid(shown, "is a folder, not a file", error);
-    throw tokenizerInvalid(shown, `cannot be read: ${messageOf(error)}`, error);
+      throw tokenizerInvalid(displayName, "is missing, and without it text cannot become tokens", error);
+    if (code === "EISDIR") throw tokenizerInvalid(displayName, "is a folder, not a file", error);
+    throw tokenizerInvalid(displayName, `cannot be read: ${messageOf(error)}`, error);
   }
 }
 
-function parse(text: string, shown: string): unknown {
-  if (text.trim() === "") throw tokenizerInvalid(shown, "is empty");
+function parse(text: string, displayName: string): unknown {
+  if (text.trim() === "") throw tokenizerInvalid(displayName, "is empty");
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw tokenizerInvalid(shown, `is not JSON: ${messageOf(error)}`, error);
+    throw tokenizerInvalid(displayName, `is not JSON: ${messageOf(error)}`, error);
   }
 }
 
 /** Checks the vocabulary, the merges of BPE and the unknown token of WordPiece, which would otherwise fail later with a less clear error. */
-function checkModel(model: Readonly<Record<string, unknown>>, shown: string): void {
+function checkModel(model: Readonly<Record<string, unknown>>, displayName: string): void {
   const { vocab } = model;
   if (Array.isArray(vocab)) {
     const whole = vocab.every((entry) => Array.isArray(entry) && typeof entry[0] === "string" && typeof entry[1] === "number");
     if (!whole || vocab.length === 0)
-      throw tokenizerInvalid(shown, "has a broken vocabulary: each entry needs a text and a score");
+      throw tokenizerInvalid(displayName, "has a broken vocabulary: each entry needs a text and a score");
     return;
   }
-  if (!isObject(vocab)) throw tokenizerInvalid(shown, 'has a model without "vocab"');
+  if (!isObject(vocab)) throw tokenizerInvalid(displayName, 'has a model without "vocab"');
   const ids = Object.values(vocab);
-  if (ids.length === 0) throw tokenizerInvalid(shown, "has an empty vocabulary");
-  if (!ids.every(isId)) throw tokenizerInvalid(shown, "has a broken vocabulary: an id is not a whole number from 0 up");
+  if (ids.length === 0) throw tokenizerInvalid(displayName, "has an empty vocabulary");
+  if (!ids.every(isId)) throw tokenizerInvalid(displayName, "has a broken vocabulary: an id is not a whole number from 0 up");
   if (model["type"] === "BPE" && !Array.isArray(model["merges"]))
-    throw tokenizerInvalid(shown, 'has a BPE model without "merges"');
+    throw tokenizerInvalid(displayName, 'has a BPE model without "merges"');
   const unknown = model["unk_token"];
   if (
     (model["type"] === "WordPiece" || model["type"] === "WordLevel") &&
     !(typeof unknown === "string" && Object.hasOwn(vocab, unknown))
   ) {
-    throw tokenizerInvalid(shown, `has a vocabulary without its own unknown token ${JSON.stringify(unknown ?? null)}`);
+    throw tokenizerInvalid(displayName, `has a vocabulary without its own unknown token ${JSON.stringify(unknown ?? null)}`);
   }
 }
 

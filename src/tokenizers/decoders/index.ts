@@ -72,13 +72,13 @@ function replaceDecoder(step: ComponentConfig): Decoder {
 /** Decoder `Strip`: removes up to `start` and `stop` occurrences of a character from the start and the end of each string. */
 function stripDecoder(step: ComponentConfig): Decoder {
   const content = stringSetting(step, "content");
-  const [most, mostAtEnd] = [integerSetting(step, "start", 0), integerSetting(step, "stop", 0)];
+  const [maxFromStart, maxFromEnd] = [integerSetting(step, "start", 0), integerSetting(step, "stop", 0)];
   if (Array.from(content).length !== 1) throw new Error('Strip needs "content" to be one character');
   return (tokens) =>
     tokens.map((token) => {
       let text = token;
-      for (let count = 0; count < most && text.startsWith(content); count++) text = text.slice(content.length);
-      for (let count = 0; count < mostAtEnd && text.endsWith(content); count++) text = text.slice(0, -content.length);
+      for (let count = 0; count < maxFromStart && text.startsWith(content); count++) text = text.slice(content.length);
+      for (let count = 0; count < maxFromEnd && text.endsWith(content); count++) text = text.slice(0, -content.length);
       return text;
     });
 }

@@ -36,7 +36,7 @@ export class UnigramModel implements Model {
     if (unknown !== undefined && !(typeof unknown === "number" && unknown >= 0 && unknown < entries.length))
       throw new Error("its model has an unk_id that is outside its vocabulary");
     this.unknownId = unknown;
-    this.#unknownScore = this.#scores.reduce((least, score) => Math.min(least, score), Infinity) - unknownPenalty;
+    this.#unknownScore = this.#scores.reduce((lowest, score) => Math.min(lowest, score), Infinity) - unknownPenalty;
     this.#trie = new Trie(this.vocabulary);
     this.#byteTokens = booleanOption(model, "byte_fallback") ? byteTokenIds(this.vocabulary) : undefined;
   }

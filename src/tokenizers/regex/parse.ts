@@ -18,7 +18,7 @@ const maxDepth = 100;
  */
 export function parseRegex(source: string): RegexNode {
   if (source.length > maxLength)
-    throw new Error(`a regular expression has ${source.length} characters, and may have ${maxLength}: ${shown(source)}`);
+    throw new Error(`a regular expression has ${source.length} characters, and may have ${maxLength}: ${quoted(source)}`);
   const parser = new Parser(source);
   return parser.whole();
 }
@@ -137,7 +137,7 @@ class Parser {
     try {
       return setNode(new RegExp(pattern, flag).source, flag);
     } catch (error) {
-      throw new Error(`the regular expression ${shown(this.#source)} has an invalid character set`, { cause: error });
+      throw new Error(`the regular expression ${quoted(this.#source)} has an invalid character set`, { cause: error });
     }
   }
 
@@ -204,7 +204,7 @@ class Parser {
   }
 
   #refused(what: string): Error {
-    return new Error(`the regular expression ${shown(this.#source)} has ${what}, which is not supported`);
+    return new Error(`the regular expression ${quoted(this.#source)} has ${what}, which is not supported`);
   }
 }
 
@@ -219,6 +219,6 @@ function sequenceOf(parts: readonly RegexNode[]): RegexNode {
 }
 
 /** Formats a regular expression for an error message: quoted, at most its first 200 characters. */
-export function shown(source: string): string {
+export function quoted(source: string): string {
   return JSON.stringify(source.length > 200 ? `${source.slice(0, 200)}...` : source);
 }

@@ -91,7 +91,7 @@ class RemoteFolder {
   /** Fetches everything but the weights. */
   async describe(): Promise<ManifestFiles> {
     await this.#fetchAll(folderFiles);
-    const stated = await readManifestFiles({ path: this.path, shown: this.#load.reference });
+    const stated = await readManifestFiles({ path: this.path, displayName: this.#load.reference });
     const { kind, inner, others } = stated;
     await this.#fetchAll([...innerFiles.map((name) => join(inner, name)), ...others]);
     // At most one of these exists. The readers of manifests use the same order.

@@ -43,7 +43,7 @@ export async function readManifestFiles(folder: Folder): Promise<ManifestFiles> 
   const own = await readInferyardJson(folder);
   const packaged = await readAimodFolder(folder);
   const termite = await termiteFiles(folder);
-  const tokenizer = own?.stated.text?.tokenizer;
+  const tokenizer = own?.overrides.text?.tokenizer;
   const ownWeights =
     own?.variants?.map(({ name, aliases = [], ...variant }) => ({ ...variant, names: [name, ...aliases] })) ?? [];
   const main = packaged?.mainFile === undefined ? [] : [{ file: packaged.mainFile, names: [] }];

@@ -13,11 +13,11 @@ export interface GraphTensors {
 }
 
 /**
- * Inputs and outputs that an ONNX file declares; undefined if one is not a tensor or has a type that the protocol lacks. `shown`: name of the
+ * Inputs and outputs that an ONNX file declares; undefined if one is not a tensor or has a type that the protocol lacks. `displayName`: name of the
  * file in errors.
  */
-export async function readGraphTensors(path: string, shown: string): Promise<GraphTensors | undefined> {
-  const { graph } = await readOnnxOutline(path, shown);
+export async function readGraphTensors(path: string, displayName: string): Promise<GraphTensors | undefined> {
+  const { graph } = await readOnnxOutline(path, displayName);
   const [inputs, outputs] = [graph.inputs.map(tensorOf), graph.outputs.map(tensorOf)];
   const known = { inputs: inputs.filter((one) => one !== undefined), outputs: outputs.filter((one) => one !== undefined) };
   return known.inputs.length < inputs.length || known.outputs.length < outputs.length ? undefined : known;
