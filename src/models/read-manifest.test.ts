@@ -586,7 +586,7 @@ describe("folders", () => {
     it("adds to an ordinary folder and leaves the rest to its files", async () => {
       const manifest = await read({
         ...sentenceTransformer,
-        "inferyard.json": { backends: ["onnx"], preferred: "onnx:cuda:1", fallbacks: ["wasm"] },
+        "inferyard.json": { backends: ["ONNX"], preferred: "ONNX:CUDA:1", fallbacks: ["wasm"] }, // in any case, as .aimod
       });
       expect(manifest).toMatchObject({
         source: "inferyard.json",

@@ -395,9 +395,9 @@ describe("a memory budget", () => {
   });
 
   it("an amount that is none is refused when the runtime is made", () => {
-    expect(() => start([], { maxMemory: "plenty" })).toThrow(/not an amount of memory/);
-    expect(() => start([], { maxDeviceMemory: { "cuda:0": 0 } })).toThrow(/not an amount of memory/);
-    expect(() => start([], { maxLoadedModels: 0 })).toThrow(/maxLoadedModels/);
+    expect(() => start([scriptedBackend("onnx")], { maxMemory: "plenty" })).toThrow(/not an amount of memory/);
+    expect(() => start([scriptedBackend("onnx")], { maxDeviceMemory: { "cuda:0": 0 } })).toThrow(/not an amount of memory/);
+    expect(() => start([scriptedBackend("onnx")], { maxLoadedModels: 0 })).toThrow(/maxLoadedModels/);
   });
 });
 

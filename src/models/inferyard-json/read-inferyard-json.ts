@@ -6,6 +6,7 @@ import type { InferyardError } from "../../errors.ts";
 import { manifestInvalid } from "../validation/manifest-errors.ts";
 import { type Folder, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { readProbe } from "./probe.ts";
+import type { Manifest } from "../manifest.ts";
 import type { DeclaredVariant } from "../manifest/variants.ts";
 
 /** The content of a valid inferyard.json in the form that the readers of manifests use. */
@@ -45,7 +46,7 @@ export async function readInferyardJson(folder: Folder): Promise<InferyardManife
     license,
     probe,
     provenance,
-    selection: statesTargets ? omitUndefined({ backends: backends ?? [], preferred, fallbacks: fallbacks ?? [] }) : undefined,
+    selection: statesTargets ? selectionOf(json) : undefined,
     text: omitUndefined({ tokenizer, pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt }),
   };
   return omitUndefined({ overrides: omitUndefined(overrides) as ManifestOverrides, variants });
@@ -67,4 +68,10 @@ function readVariants(stated: NonNullable<InferyardJson["variants"]>, problems: 
 function invalid(folder: Folder, problems: readonly string[]): InferyardError {
   const remedy = "correct it; schemas/inferyard.json in the package describes every field";
   return manifestInvalid(displayNameIn(folder, "inferyard.json"), problems, remedy);
+}
+
+/** Targets and backends are written in any case, as on the command line. */
+function selectionOf({ backends = [], preferred, fallbacks = [] }: InferyardJson): Manifest["selection"] {
+  const lower = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase());
+  return omitUndefined({ backends: lower(backends), preferred: preferred?.toLowerCase(), fallbacks: lower(fallbacks) });
 }

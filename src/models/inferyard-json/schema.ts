@@ -40,7 +40,7 @@ export interface ProbeTensorJson {
 
 const target = z
   .string()
-  .regex(/^[a-z][a-z0-9-]*(:[a-z][a-z0-9-]*(:\d+)?)?$/, "must be backend, backend:device or backend:device:index");
+  .regex(/^[A-Za-z][A-Za-z0-9-]*(:[A-Za-z][A-Za-z0-9-]*(:\d+)?)?$/, "must be backend, backend:device or backend:device:index");
 const precision = z.enum(["fp32", "fp16", "bf16", "int8", "int4"]);
 const file = z.string().min(1);
 const bytes = z.int().positive();

@@ -3,6 +3,10 @@ import { scriptedBackend } from "../../testing/scripted-backend.ts";
 import { validateBackends } from "./backend-registry.ts";
 
 describe("registering backends", () => {
+  it("refuses none at all", () => {
+    expect(() => validateBackends([])).toThrow(expect.objectContaining({ code: "INPUT_INVALID" }));
+  });
+
   it("keeps them in order", () => {
     const backends = [scriptedBackend("wasm"), scriptedBackend("onnx")];
     expect(validateBackends(backends)).toEqual(backends);

@@ -5,9 +5,14 @@ import { deviceWords } from "./target.ts";
 
 /**
  * Checks the static properties of backends: lower-case names that are unique and not those of devices, and contract version 1.
- * Runs nothing. Returns a copy of the list; throws CONTRACT_VIOLATION.
+ * Runs nothing. Returns a copy of the list; throws CONTRACT_VIOLATION, and INPUT_INVALID for an empty list.
  */
 export function validateBackends(backends: readonly Backend[]): readonly Backend[] {
+  if (backends.length === 0) {
+    throw new InferyardError("INPUT_INVALID", "a runtime was given no backends, so no model could run", {
+      remedy: "leave backends out for the standard ones, or name at least one",
+    });
+  }
   const seen = new Set<string>();
   for (const { name, contractVersion } of backends) {
     if (!/^[a-z][a-z0-9-]*$/.test(name)) throw violation(name, "its name must be a lower-case word");

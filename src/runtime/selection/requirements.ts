@@ -7,9 +7,20 @@ import type { SelectionFacts } from "./selection-facts.ts";
 import type { Target } from "./target.ts";
 import { compareVersions } from "../../devices/versions.ts";
 
+/** What a requirement is checked against. */
+interface RequirementContext {
+  readonly requirements: Requirements;
+  readonly target: Target;
+  readonly variant: Variant;
+  readonly capabilities: Capabilities;
+  readonly facts: SelectionFacts;
+  /** Facts about the target's device; undefined if there are none. */
+  readonly device: SelectionFacts["deviceFacts"][number] | undefined;
+}
+
 /**
- * The first requirement that the target does not meet, as a sentence without a full stop for the decision. Undefined if all are
- * met.
+ * The requirements that the target does not meet, as sentences without a full stop for the decision, joined by "; ". Undefined
+ * if all are met.
  */
 export function requirementProblem(
   requirements: Requirements,
@@ -19,36 +30,46 @@ export function requirementProblem(
   facts: SelectionFacts,
 ): string | undefined {
   const device = facts.deviceFacts.find(({ device }) => device.type === deviceOf(target) && device.index === target.device.index);
-  const { memoryBytes, deviceMemoryBytes, cudaVersion, precision } = requirements;
-  const needed = memoryBytes ?? variant.bytes;
+  const context = { requirements, target, variant, capabilities, facts, device };
+  const problems = [memoryProblem, deviceMemoryProblem, cudaProblem, precisionProblem].flatMap((check) => check(context) ?? []);
+  return problems.length === 0 ? undefined : problems.join("; ");
+}
+
+function memoryProblem({ requirements, target, variant, capabilities, facts }: RequirementContext): string | undefined {
+  const needed = requirements.memoryBytes ?? variant.bytes;
   if (needed > facts.availableMemory) {
     return `needs ${inMegabytes(needed)} of memory, and ${inMegabytes(facts.availableMemory)} is available`;
   }
-  if (facts.budget !== undefined) {
-    const { limits, host } = facts.budget;
-    const need = estimateMemory(target, variant, requirements, capabilities, selectHost(host, capabilities, variant, true));
-    const shortage = findShortage(limits, [], need);
-    if (shortage !== undefined) {
-      const limit = shortage.pool === machineMemory ? "maxMemory" : `the budget of ${shortage.pool}`;
-      return `needs about ${inMegabytes(shortage.need)}, and ${limit} is ${inMegabytes(shortage.limit)}`;
-    }
-  }
-  if (deviceMemoryBytes !== undefined && target.device.type !== "cpu") {
-    if (device?.memoryBytes === undefined)
-      return `needs ${inMegabytes(deviceMemoryBytes)} on the device, whose memory is not known`;
-    if (deviceMemoryBytes > device.memoryBytes) {
-      return `needs ${inMegabytes(deviceMemoryBytes)} on the device, which has ${inMegabytes(device.memoryBytes)}`;
-    }
-  }
-  if (cudaVersion !== undefined && deviceOf(target) === "cuda") {
-    if (device?.cudaVersion === undefined) return `needs CUDA ${cudaVersion}, and the driver's CUDA version is not known`;
-    if (compareVersions(device.cudaVersion, cudaVersion) < 0)
-      return `needs CUDA ${cudaVersion}, and the driver has ${device.cudaVersion}`;
-  }
-  if (precision !== undefined && !capabilities.precisions.includes(precision)) {
-    return `needs ${precision}, which ${target.backend} does not compute on ${target.device.type}`;
-  }
-  return undefined;
+  if (facts.budget === undefined) return undefined;
+  const { limits, host } = facts.budget;
+  const need = estimateMemory(target, variant, requirements, capabilities, selectHost(host, capabilities, variant, true));
+  const shortage = findShortage(limits, [], need);
+  if (shortage === undefined) return undefined;
+  const limit = shortage.pool === machineMemory ? "maxMemory" : `the budget of ${shortage.pool}`;
+  return `needs about ${inMegabytes(shortage.need)}, and ${limit} is ${inMegabytes(shortage.limit)}`;
+}
+
+function deviceMemoryProblem({ requirements, target, device }: RequirementContext): string | undefined {
+  const { deviceMemoryBytes } = requirements;
+  if (deviceMemoryBytes === undefined || target.device.type === "cpu") return undefined;
+  if (device?.memoryBytes === undefined)
+    return `needs ${inMegabytes(deviceMemoryBytes)} on the device, whose memory is not known`;
+  if (deviceMemoryBytes <= device.memoryBytes) return undefined;
+  return `needs ${inMegabytes(deviceMemoryBytes)} on the device, which has ${inMegabytes(device.memoryBytes)}`;
+}
+
+function cudaProblem({ requirements, target, device }: RequirementContext): string | undefined {
+  const { cudaVersion } = requirements;
+  if (cudaVersion === undefined || deviceOf(target) !== "cuda") return undefined;
+  if (device?.cudaVersion === undefined) return `needs CUDA ${cudaVersion}, and the driver's CUDA version is not known`;
+  if (compareVersions(device.cudaVersion, cudaVersion) >= 0) return undefined;
+  return `needs CUDA ${cudaVersion}, and the driver has ${device.cudaVersion}`;
+}
+
+function precisionProblem({ requirements, target, capabilities }: RequirementContext): string | undefined {
+  const { precision } = requirements;
+  if (precision === undefined || capabilities.precisions.includes(precision)) return undefined;
+  return `needs ${precision}, which ${target.backend} does not compute on ${target.device.type}`;
 }
 
 /** The device type whose facts apply: TensorRT runs on CUDA devices. */

@@ -324,6 +324,12 @@ describe("requirements of a device", () => {
     ],
     ["device memory unknown", { deviceMemoryBytes: 1 }, {}, "requirement: needs 1 MB on the device, whose memory is not known"],
     [
+      "several at once, all of which are told",
+      { deviceMemoryBytes: 17 * gigabyte, cudaVersion: "13.0", precision: "bf16" },
+      { deviceFacts: [gpu] },
+      "requirement: needs 17000 MB on the device, which has 16000 MB; needs CUDA 13.0, and the driver has 12.10; needs bf16, which onnx does not compute on cuda",
+    ],
+    [
       "precision it does not compute",
       { precision: "bf16" },
       { deviceFacts: [gpu] },

@@ -27,7 +27,7 @@ export function addVerify(program: Command, terminal: Terminal): void {
     try {
       const answers = await knownAnswers(flags);
       const targets = await runnableTargets(session, terminal.signal);
-      const tests: (SelfTest & { target: string })[] = [];
+      const tests: (TargetTest & { target: string })[] = [];
       for (const target of targets) {
         const testing = testOn(runtime, session.model, target, answers, settings.variant);
         tests.push({ target, ...(await withNotice(terminal, session.notice(`testing ${session.model} on ${target}`), testing)) });
@@ -50,18 +50,25 @@ export function addVerify(program: Command, terminal: Terminal): void {
   });
 }
 
+/** The self-test of a model on one target. */
+interface TargetTest extends SelfTest {
+  /** What held when the model was loaded: see `Selected.evidence`. Undefined if it could not be loaded. */
+  readonly evidence?: readonly string[];
+}
+
 async function testOn(
   runtime: Runtime,
   model: string,
   target: string,
   answers: readonly KnownAnswer[],
   variant?: string,
-): Promise<SelfTest> {
+): Promise<TargetTest> {
   const started = performance.now();
   try {
     const handle = await runtime.load(model, { target, ...(variant === undefined ? {} : { variant }) });
     try {
-      return await selfTest((texts) => runtime.embed(texts, { model: handle }), handle.manifest, answers);
+      const test = await selfTest((texts) => runtime.embed(texts, { model: handle }), handle.manifest, answers);
+      return { ...test, evidence: handle.decision.selected?.evidence ?? [] };
     } finally {
       await handle.dispose();
       await runtime.unloadIdle();
@@ -85,14 +92,15 @@ async function knownAnswers(flags: Record<string, unknown>): Promise<readonly Kn
   return readAnswers(text, path, tolerance);
 }
 
-function formatTests(tests: readonly (SelfTest & { target: string })[], terminal: Terminal): string {
-  const rows = tests.flatMap(({ target, checks, milliseconds }) =>
-    checks.map(({ name, passed, detail }, index) => [
+function formatTests(tests: readonly (TargetTest & { target: string })[], terminal: Terminal): string {
+  const rows = tests.flatMap(({ target, checks, milliseconds, evidence = [] }) => [
+    ...checks.map(({ name, passed, skipped, detail }, index) => [
       index === 0 ? target : "",
-      passed ? colorize(terminal, "good", "PASS") : colorize(terminal, "bad", "FAIL"),
+      skipped === true ? "----" : passed ? colorize(terminal, "good", "PASS") : colorize(terminal, "bad", "FAIL"),
       name,
       `${detail}${index === 0 ? `  (${formatMilliseconds(milliseconds)} in all)` : ""}`,
     ]),
-  );
+    ...evidence.map((sentence) => ["", "", "evidence", sentence]),
+  ]);
   return formatTable(rows);
 }
