@@ -21,7 +21,7 @@ export type { FillTarget, MaskFill, MaskFills } from "./fill-mask/fill-mask.ts";
 export type { FillMaskOptions } from "./fill-mask/fill-mask-options.ts";
 export type { HuggingFaceEntity, HuggingFaceFill } from "./shared/hugging-face-results.ts";
 export type { Activation, Classifications, LabelScore } from "./shared/label-head.ts";
-export { type TokenVectors, maxSim } from "./embedding/late-interaction.ts";
+export { type TokenVectors, maxSim } from "./embedding/max-sim.ts";
 export type { RecognizeOptions } from "./token-classification/recognize-options.ts";
 export type { RankedDocument, Ranking } from "./reranking/cross-encoder.ts";
 export type { RerankOptions } from "./reranking/rerank-options.ts";

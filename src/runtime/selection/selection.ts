@@ -149,8 +149,8 @@ function namedByManifest(manifest: Manifest, constraints: Constraints): TargetPa
 
 /** What would make a device usable that a published engine lacks. */
 const provision: Readonly<Record<string, string>> = {
-  "onnx:rocm": "install a build of onnxruntime-node with the ROCm provider; the one on npm has none",
-  "onnx:openvino": "install a build of onnxruntime-node with the OpenVINO provider; the one on npm has none",
+  "onnx:rocm": "install a build of ONNX Runtime for Node.js with the ROCm provider; the npm package has none",
+  "onnx:openvino": "install a build of ONNX Runtime for Node.js with the OpenVINO provider; the npm package has none",
 };
 
 /** The checks, in order. The first one that fails gives the reason of the refusal. */
