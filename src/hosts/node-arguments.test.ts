@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { childArguments, workerArguments } from "./node-arguments.ts";
+import { childArguments, moduleArguments, workerArguments } from "./node-arguments.ts";
 
 describe("arguments of Node.js that peers take over", () => {
   it.each([
@@ -21,5 +21,13 @@ describe("arguments of Node.js that peers take over", () => {
   ])("%j: a process gets %j, a worker %j", (given, child, worker) => {
     expect(childArguments(given)).toEqual(child);
     expect(workerArguments(given)).toEqual(worker === undefined ? {} : { execArgv: worker });
+  });
+
+  it("that load modules are taken over with the value that follows them", () => {
+    expect(moduleArguments(["--import", "tsx", "--max-old-space-size=100", "--require=./a.cjs", "-e"])).toEqual([
+      "--import",
+      "tsx",
+      "--require=./a.cjs",
+    ]);
   });
 });

@@ -31,7 +31,8 @@ export function workerArguments(given: readonly string[]): { readonly execArgv?:
   return inheritsAll ? {} : { execArgv: moduleArguments(given) };
 }
 
-function moduleArguments(given: readonly string[]): string[] {
+/** The arguments among `given` that decide how modules are loaded, with their values. */
+export function moduleArguments(given: readonly string[]): string[] {
   const takesNext = (argument = ""): boolean => moduleArgument.test(argument) && !argument.includes("=");
   return given.filter((argument, index) => moduleArgument.test(argument) || takesNext(given[index - 1]));
 }

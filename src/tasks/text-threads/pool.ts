@@ -7,6 +7,7 @@ import { Worker } from "node:worker_threads";
 import { InferyardError, messageOf } from "../../errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
+import { moduleArguments } from "../../hosts/node-arguments.ts";
 import type { TextThreadSettings } from "../../runtime/options/runtime-settings.ts";
 import type { DecodeOptions } from "../../tokenizers/index.ts";
 import type { TransferableTokens, TokenizerThreads } from "../../tokenizers/tokenizer-threads.ts";
@@ -147,7 +148,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     const worker = new Worker(this.#program, {
       resourceLimits: { maxOldGenerationSizeMb: this.#heap },
       // Other arguments of the process, such as --max-old-space-size, would override the heap limit.
-      execArgv: process.execArgv.filter((argument) => argument.startsWith("--import")),
+      execArgv: moduleArguments(process.execArgv),
     });
     const thread: Thread = { worker, tokenizers: new Set(), call: undefined, timer: undefined };
     this.#threads.add(thread);
