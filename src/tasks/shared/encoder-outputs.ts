@@ -3,7 +3,7 @@ import { InferyardError } from "../../errors.ts";
 import type { Pooling } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../tensor.ts";
 
-/** An output with embeddings. */
+/** The output of a model that embeddings are read from: its name, and whether it has a vector per text or per token. */
 export interface VectorOutput {
   readonly name: string;
   /** "sentence": `[batch, dimensions]`, pooled inside the graph. "token": `[batch, tokens, dimensions]`. */

@@ -25,7 +25,10 @@ export function isLoaded({ runtime }: Service, reference: string): boolean {
   return runtime.memory().models.some((model) => model.reference === reference);
 }
 
-/** Adds the routes. They are documented and read here separately, since clients of this protocol send JSON without a content type. */
+/**
+ * Adds the routes of KServe's model repository extension: list, load and unload models. They are documented apart from
+ * their handlers, which read the bodies themselves, since clients of this protocol send JSON without a content type.
+ */
 export function addRepository(routes: Routes, service: Service): void {
   const index = {
     method: "post",
