@@ -41,6 +41,13 @@ describe("what is published of the settings", () => {
     expect(page).toContain(`: ${flags.join(", ")}; so does`);
   });
 
+  it("docs/reference/cli.md names every flag of serve", () => {
+    const page = readFileSync(new URL("../../docs/reference/cli.md", import.meta.url), "utf8");
+    const section = page.split("\n## ").find((part) => part.startsWith("serve\n"));
+    const flags = addServerFlags(new Command()).options.flatMap(({ long }) => long ?? []);
+    expect(flags.filter((flag) => !section?.includes(`\`${flag}`))).toEqual([]);
+  });
+
   it("every flag of serve that is a setting's is one of the section", () => {
     const names = addServerFlags(new Command()).options.map((option) => option.attributeName());
     expect(names.filter((name) => !Object.hasOwn(serverFields, name))).toEqual([]);
