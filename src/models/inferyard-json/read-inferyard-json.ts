@@ -6,6 +6,7 @@ import type { InferyardError } from "../../errors.ts";
 import { manifestInvalid } from "../validation/manifest-errors.ts";
 import { type Folder, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { readProbe } from "./probe.ts";
+import { isPlainInferyardJson } from "./schema-free-check.ts";
 import type { Manifest } from "../manifest.ts";
 import type { DeclaredVariant } from "../manifest/variants.ts";
 
@@ -24,12 +25,7 @@ export interface InferyardManifest {
 export async function readInferyardJson(folder: Folder): Promise<InferyardManifest | undefined> {
   const value = await readJsonObject(folder, "inferyard.json");
   if (value === undefined) return undefined;
-  // Imported on demand: loading zod takes longer than loading all other modules of this folder.
-  const [{ inferyardSchema }, { schemaProblems }] = await Promise.all([
-    import("./schema.ts"),
-    import("../validation/schema-problems.ts"),
-  ]);
-  const problems = schemaProblems(inferyardSchema, value);
+  const problems = isPlainInferyardJson(value) ? [] : await problemsOf(value);
   if (problems.length > 0) throw invalid(folder, problems);
   const json = value as InferyardJson;
   const probe = json.probe === undefined ? undefined : readProbe(json.probe, problems);
@@ -50,6 +46,16 @@ export async function readInferyardJson(folder: Folder): Promise<InferyardManife
     text: omitUndefined({ tokenizer, pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt }),
   };
   return omitUndefined({ overrides: omitUndefined(overrides) as ManifestOverrides, variants });
+}
+
+/** Every way in which the value violates the schema. */
+async function problemsOf(value: object): Promise<string[]> {
+  // Imported on demand: loading zod takes longer than loading all other modules of this folder.
+  const [{ inferyardSchema }, { schemaProblems }] = await Promise.all([
+    import("./schema.ts"),
+    import("../validation/schema-problems.ts"),
+  ]);
+  return schemaProblems(inferyardSchema, value);
 }
 
 function readVariants(stated: NonNullable<InferyardJson["variants"]>, problems: string[]): DeclaredVariant[] {
