@@ -6,7 +6,6 @@ import type { InferyardError } from "../../errors.ts";
 import { manifestInvalid } from "../validation/manifest-errors.ts";
 import { type Folder, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { readProbe } from "./probe.ts";
-import { isPlainInferyardJson } from "./schema-free-check.ts";
 import type { Manifest } from "../manifest.ts";
 import type { DeclaredVariant } from "../manifest/variants.ts";
 
@@ -25,6 +24,7 @@ export interface InferyardManifest {
 export async function readInferyardJson(folder: Folder): Promise<InferyardManifest | undefined> {
   const value = await readJsonObject(folder, "inferyard.json");
   if (value === undefined) return undefined;
+  const { isPlainInferyardJson } = await import("./schema-free-check.ts"); // on demand: few models that a page loads have an inferyard.json
   const problems = isPlainInferyardJson(value) ? [] : await problemsOf(value);
   if (problems.length > 0) throw invalid(folder, problems);
   const json = value as InferyardJson;
