@@ -28,9 +28,9 @@ describe("what is published of the settings", () => {
 
   it("the defaults are settings one could write", () => expect(settingsSchema.parse(settingDefaults)).toEqual(settingDefaults));
 
-  it("the tables of docs/reference/configuration.md are made from the schema, the defaults and the flags: npm run schemas", () => {
+  it("the tables of docs/reference/configuration.md are made from the schema, the defaults and the flags: npm run schemas", async () => {
     const page = readFileSync(settingsPage, "utf8");
-    expect(page).toBe(withTables(page));
+    expect(page).toBe(await withTables(page));
     const rows = page.split("\n").flatMap((line) => /^\| `((?:server\.)?\w+)` \| `INFERYARD_/.exec(line)?.[1] ?? []);
     expect(rows).toEqual([...settingNames, ...Object.keys(serverFields).map((name) => `server.${name}`)]);
   });

@@ -19,12 +19,9 @@ interface ServeFlags extends ServerFlags {
   readonly model?: string;
 }
 
-/** Adds the command `serve`. */
-export function addServe(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("serve")
-    .description("serve all tasks over HTTP")
-    .option("--model <reference>", "default model of requests");
+/** Defines the command `serve`. */
+export function defineServe(command: Command, terminal: Terminal): void {
+  command.option("--model <reference>", "default model of requests");
   addLoadFlags(addServerFlags(command)).action(async (flags: ServeFlags) => serve(terminal, flags));
 }
 
