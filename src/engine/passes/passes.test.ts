@@ -298,6 +298,7 @@ function computed(graph: Graph, inputs: readonly Literal[]): Literal | undefined
 describe("a pass that changes nothing", () => {
   it("returns the graph itself", () => {
     const graph = parseGraph("input x: float32[2,4]\ny: float32[2] = reduce(x) function=max axes=[1] keep=false\noutput y = y");
-    for (const [name, pass] of Object.entries(passes)) if (name !== "eliminateDeadCode") expect(pass(graph), name).toBe(graph);
+    const { eliminateDeadCode: _, ...rewriting } = passes;
+    for (const [name, pass] of Object.entries(rewriting)) expect(pass(graph), name).toBe(graph);
   });
 });
