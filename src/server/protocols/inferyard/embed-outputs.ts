@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import type { EmbeddingForm } from "../../../tasks/embedding/heads.ts";
 import { type EmbedOutputsOptions, embeddingForms } from "../../../tasks/embedding/output-options.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
-import { arrayAlternative, isText, listOf, name, oneOf, text, texts } from "../../http/field-schemas.ts";
+import { arrayAlternative, isText, listOf, name, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
@@ -14,21 +14,19 @@ import { modelField } from "./request-fields.ts";
 const forms = listOf<EmbeddingForm>(z.enum(embeddingForms), { min: 1, max: embeddingForms.length });
 
 const requestOf = (limit: number) =>
-  z
-    .strictObject({
-      model: modelField,
-      input: oneOf<string | string[]>("a string or an array of strings", [text, arrayAlternative(texts(limit), isText)]).openapi({
-        description: "A text, or a list of texts",
-        example: "hello",
-      }),
-      outputs: forms.openapi({ description: "Forms of the embeddings: dense, sparse, multi-vector", example: ["dense"] }),
-      prompt: name().optional().openapi({ description: "Name of a prompt of the model that is prepended to every text" }),
-      truncate: z
-        .enum(["cut", "error"])
-        .optional()
-        .openapi({ description: "What to do with texts longer than the model reads. Default: cut" }),
-    })
-    .openapi("EmbedOutputsRequest");
+  requestObject({
+    model: modelField,
+    input: oneOf<string | string[]>("a string or an array of strings", [text, arrayAlternative(texts(limit), isText)]).openapi({
+      description: "A text, or a list of texts",
+      example: "hello",
+    }),
+    outputs: forms.openapi({ description: "Forms of the embeddings: dense, sparse, multi-vector", example: ["dense"] }),
+    prompt: name().optional().openapi({ description: "Name of a prompt of the model that is prepended to every text" }),
+    truncate: z
+      .enum(["cut", "error"])
+      .optional()
+      .openapi({ description: "What to do with texts longer than the model reads. Default: cut" }),
+  }).openapi("EmbedOutputsRequest");
 
 const vector = z.array(z.number());
 const length = z.int().optional();
