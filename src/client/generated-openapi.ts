@@ -102,6 +102,145 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/embed/outputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Embeddings of texts in several forms */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["EmbedOutputsRequest"];
+                };
+            };
+            responses: {
+                /** @description Embeddings of texts in several forms */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EmbedOutputsResponse"];
+                    };
+                };
+                /** @description The request is invalid */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description A valid API key is required */
+                401: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description The client may not do this */
+                403: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description There is no such model */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description The request exceeds a limit */
+                413: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description The media type, encoding or charset of the body is not supported */
+                415: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description The model does not support this */
+                422: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description Too many requests */
+                429: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description Internal error */
+                500: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+                503: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+                /** @description The request timed out */
+                504: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Error"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/classify": {
         parameters: {
             query?: never;
@@ -947,6 +1086,49 @@ export interface components {
             /** @description What to do with texts longer than the model reads; true: cut, false: error. Default: cut */
             truncate?: ("cut" | "error" | "windows") | boolean;
         };
+        EmbedOutputsResponse: {
+            model: string;
+            /** @description Number of components of one vector; of a sparse one the size of the vocabulary */
+            dimensions: {
+                dense?: number;
+                sparse?: number;
+                multi_vector?: number;
+            };
+            /** @description A vector per text */
+            dense?: number[][];
+            /** @description Weights of vocabulary tokens of each text, the largest first */
+            sparse?: {
+                indices: number[];
+                values: number[];
+            }[];
+            /** @description A vector per token of each text */
+            multi_vector?: number[][][];
+            /** @description Number of tokens read of each text */
+            tokens: number[];
+        };
+        EmbedOutputsRequest: {
+            /** @description Name of a model. Default: the server's default model */
+            model?: string;
+            /**
+             * @description A text, or a list of texts
+             * @example hello
+             */
+            input: string | string[];
+            /**
+             * @description Forms of the embeddings: dense, sparse, multi-vector
+             * @example [
+             *       "dense"
+             *     ]
+             */
+            outputs: ("dense" | "sparse" | "multi-vector")[];
+            /** @description Name of a prompt of the model that is prepended to every text */
+            prompt?: string;
+            /**
+             * @description What to do with texts longer than the model reads. Default: cut
+             * @enum {string}
+             */
+            truncate?: "cut" | "error";
+        };
         ClassifyResponse: {
             model: string;
             /** @description Labels of each text, best first */
@@ -977,7 +1159,7 @@ export interface components {
             model: string;
             /** @description Score of each text, in the order of the request */
             scores: number[];
-            /** @description How scores are computed: sigmoid or softmax of logits, none (raw logits), cosine, or maxsim */
+            /** @description How scores are computed: sigmoid or softmax of logits, none (raw logits), cosine, maxsim, or meanmaxsim */
             scoring: string;
         };
         InferyardRerankRequest: {
