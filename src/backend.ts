@@ -193,7 +193,10 @@ export interface ModelFiles {
 export interface LoadSettings {
   /** Maximum number of CPU threads of one model, already clamped to the CPU quota. Default: the quota. */
   readonly threads?: number;
-  /** Maximum level of graph optimization. Default: the engine's own default. */
+  /**
+   * Maximum level of graph optimization. "basic" fuses nothing complex, "extended" fuses known patterns, "all" does what the
+   * engine can. Default: the engine's own default.
+   */
   readonly graphOptimization?: "disabled" | "basic" | "extended" | "all";
   /**
    * On a device other than the CPU: whether nodes that the device cannot run may run on the CPU. "refuse": the load fails.
