@@ -364,6 +364,12 @@ describe.skipIf(skipExplain)(explainTitle, () => {
   });
 });
 
+it.each(["explain", "show", "run", "verify"])("%s loads no replicas, and refuses --replicas", async (command) => {
+  const { code, stderr } = await inferyard([command, "builtin", "--replicas", "2"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("error: unknown option '--replicas'");
+});
+
 it("says how to build a checkout that is not built", async () => {
   const checkout = join(folder, "checkout");
   cpSync(join(repository, "bin"), join(checkout, "bin"), { recursive: true });

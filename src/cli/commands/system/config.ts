@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { settingNames } from "../../../settings/settings.ts";
-import { addLoadFlags, effectiveSettings } from "../../session.ts";
+import { addBulkLoadFlags, effectiveSettings } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 
 /** Adds the command `config`. */
 export function addConfig(program: Command, terminal: Terminal): void {
-  addLoadFlags(program.command("config").description("effective settings, and where each value comes from")).action(
+  addBulkLoadFlags(program.command("config").description("effective settings, and where each value comes from")).action(
     async (flags: Record<string, unknown>) => {
       const { values, origins } = await effectiveSettings(terminal, flags);
       if (flags["json"] === true) {
