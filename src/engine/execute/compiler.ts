@@ -12,8 +12,7 @@ import type { Graph } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
 import { withOptimizingCompiler, withoutOptimizer } from "../codegen/wasm/v8-flags.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
-import { fuseElementwise } from "../passes/fuse-elementwise.ts";
-import { optimize } from "../passes/index.ts";
+import { type OptimizationLevel, optimize } from "../passes/index.ts";
 import { type Plan, unpacked, planGraph } from "../plan/plan.ts";
 import { ThreadPool, type ThreadHandle } from "../threads/thread-pool.ts";
 import { ConstantFoldingCache, type FoldingSnapshot } from "../build/constant-folding-cache.ts";
@@ -29,8 +28,8 @@ import type { RunLimits } from "./segments/model-run.ts";
 export interface EngineSettings {
   /** WebAssembly features of this machine. */
   readonly features: WasmFeatures;
-  /** Whether graphs are optimized. If false, they run as traced. */
-  readonly optimize: boolean;
+  /** How far graphs are rewritten before they are compiled. Default: "all". */
+  readonly graphOptimization?: OptimizationLevel;
   /** Number of threads that compute, including the caller. Default: 1. */
   readonly threads?: number;
   /** Checks of generated code before its first use. Default: none, for tests of the engine itself. */
@@ -192,7 +191,8 @@ export class Compiler {
     traced: Graph,
     { states = [], budget }: { readonly states?: readonly string[]; readonly budget: TraceBudget },
   ): Executable {
-    const graph = this.#settings.optimize ? optimize(traced, this.#foldingCache.fold, budget) : fuseElementwise(traced);
+    const { graphOptimization: level = "all" } = this.#settings;
+    const graph = optimize(traced, { level, fold: this.#foldingCache.fold, budget });
     const plan = this.#plan(graph, states, budget);
     budget.checkTime();
     if (!this.#defersKernels) this.#compileKernels(plan.kernels);

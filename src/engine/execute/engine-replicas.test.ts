@@ -67,7 +67,7 @@ function load(replica?: EngineReplica, bytes: Uint8Array = bytesOfModel()): Copy
   const file = fileOf(bytes);
   const { model: read, loadRemaining } = readOnnxModel(file, "made up");
   const before = file.done;
-  const engine = new EngineModel(onnxSource(read), { features, optimize: true, ...(replica === undefined ? {} : { replica }) });
+  const engine = new EngineModel(onnxSource(read), { features, ...(replica === undefined ? {} : { replica }) });
   engine.prepare([{ name: "ids", dataType: "int64", shape: ["n"] }]);
   engine.publishWeights();
   loadRemaining();
@@ -163,7 +163,7 @@ describe("replicas of a model in one memory", () => {
   it("export no state before weights are packed, and none for a model that is no replica", () => {
     const { model: read } = readOnnxModel(bytesOfModel(), "made up");
     const replica = { replicaIds: members(), index: 0 };
-    expect(new EngineModel(onnxSource(read), { features, optimize: true, replica }).exportState()).toBeUndefined();
+    expect(new EngineModel(onnxSource(read), { features, replica }).exportState()).toBeUndefined();
     expect(load().engine.exportState()).toBeUndefined();
   });
 });
@@ -192,7 +192,7 @@ function convolution(height: number | string, columns: number | string): EngineM
     value(12, "y"),
   ];
   const { model: read } = readOnnxModel(fileOf(model({ opsets: { "": 17 }, graph })), "made up");
-  const engine = new EngineModel(onnxSource(read), { features, optimize: true, replica: { replicaIds: members(), index: 0 } });
+  const engine = new EngineModel(onnxSource(read), { features, replica: { replicaIds: members(), index: 0 } });
   engine.prepare([{ name: "x", dataType: "float32", shape: ["n", 1, height, columns] }]);
   return engine;
 }

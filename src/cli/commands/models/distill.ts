@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../checked.ts";
 import type { DistillProgress, DistillReport } from "../../../distillation/distill-options.ts";
 import { InferyardError } from "../../../errors.ts";
-import { addLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { addBulkLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { readTexts } from "../../input/texts.ts";
 import { formatMilliseconds } from "../../output/units.ts";
@@ -37,7 +37,7 @@ export function defineDistill(command: Command, terminal: Terminal): void {
     .option("--name <name>", "the new model's name")
     .option("--replace", "replace the folder if it is there")
     .addOption(new Option("--passes <number>", "training epochs (default: 6)").argParser(positiveInteger));
-  addLoadFlags(command).action(async (model: string, flags: DistillFlags) => {
+  addBulkLoadFlags(command).action(async (model: string, flags: DistillFlags) => {
     const { runtime, settings, notice } = await openSession(terminal, { ...flags }, model);
     try {
       const texts = await readAll(flags.text, terminal);

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { settingNames } from "../../../settings/settings.ts";
-import { addLoadFlags, effectiveSettings } from "../../session.ts";
+import { addBulkLoadFlags, effectiveSettings } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 
 /** Defines the command `config`. */
 export function defineConfig(command: Command, terminal: Terminal): void {
-  addLoadFlags(command).action(async (flags: Record<string, unknown>) => {
+  addBulkLoadFlags(command).action(async (flags: Record<string, unknown>) => {
     const { values, origins } = await effectiveSettings(terminal, flags);
     if (flags["json"] === true) {
       const report = settingNames.map((name) => [name, { value: values[name] ?? null, from: origins[name] ?? null }]);
