@@ -3,7 +3,7 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type EmbedOptions, embedOptions } from "../../../tasks/embedding/embed-options.ts";
 import { embeddingTask } from "../../../tasks/definitions.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
-import { arrayAlternative, isObject, isText, listOf, oneOf, text, texts } from "../../http/field-schemas.ts";
+import { arrayAlternative, isObject, isText, listOf, oneOf, text, texts, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refuseTokenVectors } from "../text-vectors.ts";
@@ -12,26 +12,24 @@ import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
 import { modelField } from "./request-fields.ts";
 
 /** Content parts as Termite has them; only texts are supported. */
-const part = z.strictObject({ type: z.literal("text"), text: z.string() });
+const part = requestObject({ type: z.literal("text"), text: z.string() });
 
 type Input = string | string[] | z.infer<typeof part>[];
 
 const requestOf = (limit: number) =>
-  z
-    .strictObject({
-      model: modelField.openapi({ example: "builtin" }),
-      input: oneOf<Input>("a string, or an array of strings or of parts with a text", [
-        text,
-        arrayAlternative(texts(limit), isText),
-        arrayAlternative(listOf(part, { max: limit }), isObject),
-      ]).openapi({ description: "A text, or a list of texts or of content parts", example: "hello" }),
-      ...optionFields(embedOptions, limit),
-      truncate: z
-        .union([z.enum(["cut", "error", "windows"]), z.boolean()])
-        .optional()
-        .openapi({ description: "What to do with texts longer than the model reads; true: cut, false: error. Default: cut" }),
-    })
-    .openapi("EmbedRequest");
+  requestObject({
+    model: modelField.openapi({ example: "builtin" }),
+    input: oneOf<Input>("a string, or an array of strings or of parts with a text", [
+      text,
+      arrayAlternative(texts(limit), isText),
+      arrayAlternative(listOf(part, { max: limit }), isObject),
+    ]).openapi({ description: "A text, or a list of texts or of content parts", example: "hello" }),
+    ...optionFields(embedOptions, limit),
+    truncate: z
+      .union([z.enum(["cut", "error", "windows"]), z.boolean()])
+      .optional()
+      .openapi({ description: "What to do with texts longer than the model reads; true: cut, false: error. Default: cut" }),
+  }).openapi("EmbedRequest");
 
 const response = z
   .object({

@@ -5,21 +5,19 @@ import { rerankingTask } from "../../../tasks/definitions.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
-import { texts } from "../../http/field-schemas.ts";
+import { texts, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
 import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
 import { modelField } from "./request-fields.ts";
 
 const requestOf = (limit: number) =>
-  z
-    .strictObject({
-      model: modelField,
-      query: z.string(),
-      prompts: texts(limit, 1).openapi({ description: "Texts to score" }),
-      ...optionFields(rerankOptions, limit),
-    })
-    .openapi("InferyardRerankRequest");
+  requestObject({
+    model: modelField,
+    query: z.string(),
+    prompts: texts(limit, 1).openapi({ description: "Texts to score" }),
+    ...optionFields(rerankOptions, limit),
+  }).openapi("InferyardRerankRequest");
 
 const response = z
   .object({
