@@ -48,6 +48,7 @@ export type ErrorCode =
   | "OUT_OF_MEMORY"
   | "OUTPUT_FAILED"
   | "OVERLOADED"
+  | "PLACEMENT_UNPROVEN"
   | "POOLING_UNKNOWN"
   | "QUEUE_FULL"
   | "RATE_LIMITED"
@@ -88,6 +89,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   OUT_OF_MEMORY: kind(503, 1, { retryable: true, tryNext: true }),
   OUTPUT_FAILED: kind(500, 1),
   OVERLOADED: kind(503, 1, { retryable: true }),
+  PLACEMENT_UNPROVEN: kind(500, 1, { tryNext: true }),
   POOLING_UNKNOWN: kind(422, 1),
   QUEUE_FULL: kind(429, 1, { retryable: true }),
   RATE_LIMITED: kind(429, 1, { retryable: true }),

@@ -1194,6 +1194,8 @@ export interface components {
                 host: string;
                 /** @description What the engine itself reported. */
                 evidence: string[];
+                /** @description Why the engine's evidence does not prove where it computed; absent if it does. */
+                unproven?: string;
             } | null;
         };
         LoadedModel: {

@@ -349,6 +349,8 @@ describe("a client that ends its side of the connection after its request", () =
     const socket = silent(server, get("/never"));
     await until(() => server.aborts.has("/never"));
     socket.destroy();
-    await until(() => server.aborts.get("/never")!.aborted);
+    const signal = server.aborts.get("/never")!;
+    await until(() => signal.aborted);
+    expect(signal.aborted).toBe(true);
   });
 });
