@@ -27,14 +27,14 @@ export interface Protocol {
 /** In the order of the OpenAPI document. The first protocol whose paths match handles an error. */
 export const protocols: readonly Protocol[] = [
   { paths: /^\/api(?:\/|$)/, routes: inferyardRoutes, handleError: handleInferyardError },
-  { paths: /^\/v[12]\/rerank$/, routes: cohereRoutes, handleError: handleCohereError },
+  { paths: /^\/v[12]\/(?:embed|rerank)$/, routes: cohereRoutes, handleError: handleCohereError },
   { paths: /^\/v1(?:\/|$)/, routes: openAiRoutes, handleError: handleOpenAiError },
   {
     paths: /^\/(?:embed|embed_all|embed_sparse|rerank|predict|similarity|tokenize|decode|info)$/,
     routes: teiRoutes,
     handleError: handleTeiError,
   },
-  { paths: /^\/v2(\/?$|\/(health|models|repository)\b)/, routes: kserveRoutes, handleError: handleKserveError },
+  { paths: /^\/v2(?:\/|$)/, routes: kserveRoutes, handleError: handleKserveError },
 ];
 
 /** Formats an error that occurred before a route was reached, in the format of the protocol that the path belongs to; else in that of /api. */

@@ -16,3 +16,9 @@ export function numbersOf(vector: Float32Array): number[] {
   for (const value of vector) numbers.push(value);
   return numbers;
 }
+
+/** The vector as base64 of little-endian 32-bit floats, which OpenAI's and Cohere's clients decode. */
+export function base64Floats(vector: Float32Array): string {
+  // Every platform that Node.js supports with WebAssembly is little-endian.
+  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
+}

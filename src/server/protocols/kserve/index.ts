@@ -6,6 +6,7 @@ import { readManifest } from "../../../models/index.ts";
 import { version as serverVersion } from "../../../version.ts";
 import { type Env, type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import type { Readiness } from "../../serving/readiness.ts";
+import { isLoaded } from "../../serving/model-state.ts";
 import type { TensorMap } from "../../../tensor.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonContent } from "../../http/error-responses.ts";
@@ -14,7 +15,7 @@ import { documentedErrors, errorBody, handleKserveError } from "./errors.ts";
 import { inferRequest, readInferRequest } from "./infer-request.ts";
 import { writeInferResponse, estimateInferResponseBytes } from "./infer-response.ts";
 import { fileMetadata, loadedMetadata, notLoaded } from "./metadata.ts";
-import { addRepository, isLoaded } from "./repository.ts";
+import { addRepository } from "./repository.ts";
 import { inferResponse, modelMetadataBody, serverMetadata } from "./schemas.ts";
 import { requestedTask, runTexts, textCount, textInput } from "./text-models.ts";
 
@@ -103,7 +104,7 @@ function addModels(routes: Routes, service: Service): void {
       const model = modelOf(context);
       const { name, reference } = await service.resolve(callerOf(context), model);
       service.refuseDraining();
-      if (isLoaded(service, reference)) return context.body(null, 200);
+      if (isLoaded(service.runtime, reference)) return context.body(null, 200);
       // An administrator may name any reference; one without a model never becomes ready.
       if (!(await service.modelNames()).includes(name)) await readManifest(reference);
       throw notLoaded(model, { progress: service.loadProgress.progressOf(reference) });

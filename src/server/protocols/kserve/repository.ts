@@ -6,6 +6,7 @@ import { type Env, type Routes, callerOf, resultHeaders } from "../../http/conte
 import { adminOnly } from "../../http/middleware.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import { members } from "../../http/field-schemas.ts";
+import { isLoaded } from "../../serving/model-state.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import { routerPath } from "../../http/routes.ts";
@@ -19,11 +20,6 @@ const version = "1";
 const indexBody = z.object({ ready: z.boolean().optional().openapi({ description: "Only models that are loaded" }) });
 const loadBody = z.object({ parameters: members(requestLimits.parameters).optional() });
 const params = z.object({ model: z.string() });
-
-/** Whether a model is in memory. */
-export function isLoaded({ runtime }: Service, reference: string): boolean {
-  return runtime.memory().models.some((model) => model.reference === reference);
-}
 
 /**
  * Adds the routes of KServe's model repository extension: list, load and unload models. They are documented apart from
@@ -43,7 +39,7 @@ export function addRepository(routes: Routes, service: Service): void {
     const names = await service.modelNames();
     const rows = names.map(async (name) => {
       const { reference } = await service.resolve(callerOf(context), name);
-      return isLoaded(service, reference)
+      return isLoaded(service.runtime, reference)
         ? { name, version, state: "READY" as const, reason: "" }
         : { name, version, state: "UNAVAILABLE" as const, reason: "not loaded; its first request loads it" };
     });

@@ -4,7 +4,7 @@ import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { arrayAlternative, isNumber, isText, listOf, name, oneOf, text, texts, tokenIds } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { refuseTokenVectors } from "../text-vectors.ts";
+import { base64Floats, refuseTokenVectors } from "../text-vectors.ts";
 import { type TextInput, textsOf } from "../token-input.ts";
 import { documentedErrors } from "./errors.ts";
 
@@ -74,7 +74,7 @@ export function addEmbeddings(routes: Routes, service: Service): void {
     const data = outcome.result.embeddings.map((vector, index) => ({
       object: "embedding",
       index,
-      embedding: format === "base64" ? base64(vector) : vector,
+      embedding: format === "base64" ? base64Floats(vector) : vector,
     }));
     const tokens = outcome.result.tokens.reduce((sum, count) => sum + count, 0);
     const usage = { prompt_tokens: tokens, total_tokens: tokens };
@@ -101,9 +101,4 @@ function inputsOf(input: Input): readonly TextInput[] {
 
 function isIds(input: readonly (string | number | readonly number[])[]): input is readonly number[] {
   return typeof input[0] === "number";
-}
-
-function base64(vector: Float32Array): string {
-  // Every platform that Node.js supports with WebAssembly is little-endian.
-  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
 }
