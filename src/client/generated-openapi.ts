@@ -5965,7 +5965,7 @@ export interface components {
              * @description Name of a model. Default: the server's default model
              * @example builtin
              */
-            model?: string | null;
+            model?: string;
             /** @example a pet */
             query: string;
             /**
@@ -5979,15 +5979,15 @@ export interface components {
                 [key: string]: unknown;
             })[];
             /** @description Maximum number of results. Default: all */
-            top_n?: number | null;
+            top_n?: number;
             /** @description Whether results contain their documents. Default: true on /v1/rerank, as with Jina; false on /v2/rerank */
-            return_documents?: boolean | null;
+            return_documents?: boolean;
             /** @description Fields of objects to read. Default: text */
-            rank_fields?: string[] | null;
+            rank_fields?: string[];
             /** @description Maximum tokens of a document; longer ones are truncated */
-            max_tokens_per_doc?: number | null;
+            max_tokens_per_doc?: number;
             /** @description Accepted and ignored: see x-inferyard-priority */
-            priority?: number | null;
+            priority?: number;
         };
         OpenAIModels: {
             /** @enum {string} */
@@ -6038,7 +6038,7 @@ export interface components {
              * @description Name of a model. Default: the server's default model
              * @example builtin
              */
-            model?: string | null;
+            model?: string;
             /**
              * @description A text, a list of texts, or either as token ids of the model's own tokenizer
              * @example hello
@@ -6046,13 +6046,13 @@ export interface components {
             input: string | string[] | number[] | number[][];
             /**
              * @description `base64`: little-endian 32-bit floats. Default: float
-             * @enum {string|null}
+             * @enum {string}
              */
-            encoding_format?: "float" | "base64" | null;
+            encoding_format?: "float" | "base64";
             /** @description Number of leading dimensions to keep */
-            dimensions?: number | null;
+            dimensions?: number;
             /** @description Accepted and ignored */
-            user?: string | null;
+            user?: string;
             /**
              * @description Extension: what to do with texts longer than the model reads. Default: error, as with OpenAI
              * @enum {string}
@@ -6072,9 +6072,9 @@ export interface components {
         TeiEmbedRequest: {
             inputs: components["schemas"]["TeiInput"];
             /** @description Name of a prompt of the model that is prepended to every text */
-            prompt_name?: string | null;
+            prompt_name?: string;
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
-            truncate?: boolean | null;
+            truncate?: boolean;
             /**
              * @description With `truncate`: only right is supported. Default: right
              * @enum {string}
@@ -6083,16 +6083,16 @@ export interface components {
             /** @description Whether to scale vectors to unit length. Default: true */
             normalize?: boolean;
             /** @description Number of leading dimensions to keep */
-            dimensions?: number | null;
+            dimensions?: number;
         };
         /** @description A text or a list of texts, each a string or token ids of the model's own tokenizer */
         TeiInput: string | number[] | (string | number[])[];
         TeiEmbedAllRequest: {
             inputs: components["schemas"]["TeiInput"];
             /** @description Name of a prompt of the model that is prepended to every text */
-            prompt_name?: string | null;
+            prompt_name?: string;
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
-            truncate?: boolean | null;
+            truncate?: boolean;
             /**
              * @description With `truncate`: only right is supported. Default: right
              * @enum {string}
@@ -6102,9 +6102,9 @@ export interface components {
         TeiEmbedSparseRequest: {
             inputs: components["schemas"]["TeiInput"];
             /** @description Name of a prompt of the model that is prepended to every text */
-            prompt_name?: string | null;
+            prompt_name?: string;
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
-            truncate?: boolean | null;
+            truncate?: boolean;
             /**
              * @description With `truncate`: only right is supported. Default: right
              * @enum {string}
@@ -6119,7 +6119,7 @@ export interface components {
             /** @description Whether results contain their texts. Default: false */
             return_text?: boolean;
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
-            truncate?: boolean | null;
+            truncate?: boolean;
             /**
              * @description With `truncate`: only right is supported. Default: right
              * @enum {string}
@@ -6143,7 +6143,7 @@ export interface components {
             /** @description Return the model's raw output, without an activation function. Default: false */
             raw_scores?: boolean;
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
-            truncate?: boolean | null;
+            truncate?: boolean;
             /**
              * @description With `truncate`: only right is supported. Default: right
              * @enum {string}
@@ -6157,15 +6157,15 @@ export interface components {
             };
             parameters?: {
                 /** @description Name of a prompt of the model that is prepended to every text */
-                prompt_name?: string | null;
+                prompt_name?: string;
                 /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
-                truncate?: boolean | null;
+                truncate?: boolean;
                 /**
                  * @description With `truncate`: only right is supported. Default: right
                  * @enum {string}
                  */
                 truncation_direction?: "Left" | "Right" | "left" | "right";
-            } | null;
+            };
         };
         TeiToken: {
             id: number;
@@ -6181,7 +6181,7 @@ export interface components {
             /** @description Whether to add special tokens. Default: true */
             add_special_tokens?: boolean;
             /** @description Name of a prompt of the model that is prepended to every text */
-            prompt_name?: string | null;
+            prompt_name?: string;
         };
         TeiDecodeRequest: {
             /**

@@ -1,7 +1,20 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../errors.ts";
-import { anyList, arrayAlternative, isNumber, isText, listOf, members, oneOf, text, texts, tokenIds } from "./field-schemas.ts";
+import {
+  anyList,
+  arrayAlternative,
+  isNumber,
+  isText,
+  listOf,
+  members,
+  nullAsAbsent,
+  oneOf,
+  requestObject,
+  text,
+  texts,
+  tokenIds,
+} from "./field-schemas.ts";
 import { invalidRequest } from "./validation.ts";
 
 const input = oneOf<string | string[] | number[] | number[][]>("a string, or an array of strings, of ids, or of arrays of ids", [
@@ -80,5 +93,44 @@ describe("invalidRequest", () => {
     expect(error.message).toMatch(/; and 2 more$/);
     const keys = z.strictObject({}).safeParse(value);
     expect(invalidRequest(keys.error?.issues ?? []).message.length).toBeLessThan(400);
+  });
+});
+
+describe("members that are null", () => {
+  const schema = requestObject({
+    query: z.string(),
+    top_n: z.int().optional(),
+    parameters: requestObject({ a: z.int().optional() }).optional(),
+  });
+
+  it.each([
+    [{ query: "a", top_n: null, max_chunks_per_doc: null, parameters: null }, { query: "a" }],
+    [
+      { query: "a", parameters: { a: null, b: null } },
+      { query: "a", parameters: {} },
+    ],
+    [
+      { query: "a", parameters: {} },
+      { query: "a", parameters: {} },
+    ],
+  ])("count as absent, known or not: %j", (value, read) => {
+    const before = structuredClone(value);
+    expect(schema.parse(value)).toStrictEqual(read);
+    expect(value).toEqual(before); // the body may be read again
+  });
+
+  it("are refused where the member is required, as unknown members are that are not null", () => {
+    expect(faultsOf(schema, { query: null })[1]).toContain("query: Invalid input: expected string, received null");
+    expect(faultsOf(schema, { query: "a", other: 0 })[1]).toContain("other");
+    expect(faultsOf(schema, { query: "a", parameters: { b: 1 } })[1]).toContain("b");
+  });
+
+  it("count as absent where unknown members are dropped, too", () => {
+    expect(nullAsAbsent(z.object({ ready: z.boolean().optional() })).parse({ ready: null, more: null })).toStrictEqual({});
+  });
+
+  it("stand in the OpenAPI document as their schema alone", () => {
+    const json = z.toJSONSchema(schema, { io: "output" });
+    expect(json).toMatchObject({ type: "object", required: ["query"], properties: { top_n: { type: "integer" } } });
   });
 });

@@ -109,6 +109,28 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/**
+ * The schema of a request, or of an object in one: unknown members are refused, and members that are null count as absent, as `nullAsAbsent`
+ * says.
+ */
+export function requestObject<Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+): z.ZodPreprocess<z.ZodObject<{ -readonly [Key in keyof Shape]: Shape[Key] }, z.core.$strict>> {
+  return nullAsAbsent(z.strictObject(shape));
+}
+
+/**
+ * The object's schema, for values whose members may be null: such a member counts as absent, whether or not the schema knows it, since many
+ * clients write null for what they do not set. Only a required member is refused for being null.
+ */
+export function nullAsAbsent<Schema extends z.ZodObject>(schema: Schema): z.ZodPreprocess<Schema> {
+  const required = new Set(Object.keys(schema.shape).filter((key) => !z.safeParse(schema.shape[key], undefined).success));
+  return z.preprocess((value) => {
+    if (!isObject(value) || !Object.values(value).includes(null)) return value;
+    return Object.fromEntries(Object.entries(value).filter(([key, member]) => member !== null || required.has(key)));
+  }, schema);
+}
+
 /** An array whose elements are validated later. It is not copied. */
 export function anyList(): z.ZodType<unknown[]> {
   return customSchema((value) => (Array.isArray(value) ? undefined : mismatchIssue(value, "an array")), {

@@ -328,6 +328,16 @@ export class Service {
     });
   }
 
+  /**
+   * Sets how long a model that is in memory stays there unused, in milliseconds: see `ModelHandle.setKeepAlive`. Only administrators load and unload
+   * models, so that for other callers it does nothing.
+   */
+  async setKeepAlive(caller: Caller, written: string | undefined, milliseconds: number): Promise<void> {
+    if (caller.role !== "admin") return;
+    const { reference, constraints } = await this.resolve(caller, written);
+    await this.runtime.useLoaded(reference, constraints, async (handle) => handle.setKeepAlive(milliseconds));
+  }
+
   /** Throws SHUTTING_DOWN if the server is shutting down. */
   refuseDraining(): void {
     if (!this.draining) return;

@@ -2,7 +2,7 @@
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../errors.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
-import { anyList, isObject, listOf, name, texts } from "../../http/field-schemas.ts";
+import { anyList, isObject, listOf, name, requestObject, texts } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import type { Service } from "../../serving/service.ts";
 import { inputTypes, promptOption } from "../input-type.ts";
@@ -15,42 +15,34 @@ const input = z.object({ content: listOf(part, { min: 1, max: 16 }) });
 type Input = z.infer<typeof input>;
 
 const requestOf = (limit: number) =>
-  z
-    .strictObject({
-      model: name()
-        .nullish()
-        .openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
-      texts: texts(limit)
-        .nullish()
-        .openapi({ description: "The texts; either these or `inputs`", example: ["a cat", "a dog"] }),
-      inputs: listOf<Input>(input, { max: limit }).nullish().openapi({ description: "Texts as content, one text in each" }),
-      images: anyList().nullish().openapi({ description: "Not built yet: must be empty" }),
-      input_type: z.enum(inputTypes).nullish().openapi({
+  requestObject({
+    model: name().optional().openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
+    texts: texts(limit)
+      .optional()
+      .openapi({ description: "The texts; either these or `inputs`", example: ["a cat", "a dog"] }),
+    inputs: listOf<Input>(input, { max: limit }).optional().openapi({ description: "Texts as content, one text in each" }),
+    images: anyList().optional().openapi({ description: "Not built yet: must be empty" }),
+    input_type: z.enum(inputTypes).optional().openapi({
+      description:
+        "What the texts are for: selects the model's prompt of that use (query; document, passage or corpus; classification; clustering). Without effect on models without such prompts. image: not built yet",
+      example: "search_document",
+    }),
+    embedding_types: z
+      .array(z.enum(embeddingTypes))
+      .max(embeddingTypes.length)
+      .optional()
+      .openapi({
         description:
-          "What the texts are for: selects the model's prompt of that use (query; document, passage or corpus; classification; clustering). Without effect on models without such prompts. image: not built yet",
-        example: "search_document",
+          "Formats of the vectors. int8: 127 times the unit vector, rounded; uint8: the same plus 128; ubinary: one bit for each dimension, 1 for positive numbers, eight in a byte; binary: the same minus 128; base64: little-endian 32-bit floats. Default: float",
+        example: ["float", "int8"],
       }),
-      embedding_types: z
-        .array(z.enum(embeddingTypes))
-        .max(embeddingTypes.length)
-        .nullish()
-        .openapi({
-          description:
-            "Formats of the vectors. int8: 127 times the unit vector, rounded; uint8: the same plus 128; ubinary: one bit for each dimension, 1 for positive numbers, eight in a byte; binary: the same minus 128; base64: little-endian 32-bit floats. Default: float",
-          example: ["float", "int8"],
-        }),
-      max_tokens: z
-        .int()
-        .positive()
-        .nullish()
-        .openapi({ description: "Maximum tokens of a text. Default: what the model reads" }),
-      output_dimension: z.int().positive().nullish().openapi({ description: "Number of leading dimensions to keep" }),
-      truncate: z.enum(["NONE", "START", "END"]).nullish().openapi({
-        description: "Longer texts: END keeps their beginning, NONE refuses them; START is not built. Default: END",
-      }),
-      priority: z.int().nullish().openapi({ description: "Accepted and ignored: see x-inferyard-priority" }),
-    })
-    .openapi("CohereEmbedRequest");
+    max_tokens: z.int().positive().optional().openapi({ description: "Maximum tokens of a text. Default: what the model reads" }),
+    output_dimension: z.int().positive().optional().openapi({ description: "Number of leading dimensions to keep" }),
+    truncate: z.enum(["NONE", "START", "END"]).optional().openapi({
+      description: "Longer texts: END keeps their beginning, NONE refuses them; START is not built. Default: END",
+    }),
+    priority: z.int().optional().openapi({ description: "Accepted and ignored: see x-inferyard-priority" }),
+  }).openapi("CohereEmbedRequest");
 
 type Request = z.infer<ReturnType<typeof requestOf>>;
 
@@ -101,16 +93,15 @@ export function addEmbed(routes: Routes, service: Service, version: Version): vo
   routes.openapi(routeOf(version, service.limits.maxTexts), async (context) => {
     const request = context.req.valid("json");
     const list = textsOf(request);
-    const inputType = request.input_type ?? undefined;
+    const { input_type: inputType, embedding_types: types = [] } = request;
     const options = embedOptionsOf(request);
     const key = ["embed", list, { ...options, ...(inputType === undefined ? {} : { inputType }) }] as const;
-    const call = { model: request.model ?? undefined, texts: list.length, key };
+    const call = { model: request.model, texts: list.length, key };
     const outcome = await service.call(callerOf(context), call, (handle, signal) =>
       service.runtime.embed(list, { ...options, ...promptOption(handle.manifest, inputType), model: handle, signal }),
     );
     refuseTokenVectors(outcome.result, outcome.model);
     const { embeddings: vectors, tokens } = outcome.result;
-    const types = request.embedding_types ?? [];
     const isPlain = version === "1" && types.length === 0;
     const body = {
       id: context.get("requestId"),
@@ -148,15 +139,15 @@ function embedOptionsOf({ truncate, max_tokens: maxTokens, output_dimension: dim
   }
   return {
     truncate: truncate === "NONE" ? "error" : "cut",
-    ...(typeof maxTokens === "number" ? { maxTokens } : {}),
-    ...(typeof dimensions === "number" ? { dimensions } : {}),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(dimensions === undefined ? {} : { dimensions }),
   };
 }
 
 /** The texts of the request. Throws INPUT_INVALID unless exactly one of `texts` and `inputs` has some, and NOT_BUILT for images. */
-function textsOf({ texts: plain, inputs, images }: Request): readonly string[] {
-  if ((images?.length ?? 0) > 0) throw imagesNotBuilt("images");
-  const [isPlain, isContent] = [(plain?.length ?? 0) > 0, (inputs?.length ?? 0) > 0];
+function textsOf({ texts: plain = [], inputs = [], images = [] }: Request): readonly string[] {
+  if (images.length > 0) throw imagesNotBuilt("images");
+  const [isPlain, isContent] = [plain.length > 0, inputs.length > 0];
   if (isPlain === isContent) {
     throw new InferyardError(
       "INPUT_INVALID",
@@ -167,7 +158,7 @@ function textsOf({ texts: plain, inputs, images }: Request): readonly string[] {
       },
     );
   }
-  return isPlain ? (plain ?? []) : (inputs ?? []).map(textOf);
+  return isPlain ? plain : inputs.map(textOf);
 }
 
 function textOf({ content }: Input, index: number): string {

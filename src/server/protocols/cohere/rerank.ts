@@ -9,41 +9,37 @@ import type { Service } from "../../serving/service.ts";
 import { createYielder } from "../../../tasks/shared/yielding.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
 import { requestLimits } from "../../http/request-limits.ts";
-import { isObject, listOf, members, name, oneOf, text } from "../../http/field-schemas.ts";
+import { isObject, listOf, members, name, oneOf, text, requestObject } from "../../http/field-schemas.ts";
 import { type Document, cutText, refuseDuplicates, textOfDocument } from "./documents.ts";
 import { documentedErrors } from "./errors.ts";
 
 const document = oneOf<Document>("a string or an object", [text, { schema: members(), fits: isObject }]);
 
 const requestOf = (limit: number) =>
-  z
-    .strictObject({
-      model: name()
-        .nullish()
-        .openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
-      query: z.string().openapi({ example: "a pet" }),
-      documents: listOf(document, { min: 1, max: limit }).openapi({
-        description: "Texts, or objects with `text` or the fields of `rank_fields`",
-        example: ["a car", "a cat"],
-      }),
-      top_n: z.int().positive().nullish().openapi({ description: "Maximum number of results. Default: all" }),
-      return_documents: z.boolean().nullish().openapi({
-        description: "Whether results contain their documents. Default: true on /v1/rerank, as with Jina; false on /v2/rerank",
-      }),
-      rank_fields: z
-        .array(name())
-        .min(1)
-        .max(requestLimits.rankFields)
-        .nullish()
-        .openapi({ description: "Fields of objects to read. Default: text" }),
-      max_tokens_per_doc: z
-        .int()
-        .positive()
-        .nullish()
-        .openapi({ description: "Maximum tokens of a document; longer ones are truncated" }),
-      priority: z.int().nullish().openapi({ description: "Accepted and ignored: see x-inferyard-priority" }),
-    })
-    .openapi("RerankRequest");
+  requestObject({
+    model: name().optional().openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
+    query: z.string().openapi({ example: "a pet" }),
+    documents: listOf(document, { min: 1, max: limit }).openapi({
+      description: "Texts, or objects with `text` or the fields of `rank_fields`",
+      example: ["a car", "a cat"],
+    }),
+    top_n: z.int().positive().optional().openapi({ description: "Maximum number of results. Default: all" }),
+    return_documents: z.boolean().optional().openapi({
+      description: "Whether results contain their documents. Default: true on /v1/rerank, as with Jina; false on /v2/rerank",
+    }),
+    rank_fields: z
+      .array(name())
+      .min(1)
+      .max(requestLimits.rankFields)
+      .optional()
+      .openapi({ description: "Fields of objects to read. Default: text" }),
+    max_tokens_per_doc: z
+      .int()
+      .positive()
+      .optional()
+      .openapi({ description: "Maximum tokens of a document; longer ones are truncated" }),
+    priority: z.int().optional().openapi({ description: "Accepted and ignored: see x-inferyard-priority" }),
+  }).openapi("RerankRequest");
 
 const response = z
   .object({
@@ -89,16 +85,15 @@ export function addRerank(routes: Routes, service: Service, version: Version): v
   routes.openapi(routeOf(version, service.limits.maxTexts), async (context) => {
     const request = context.req.valid("json");
     const { query, documents, top_n: topN, max_tokens_per_doc: maxTokens } = request;
-    const fields = request.rank_fields ?? undefined;
+    const fields = request.rank_fields;
     refuseDuplicates(fields);
     const texts = documents.map((one, index) => textOfDocument(one, index, fields));
     refusePairs([query], texts);
-    const limit = typeof topN === "number" ? { topN } : {};
+    const limit = topN === undefined ? {} : { topN };
     const key = ["rerank cut", query, texts, maxTokens ?? null, limit] as const;
-    const call = { model: request.model ?? undefined, texts: documents.length, key };
+    const call = { model: request.model, texts: documents.length, key };
     const outcome = await service.call(callerOf(context), call, async (handle, signal) => {
-      const readTexts =
-        typeof maxTokens === "number" ? await cutTexts(texts, maxTokens, service.runtime.tokenizer(handle)) : texts;
+      const readTexts = maxTokens === undefined ? texts : await cutTexts(texts, maxTokens, service.runtime.tokenizer(handle));
       return service.runtime.rerank(query, readTexts, { ...limit, model: handle, signal });
     });
     const { results, scoring } = outcome.result;

@@ -6,14 +6,14 @@ import { chunkOptions, runsModel } from "../../../tasks/chunking/chunk-options.t
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { ChunkResult } from "../../../api/task-requests.ts";
-import { name } from "../../http/field-schemas.ts";
+import { name, requestObject } from "../../http/field-schemas.ts";
 import type { CallResult, ModelCallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
 import { numbersOf } from "../text-vectors.ts";
 import { documentedErrors } from "./errors.ts";
 import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
 
-const config = z.strictObject({
+const config = requestObject({
   model: name().optional().openapi({
     description:
       'Model whose tokens are counted; only strategies that run a model load it. "fixed": builtin. Default: the server\'s default model',
@@ -21,13 +21,11 @@ const config = z.strictObject({
   ...optionFields(chunkOptions, Number.POSITIVE_INFINITY),
 });
 
-const request = z
-  .strictObject({
-    input: z.string().optional().openapi({ description: "The text" }),
-    text: z.string().optional().openapi({ description: "Alternative name of `input`" }),
-    config: config.optional(),
-  })
-  .openapi("ChunkRequest");
+const request = requestObject({
+  input: z.string().optional().openapi({ description: "The text" }),
+  text: z.string().optional().openapi({ description: "Alternative name of `input`" }),
+  config: config.optional(),
+}).openapi("ChunkRequest");
 
 const chunk = z.object({
   id: z.int(),

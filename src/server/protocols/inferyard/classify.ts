@@ -5,20 +5,18 @@ import { textClassificationTask } from "../../../tasks/definitions.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { refuseHypotheses } from "../../http/pair-limits.ts";
-import { texts } from "../../http/field-schemas.ts";
+import { texts, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
 import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
 import { modelField } from "./request-fields.ts";
 
 const requestOf = (limit: number) =>
-  z
-    .strictObject({
-      model: modelField,
-      texts: texts(limit, 1),
-      ...optionFields(classifyOptions, limit),
-    })
-    .openapi("ClassifyRequest");
+  requestObject({
+    model: modelField,
+    texts: texts(limit, 1),
+    ...optionFields(classifyOptions, limit),
+  }).openapi("ClassifyRequest");
 
 const response = z
   .object({

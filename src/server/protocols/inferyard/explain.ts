@@ -5,7 +5,7 @@ import type { BackendReport } from "../../../runtime/reports.ts";
 import { gpuModes } from "../../../runtime/selection/constraints.ts";
 import { type Routes, callerOf } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
-import { name } from "../../http/field-schemas.ts";
+import { name, requestObject } from "../../http/field-schemas.ts";
 import { scrubAll } from "../../http/scrub.ts";
 import type { Caller } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
@@ -13,25 +13,24 @@ import { decisionBody, publicDecision } from "./decision.ts";
 import { documentedType } from "./documented-type.ts";
 import { documentedErrors } from "./errors.ts";
 
-const explainRequest = z
-  .strictObject({
-    model: name()
-      .optional()
-      .openapi({ description: "Name of a model, optionally with a target (name@onnx:cpu). Default: the server's default model" }),
-    target: name().optional().openapi({ description: "The only target that may run the model", example: "onnx:cpu" }),
-    prefer: name().optional().openapi({ description: "Target to try first" }),
-    exclude: name().optional().openapi({ description: "Target never to use" }),
-    gpu: z.enum(gpuModes).optional().openapi({ description: "Use of accelerators" }),
-    variant: name().optional().openapi({ description: "Variant of the model" }),
-  })
-  .openapi("ExplainRequest");
+const explainFields = {
+  model: name()
+    .optional()
+    .openapi({ description: "Name of a model, optionally with a target (name@onnx:cpu). Default: the server's default model" }),
+  target: name().optional().openapi({ description: "The only target that may run the model", example: "onnx:cpu" }),
+  prefer: name().optional().openapi({ description: "Target to try first" }),
+  exclude: name().optional().openapi({ description: "Target never to use" }),
+  gpu: z.enum(gpuModes).optional().openapi({ description: "Use of accelerators" }),
+  variant: name().optional().openapi({ description: "Variant of the model" }),
+};
+const explainRequest = requestObject(explainFields).openapi("ExplainRequest");
 type ExplainRequest = z.infer<typeof explainRequest>;
 
 const getRoute = createRoute({
   method: "get",
   path: "/api/explain",
   summary: "Where a model would run, and why; loads nothing",
-  request: { query: explainRequest },
+  request: { query: z.strictObject(explainFields) },
   responses: {
     200: { description: "The decision", content: { "application/json": { schema: decisionBody } } },
     ...documentedErrors,

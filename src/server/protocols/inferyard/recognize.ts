@@ -8,20 +8,18 @@ import { type OffsetUnit, convertOffsets } from "../../../tokenizers/index.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
-import { texts } from "../../http/field-schemas.ts";
+import { texts, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
 import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
 import { modelField } from "./request-fields.ts";
 
 const requestOf = (limit: number) =>
-  z
-    .strictObject({
-      model: modelField,
-      texts: texts(limit, 1),
-      ...optionFields(recognizeOptions, limit),
-    })
-    .openapi("RecognizeRequest");
+  requestObject({
+    model: modelField,
+    texts: texts(limit, 1),
+    ...optionFields(recognizeOptions, limit),
+  }).openapi("RecognizeRequest");
 
 const entity = z.object({ text: z.string(), label: z.string(), start: z.int(), end: z.int(), score: z.number() });
 const response = z

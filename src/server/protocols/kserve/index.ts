@@ -11,7 +11,8 @@ import type { TensorMap } from "../../../tensor.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import { createRoutes, routerPath } from "../../http/routes.ts";
-import { documentedErrors, errorBody, handleKserveError } from "./errors.ts";
+import { handleTextError } from "../text-errors.ts";
+import { documentedErrors, errorBody } from "./errors.ts";
 import { inferRequest, readInferRequest } from "./infer-request.ts";
 import { writeInferResponse, estimateInferResponseBytes } from "./infer-response.ts";
 import { fileMetadata, loadedMetadata, notLoaded } from "./metadata.ts";
@@ -35,7 +36,7 @@ function pathsOf(suffix: string): readonly { readonly path: string; readonly par
 
 /** Creates the routes under /v2. */
 export function kserveRoutes(service: Service, readiness: Readiness): Routes {
-  const routes = createRoutes(handleKserveError);
+  const routes = createRoutes(handleTextError);
   addHealth(routes, readiness);
   addModels(routes, service);
   addInfer(routes, service);

@@ -4,7 +4,7 @@ import { InferyardError, messageOf } from "../../../errors.ts";
 import { type Tensor, type TensorMap, elementCount } from "../../../tensor.ts";
 import type { RequestBody } from "../../http/bodies/request-body.ts";
 import { requestLimits } from "../../http/request-limits.ts";
-import { anyList, members, name } from "../../http/field-schemas.ts";
+import { anyList, members, name, nullAsAbsent } from "../../http/field-schemas.ts";
 import { invalidRequest } from "../../http/validation.ts";
 import { tensorFromBytes } from "./binary-data.ts";
 import { type Datatype, datatypes } from "./datatypes.ts";
@@ -12,15 +12,17 @@ import { invalid, metadataRemedy, tensorFromJson } from "./json-data.ts";
 
 const parameters = members(requestLimits.parameters);
 
-const requestInput = z.object({
-  name: name(),
-  shape: z.array(z.int().nonnegative()).max(requestLimits.dimensions),
-  datatype: z.enum(datatypes),
-  parameters: parameters.optional(),
-  data: anyList().optional().openapi({ description: "Elements, flat or nested; left out where they come as bytes" }),
-});
+const requestInput = nullAsAbsent(
+  z.object({
+    name: name(),
+    shape: z.array(z.int().nonnegative()).max(requestLimits.dimensions),
+    datatype: z.enum(datatypes),
+    parameters: parameters.optional(),
+    data: anyList().optional().openapi({ description: "Elements, flat or nested; left out where they come as bytes" }),
+  }),
+);
 
-const requestOutput = z.object({ name: name(), parameters: parameters.optional() });
+const requestOutput = nullAsAbsent(z.object({ name: name(), parameters: parameters.optional() }));
 
 /** The JSON part of the body. */
 interface InferHead {
@@ -37,14 +39,14 @@ interface InferHead {
 }
 
 /** Schema of the JSON part of an inference request; binary tensor data may follow it in the body. */
-export const inferRequest: z.ZodType<InferHead> = z
-  .object({
+export const inferRequest: z.ZodType<InferHead> = nullAsAbsent(
+  z.object({
     id: name().optional(),
     parameters: parameters.optional(),
     inputs: z.array(requestInput).min(1).max(requestLimits.tensors),
     outputs: z.array(requestOutput).max(requestLimits.tensors).optional(),
-  })
-  .openapi("InferRequest");
+  }),
+).openapi("InferRequest");
 
 /** A validated inference request. */
 export interface InferRequest {

@@ -1,7 +1,18 @@
 /** POST /v1/embeddings. OpenAI's clients request base64 by default and decode it themselves. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
-import { arrayAlternative, isNumber, isText, listOf, name, oneOf, text, texts, tokenIds } from "../../http/field-schemas.ts";
+import {
+  arrayAlternative,
+  isNumber,
+  isText,
+  listOf,
+  name,
+  oneOf,
+  text,
+  texts,
+  tokenIds,
+  requestObject,
+} from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { base64Floats, refuseTokenVectors } from "../text-vectors.ts";
@@ -9,26 +20,22 @@ import { type TextInput, textsOf } from "../token-input.ts";
 import { documentedErrors } from "./errors.ts";
 
 const requestOf = (limit: number) =>
-  z
-    .strictObject({
-      model: name()
-        .nullish()
-        .openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
-      input: inputOf(limit).openapi({
-        description: "A text, a list of texts, or either as token ids of the model's own tokenizer",
-        example: "hello",
-      }),
-      encoding_format: z
-        .enum(["float", "base64"])
-        .nullish()
-        .openapi({ description: "`base64`: little-endian 32-bit floats. Default: float" }),
-      dimensions: z.int().positive().nullish().openapi({ description: "Number of leading dimensions to keep" }),
-      user: name().nullish().openapi({ description: "Accepted and ignored" }),
-      truncate: z.enum(["cut", "error", "windows"]).optional().openapi({
-        description: "Extension: what to do with texts longer than the model reads. Default: error, as with OpenAI",
-      }),
-    })
-    .openapi("OpenAIEmbeddingsRequest");
+  requestObject({
+    model: name().optional().openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
+    input: inputOf(limit).openapi({
+      description: "A text, a list of texts, or either as token ids of the model's own tokenizer",
+      example: "hello",
+    }),
+    encoding_format: z
+      .enum(["float", "base64"])
+      .optional()
+      .openapi({ description: "`base64`: little-endian 32-bit floats. Default: float" }),
+    dimensions: z.int().positive().optional().openapi({ description: "Number of leading dimensions to keep" }),
+    user: name().optional().openapi({ description: "Accepted and ignored" }),
+    truncate: z.enum(["cut", "error", "windows"]).optional().openapi({
+      description: "Extension: what to do with texts longer than the model reads. Default: error, as with OpenAI",
+    }),
+  }).openapi("OpenAIEmbeddingsRequest");
 
 const usageSchema = z.object({ prompt_tokens: z.int(), total_tokens: z.int() });
 
@@ -64,8 +71,8 @@ export function addEmbeddings(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
     const { model, input, encoding_format: format, dimensions, truncate = "error" } = context.req.valid("json");
     const inputs = inputsOf(input);
-    const options = { ...(typeof dimensions === "number" ? { dimensions } : {}), truncate };
-    const call = { model: model ?? undefined, texts: inputs.length, key: ["embed", inputs, options] as const };
+    const options = { ...(dimensions === undefined ? {} : { dimensions }), truncate };
+    const call = { model, texts: inputs.length, key: ["embed", inputs, options] as const };
     const outcome = await service.call(callerOf(context), call, async (handle, signal) => {
       const texts = await textsOf(inputs, () => service.runtime.tokenizer(handle));
       return service.runtime.embed(texts, { ...options, model: handle, signal });

@@ -2,6 +2,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { at } from "../../../checked.ts";
 import { InferyardError } from "../../../errors.ts";
+import { requestObject } from "../../http/field-schemas.ts";
 import { type Routes, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
@@ -18,13 +19,11 @@ const embedRoute = (limit: number) =>
     jsonRoute(
       "/embed",
       "Embeddings of texts, as text-embeddings-inference",
-      z
-        .strictObject({
-          ...commonOf(limit),
-          normalize: z.boolean().optional().openapi({ description: "Whether to scale vectors to unit length. Default: true" }),
-          dimensions: z.int().positive().nullish().openapi({ description: "Number of leading dimensions to keep" }),
-        })
-        .openapi("TeiEmbedRequest"),
+      requestObject({
+        ...commonOf(limit),
+        normalize: z.boolean().optional().openapi({ description: "Whether to scale vectors to unit length. Default: true" }),
+        dimensions: z.int().positive().optional().openapi({ description: "Number of leading dimensions to keep" }),
+      }).openapi("TeiEmbedRequest"),
       z.array(vector),
       documentedErrors,
     ),
@@ -35,7 +34,7 @@ const allRoute = (limit: number) =>
     jsonRoute(
       "/embed_all",
       "Embeddings of every token, as text-embeddings-inference",
-      z.strictObject(commonOf(limit)).openapi("TeiEmbedAllRequest"),
+      requestObject(commonOf(limit)).openapi("TeiEmbedAllRequest"),
       z.array(z.array(vector)),
       documentedErrors,
     ),
@@ -47,7 +46,7 @@ const sparseRoute = (limit: number) =>
     jsonRoute(
       "/embed_sparse",
       "Sparse embeddings (weights of vocabulary tokens), as text-embeddings-inference",
-      z.strictObject(commonOf(limit)).openapi("TeiEmbedSparseRequest"),
+      requestObject(commonOf(limit)).openapi("TeiEmbedSparseRequest"),
       sparseResponse,
       documentedErrors,
     ),
@@ -62,7 +61,7 @@ export function addEmbed(routes: Routes, service: Service): void {
       ...truncationOf(request),
       ...promptOf(request.prompt_name),
       normalize,
-      ...(typeof dimensions === "number" ? { dimensions } : {}),
+      ...(dimensions === undefined ? {} : { dimensions }),
     };
     const outcome = await callModel(service, context, list.length, ["embed", list, options], async (handle, signal) =>
       service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
@@ -107,12 +106,12 @@ export function addEmbedSparse(routes: Routes, service: Service): void {
   });
 }
 
-function promptOf(name: string | null | undefined): { readonly prompt?: string } {
-  return typeof name === "string" ? { prompt: name } : {};
+function promptOf(name: string | undefined): { readonly prompt?: string } {
+  return name === undefined ? {} : { prompt: name };
 }
 
-function refusePrompt(name: string | null | undefined): void {
-  if (typeof name !== "string") return;
+function refusePrompt(name: string | undefined): void {
+  if (name === undefined) return;
   throw new InferyardError("INPUT_INVALID", "sparse embeddings do not support prompts", { remedy: "leave prompt_name out" });
 }
 

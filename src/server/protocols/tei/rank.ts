@@ -5,7 +5,7 @@ import { type Routes, resultHeaders } from "../../http/context.ts";
 import { relevanceScore } from "../relevance.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
-import { isText, listOf, oneOf, text, texts } from "../../http/field-schemas.ts";
+import { isText, listOf, oneOf, text, texts, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { emptyError, documentedErrors } from "./errors.ts";
 import { callModel, truncationFields, promptName, truncationOf } from "./requests.ts";
@@ -16,15 +16,13 @@ const rawScores = z
   .openapi({ description: "Return the model's raw output, without an activation function. Default: false" });
 
 const rerankRequest = (limit: number) =>
-  z
-    .strictObject({
-      query: z.string(),
-      texts: texts(limit),
-      raw_scores: rawScores,
-      return_text: z.boolean().optional().openapi({ description: "Whether results contain their texts. Default: false" }),
-      ...truncationFields,
-    })
-    .openapi("TeiRerankRequest");
+  requestObject({
+    query: z.string(),
+    texts: texts(limit),
+    raw_scores: rawScores,
+    return_text: z.boolean().optional().openapi({ description: "Whether results contain their texts. Default: false" }),
+    ...truncationFields,
+  }).openapi("TeiRerankRequest");
 const rank = z.object({ index: z.int(), score: z.number(), text: z.string().optional() });
 const rerankRoute = (limit: number) =>
   createRoute(
@@ -77,16 +75,14 @@ function predictInputs(limit: number): z.ZodType<PredictInput> {
 }
 
 const predictRequest = (limit: number) =>
-  z
-    .strictObject({
-      inputs: predictInputs(limit).openapi({
-        description: "A text, a pair of texts, or a list of lists of one or two texts",
-        example: "I like it",
-      }),
-      raw_scores: rawScores,
-      ...truncationFields,
-    })
-    .openapi("TeiPredictRequest");
+  requestObject({
+    inputs: predictInputs(limit).openapi({
+      description: "A text, a pair of texts, or a list of lists of one or two texts",
+      example: "I like it",
+    }),
+    raw_scores: rawScores,
+    ...truncationFields,
+  }).openapi("TeiPredictRequest");
 const prediction = z.object({ label: z.string(), score: z.number() });
 const predictResponse = z.union([z.array(prediction), z.array(z.array(prediction))]);
 const predictRoute = (limit: number) =>
@@ -129,12 +125,10 @@ function predictTexts(inputs: PredictInput): (string | TextPair)[] {
 }
 
 const similarityRequest = (limit: number) =>
-  z
-    .strictObject({
-      inputs: z.strictObject({ source_sentence: z.string(), sentences: texts(limit) }),
-      parameters: z.strictObject({ prompt_name: promptName, ...truncationFields }).nullish(),
-    })
-    .openapi("TeiSimilarityRequest");
+  requestObject({
+    inputs: requestObject({ source_sentence: z.string(), sentences: texts(limit) }),
+    parameters: requestObject({ prompt_name: promptName, ...truncationFields }).optional(),
+  }).openapi("TeiSimilarityRequest");
 const similarityRoute = (limit: number) =>
   createRoute(
     jsonRoute(
@@ -153,7 +147,7 @@ export function addSimilarity(routes: Routes, service: Service): void {
     const { source_sentence: source, sentences } = inputs;
     if (sentences.length === 0) throw emptyError("`sentences`");
     const prompt = parameters?.prompt_name;
-    const options = { ...truncationOf(parameters ?? {}), ...(typeof prompt === "string" ? { prompt } : {}) };
+    const options = { ...truncationOf(parameters ?? {}), ...(prompt === undefined ? {} : { prompt }) };
     const key = ["similarity", source, sentences, options] as const;
     const outcome = await callModel(service, context, sentences.length + 1, key, (handle, signal) =>
       service.runtime.similarity([source], sentences, { ...options, metric: "cosine", model: handle, signal }),

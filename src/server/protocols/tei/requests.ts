@@ -26,13 +26,13 @@ export function inputsOf(limit: number): z.ZodType<Inputs> {
 
 /** Fields of requests that read texts. */
 export interface TruncationFields {
-  readonly truncate?: boolean | null | undefined;
+  readonly truncate?: boolean | undefined;
   readonly truncation_direction?: "Left" | "Right" | "left" | "right" | undefined;
 }
 
-const truncate: z.ZodType<boolean | null | undefined> = z
+const truncate: z.ZodType<boolean | undefined> = z
   .boolean()
-  .nullish()
+  .optional()
   .openapi({ description: "Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false" });
 
 const direction: z.ZodType<TruncationFields["truncation_direction"]> = z
@@ -47,8 +47,8 @@ export const truncationFields: { readonly truncate: typeof truncate; readonly tr
 };
 
 /** Schema of the name of a prompt. */
-export const promptName: z.ZodType<string | null | undefined> = name()
-  .nullish()
+export const promptName: z.ZodType<string | undefined> = name()
+  .optional()
   .openapi({ description: "Name of a prompt of the model that is prepended to every text" });
 
 /** The option `truncate` of the task. Throws INPUT_INVALID for truncation on the left. */

@@ -8,22 +8,20 @@ import { createYielder } from "../../../tasks/shared/yielding.ts";
 import { type Encoding, convertOffsets } from "../../../tokenizers/index.ts";
 import { type Routes, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
-import { arrayAlternative, isNumber, listOf, oneOf, text, texts, tokenIds } from "../../http/field-schemas.ts";
+import { arrayAlternative, isNumber, listOf, oneOf, text, texts, tokenIds, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { emptyError, documentedErrors } from "./errors.ts";
 import { callModel, promptName } from "./requests.ts";
 
 const tokenizeRequest = (limit: number) =>
-  z
-    .strictObject({
-      inputs: oneOf<string | string[]>("a string or an array of strings", [
-        text,
-        { schema: texts(limit), fits: Array.isArray },
-      ]).openapi({ example: "a cat" }),
-      add_special_tokens: z.boolean().optional().openapi({ description: "Whether to add special tokens. Default: true" }),
-      prompt_name: promptName,
-    })
-    .openapi("TeiTokenizeRequest");
+  requestObject({
+    inputs: oneOf<string | string[]>("a string or an array of strings", [
+      text,
+      { schema: texts(limit), fits: Array.isArray },
+    ]).openapi({ example: "a cat" }),
+    add_special_tokens: z.boolean().optional().openapi({ description: "Whether to add special tokens. Default: true" }),
+    prompt_name: promptName,
+  }).openapi("TeiTokenizeRequest");
 
 const token = z
   .object({
@@ -56,7 +54,7 @@ export function addTokenize(routes: Routes, service: Service): void {
     if (texts.length === 0) throw emptyError("`inputs`");
     const outcome = await callModel(service, context, texts.length, undefined, async (handle, signal) => {
       const tokenizer = await service.runtime.tokenizer(handle);
-      const { promptText: prompt } = embedSettings(handle.manifest, typeof name === "string" ? { prompt: name } : {});
+      const { promptText: prompt } = embedSettings(handle.manifest, name === undefined ? {} : { prompt: name });
       const options = { prompt, maxTokens: Number.POSITIVE_INFINITY, ...(special ? {} : { addSpecialTokens: false }) };
       const yieldIfDue = createYielder();
       const lists: string[] = [];
@@ -99,15 +97,13 @@ async function tokensOf(encoding: Encoding, text: string, yieldIfDue: () => Prom
 }
 
 const decodeRequest = (limit: number) =>
-  z
-    .strictObject({
-      ids: oneOf<number[] | number[][]>("an array of token ids, or of arrays of token ids", [
-        arrayAlternative(tokenIds(), isNumber),
-        arrayAlternative(listOf(tokenIds(), { max: limit }), Array.isArray),
-      ]).openapi({ example: [101, 1037, 4937, 102] }),
-      skip_special_tokens: z.boolean().optional().openapi({ description: "Default: true" }),
-    })
-    .openapi("TeiDecodeRequest");
+  requestObject({
+    ids: oneOf<number[] | number[][]>("an array of token ids, or of arrays of token ids", [
+      arrayAlternative(tokenIds(), isNumber),
+      arrayAlternative(listOf(tokenIds(), { max: limit }), Array.isArray),
+    ]).openapi({ example: [101, 1037, 4937, 102] }),
+    skip_special_tokens: z.boolean().optional().openapi({ description: "Default: true" }),
+  }).openapi("TeiDecodeRequest");
 const decodeRoute = (limit: number) =>
   createRoute(
     jsonRoute(
