@@ -5,6 +5,7 @@ import type { Readiness } from "../serving/readiness.ts";
 import type { Service } from "../serving/service.ts";
 import { handleCohereError } from "./cohere/errors.ts";
 import { cohereRoutes } from "./cohere/index.ts";
+import { infinityRoutes } from "./infinity/index.ts";
 import { handleInferyardError } from "./inferyard/errors.ts";
 import { inferyardRoutes } from "./inferyard/index.ts";
 import { kserveRoutes } from "./kserve/index.ts";
@@ -30,13 +31,14 @@ export const protocols: readonly Protocol[] = [
   { paths: /^\/api\/(?:embeddings|tags|ps|show|chat)$/, routes: ollamaRoutes, handleError: handleTextError },
   { paths: /^\/api(?:\/|$)/, routes: inferyardRoutes, handleError: handleInferyardError },
   { paths: /^\/v[12]\/(?:embed|rerank)$/, routes: cohereRoutes, handleError: handleCohereError },
-  { paths: /^\/v1(?:\/|$)/, routes: openAiRoutes, handleError: handleOpenAiError },
+  { paths: /^\/(?:v2(?:\/|$)|v1\/models\/.+:predict$)/, routes: kserveRoutes, handleError: handleTextError },
+  { paths: /^\/(?:classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
+  { paths: /^\/(?:v1|openai)(?:\/|$)/, routes: openAiRoutes, handleError: handleOpenAiError },
   {
     paths: /^\/(?:embed|embed_all|embed_sparse|rerank|predict|similarity|tokenize|decode|info)$/,
     routes: teiRoutes,
     handleError: handleTeiError,
   },
-  { paths: /^\/v2(?:\/|$)/, routes: kserveRoutes, handleError: handleTextError },
 ];
 
 /** Formats an error that occurred before a route was reached, in the format of the protocol that the path belongs to; else in that of /api. */

@@ -83,7 +83,7 @@ export function addRerank(routes: Routes, service: Service): void {
     }
     const ranked = results.map(({ index, score, text }) => ({
       index,
-      relevance_score: request.raw === true ? score : relevanceScore(scoring, score),
+      relevance_score: options.raw === true ? score : relevanceScore(scoring, score),
       ...(request.return_documents === true ? { document: { text } } : {}),
     }));
     return context.json({ model: outcome.model, results: ranked, scoring }, 200, resultHeaders(outcome));

@@ -76,8 +76,8 @@ const keepAlive = z.union([z.number(), z.string().max(64)]).openapi({
 
 /** Schemas of the fields `options` and `keep_alive`. */
 export const ollamaFields: {
-  readonly options: z.ZodOptional<z.ZodType<unknown>>;
-  readonly keep_alive: z.ZodOptional<z.ZodUnion<[z.ZodNumber, z.ZodString]>>;
+  readonly options: z.ZodOptional<z.ZodType>;
+  readonly keep_alive: z.ZodOptional<z.ZodType<number | string>>;
 } = { options: options.optional(), keep_alive: keepAlive.optional() };
 
 /** The option `maxTokens` of the task, from `options.num_ctx`. */

@@ -45,42 +45,55 @@ const query = z.object({
     .openapi({ description: "`next_page_token` of the page before" }),
 });
 
-const listRoute = createRoute({
-  method: "get",
-  path: "/v1/models",
-  summary: "List models, as OpenAI's API and as Cohere's",
-  request: { query },
-  responses: {
-    200: {
-      description: "Every model that requests may name",
-      content: {
-        "application/json": {
-          schema: z
-            .object({
-              object: z.literal("list"),
-              data: z.array(openAiModel),
-              models: z.array(cohereModel),
-              next_page_token: z.string().optional().openapi({ description: "Present if `models` goes on" }),
-            })
-            .openapi("OpenAIModels"),
+/** Where the list is, and below it each model: OpenAI's path, and Azure's newer and older one. */
+const locations = {
+  "/v1/models": "as OpenAI's API and as Cohere's",
+  "/openai/v1/models": "as Azure OpenAI and KServe",
+  "/openai/models": "as Azure OpenAI's older API",
+};
+
+const listRoute = (path: string, as: string) =>
+  createRoute({
+    method: "get",
+    path,
+    summary: `List models, ${as}`,
+    request: { query },
+    responses: {
+      200: {
+        description: "Every model that requests may name",
+        content: {
+          "application/json": {
+            schema: z
+              .object({
+                object: z.literal("list"),
+                data: z.array(openAiModel),
+                models: z.array(cohereModel),
+                next_page_token: z.string().optional().openapi({ description: "Present if `models` goes on" }),
+              })
+              .openapi("OpenAIModels"),
+          },
         },
       },
+      ...documentedErrors,
     },
-    ...documentedErrors,
-  },
-} satisfies RouteConfig);
+  } satisfies RouteConfig);
 
-const oneRoute = createRoute({
-  method: "get",
-  path: "/v1/models/{model}",
-  summary: "One model, as OpenAI's API, Cohere's and KServe's V1 protocol",
-  request: { params: z.object({ model: z.string() }) },
-  responses: { 200: { description: "The model", content: { "application/json": { schema: model } } }, ...documentedErrors },
-} satisfies RouteConfig);
+const oneRoute = (path: string, as: string) =>
+  createRoute({
+    method: "get",
+    path: `${path}/{model}`,
+    summary: `One model, ${as}`,
+    request: { params: z.object({ model: z.string() }) },
+    responses: { 200: { description: "The model", content: { "application/json": { schema: model } } }, ...documentedErrors },
+  } satisfies RouteConfig);
 
-/** Adds `GET /v1/models` and `GET /v1/models/{model}`. */
+/** Adds `GET /v1/models` and `GET /v1/models/{model}`, and their aliases. */
 export function addModels(routes: Routes, service: Service): void {
-  routes.openapi(listRoute, async (context) => {
+  for (const [path, as] of Object.entries(locations)) addModelsAt(routes, service, path, as);
+}
+
+function addModelsAt(routes: Routes, service: Service, path: string, as: string): void {
+  routes.openapi(listRoute(path, as), async (context) => {
     const { endpoint: wanted, default_only: defaultOnly, page_size: size, page_token: start = "0" } = context.req.valid("query");
     const names = await service.modelNames();
     const data = await Promise.all(names.map((name) => openAiModelOf(service, name)));
@@ -93,10 +106,10 @@ export function addModels(routes: Routes, service: Service): void {
     const rest = end < fitting.length ? { next_page_token: String(end) } : {};
     return context.json({ object: "list" as const, data, models: fitting.slice(Number(start), end), ...rest }, 200);
   });
-  routes.openAPIRegistry.registerPath(oneRoute);
+  routes.openAPIRegistry.registerPath(oneRoute(path, as));
   // Not through the OpenAPI router: names contain slashes ("owner/name"), which clients may percent-encode.
-  routes.get("/v1/models/:model{.+}", async (context) => {
-    const name = context.req.param("model");
+  routes.get(`${path}/:model{.+}`, async (context) => {
+    const name = context.req.param("model") ?? "";
     const names = await service.modelNames();
     if (names.includes(name)) {
       const { reference } = await service.resolve({}, name);
