@@ -1259,6 +1259,8 @@ export interface components {
                 retryable: boolean;
                 retry_after_ms?: number;
                 loading?: components["schemas"]["LoadProgress"];
+                /** @description Id of the decision, where one was made; also in x-inferyard-decision */
+                decision?: string;
                 request_id: string;
             };
         };

@@ -213,6 +213,7 @@ export class ModelRuntime {
         return {
           reference,
           target: formatTarget(item.loaded.target),
+          decision: item.loaded.decision.id,
           state,
           expiresAt,
           bytes: item.heldMemory,

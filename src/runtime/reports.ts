@@ -13,6 +13,8 @@ export interface MemoryReport {
 export interface ModelMemory {
   readonly reference: string;
   readonly target: string;
+  /** Id of the decision that placed it. */
+  readonly decision: string;
   /** State of the model: "idle", "in use (2 users)", "pinned, idle", ... */
   readonly state: string;
   /**

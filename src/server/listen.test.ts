@@ -44,6 +44,7 @@ async function serve(options: ListenOptions = {}, handlerOptions: HandlerOptions
     request: (record: RequestRecord) => void records.push(record),
     event: () => {},
     budget: () => {},
+    startup: () => {},
     ignoredVariables: () => {},
   };
   const real = createHandler(runtime, { drainTimeout: 0, log, ...handlerOptions });

@@ -69,13 +69,18 @@ export function retryFields({ retryable, retryAfterMs, loading }: PublicError): 
   };
 }
 
-/** A JSON response made by the framework, so that it gets the headers that the middleware has set. */
+/**
+ * A JSON response made by the framework, so that it gets the headers that the middleware has set. Where a decision was made for the request,
+ * x-inferyard-decision has its id.
+ */
 export function errorResponse(
   context: Context<Env>,
   body: object,
   { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
 ): Response {
-  return context.json(body, status as ContentfulStatusCode, headers);
+  const decision = context.get("call")?.decision;
+  const placement = decision === undefined ? {} : { "x-inferyard-decision": decision };
+  return context.json(body, status as ContentfulStatusCode, { ...headers, ...placement });
 }
 
 /** Shortens a text that may quote a long request; only its beginning is read. */

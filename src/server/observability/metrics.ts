@@ -172,6 +172,17 @@ export class Metrics {
 
   #gauges(service: Service): void {
     const { admission, runtime } = service;
+    const decisions: Gauge<"model" | "target" | "decision"> = new Gauge({
+      name: "inferyard_model_decision_info",
+      help: "1 for each model in memory, with its target and the id of the decision that placed it",
+      labelNames: ["model", "target", "decision"],
+      registers: [this.#registry],
+      collect: () => {
+        decisions.reset(); // a model that was unloaded or moved has no series any more
+        for (const { reference, target, decision } of runtime.memory().models)
+          decisions.set({ model: this.#label(reference), target, decision }, 1);
+      },
+    });
     this.#gauge("result_cache_bytes", "Memory of cached results", () => service.cachedBytes);
     this.#gauge("requests_running", "Requests that run now", () => admission.running);
     this.#gauge("requests_waiting", "Requests that wait now", () => admission.waiting);

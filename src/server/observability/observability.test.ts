@@ -5,6 +5,7 @@ import type { Runtime } from "../../api/runtime.ts";
 import { type Handler, type HandlerOptions, createHandler } from "../handler.ts";
 import { type Log, createLog } from "./log.ts";
 import { RuntimeEvents } from "./runtime-events.ts";
+import { startupReport } from "./startup-report.ts";
 
 let runtime: Runtime;
 const events = new RuntimeEvents();
@@ -37,6 +38,31 @@ function logged(level: "info" | "debug" | "warn" | "error"): { readonly log: Log
 
 const decision = async (): Promise<Extract<RuntimeEvent, { type: "loaded" }>["decision"]> =>
   runtime.use("builtin", {}, async (handle) => handle.decision);
+
+describe("the log of a start", () => {
+  it("names every backend and device with its state, the default model, and each model with its target and the reason", async () => {
+    const { log, lines } = logged("info");
+    const models = { small: "builtin", gone: "/models/secret/no-such-model" };
+    const handler = createHandler(runtime, { models, defaultModel: "small" });
+    log.startup(await startupReport(handler.service));
+    const shown = lines.map(({ level: _level, time: _time, ...line }) => line);
+    expect(shown).toContainEqual({ msg: "backend", target: "native:cpu", state: "present", reason: "part of inferyard" });
+    for (const target of ["onnx:cpu", "wasm:cpu"])
+      expect(shown).toContainEqual(expect.objectContaining({ msg: "backend", target }));
+    expect(shown).toContainEqual({ msg: "default model", model: "small" });
+    expect(shown).toContainEqual({ msg: "model", model: "small", target: "native:cpu", reason: expect.stringContaining("int4") });
+    const gone = lines.find(({ model }) => model === "gone");
+    expect(gone).toMatchObject({ level: 40, msg: "model", reason: expect.stringContaining("no-such-model") });
+    expect(JSON.stringify(lines)).not.toContain("secret");
+    expect(await runtime.explain("builtin")).toMatchObject({ selected: null });
+  });
+
+  it("says of a model that no target may run what refused each of them", async () => {
+    const handler = createHandler(runtime, { defaultModel: "builtin@onnx:cpu" });
+    const { models } = await startupReport(handler.service);
+    expect(models).toEqual([{ model: "builtin", reason: expect.stringContaining("onnx:cpu: capability: ") }]);
+  });
+});
 
 describe("GET /metrics", () => {
   it("counts requests by route, model and code, and what the models did", async () => {

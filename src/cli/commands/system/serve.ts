@@ -28,14 +28,16 @@ export function defineServe(command: Command, terminal: Terminal): void {
 async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   terminal.runUntilSignal?.();
   // Fetched here: no other command needs the server's libraries.
-  const [{ createHandler }, { listen }, { createLog }, { RuntimeEvents }, { readKeys, readTls }, budgets] = await Promise.all([
-    import("../../../server/handler.ts"),
-    import("../../../server/listen.ts"),
-    import("../../../server/observability/log.ts"),
-    import("../../../server/observability/runtime-events.ts"),
-    import("../../serving/server-files.ts"),
-    import("../../serving/memory-budget.ts"),
-  ]);
+  const [{ createHandler }, { listen }, { createLog }, { RuntimeEvents }, { startupReport }, { readKeys, readTls }, budgets] =
+    await Promise.all([
+      import("../../../server/handler.ts"),
+      import("../../../server/listen.ts"),
+      import("../../../server/observability/log.ts"),
+      import("../../../server/observability/runtime-events.ts"),
+      import("../../../server/observability/startup-report.ts"),
+      import("../../serving/server-files.ts"),
+      import("../../serving/memory-budget.ts"),
+    ]);
   const endTracing = await startTracing(process.env); // the SDK reads the rest of its variables there too
   const events = new RuntimeEvents();
   const { values, ignoredVariables } = await effectiveSettings(terminal, { ...flags });
@@ -95,6 +97,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     const times = { headersTimeout, bodyTimeout, stallTimeout };
     const sockets = { address, port, allowAnonymous, ...times, maxUnreadBytes, maxConnections, maxConnectionsPerClient, tls };
     const listening = await listen(handler, omitUndefined(sockets));
+    log.startup(await startupReport(handler.service));
     writeLine(terminal.stdout, `listening on ${listening.url}`);
     const ended = new Promise<void>((resolve) => {
       if (terminal.signal.aborted) resolve();

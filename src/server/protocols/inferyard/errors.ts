@@ -14,6 +14,10 @@ export const errorBody: z.ZodType = z
       message: z.string(),
       remedy: z.string().optional().openapi({ description: "What to do next" }),
       ...retryFieldSchemas,
+      decision: z
+        .string()
+        .optional()
+        .openapi({ description: "Id of the decision, where one was made; also in x-inferyard-decision" }),
       request_id: z.string(),
     }),
   })
@@ -28,6 +32,14 @@ export const handleInferyardError: ErrorHandler = (thrown, context) => {
   const error = publicError(thrown);
   const { code, message, remedy } = error;
   const requestId = context.get("requestId");
-  const body = { code, message, ...(remedy === undefined ? {} : { remedy }), ...retryFields(error), request_id: requestId };
+  const decision = context.get("call")?.decision;
+  const body = {
+    code,
+    message,
+    ...(remedy === undefined ? {} : { remedy }),
+    ...retryFields(error),
+    ...(decision === undefined ? {} : { decision }),
+    request_id: requestId,
+  };
   return errorResponse(context, { error: body }, error);
 };
