@@ -33,9 +33,9 @@ const requestOf = (limit: number) =>
 
 type Request = z.infer<ReturnType<typeof requestOf>>;
 
-const scoringField = z
-  .string()
-  .openapi({ description: "How scores are computed: sigmoid or softmax of logits, none (raw logits), cosine, or maxsim" });
+const scoringField = z.string().openapi({
+  description: "How scores are computed: sigmoid or softmax of logits, none (raw logits), cosine, maxsim, or meanmaxsim",
+});
 
 const response = z
   .union([
