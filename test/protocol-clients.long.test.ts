@@ -162,7 +162,7 @@ describe("PyPI: infinity_client==0.0.78", () => {
       "print(json.dumps(dict(ids=[one.id for one in listed.data], can=listed.data[0].capabilities, unix=health.sync(client=client).additional_properties['unix'], status=refused.status_code)))",
     );
     expect(answer).toMatchObject({
-      ids: ["builtin"],
+      ids: expect.arrayContaining(["builtin"]),
       can: expect.arrayContaining(["embed"]),
       unix: expect.any(Number),
       status: 422,
