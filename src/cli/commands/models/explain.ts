@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import type { Candidate, Decision, Verdict } from "../../../runtime/decision/decision.ts";
 import { readManifest } from "../../../models/index.ts";
-import { addLoadFlags, openSession } from "../../session.ts";
+import { addPlacementFlags, openSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes } from "../../output/units.ts";
 
 /** Adds the command `explain`. */
 export function addExplain(program: Command, terminal: Terminal): void {
-  addLoadFlags(
+  addPlacementFlags(
     program
       .command("explain")
       .description("which target would run a model, and why; loads nothing")

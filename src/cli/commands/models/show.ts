@@ -4,7 +4,7 @@ import type { ModelInspection } from "../../../inspection/index.ts";
 import { type Manifest, readManifest } from "../../../models/index.ts";
 import type { Decision } from "../../../runtime/decision/decision.ts";
 import { openStore } from "../../model-store.ts";
-import { addLoadFlags, openSession } from "../../session.ts";
+import { addPlacementFlags, openSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 import { formatBytes } from "../../output/units.ts";
@@ -22,7 +22,7 @@ interface ModelReport {
 
 /** Adds the command `show`. */
 export function addShow(program: Command, terminal: Terminal): void {
-  addLoadFlags(
+  addPlacementFlags(
     program
       .command("show")
       .description("describe a model: variants, tensors, tokenizer, files, and where it would run")

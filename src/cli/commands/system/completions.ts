@@ -13,7 +13,10 @@ export function addCompletions(program: Command, terminal: Terminal): void {
       "after",
       "\nbash: source <(inferyard completions bash)\nzsh:  inferyard completions zsh > ~/.zfunc/_inferyard\nfish: inferyard completions fish > ~/.config/fish/completions/inferyard.fish",
     )
-    .action((shell: Shell) => writeLine(terminal.stdout, scripts[shell](describe(program))));
+    .action((shell: Shell, { json }: { readonly json?: boolean }) => {
+      const script = scripts[shell](describe(program));
+      writeLine(terminal.stdout, json === true ? JSON.stringify({ shell, script }) : script);
+    });
 }
 
 interface CommandWords {
