@@ -70,14 +70,18 @@ export function addBulkLoadFlags(command: Command): Command {
   );
 }
 
-/** Adds the flags of commands that decide where a model runs, or load it for one run. */
+/** Adds the flags of commands that load a model. */
 export function addLoadFlags(command: Command): Command {
+  return addPlacementFlags(command).addOption(offlineOption());
+}
+
+/** Adds the flags that decide where a model would run. */
+export function addPlacementFlags(command: Command): Command {
   addSelectionFlags(command);
   for (const name of loadSettingNames) command.addOption(loadSettingFlag(name));
   return command
     .addOption(new Option("--host <host>", "where the model runs").choices(hostNames))
-    .addOption(new Option("--max-memory <size>", "maximum memory of all models together, for example 2GB"))
-    .addOption(offlineOption());
+    .addOption(new Option("--max-memory <size>", "maximum memory of all models together, for example 2GB"));
 }
 
 function loadSettingFlag(name: keyof LoadSettings): Option {

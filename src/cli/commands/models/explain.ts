@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import type { Candidate, Decision, Verdict } from "../../../runtime/decision/decision.ts";
 import { readManifest } from "../../../models/index.ts";
-import { addLoadFlags, openSession } from "../../session.ts";
+import { addPlacementFlags, openSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes } from "../../output/units.ts";
 
 /** Defines the command `explain`. */
 export function defineExplain(command: Command, terminal: Terminal): void {
-  addLoadFlags(command.argument("[model]", "model reference")).action(
+  addPlacementFlags(command.argument("[model]", "model reference")).action(
     async (model: string | undefined, flags: Record<string, unknown>) => {
       const session = await openSession(terminal, flags, model);
       const { variant } = session.settings;

@@ -4,7 +4,7 @@ import type { ModelInspection } from "../../../inspection/index.ts";
 import { type Manifest, readManifest } from "../../../models/index.ts";
 import type { Decision } from "../../../runtime/decision/decision.ts";
 import { openStore } from "../../model-store.ts";
-import { addLoadFlags, openSession } from "../../session.ts";
+import { addPlacementFlags, openSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";
 import { formatBytes } from "../../output/units.ts";
@@ -22,21 +22,23 @@ interface ModelReport {
 
 /** Defines the command `show`. */
 export function defineShow(command: Command, terminal: Terminal): void {
-  addLoadFlags(command.argument("<model>", "model reference")).action(async (model: string, flags: Record<string, unknown>) => {
-    const { runtime, settings } = await openSession(terminal, flags, model);
-    try {
-      const { variant } = settings;
-      const decision = await runtime.explain(model, variant === undefined ? {} : { variant });
-      const manifest = await readManifest(model);
-      const { inspectModel } = await import("../../../inspection/index.ts");
-      const inspection = await inspectModel(model);
-      const stored = await storedModel(model, manifest, terminal);
-      const shown = { manifest, inspection, decision, ...(stored === undefined ? {} : { stored }) };
-      await writeAll(terminal.stdout, `${flags["json"] === true ? JSON.stringify(toJson(shown)) : format(shown)}\n`);
-    } finally {
-      await runtime.dispose();
-    }
-  });
+  addPlacementFlags(command.argument("<model>", "model reference")).action(
+    async (model: string, flags: Record<string, unknown>) => {
+      const { runtime, settings } = await openSession(terminal, flags, model);
+      try {
+        const { variant } = settings;
+        const decision = await runtime.explain(model, variant === undefined ? {} : { variant });
+        const manifest = await readManifest(model);
+        const { inspectModel } = await import("../../../inspection/index.ts");
+        const inspection = await inspectModel(model);
+        const stored = await storedModel(model, manifest, terminal);
+        const shown = { manifest, inspection, decision, ...(stored === undefined ? {} : { stored }) };
+        await writeAll(terminal.stdout, `${flags["json"] === true ? JSON.stringify(toJson(shown)) : format(shown)}\n`);
+      } finally {
+        await runtime.dispose();
+      }
+    },
+  );
 }
 
 /** The stored model, if that was read: a path may look like a name of the store. */

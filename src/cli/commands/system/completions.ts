@@ -11,7 +11,10 @@ export function defineCompletions(command: Command, terminal: Terminal): void {
       "after",
       "\nbash: source <(inferyard completions bash)\nzsh:  inferyard completions zsh > ~/.zfunc/_inferyard\nfish: inferyard completions fish > ~/.config/fish/completions/inferyard.fish",
     )
-    .action((shell: Shell) => writeLine(terminal.stdout, scripts[shell](describe(command.parent?.commands ?? []))));
+    .action((shell: Shell, { json }: { readonly json?: boolean }) => {
+      const script = scripts[shell](describe(command.parent?.commands ?? []));
+      writeLine(terminal.stdout, json === true ? JSON.stringify({ shell, script }) : script);
+    });
 }
 
 interface CommandWords {
