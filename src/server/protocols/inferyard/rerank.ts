@@ -23,9 +23,9 @@ const response = z
   .object({
     model: z.string(),
     scores: z.array(z.number()).openapi({ description: "Score of each text, in the order of the request" }),
-    scoring: z
-      .string()
-      .openapi({ description: "How scores are computed: sigmoid or softmax of logits, none (raw logits), cosine, or maxsim" }),
+    scoring: z.string().openapi({
+      description: "How scores are computed: sigmoid or softmax of logits, none (raw logits), cosine, maxsim, or meanmaxsim",
+    }),
   })
   .openapi("InferyardRerankResponse");
 
