@@ -102,9 +102,10 @@ describe("what a call gives", () => {
     const metrics = await client.get("/metrics");
     expectTypeOf(metrics.data).toEqualTypeOf<string>();
     expect(metrics.data).toContain("inferyard_requests_total");
-    const live = await client.get("/v2/health/live");
-    expectTypeOf(live.data).toEqualTypeOf<undefined>();
-    expect(live.data).toBeUndefined();
+    const operator = createClient({ url: `${server.url}/`, key: "operators-key" });
+    const unloaded = await operator.post("/v2/repository/models/{model}/unload", { path: { model: "builtin" } });
+    expectTypeOf(unloaded.data).toEqualTypeOf<undefined>();
+    expect(unloaded.data).toBeUndefined();
     const leaving = new AbortController();
     const events = await client.get("/api/events", { signal: leaving.signal });
     expectTypeOf(events.data).toEqualTypeOf<ReadableStream<Uint8Array>>();

@@ -23,3 +23,9 @@ export function tokenRows(rows: Float32Array, dimensions: number): Float32Array[
     rows.subarray(token * dimensions, (token + 1) * dimensions),
   );
 }
+
+/** The vector as base64 of little-endian 32-bit floats, which OpenAI's and Cohere's clients decode. */
+export function base64Floats(vector: Float32Array): string {
+  // Every platform that Node.js supports with WebAssembly is little-endian.
+  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
+}

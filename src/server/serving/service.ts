@@ -10,6 +10,7 @@ import { serverDefaults } from "../../settings/server-section.ts";
 import { Admission } from "./admission.ts";
 import { ResponseSizeEstimates, responseKind } from "./response-memory.ts";
 import { type CallRecord, callTimes, decisionOfError, placementOf, tokensOf, wasLoadedSince } from "./call-record.ts";
+import { CallStatistics } from "./call-statistics.ts";
 import type { CallResult, Caller, ModelCall, ModelCallResult, ModelDescriber } from "./calls.ts";
 import { LoadLimiter } from "./load-limiter.ts";
 import { LoadProgressTracker } from "./load-progress.ts";
@@ -60,6 +61,8 @@ export class Service {
   readonly admission: Admission;
   /** Progress of the loads under way. */
   readonly loadProgress: LoadProgressTracker;
+  /** Counts and times of the calls so far, by model. */
+  readonly statistics: CallStatistics = new CallStatistics();
   readonly #backgroundLoads: BackgroundLoads;
   readonly #loadLimiter: LoadLimiter;
   readonly #loadingWaitMs: number | undefined;
@@ -314,6 +317,7 @@ export class Service {
   /** Reports a call that has ended to the service's and the caller's observers. */
   #recordCall({ onCall }: Caller, key: CallKey | undefined, ended: Omit<CallRecord, "operation" | "endedAt">): void {
     const record = { ...ended, ...(key === undefined ? {} : { operation: key[0] }), endedAt: performance.now() };
+    this.statistics.add(record);
     this.#onCall?.(record);
     onCall?.(record);
   }
@@ -327,6 +331,16 @@ export class Service {
       remedy: "send them in several requests",
       data: { texts, limit },
     });
+  }
+
+  /**
+   * Sets how long a model that is in memory stays there unused, in milliseconds: see `ModelHandle.setKeepAlive`. Only administrators load and unload
+   * models, so that for other callers it does nothing.
+   */
+  async setKeepAlive(caller: Caller, written: string | undefined, milliseconds: number): Promise<void> {
+    if (caller.role !== "admin") return;
+    const { reference, constraints } = await this.resolve(caller, written);
+    await this.runtime.useLoaded(reference, constraints, async (handle) => handle.setKeepAlive(milliseconds));
   }
 
   /** Throws SHUTTING_DOWN if the server is shutting down. */

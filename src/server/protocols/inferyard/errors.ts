@@ -1,8 +1,10 @@
-/** Errors of the REST API under /api. */
+/** Errors of the REST API under /api: an object, or for Ollama's own clients a text, as they read it. */
 import { z } from "@hono/zod-openapi";
 import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeanings } from "../../http/error-responses.ts";
 import { errorResponse, publicError, retryFields } from "../../http/public-error.ts";
 import type { ErrorHandler } from "../../http/routes.ts";
+import { isOllamaClient } from "../ollama/errors.ts";
+import { handleTextError } from "../text-errors.ts";
 
 /** Schema of the body of every error response under /api. */
 export const errorBody: z.ZodType = z
@@ -24,8 +26,9 @@ export const errorBody: z.ZodType = z
 /** The error responses of every route. */
 export const documentedErrors: DocumentedErrors = documentErrors(errorBody, statusMeanings);
 
-/** The error as `{ error: { code, message, remedy, ... } }`. */
+/** The error as `{ error: { code, message, remedy, ... } }`; as `{ error: "message", code, ... }` for clients of Ollama. */
 export const handleInferyardError: ErrorHandler = (thrown, context) => {
+  if (isOllamaClient(context)) return handleTextError(thrown, context);
   const error = publicError(thrown);
   const { code, message, remedy } = error;
   const requestId = context.get("requestId");
