@@ -104,7 +104,7 @@ describe(`npm: ${npmPackages.join(", ")}`, () => {
 
   it.each(["cohere-ai, npm", "ollama, npm"])("%s: runs the guide's example", async (heading) => {
     const [printed, said] = await guideExample(heading, { url: server.url, folder });
-    expect(printed).toBe(said);
+    expect(printed).toEqual(said);
   });
 });
 
@@ -196,6 +196,6 @@ describe(`PyPI: ${pythonPackages.join(", ")}`, () => {
 
   it.each(["ollama, PyPI", "langchain-ollama, PyPI"])("%s: runs the guide's example", async (heading) => {
     const [printed, said] = await guideExample(heading, { url: server.url, folder, python: pythonOf(folder) });
-    expect(printed).toBe(said);
+    expect(printed).toEqual(said);
   });
 });

@@ -97,7 +97,7 @@ describe(`PyPI: ${small.join(", ")}`, () => {
   it("runs the guide's example", async () => {
     const place = { url: server.url, folder: where, python: pythonOf(where) };
     const [printed, said] = await guideExample("AzureOpenAI, PyPI", place);
-    expect(printed).toBe(said);
+    expect(printed).toEqual(said);
   });
 
   it("tritonclient reads configuration and statistics", () => {
@@ -162,7 +162,7 @@ describe("PyPI: infinity_client==0.0.78", () => {
       "print(json.dumps(dict(ids=[one.id for one in listed.data], can=listed.data[0].capabilities, unix=health.sync(client=client).additional_properties['unix'], status=refused.status_code)))",
     );
     expect(answer).toMatchObject({
-      ids: ["builtin"],
+      ids: expect.arrayContaining(["builtin"]),
       can: expect.arrayContaining(["embed"]),
       unix: expect.any(Number),
       status: 422,
@@ -193,6 +193,6 @@ describe("PyPI: infinity_client==0.0.78", () => {
       folder: where,
       python: pythonOf(where),
     });
-    expect(printed).toBe(said);
+    expect(printed).toEqual(said);
   });
 });

@@ -268,9 +268,7 @@ export class Residency<Item extends Resident> {
   #leaseOf(entry: Entry<Item>, item: Item, kind: "handleLeases" | "workLeases"): Lease<Item> {
     return {
       item,
-      setKeepAlive: (milliseconds) => {
-        entry.keepAliveMs = milliseconds;
-      },
+      setKeepAlive: (milliseconds) => void (entry.keepAliveMs = milliseconds),
       release: once(() => this.#release(entry, kind)),
     };
   }

@@ -5,7 +5,7 @@ import type { Readiness } from "../serving/readiness.ts";
 import type { Service } from "../serving/service.ts";
 import { handleCohereError } from "./cohere/errors.ts";
 import { cohereRoutes } from "./cohere/index.ts";
-import { infinityRoutes } from "./infinity/index.ts";
+import { infinityRoutes } from "./infinity.ts";
 import { handleInferyardError } from "./inferyard/errors.ts";
 import { inferyardRoutes } from "./inferyard/index.ts";
 import { kserveRoutes } from "./kserve/index.ts";

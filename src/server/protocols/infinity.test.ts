@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRuntime } from "../../../api/create-runtime.ts";
-import type { Runtime } from "../../../api/runtime.ts";
-import { createHandler } from "../../handler.ts";
+import { createRuntime } from "../../api/create-runtime.ts";
+import type { Runtime } from "../../api/runtime.ts";
+import { createHandler } from "../handler.ts";
 
 let runtime: Runtime;
 beforeAll(async () => (runtime = await createRuntime()));

@@ -1,14 +1,14 @@
 /** The routes of Infinity's API that no other protocol has: /classify and /models. Its /health, /embeddings and /rerank are shared with others. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { readManifest } from "../../../models/index.ts";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
-import { jsonContent } from "../../http/error-responses.ts";
-import { name, requestObject, texts } from "../../http/field-schemas.ts";
-import { jsonRoute } from "../../http/json-route.ts";
-import { createRoutes } from "../../http/routes.ts";
-import type { Service } from "../../serving/service.ts";
-import { capabilitiesOf } from "../model-capabilities.ts";
-import { documentedErrors, handleOpenAiError } from "../openai/errors.ts";
+import { readManifest } from "../../models/index.ts";
+import { type Routes, callerOf, resultHeaders } from "../http/context.ts";
+import { jsonContent } from "../http/error-responses.ts";
+import { name, requestObject, texts } from "../http/field-schemas.ts";
+import { jsonRoute } from "../http/json-route.ts";
+import { createRoutes } from "../http/routes.ts";
+import type { Service } from "../serving/service.ts";
+import { capabilitiesOf } from "./model-capabilities.ts";
+import { documentedErrors, handleOpenAiError } from "./openai/errors.ts";
 
 const seconds = (): number => Math.floor(Date.now() / 1000);
 
