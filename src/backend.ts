@@ -41,7 +41,10 @@ export type Precision = "fp32" | "fp16" | "bf16" | "int8" | "int4";
 export interface Requirement {
   readonly kind: "package" | "library";
   readonly name: string;
-  /** Semantic version range. Default: any version. */
+  /**
+   * Semantic version range as npm writes it, for example ">=1.24 <2". Suffixes such as "-rc.1" of the installed version are
+   * ignored. Default: any version.
+   */
   readonly range?: string;
   /** Command that installs it. */
   readonly install: string;
@@ -68,7 +71,10 @@ export interface Backend {
   /** Lower-case word, unique in a runtime. The first part of a target. */
   readonly name: string;
   readonly contractVersion: 1;
-  /** Packages and libraries that it needs, shown by `inferyard backends` and in errors. Default: none. */
+  /**
+   * Packages and libraries that it needs, shown by `inferyard backends` and in errors. If its probe reports the version of one
+   * of them (`Availability.library`) and that is outside the required range, the backend counts as absent. Default: none.
+   */
   readonly requires?: readonly Requirement[];
   /** How other threads create the backend. Default: it runs on the calling thread only. */
   readonly entry?: BackendEntry;
@@ -113,7 +119,13 @@ export interface ProbeOptions {
 
 /** The result of a probe. */
 export type Availability =
-  | { readonly present: false; readonly reason: string; readonly remedy?: string }
+  | {
+      readonly present: false;
+      readonly reason: string;
+      readonly remedy?: string;
+      /** The library, if it was found and cannot be used. */
+      readonly library?: Library;
+    }
   | {
       readonly present: true;
       readonly library: Library;
@@ -193,7 +205,10 @@ export interface ModelFiles {
 export interface LoadSettings {
   /** Maximum number of CPU threads of one model, already clamped to the CPU quota. Default: the quota. */
   readonly threads?: number;
-  /** Maximum level of graph optimization. Default: the engine's own default. */
+  /**
+   * Maximum level of graph optimization. "basic" fuses nothing complex, "extended" fuses known patterns, "all" does what the
+   * engine can. Default: the engine's own default.
+   */
   readonly graphOptimization?: "disabled" | "basic" | "extended" | "all";
   /**
    * On a device other than the CPU: whether nodes that the device cannot run may run on the CPU. "refuse": the load fails.

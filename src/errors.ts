@@ -38,6 +38,7 @@ export type ErrorCode =
   | "LOAD_FAILED"
   | "MEDIA_TYPE_UNSUPPORTED"
   | "MEMORY_BUDGET"
+  | "METHOD_NOT_ALLOWED"
   | "MODEL_INVALID"
   | "MODEL_LOADING"
   | "MODEL_NOT_FOUND"
@@ -51,6 +52,7 @@ export type ErrorCode =
   | "QUEUE_FULL"
   | "RATE_LIMITED"
   | "REQUEST_TIMEOUT"
+  | "ROUTE_NOT_FOUND"
   | "RUN_FAILED"
   | "SHUTTING_DOWN"
   | "TOKENIZER_INVALID"
@@ -76,6 +78,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   LOAD_FAILED: kind(500, 1, { tryNext: true }),
   MEDIA_TYPE_UNSUPPORTED: kind(415, 2),
   MEMORY_BUDGET: kind(503, 1, { retryable: true }),
+  METHOD_NOT_ALLOWED: kind(405, 2),
   MODEL_INVALID: kind(422, 1, { tryNext: true }),
   MODEL_LOADING: kind(503, 1, { retryable: true }),
   MODEL_NOT_FOUND: kind(404, 1),
@@ -89,6 +92,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   QUEUE_FULL: kind(429, 1, { retryable: true }),
   RATE_LIMITED: kind(429, 1, { retryable: true }),
   REQUEST_TIMEOUT: kind(504, 1, { retryable: true }),
+  ROUTE_NOT_FOUND: kind(404, 2),
   RUN_FAILED: kind(500, 1),
   SHUTTING_DOWN: kind(503, 1, { retryable: true }),
   TOKENIZER_INVALID: kind(422, 1),

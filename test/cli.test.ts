@@ -364,6 +364,36 @@ describe.skipIf(skipExplain)(explainTitle, () => {
   });
 });
 
+it.each(["explain", "show", "run", "verify"])("%s loads no replicas, and refuses --replicas", async (command) => {
+  const { code, stderr } = await inferyard([command, "builtin", "--replicas", "2"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("error: unknown option '--replicas'");
+});
+
+it("counts a library outside of the required range of versions as absent, and says so everywhere", async () => {
+  const installation = install("old-onnxruntime");
+  const library = join(installation, "node_modules/onnxruntime-node");
+  const binaries = join(library, `bin/napi-v3/${process.platform}/${process.arch}`);
+  mkdirSync(binaries, { recursive: true });
+  writeFileSync(join(binaries, "onnxruntime_binding.node"), "");
+  writeFileSync(join(library, "package.json"), '{ "name": "onnxruntime-node", "version": "1.10.0" }');
+  const reason = "onnxruntime-node 1.10.0 is installed; >=1.24 <2 is needed";
+  const remedy = "npm install onnxruntime-node --ignore-scripts";
+  const read = async <Report>(...args: readonly string[]): Promise<Report> =>
+    JSON.parse((await inferyard([...args, "--json"], { installation })).stdout) as Report;
+  const { targets } = await read<{ targets: { target: string }[] }>("doctor");
+  expect(targets.find(({ target }) => target === "onnx:cpu")).toMatchObject({ state: "absent", reason, remedy });
+  const reports = await read<{ backend: string; availability: object }[]>("backends");
+  expect(reports.find(({ backend }) => backend === "onnx")?.availability).toMatchObject({ present: false, reason, remedy });
+  const { candidates } = await read<Decision>("explain", "builtin", "--prefer", "onnx:cpu");
+  expect(candidates.find(({ target }) => target === "onnx:cpu")).toMatchObject({
+    verdict: "refused",
+    stage: "package",
+    reason,
+    remedy,
+  });
+});
+
 it("says how to build a checkout that is not built", async () => {
   const checkout = join(folder, "checkout");
   cpSync(join(repository, "bin"), join(checkout, "bin"), { recursive: true });

@@ -11,7 +11,6 @@ import { type Client, ServerError, type components, createClient, vectorsOf } fr
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
 import { clientTypes, clientTypesFile } from "../scripts/client-types.ts";
-import { guideExample } from "./fixtures/guide-example.ts";
 import { type ServerProcess, ServerProcesses, ready } from "./fixtures/server-process.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
@@ -197,12 +196,6 @@ describe("what a call throws", () => {
     await expect(hurry).rejects.toMatchObject({ name: "TimeoutError" });
     expect((await client.post("/api/embed", { body: { input: "a" } })).data.embeddings.length).toBe(1);
   });
-});
-
-it("runs the guide's example", async () => {
-  const { url } = await servers.serve([]);
-  const [printed, said] = await guideExample("inferyard/client", { url, folder: repository });
-  expect(printed).toBe(said);
 });
 
 describe("in a page", () => {

@@ -119,12 +119,16 @@ describe.skipIf(skip)(name, () => {
     expect(targets.find(({ target }) => target === "onnx:cuda:7")?.failure).toContain("no such device");
   });
 
-  it("wasm does not obey the settings of memory, so it is refused where they are set", async () => {
-    const { candidates } = await json<Decision>("explain", ...int8, "--memory-pattern", "false");
-    expect(candidates.find(({ target }) => target === "wasm:cpu")).toMatchObject({
-      verdict: "refused",
-      reason: 'wasm has no setting "memoryPattern", and you set it',
-    });
+  it.each([
+    ["--memory-pattern", "memoryPattern"],
+    ["--memory-arena", "memoryArena"],
+  ])("native and wasm do not obey %s, so they are refused where it is set", async (flag, setting) => {
+    const { candidates } = await json<Decision>("explain", ...int8, flag, "false");
+    for (const backend of ["native", "wasm"])
+      expect(candidates.find(({ target }) => target === `${backend}:cpu`)).toMatchObject({
+        verdict: "refused",
+        reason: `${backend} has no setting "${setting}", and you set it`,
+      });
     expect(candidates.find(({ target }) => target === "onnx:cpu")?.verdict).toBe("would-run");
   });
 });

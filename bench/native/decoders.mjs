@@ -12,7 +12,6 @@ export const decoders = {
       const { model } = readOnnxModel(readFileSync(path), basename(path));
       const engine = new EngineModel(onnxSource(model), {
         features: detectWasmFeatures(enableRelaxedSimd),
-        optimize: true,
         threads,
         spawn: spawnThread,
       });

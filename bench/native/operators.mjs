@@ -149,7 +149,6 @@ for (const work of works) {
   const { bytes, inputs } = modelOf(work);
   const engine = new EngineModel(onnxSource(readOnnxModel(new Uint8Array(bytes), name).model), {
     features: detectWasmFeatures(enableRelaxedSimd),
-    optimize: true,
   });
   const session = await InferenceSession.create(new Uint8Array(bytes), { logSeverityLevel: 4, intraOpNumThreads: 1 });
   const own = mapped(inputs, ({ type, shape, data }) => ({ dataType: type, shape, data }));

@@ -95,7 +95,6 @@ const rows = [];
 for (const { name, bytes, inputs } of works) {
   const engine = new EngineModel(onnxSource(readOnnxModel(bytes, name).model), {
     features: detectWasmFeatures(enableRelaxedSimd),
-    optimize: true,
   });
   const engines = [(given) => engine.run(given), await peer(web, bytes), await peer(node, bytes)];
   const first = await timed(engines[0], inputs(0));

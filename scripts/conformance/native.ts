@@ -55,7 +55,7 @@ export async function runNative(model: OnnxModel, inputs: readonly CaseValue[]):
 }
 
 function engineOf(model: OnnxModel): EngineModel {
-  return new EngineModel(onnxSource(model), { features: detectWasmFeatures(enableRelaxedSimd), optimize: true });
+  return new EngineModel(onnxSource(model), { features: detectWasmFeatures(enableRelaxedSimd) });
 }
 
 function tensorsOf({ graph }: OnnxModel, inputs: readonly CaseValue[]): TensorMap {

@@ -61,18 +61,22 @@ export function addSelectionFlags(command: Command): Command {
     .addOption(new Option("--priority <backends>", "order of backends, separated by commas").argParser(list));
 }
 
-/** Adds the flags of commands that load a model. */
+/** Adds the flags of commands that load a model and may load replicas of it for bulk work. */
+export function addBulkLoadFlags(command: Command): Command {
+  return addLoadFlags(command).addOption(
+    new Option("--replicas <number>", 'number of replicas of the model, or "auto"').argParser((text) =>
+      text === "auto" ? text : parseWholeNumber(text),
+    ),
+  );
+}
+
+/** Adds the flags of commands that decide where a model runs, or load it for one run. */
 export function addLoadFlags(command: Command): Command {
   addSelectionFlags(command);
   for (const name of loadSettingNames) command.addOption(loadSettingFlag(name));
   return command
     .addOption(new Option("--host <host>", "where the model runs").choices(hostNames))
     .addOption(new Option("--max-memory <size>", "maximum memory of all models together, for example 2GB"))
-    .addOption(
-      new Option("--replicas <number>", 'number of replicas of the model, or "auto"').argParser((text) =>
-        text === "auto" ? text : parseWholeNumber(text),
-      ),
-    )
     .addOption(offlineOption());
 }
 

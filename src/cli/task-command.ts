@@ -4,7 +4,7 @@ import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type { TaskOption } from "../tasks/shared/task-option.ts";
 import { addOptionFlags } from "./option-flags.ts";
-import { type Session, addLoadFlags, openSession, withNotice } from "./session.ts";
+import { type Session, addBulkLoadFlags, openSession, withNotice } from "./session.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";
 import { readTexts } from "./input/texts.ts";
 import { formatMilliseconds, plural, withShortFloats } from "./output/units.ts";
@@ -53,7 +53,7 @@ export interface TaskRequest {
 
 /** Adds the flags of a task command: the task's options, texts from a file, and those of loading. */
 export function addTaskFlags(command: Command, options: Readonly<Record<string, TaskOption>>): Command {
-  return addLoadFlags(addOptionFlags(command, options).addOption(inputOption()));
+  return addBulkLoadFlags(addOptionFlags(command, options).addOption(inputOption()));
 }
 
 /** The flag for texts from a file. */

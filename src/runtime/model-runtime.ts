@@ -54,7 +54,7 @@ export class ModelRuntime {
     this.#platform = platform;
     const facts = new FactsReader(this.#backends, platform.machine);
     this.#facts = facts;
-    const limits = parseMemoryLimits(settings);
+    const limits = parseMemoryLimits(settings, this.#backends);
     this.#limits = limits;
     const circuits = this.#circuits;
     const digests = createDigestCache();

@@ -113,7 +113,9 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   ),
   maxDeviceMemory: z
     .record(z.string(), size)
-    .describe("Maximum memory of single devices by name (`cuda:0: 8GB`). A map, which only the file can have."),
+    .describe(
+      "Maximum memory of single devices by name (`cuda:0: 8GB`). A name that is not a device, and `cpu`, are refused; a device that this machine does not have limits nothing, so that one file serves several machines. A map, which only the file can have.",
+    ),
   maxLoadedModels: z.int().positive().describe("Maximum number of models in memory, not counting replicas."),
   memoryWait: duration.describe(
     "Maximum time a load waits for memory that models in use hold, before it fails with `MEMORY_BUDGET`.",

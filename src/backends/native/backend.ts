@@ -16,8 +16,9 @@ const library: Library = { name: "inferyard", version };
 const onCpu: Capabilities = {
   formats: { safetensors: ["StaticModel", ...architectureNames], onnx: "any" },
   precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
-  // Each is met as an upper bound: static embeddings use one thread, all nodes run on the CPU, and memory is planned per executable.
-  options: ["threads", "graphOptimization", "cpuNodes", "memoryPattern", "memoryArena"],
+  // Met as upper bounds: static embeddings use one thread and have no graph, and all nodes run on the CPU. Not memoryPattern and memoryArena: the
+  // memory of a run is always planned in advance, and is kept between runs.
+  options: ["threads", "graphOptimization", "cpuNodes"],
   blocking: { onnx: "any", safetensors: architectureNames },
   interruptible: true,
 };

@@ -56,7 +56,7 @@ export function createEngine(
   const create = (replica: EngineReplica | undefined): EngineModel => {
     const engine = new EngineModel(source, {
       features,
-      optimize: graphOptimization !== "disabled",
+      ...(graphOptimization === undefined ? {} : { graphOptimization }),
       limits,
       ...(kernelChecks === undefined ? {} : { kernelChecks }),
       ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawnThread }),

@@ -59,7 +59,8 @@ async function probe(options: ProbeOptions): Promise<Availability> {
     return { present: false, reason: "onnxruntime-node is not installed", remedy: requirement.install };
   }
   if (installed.binaries === undefined) {
-    return { present: false, reason: `onnxruntime-node ${installed.version} has no binary for ${platform}/${architecture}` };
+    const reason = `onnxruntime-node ${installed.version} has no binary for ${platform}/${architecture}`;
+    return { present: false, reason, library: { name: "onnxruntime-node", version: installed.version } };
   }
   const { version, binaries } = installed;
   const offered = providers.filter(

@@ -1,7 +1,7 @@
 /** Flags of the commands that measure. */
 import { type Command, Option } from "commander";
 import { InferyardError } from "../../errors.ts";
-import { addLoadFlags, openSession, positiveInteger } from "../session.ts";
+import { addBulkLoadFlags, openSession, positiveInteger } from "../session.ts";
 import { type Terminal, writeLine } from "../terminal.ts";
 import { type MeasuringTask, measureRound } from "./measure-round.ts";
 
@@ -18,7 +18,7 @@ const defaultCount = 96;
 
 /** Adds the flags. `rounds`: the default number of rounds. */
 export function addMeasuringFlags(command: Command, rounds: number): Command {
-  return addLoadFlags(command)
+  return addBulkLoadFlags(command)
     .addOption(new Option("--rounds <number>", "times every target is measured").argParser(positiveInteger).default(rounds))
     .addOption(new Option("--count <number>", "inputs of the call with many").argParser(positiveInteger).default(defaultCount))
     .addOption(new Option("--batch-tokens <number>", "padded tokens in one batch").argParser(positiveInteger))

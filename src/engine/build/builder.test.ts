@@ -34,7 +34,7 @@ it("does not fold a large product of constants into a graph; its run gives what 
   expect(graphBuilder.graph([], []).nodes.map(({ operation }) => operation.kind)).toEqual(["matmul", "binary"]);
   const eager = new Builder({}, "eager");
   const folded = source.trace(new Map([["x", eager.constant(x)]]), eager).get("y");
-  const engine = new EngineModel(source, { features: detectWasmFeatures(enableRelaxedSimd), optimize: true });
+  const engine = new EngineModel(source, { features: detectWasmFeatures(enableRelaxedSimd) });
   const { y } = await engine.run({ x });
   expect(y?.data).toEqual(folded !== undefined && isTensor(folded) ? folded.constant?.data : undefined);
   expect(engine.describe()).toContain(" 0 interpreted");

@@ -49,7 +49,7 @@ function load(): {
   keep(): void;
 } {
   const { model: read, loadRemaining } = readOnnxModel(byteSourceOf(bytesOfModel()), "made up");
-  const engine = new EngineModel(onnxSource(read), { features, optimize: true });
+  const engine = new EngineModel(onnxSource(read), { features });
   return { engine, weights: [...read.graph.initializers.values()], keep: loadRemaining };
 }
 
@@ -114,7 +114,7 @@ describe("a model in the engine", () => {
       value(12, "z"),
     ];
     const { model: read } = readOnnxModel(byteSourceOf(model({ opsets: { "": 17 }, graph })), "made up");
-    const engine = new EngineModel(onnxSource(read), { features, optimize: true });
+    const engine = new EngineModel(onnxSource(read), { features });
     for (let rows = 1; rows <= 80; rows += 1) {
       const { y, z } = await engine.run({
         x: { dataType: "float32", shape: [rows, 96], data: new Float32Array(rows * 96).fill(1, 0, 1) },
@@ -142,7 +142,7 @@ describe("a model in the engine", () => {
       shape: [1, size],
       data: new Float32Array(size).fill(1, 1, 2),
     });
-    const { y, u } = await new EngineModel(onnxSource(read), { features, optimize: true }).run({ x: one(96), z: one(48) });
+    const { y, u } = await new EngineModel(onnxSource(read), { features }).run({ x: one(96), z: one(48) });
     const w = wide(96 * 96);
     expect(y!.data).toEqual(w.slice(96, 192));
     expect(u!.data).toEqual(w.slice(192, 384));
@@ -157,9 +157,7 @@ describe("a model in the engine", () => {
       value(12, "y"),
     ];
     const { model: read } = readOnnxModel(model({ opsets: { "": 17 }, graph }), "made up");
-    new EngineModel(onnxSource(read), { features, optimize: true }).prepare([
-      { name: "x", dataType: "float32", shape: ["n", 128] },
-    ]);
+    new EngineModel(onnxSource(read), { features }).prepare([{ name: "x", dataType: "float32", shape: ["n", 128] }]);
     const weights = read.graph.initializers.get("w")!;
     expect(weights.storage!.residentBytes).toBe(0);
     expect(weights.data).toEqual(data);

@@ -11,9 +11,19 @@ const maxInputs = 8;
 
 /** Merges each elementwise node with the chains that compute its inputs, where those have no other reader and the same shape. */
 export function fuseElementwise(graph: Graph): Graph {
+  return withChains(graph, maxSteps);
+}
+
+/** Makes each elementwise node a chain of one operation, the form that kernels are generated from. Nothing is fused. */
+export function separateElementwise(graph: Graph): Graph {
+  return withChains(graph, 1);
+}
+
+/** `limit` is the maximum number of operations of one chain. */
+function withChains(graph: Graph, limit: number): Graph {
   return rewrite(graph, (node, rewriter) => {
     const operation = elementOperation(node);
-    return operation === undefined ? undefined : [chained(node, operation, rewriter)];
+    return operation === undefined ? undefined : [chained(node, operation, rewriter, limit)];
   });
 }
 
@@ -24,7 +34,7 @@ function elementOperation({ operation, outputs }: GraphNode): ElementOperation |
 }
 
 /** Adds the chain that ends with this node and contains the chains of its inputs that can be merged. */
-function chained(node: GraphNode, operation: ElementOperation, rewriter: Rewriter): Value {
+function chained(node: GraphNode, operation: ElementOperation, rewriter: Rewriter, limit: number): Value {
   const { shape } = at(node.outputs, 0).type;
   const inner = new Map<Value, NodeOf<"elementwise">>();
   let steps = 1;
@@ -32,7 +42,7 @@ function chained(node: GraphNode, operation: ElementOperation, rewriter: Rewrite
   for (const input of node.inputs) {
     const chain = rewriter.producerOfKind(input, "elementwise");
     if (chain === undefined || inner.has(input) || !rewriter.hasOneUse(input) || !sameShape(input.type.shape, shape)) continue;
-    if (steps + chain.operation.steps.length > maxSteps || operands + chain.inputs.length - 1 > maxInputs) continue;
+    if (steps + chain.operation.steps.length > limit || operands + chain.inputs.length - 1 > maxInputs) continue;
     steps += chain.operation.steps.length;
     operands += chain.inputs.length - 1;
     inner.set(input, chain);

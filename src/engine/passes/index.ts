@@ -1,10 +1,11 @@
-/** The optimization pipeline: all graph passes in the order in which they run. */
+/** The optimization pipeline: the graph passes of each level, in the order in which they run. */
+import type { LoadSettings } from "../../backend.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
 import type { Graph } from "../ir/graph.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
 import { eliminateCommonSubexpressions } from "./common-subexpression-elimination.ts";
 import { fuseConvolutions } from "./fuse-convolutions.ts";
-import { fuseElementwise } from "./fuse-elementwise.ts";
+import { fuseElementwise, separateElementwise } from "./fuse-elementwise.ts";
 import { fuseQuantizedMatmul } from "./fuse-quantized-matmul.ts";
 import { fuseLinear } from "./fuse-linear.ts";
 import { fuseMatmul } from "./fuse-matmul.ts";
@@ -18,12 +19,15 @@ import { simplify } from "./simplify.ts";
 import { hoistRowSlices } from "./hoist-row-slices.ts";
 import { widenHalf } from "./widen-half.ts";
 
-/** The passes by name, in order. Some run twice, because one in between exposes new common subexpressions. */
+/** How far graphs are rewritten: a value of the load setting `graphOptimization`. */
+export type OptimizationLevel = NonNullable<LoadSettings["graphOptimization"]>;
+
+/** The passes that fuse nothing, by name, in order. */
+const basicPasses: Readonly<Record<string, Pass>> = { widenHalf, eliminateDeadCode, simplify, eliminateCommonSubexpressions };
+
+/** All passes by name, in order. Some run twice, because one in between exposes new common subexpressions. */
 export const passes: Readonly<Record<string, Pass>> = {
-  widenHalf,
-  eliminateDeadCode,
-  simplify,
-  eliminateCommonSubexpressions,
+  ...basicPasses,
   recognizeNorms,
   recognizeGelu,
   recognizeDynamicQuantization,
@@ -38,12 +42,33 @@ export const passes: Readonly<Record<string, Pass>> = {
   fuseElementwise,
 };
 
+/** The passes of the level "all" alone: loop fusion, and rewrites that compute fewer rows or share operands. The others fuse known patterns. */
+const onlyAtAll: ReadonlySet<Pass> = new Set([fuseElementwise, hoistRowSlices, groupQueryHeads]);
+
 /**
- * Runs all passes. `fold` evaluates operations on constants. `budget` is that of the trace that built the graph; its time is checked between passes,
- * and MODEL_UNSUPPORTED is thrown when it is used up.
+ * The passes of each level. Kernels are generated for elementwise chains, so levels without loop fusion end with chains of one operation. Constants
+ * are folded while a model is traced, at every level, because shapes depend on them.
  */
-export function optimize(graph: Graph, fold?: ConstantFolder, budget?: TraceBudget): Graph {
-  return Object.values(passes).reduce((current, pass) => {
+const passesOfLevel: Readonly<Record<OptimizationLevel, readonly Pass[]>> = {
+  disabled: [separateElementwise],
+  basic: [...Object.values(basicPasses), separateElementwise],
+  extended: [...Object.values(passes).filter((pass) => !onlyAtAll.has(pass)), separateElementwise],
+  all: Object.values(passes),
+};
+
+/** Options of `optimize`. */
+export interface OptimizeOptions {
+  /** Default: "all". */
+  readonly level?: OptimizationLevel;
+  /** Evaluates operations on constants. Default: the interpreter. */
+  readonly fold?: ConstantFolder;
+  /** Budget of the trace that built the graph; its time is checked between passes. Default: no limit. */
+  readonly budget?: TraceBudget;
+}
+
+/** Runs the passes of a level. Throws MODEL_UNSUPPORTED when the time of the budget is used up. */
+export function optimize(graph: Graph, { level = "all", fold, budget }: OptimizeOptions = {}): Graph {
+  return passesOfLevel[level].reduce((current, pass) => {
     budget?.checkTime();
     return pass(current, fold);
   }, graph);

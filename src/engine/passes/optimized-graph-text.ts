@@ -30,7 +30,7 @@ export function optimizedGraphText(model: OnnxModel, shapes: ReadonlyMap<string,
       if (isTensor(value)) return { name, value };
       throw new InferyardError("MODEL_UNSUPPORTED", `the output "${name}" is not a tensor`);
     });
-    return printGraph(optimize(builder.graph(inputs, outputs), undefined, builder.budget));
+    return printGraph(optimize(builder.graph(inputs, outputs), { budget: builder.budget }));
   } catch (error) {
     if (!(error instanceof DataDependencyError)) throw error;
     throw new InferyardError("MODEL_UNSUPPORTED", `the model has no single graph: ${error.message}`, {

@@ -6,14 +6,14 @@ import type { Literal } from "../ir/literal.ts";
 import { parseGraph } from "../ir/parse.ts";
 import { printGraph } from "../ir/print.ts";
 import { verify } from "../ir/verify.ts";
-import { optimize, passes } from "./index.ts";
+import { type OptimizationLevel, optimize, passes } from "./index.ts";
 import type { Pass } from "./rewrite.ts";
 
 /** The lines of the nodes after a pass, without the types of their results. */
 function after(pass: Pass | undefined, text: string): readonly string[] {
   const before = parseGraph(text);
   expect(verify(before)).toEqual([]);
-  const graph = (pass ?? optimize)(before);
+  const graph = pass === undefined ? optimize(before) : pass(before);
   expect(verify(graph)).toEqual([]);
   return printGraph(graph)
     .split("\n")
@@ -294,3 +294,58 @@ function computed(graph: Graph, inputs: readonly Literal[]): Literal | undefined
   const given = Object.fromEntries(graph.inputs.map(({ name }, index) => [name, inputs[index]!]));
   return Object.values(interpreted(graph, given))[0];
 }
+
+describe("a pass that changes nothing", () => {
+  it("returns the graph itself", () => {
+    const graph = parseGraph("input x: float32[2,4]\ny: float32[2] = reduce(x) function=max axes=[1] keep=false\noutput y = y");
+    const { eliminateDeadCode: _, ...rewriting } = passes;
+    for (const [name, pass] of Object.entries(rewriting)) expect(pass(graph), name).toBe(graph);
+  });
+});
+
+describe("levels of optimization", () => {
+  // Dead code, an algebraic identity and a repeated node (basic), a GELU (extended), a chain of elementwise operations (all).
+  const text = `input x: float32[3]
+${constants}unused: float32[3] = unary(x) function=neg
+same: float32[3] = reshape(x) shape=[3]
+s: float32[3] = binary(same, root) function=div
+t: float32[3] = unary(s) function=erf
+g: float32[3] = binary(t, one) function=add
+h: float32[3] = binary(x, g) function=mul
+y: float32[3] = binary(h, half) function=mul
+a: float32[3] = unary(y) function=exp
+b: float32[3] = unary(y) function=exp
+z: float32[3] = binary(a, b) function=add
+output z = z`;
+  const at = (level: OptimizationLevel): readonly string[] => after((graph) => optimize(graph, { level }), text);
+
+  it("disabled removes only what no output needs", () => {
+    expect(at("disabled")).toHaveLength(9);
+    expect(at("disabled")[0]).toBe("reshape(x) shape=[3]");
+  });
+
+  it("basic simplifies and fuses nothing", () => {
+    expect(at("basic").map((line) => /function=(\w+)/.exec(line)?.[1])).toEqual([
+      "div",
+      "erf",
+      "add",
+      "mul",
+      "mul",
+      "exp",
+      "add",
+    ]);
+  });
+
+  it("extended recognizes patterns", () => {
+    expect(at("extended")).toEqual([
+      "elementwise(x) { gelu($0) approximate=none }",
+      "elementwise(v0) { unary($0) function=exp }",
+      "elementwise(v1) { binary($0, $0) function=add }",
+    ]);
+  });
+
+  it("all makes one loop of elementwise operations, which is the default", () => {
+    expect(at("all")).toHaveLength(1 + 1);
+    expect(at("all")).toEqual(after(undefined, text));
+  });
+});

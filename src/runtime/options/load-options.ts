@@ -55,7 +55,7 @@ export const loadSettings: { readonly [Name in keyof LoadSettings]-?: LoadSettin
     type: "choice",
     choices: { disabled: true, basic: true, extended: true, all: true },
     description:
-      "Maximum level of graph optimization: `disabled`, `basic`, `extended` or `all`. Not set: the engine's default. Targets whose engine has no such setting are refused.",
+      "Maximum level of graph optimization: `disabled`, `basic`, `extended` or `all` ([what each does](../guide/tuning.md#levels-of-graph-optimization)). Not set: `all`. Targets whose engine has no such setting are refused.",
     flag: { value: "level", help: "maximum level of graph optimization" },
   },
   cpuNodes: {
@@ -68,7 +68,7 @@ export const loadSettings: { readonly [Name in keyof LoadSettings]-?: LoadSettin
   memoryPattern: {
     type: "boolean",
     description:
-      "Whether the engine may plan the memory of a run in advance; it then holds a block per set of input shapes. `false` takes less memory with large batches ([measured](../guide/tuning.md#knobs)). Targets whose engine has no such setting (`wasm`, and `onnx` on devices other than the CPU) are refused.",
+      "Whether the engine may plan the memory of a run in advance; it then holds a block per set of input shapes. `false` takes less memory with large batches ([measured](../guide/tuning.md#knobs)). Targets whose engine has no such setting (`native`, `wasm`, and `onnx` on devices other than the CPU) are refused.",
     flag: { value: "yes", help: "whether the engine may plan the memory of a run in advance" },
   },
   memoryArena: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Capabilities } from "../../backend.ts";
+import type { Capabilities, Device } from "../../backend.ts";
 import { estimateMemory, initialBooking, heldMemory, parseMemoryLimits, addAmounts, findShortage } from "./memory-budget.ts";
 import type { Target } from "../selection/target.ts";
 
@@ -7,6 +7,14 @@ const target = (text: string): Target => {
   const [backend = "", type = "cpu", index = "0"] = text.split(":");
   return { backend, device: { type, index: Number(index) } };
 };
+function errorOf(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
+
 const capabilities = (footprint?: Capabilities["footprint"]): Capabilities => ({
   formats: {},
   precisions: [],
@@ -25,6 +33,46 @@ describe("limits", () => {
     });
     expect(parseMemoryLimits({ maxLoadedModels: 2 })).toEqual({ bytes: {}, models: 2 });
     expect(parseMemoryLimits({ maxMemory: 5 })?.models).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it("of devices take the names of targets; TensorRT uses the memory of CUDA", () => {
+    expect(parseMemoryLimits({ maxDeviceMemory: { gpu: "1GB", "DML:1": "2GB" } })?.bytes).toEqual({
+      "cuda:0": 1e9,
+      "directml:1": 2e9,
+    });
+    expect(parseMemoryLimits({ maxDeviceMemory: { "tensorrt:1": "1GB" } })?.bytes).toEqual({ "cuda:1": 1e9 });
+    expect(estimateMemory(target("onnx:tensorrt:1"), { bytes: 5 }, {}, capabilities(), "worker")).toEqual({
+      memory: 5,
+      "cuda:1": 5,
+    });
+  });
+
+  it.each([
+    ["cpu", "has no memory of its own", "set maxMemory for the memory of the machine"],
+    ["cpu:0", "has no memory of its own", "set maxMemory for the memory of the machine"],
+    ["cudaa", "is not a device", 'did you mean "cuda"?'],
+    ["banana:0", "is not a device", expect.stringMatching(/^write a device such as cuda:0; the types are cuda, /)],
+    ["cuda:first", "is not a device", expect.any(String)],
+    ["onnx:cuda:0", "is not a device", expect.any(String)],
+    ["", "is not a device", expect.any(String)],
+  ])("of the device %j are refused by name", (name, problem, remedy) => {
+    const message = `maxDeviceMemory names "${name}", which ${problem}`;
+    const error = errorOf(() => parseMemoryLimits({ maxDeviceMemory: { [name]: "1GB" } }));
+    expect(error).toMatchObject({ code: "CONFIG_INVALID", message, remedy });
+  });
+
+  it("of a device of another name are taken where a backend computes on it", () => {
+    const backend = {
+      capabilities: ({ type }: Device) => ({ ...capabilities(), formats: type === "xpu" ? { onnx: "any" as const } : {} }),
+    };
+    expect(parseMemoryLimits({ maxDeviceMemory: { xpu: 5 } }, [backend])?.bytes).toEqual({ "xpu:0": 5 });
+    expect(() => parseMemoryLimits({ maxDeviceMemory: { ypu: 5 } }, [backend])).toThrow(/not a device/);
+  });
+
+  it("of one device under two names are refused", () => {
+    expect(() => parseMemoryLimits({ maxDeviceMemory: { cuda: 5, gpu: 6 } })).toThrow(
+      'maxDeviceMemory names "gpu", which is the device cuda:0, which has a limit already',
+    );
   });
 });
 

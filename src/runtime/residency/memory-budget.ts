@@ -1,9 +1,17 @@
 /** The memory budget of a runtime: limits, estimates, and whether one more model fits. Pure functions. */
-import type { Capabilities, LoadedModel } from "../../backend.ts";
+import {
+  type Backend,
+  type Capabilities,
+  type Device,
+  type DeviceType,
+  InferyardError,
+  type LoadedModel,
+} from "../../backend.ts";
 import type { HostName } from "../../hosts/host.ts";
 import type { Requirements, Variant } from "../../models/manifest.ts";
 import { parseSize } from "../options/size.ts";
-import { type Target, formatDevice } from "../selection/target.ts";
+import { type Target, deviceWords, parseDevice } from "../selection/target.ts";
+import { nearestName } from "../../models/validation/nearest-name.ts";
 
 /**
  * Bytes by memory pool. The pool "memory" is the machine's main memory; a device's own memory is named as in a target, for
@@ -18,7 +26,10 @@ export const machineMemory = "memory";
 export interface MemoryBudgetSettings {
   /** Maximum main memory of all models together: bytes, or a size such as "2GB". Default: no limit. */
   readonly maxMemory?: number | string;
-  /** Maximum memory of all models on each device, by device name, for example { "cuda:0": "8GB" }. Default: no limit. */
+  /**
+   * Maximum memory of all models on each device, by device name, for example { "cuda:0": "8GB" }. A name that is not a device,
+   * and "cpu", are CONFIG_INVALID; a device that this machine does not have is no error. Default: no limit.
+   */
   readonly maxDeviceMemory?: Readonly<Record<string, number | string>>;
   /** Maximum number of models in memory; replicas for bulk work are not counted. Default: no limit. */
   readonly maxLoadedModels?: number;
@@ -31,26 +42,56 @@ export interface MemoryLimits {
   readonly models: number;
 }
 
-/** Parses the budget settings. Undefined if nothing is limited. Throws CONFIG_INVALID for a malformed size. */
-export function parseMemoryLimits({
-  maxMemory,
-  maxDeviceMemory,
-  maxLoadedModels,
-}: MemoryBudgetSettings): MemoryLimits | undefined {
-  const devices = Object.entries(maxDeviceMemory ?? {}).map(
-    ([device, size]) => [canonicalDevice(device), parseSize(size)] as const,
-  );
-  const bytes = Object.fromEntries([
-    ...(maxMemory === undefined ? [] : [[machineMemory, parseSize(maxMemory)] as const]),
-    ...devices,
-  ]);
+/**
+ * Parses the budget settings. Undefined if nothing is limited. `backends`: those of the runtime, which may compute on devices
+ * with names of their own. Throws CONFIG_INVALID for a malformed size, and for a name in `maxDeviceMemory` that is not a device,
+ * is the CPU, or stands for a device named before.
+ */
+export function parseMemoryLimits(
+  { maxMemory, maxDeviceMemory, maxLoadedModels }: MemoryBudgetSettings,
+  backends: readonly Pick<Backend, "capabilities">[] = [],
+): MemoryLimits | undefined {
+  const bytes: Record<string, number> = maxMemory === undefined ? {} : { [machineMemory]: parseSize(maxMemory) };
+  for (const [name, size] of Object.entries(maxDeviceMemory ?? {})) {
+    const pool = poolOfDevice(limitedDevice(name, backends));
+    if (bytes[pool] !== undefined)
+      throw invalidDevice(name, `is the device ${pool}, which has a limit already`, "name each device once");
+    bytes[pool] = parseSize(size);
+  }
   if (Object.keys(bytes).length === 0 && maxLoadedModels === undefined) return undefined;
   return { bytes, models: maxLoadedModels ?? Number.POSITIVE_INFINITY };
 }
 
-/** Adds the index 0 to a device name that has none: "cuda" becomes "cuda:0". */
-function canonicalDevice(device: string): string {
-  return device.includes(":") ? device : `${device}:0`;
+/** The device that `maxDeviceMemory` names. It need not be on this machine: one settings file may serve several. */
+function limitedDevice(name: string, backends: readonly Pick<Backend, "capabilities">[]): Device {
+  const device = parseDevice(name);
+  if (device?.type === "cpu")
+    throw invalidDevice(name, "has no memory of its own", "set maxMemory for the memory of the machine");
+  const isKnown =
+    device !== undefined &&
+    (deviceWords.has(device.type) || backends.some((backend) => Object.keys(backend.capabilities(device).formats).length > 0));
+  if (isKnown) return device;
+  const types = [...deviceWords].filter((word) => word !== "cpu");
+  const guess = nearestName(name.replace(/:.*/, ""), types);
+  throw invalidDevice(
+    name,
+    "is not a device",
+    guess === undefined ? `write a device such as cuda:0; the types are ${types.join(", ")}` : `did you mean "${guess}"?`,
+  );
+}
+
+function invalidDevice(name: string, problem: string, remedy: string): InferyardError {
+  return new InferyardError("CONFIG_INVALID", `maxDeviceMemory names "${name}", which ${problem}`, { remedy });
+}
+
+/** The type of the device whose memory a device uses: TensorRT computes on the devices of CUDA. */
+export function memoryDeviceType(type: DeviceType): DeviceType {
+  return type === "tensorrt" ? "cuda" : type;
+}
+
+/** The memory pool of a device, always with its index: "cuda:0". */
+function poolOfDevice({ type, index }: Device): string {
+  return `${memoryDeviceType(type)}:${index}`;
 }
 
 /** Bytes of an empty Node.js process and its watchdog thread (measured with Node.js 20 on x64 Linux: 46 and 8 MB). */
@@ -72,12 +113,7 @@ export function estimateMemory(
   const engine = requirements.memoryBytes ?? Math.ceil(bytes + variant.bytes * perWeightByte);
   const memory = engine + (host === "process" ? processBytes : 0);
   if (target.device.type === "cpu") return { [machineMemory]: memory };
-  return { [machineMemory]: memory, [deviceMemoryPool(target)]: requirements.deviceMemoryBytes ?? variant.bytes };
-}
-
-/** The memory pool of a target's device, always with its index. */
-function deviceMemoryPool({ device }: Target): string {
-  return canonicalDevice(formatDevice(device));
+  return { [machineMemory]: memory, [poolOfDevice(target.device)]: requirements.deviceMemoryBytes ?? variant.bytes };
 }
 
 /**

@@ -20,6 +20,11 @@ describe("registering backends", () => {
       [{ ...scriptedBackend("a"), contractVersion: 2 as never }],
       "contract version 2, and this is version 1",
     ],
+    [
+      "a range of versions that is none",
+      [{ ...scriptedBackend("a"), requires: [{ kind: "package" as const, name: "ort", range: ">=1 || new", install: "" }] }],
+      '">=1 || new" for ort is not a range of versions',
+    ],
   ])("refuses %s", (_name, backends, reason) => {
     expect(() => validateBackends(backends)).toThrow(expect.objectContaining({ code: "CONTRACT_VIOLATION" }));
     expect(() => validateBackends(backends)).toThrow(reason);

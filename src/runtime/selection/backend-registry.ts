@@ -1,10 +1,12 @@
 /** Validation of the backends that a runtime is created with. */
 import type { Backend } from "../../backend.ts";
+import { isInRange } from "../../devices/index.ts";
 import { InferyardError } from "../../errors.ts";
 import { deviceWords } from "./target.ts";
 
 /**
- * Checks the static properties of backends: lower-case names that are unique and not those of devices, and contract version 1.
+ * Checks the static properties of backends: lower-case names that are unique and not those of devices, contract version 1, and ranges
+ * of versions.
  * Runs nothing. Returns a copy of the list; throws CONTRACT_VIOLATION, and INPUT_INVALID for an empty list.
  */
 export function validateBackends(backends: readonly Backend[]): readonly Backend[] {
@@ -14,15 +16,27 @@ export function validateBackends(backends: readonly Backend[]): readonly Backend
     });
   }
   const seen = new Set<string>();
-  for (const { name, contractVersion } of backends) {
+  for (const { name, contractVersion, requires = [] } of backends) {
     if (!/^[a-z][a-z0-9-]*$/.test(name)) throw violation(name, "its name must be a lower-case word");
     if (deviceWords.has(name)) throw violation(name, "that is the name of a device");
     if (seen.has(name)) throw violation(name, "another backend has the same name");
     if (contractVersion !== 1)
       throw violation(name, `it is written against contract version ${String(contractVersion)}, and this is version 1`);
+    for (const { name: library, range } of requires) {
+      if (range !== undefined && !isRange(range)) throw violation(name, `"${range}" for ${library} is not a range of versions`);
+    }
     seen.add(name);
   }
   return [...backends];
+}
+
+function isRange(range: string): boolean {
+  try {
+    isInRange("0.0.0", range);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function violation(name: string, reason: string): InferyardError {

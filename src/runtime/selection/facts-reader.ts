@@ -1,6 +1,7 @@
 /** Gathers the facts for selection. The machine and the presence of each backend are read once, free memory at every load. */
-import type { Availability, Backend, MachineFacts } from "../../backend.ts";
+import type { Availability, Backend, Library, MachineFacts, ProbeOptions } from "../../backend.ts";
 import type { MachineReader } from "../../devices/machine.ts";
+import { isInRange } from "../../devices/index.ts";
 import { messageOf } from "../../errors.ts";
 import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
@@ -41,21 +42,39 @@ export class FactsReader {
     };
   }
 
-  /** Probes a backend by running a tiny graph on each of its devices. The result is not cached. */
+  /** Probes a backend by running a tiny graph on each of its devices, unless it is absent. The result is not cached. */
   async run(backend: Backend, signal?: AbortSignal): Promise<Availability> {
     const machine = await this.#machine.read();
-    return absentOnThrow(backend.probe({ machine, run: true, ...(signal === undefined ? {} : { signal }) }));
+    const presence = await availabilityOf(backend, { machine, run: false });
+    if (!presence.present) return presence;
+    return availabilityOf(backend, { machine, run: true, ...(signal === undefined ? {} : { signal }) });
   }
 
   async #backendFacts(backend: Backend, machine: MachineFacts): Promise<BackendFacts> {
-    const known = this.#presence.get(backend.name) ?? absentOnThrow(backend.probe({ machine, run: false }));
+    const known = this.#presence.get(backend.name) ?? availabilityOf(backend, { machine, run: false });
     this.#presence.set(backend.name, known);
     const availability = await known;
     return { name: backend.name, availability, capabilities: (device) => backend.capabilities(device) };
   }
 }
 
-/** A probe must not throw. If one does, its error becomes the reason of absence. */
-function absentOnThrow(probe: Promise<Availability>): Promise<Availability> {
-  return probe.catch((error: unknown) => ({ present: false, reason: `its probe failed: ${messageOf(error)}` }));
+/**
+ * The result of a backend's probe. A probe must not throw: if one does, its error becomes the reason of absence. A library whose
+ * version the backend does not support counts as absent, whatever the probe found.
+ */
+async function availabilityOf(backend: Backend, options: ProbeOptions): Promise<Availability> {
+  try {
+    const availability = await backend.probe(options);
+    return unsupportedVersion(backend, availability.library) ?? availability;
+  } catch (error) {
+    return { present: false, reason: `its probe failed: ${messageOf(error)}` };
+  }
+}
+
+function unsupportedVersion({ requires = [] }: Backend, library: Library | undefined): Availability | undefined {
+  const requirement = requires.find(({ name }) => name === library?.name);
+  const { range, install } = requirement ?? {};
+  if (library === undefined || range === undefined || isInRange(library.version, range)) return undefined;
+  const reason = `${library.name} ${library.version} is installed; ${range} is needed`;
+  return { present: false, reason, library, ...(install === undefined ? {} : { remedy: install }) };
 }

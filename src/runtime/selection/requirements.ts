@@ -1,7 +1,7 @@
 /** Checks the requirements of a model against a target: memory, device memory, CUDA version and precision. */
 import type { Capabilities } from "../../backend.ts";
 import type { Requirements, Variant } from "../../models/manifest.ts";
-import { estimateMemory, machineMemory, findShortage } from "../residency/memory-budget.ts";
+import { estimateMemory, findShortage, machineMemory, memoryDeviceType } from "../residency/memory-budget.ts";
 import { selectHost } from "../loading/host-selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
 import type { Target } from "./target.ts";
@@ -29,7 +29,8 @@ export function requirementProblem(
   capabilities: Capabilities,
   facts: SelectionFacts,
 ): string | undefined {
-  const device = facts.deviceFacts.find(({ device }) => device.type === deviceOf(target) && device.index === target.device.index);
+  const type = memoryDeviceType(target.device.type);
+  const device = facts.deviceFacts.find(({ device }) => device.type === type && device.index === target.device.index);
   const context = { requirements, target, variant, capabilities, facts, device };
   const problems = [memoryProblem, deviceMemoryProblem, cudaProblem, precisionProblem].flatMap((check) => check(context) ?? []);
   return problems.length === 0 ? undefined : problems.join("; ");
@@ -60,7 +61,7 @@ function deviceMemoryProblem({ requirements, target, device }: RequirementContex
 
 function cudaProblem({ requirements, target, device }: RequirementContext): string | undefined {
   const { cudaVersion } = requirements;
-  if (cudaVersion === undefined || deviceOf(target) !== "cuda") return undefined;
+  if (cudaVersion === undefined || memoryDeviceType(target.device.type) !== "cuda") return undefined;
   if (device?.cudaVersion === undefined) return `needs CUDA ${cudaVersion}, and the driver's CUDA version is not known`;
   if (compareVersions(device.cudaVersion, cudaVersion) >= 0) return undefined;
   return `needs CUDA ${cudaVersion}, and the driver has ${device.cudaVersion}`;
@@ -70,11 +71,6 @@ function precisionProblem({ requirements, target, capabilities }: RequirementCon
   const { precision } = requirements;
   if (precision === undefined || capabilities.precisions.includes(precision)) return undefined;
   return `needs ${precision}, which ${target.backend} does not compute on ${target.device.type}`;
-}
-
-/** The device type whose facts apply: TensorRT runs on CUDA devices. */
-function deviceOf(target: Target): string {
-  return target.device.type === "tensorrt" ? "cuda" : target.device.type;
 }
 
 function inMegabytes(bytes: number): string {

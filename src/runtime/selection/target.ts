@@ -93,6 +93,14 @@ export function parseTarget(text: string): TargetPattern {
   };
 }
 
+/** Parses a device as a target names it, `device[:index]`, for example "cuda:1". Undefined for text that names no device. */
+export function parseDevice(text: string): Device | undefined {
+  const groups = grammar.exec(`${anyBackend}:${text.trim().toLowerCase()}`)?.groups;
+  const written = groups?.["device"];
+  if (written === undefined || written === "auto") return undefined;
+  return { type: deviceSpellings[written] ?? written, index: Number(groups?.["index"] ?? 0) };
+}
+
 /** Whether a target matches a pattern: each part that the pattern names is equal. */
 export function matches(pattern: TargetPattern, target: Target): boolean {
   return (

@@ -25,7 +25,7 @@ export interface PublicError {
   readonly retryAfterMs?: number;
   /** Progress of the load, for MODEL_LOADING. */
   readonly loading?: LoadProgressBody;
-  /** Retry-After and WWW-Authenticate, where they apply. */
+  /** Retry-After, WWW-Authenticate, Allow and Accept-Encoding, where they apply. */
   readonly headers: Record<string, string>;
 }
 
@@ -42,7 +42,12 @@ export function publicError(thrown: unknown): PublicError {
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(progress === undefined ? {} : { loading: loadProgressBody(progress) }),
-    headers: { ...retryAfter, ...(code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}) },
+    headers: {
+      ...retryAfter,
+      ...(code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}),
+      ...(typeof data["allow"] === "string" ? { allow: data["allow"] } : {}),
+      ...(typeof data["acceptEncoding"] === "string" ? { "accept-encoding": data["acceptEncoding"] } : {}),
+    },
   };
 }
 
@@ -78,7 +83,8 @@ function limited(text: string, characters: number): string {
   return ellipsize(scrub(text.slice(0, 16 * characters)), characters);
 }
 
-function toInferyardError(caught: unknown): InferyardError {
+/** What was thrown as an error with a code: faults of the request that the framework found are the client's, the rest are the server's. */
+export function toInferyardError(caught: unknown): InferyardError {
   const thrown = abortedIfDisconnected(caught);
   if (thrown instanceof InferyardError) return thrown;
   if (thrown instanceof HTTPException && thrown.status === 415) {

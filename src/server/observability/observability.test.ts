@@ -48,9 +48,9 @@ describe("GET /metrics", () => {
     await get(handler, "/no/such/route");
     const metrics = await metricsOf(handler);
     expect(Object.fromEntries(metrics)).toMatchObject({
-      'inferyard_requests_total{route="/api/embed",model="builtin",code="200"}': 1,
-      'inferyard_requests_total{route="/api/embed",model="",code="404"}': 1,
-      'inferyard_requests_total{route="/api/embed",model="",code="400"}': 1,
+      'inferyard_requests_total{route="post_api_embed",model="builtin",code="200"}': 1,
+      'inferyard_requests_total{route="post_api_embed",model="",code="404"}': 1,
+      'inferyard_requests_total{route="post_api_embed",model="",code="400"}': 1,
       'inferyard_requests_total{route="none",model="",code="404"}': 1,
       'inferyard_errors_total{code="INPUT_INVALID"}': 1,
       'inferyard_errors_total{code="MODEL_NOT_FOUND"}': 1,
@@ -63,7 +63,45 @@ describe("GET /metrics", () => {
       inferyard_requests_waiting: 0,
     });
     expect(metrics.get('inferyard_model_memory_bytes{device="memory"}')).toBeGreaterThan(1e6);
-    expect(metrics.get('inferyard_event_loop_delay_seconds{quantile="0.99"}')).toBeGreaterThanOrEqual(0);
+    expect(metrics.get('inferyard_event_loop_delay_seconds{percentile="99"}')).toBeGreaterThanOrEqual(0);
+  });
+
+  it("counts what is wrong with a request as that, and not as a defect of the server", async () => {
+    const handler = createHandler(runtime, { events });
+    const send = (body: string, type: string): Promise<Response> =>
+      get(handler, "/v1/embeddings", { method: "POST", headers: { "content-type": type }, body });
+    expect((await send("{", "application/json")).status).toBe(400);
+    expect((await send("a", "text/plain")).status).toBe(415);
+    expect((await get(handler, "/api/embed")).status).toBe(405);
+    const metrics = Object.fromEntries(await metricsOf(handler));
+    expect(metrics).toMatchObject({
+      'inferyard_errors_total{code="INPUT_INVALID"}': 1,
+      'inferyard_errors_total{code="MEDIA_TYPE_UNSUPPORTED"}': 1,
+      'inferyard_errors_total{code="METHOD_NOT_ALLOWED"}': 1,
+    });
+    expect(Object.keys(metrics).filter((name) => name.includes("DEFECT"))).toEqual([]);
+  });
+
+  it.each([
+    ["*/*", "text/plain; version=0.0.4; charset=utf-8"],
+    ["application/openmetrics-text; version=1.0.0", "application/openmetrics-text; version=1.0.0; charset=utf-8"],
+    // as Prometheus 3 asks
+    [
+      "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
+      "application/openmetrics-text; version=1.0.0; charset=utf-8",
+    ],
+    ["text/plain;q=0.9,application/openmetrics-text;q=0.5", "text/plain; version=0.0.4; charset=utf-8"],
+  ])("comes in the format that Accept prefers: %s", async (accept, type) => {
+    const handler = createHandler(runtime, { events });
+    await embed(handler, { input: "a cat" });
+    const response = await get(handler, "/metrics", { headers: { accept } });
+    const text = await response.text();
+    expect(response.headers.get("content-type")).toBe(type);
+    const isOpen = type.startsWith("application/openmetrics-text");
+    expect(text.includes(`# TYPE inferyard_requests${isOpen ? "" : "_total"} counter\n`)).toBe(true);
+    expect(text.endsWith("\n# EOF\n")).toBe(isOpen);
+    expect(text).toContain('inferyard_requests_total{route="post_api_embed",model="builtin",code="200"} 1\n');
+    expect(text).not.toContain("quantile=");
   });
 
   it("counts deaths and restarts of models' processes", async () => {
@@ -148,7 +186,7 @@ describe("GET /metrics of batches", () => {
     const until = performance.now() + 100;
     while (performance.now() < until); // nothing else runs meanwhile
     await new Promise((resolve) => setTimeout(resolve, 30));
-    expect((await metricsOf(handler)).get('inferyard_event_loop_delay_seconds{quantile="1"}')).toBeGreaterThan(0.05);
+    expect((await metricsOf(handler)).get('inferyard_event_loop_delay_seconds{percentile="100"}')).toBeGreaterThan(0.05);
   });
 });
 

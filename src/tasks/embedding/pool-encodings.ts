@@ -116,7 +116,8 @@ function poolingUnknown({ name }: Manifest): InferyardError {
     "POOLING_UNKNOWN",
     `${name} does not state how its token vectors are pooled, and a wrong pooling gives wrong vectors without an error`,
     {
-      remedy: "give a pooling (mean, cls, max, last or none): --pooling mean",
+      remedy:
+        'state the pooling (mean, cls, max, last or none) in the model\'s inferyard.json, {"pooling": "mean"}; embed and similarity take --pooling mean',
     },
   );
 }

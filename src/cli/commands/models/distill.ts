@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { omitUndefined } from "../../../checked.ts";
 import type { DistillProgress, DistillReport } from "../../../distillation/distill-options.ts";
 import { InferyardError } from "../../../errors.ts";
-import { addLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { addBulkLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { readTexts } from "../../input/texts.ts";
 import { formatMilliseconds } from "../../output/units.ts";
@@ -21,11 +21,9 @@ interface DistillFlags {
   readonly quiet?: boolean;
 }
 
-/** Adds the command `distill`. */
-export function addDistill(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("distill")
-    .description("distill an embedding model into static token embeddings: smaller, faster, less accurate")
+/** Defines the command `distill`. */
+export function defineDistill(command: Command, terminal: Terminal): void {
+  command
     .argument("<model>", "model reference of the teacher")
     .addOption(
       new Option("--dimensions <number>", "length of the vectors, a multiple of 4 (default: 256)").argParser(positiveInteger),
@@ -39,7 +37,7 @@ export function addDistill(program: Command, terminal: Terminal): void {
     .option("--name <name>", "the new model's name")
     .option("--replace", "replace the folder if it is there")
     .addOption(new Option("--passes <number>", "training epochs (default: 6)").argParser(positiveInteger));
-  addLoadFlags(command).action(async (model: string, flags: DistillFlags) => {
+  addBulkLoadFlags(command).action(async (model: string, flags: DistillFlags) => {
     const { runtime, settings, notice } = await openSession(terminal, { ...flags }, model);
     try {
       const texts = await readAll(flags.text, terminal);

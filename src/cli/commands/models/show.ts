@@ -20,14 +20,9 @@ interface ModelReport {
   readonly stored?: StoredModel;
 }
 
-/** Adds the command `show`. */
-export function addShow(program: Command, terminal: Terminal): void {
-  addLoadFlags(
-    program
-      .command("show")
-      .description("describe a model: variants, tensors, tokenizer, files, and where it would run")
-      .argument("<model>", "model reference"),
-  ).action(async (model: string, flags: Record<string, unknown>) => {
+/** Defines the command `show`. */
+export function defineShow(command: Command, terminal: Terminal): void {
+  addLoadFlags(command.argument("<model>", "model reference")).action(async (model: string, flags: Record<string, unknown>) => {
     const { runtime, settings } = await openSession(terminal, flags, model);
     try {
       const { variant } = settings;

@@ -12,20 +12,17 @@ import { defaultRunMemory } from "../../serving/run-memory.ts";
 import { startTracing } from "../../serving/tracing.ts";
 import { storedNamesOf } from "../../serving/stored-names.ts";
 import { type ServerFlags, addServerFlags, withFlags } from "../../serving/server-flags.ts";
-import { addLoadFlags, effectiveSettings, openSession } from "../../session.ts";
+import { addBulkLoadFlags, effectiveSettings, openSession } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 
 interface ServeFlags extends ServerFlags {
   readonly model?: string;
 }
 
-/** Adds the command `serve`. */
-export function addServe(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("serve")
-    .description("serve all tasks over HTTP")
-    .option("--model <reference>", "default model of requests");
-  addLoadFlags(addServerFlags(command)).action(async (flags: ServeFlags) => serve(terminal, flags));
+/** Defines the command `serve`. */
+export function defineServe(command: Command, terminal: Terminal): void {
+  command.option("--model <reference>", "default model of requests");
+  addBulkLoadFlags(addServerFlags(command)).action(async (flags: ServeFlags) => serve(terminal, flags));
 }
 
 async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {

@@ -8,7 +8,7 @@ import type { Chunk, ChunkedText } from "../../../tasks/chunking/chunk.ts";
 import { type ChunkStrategy, chunkOptions, runsModel } from "../../../tasks/chunking/chunk-options.ts";
 import { addOptionFlags, optionsFromFlags } from "../../option-flags.ts";
 import { type Document, readDocuments } from "../../input/documents.ts";
-import { addLoadFlags, openSession, withNotice } from "../../session.ts";
+import { addBulkLoadFlags, openSession, withNotice } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 import { formatMilliseconds, plural, shortFloat } from "../../output/units.ts";
@@ -22,15 +22,13 @@ interface ChunkFlags {
   readonly maxChunks?: number;
 }
 
-/** Adds the command `chunk`. */
-export function addChunk(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("chunk")
-    .description("split long texts into chunks")
+/** Defines the command `chunk`. */
+export function defineChunk(command: Command, terminal: Terminal): void {
+  command
     .argument("[documents...]", "files, or texts with a space in them; - or nothing is stdin")
     .option("--model <reference>", "model whose tokens are counted; the one that a strategy runs")
     .option("--input <file>", "one file; .jsonl has a document per line");
-  addLoadFlags(addOptionFlags(command, chunkOptions)).action(async (args: string[], flags: ChunkFlags) => {
+  addBulkLoadFlags(addOptionFlags(command, chunkOptions)).action(async (args: string[], flags: ChunkFlags) => {
     refusePlacing(flags);
     const session = await openSession(terminal, { ...flags }, flags.model);
     try {

@@ -34,11 +34,9 @@ interface EmbedFlags {
 
 const { topK, threshold } = embedSparseOptions;
 
-/** Adds the command `embed`. */
-export function addEmbed(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("embed")
-    .description("embeddings of texts")
+/** Defines the command `embed`. */
+export function defineEmbed(command: Command, terminal: Terminal): void {
+  command
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--model <reference>", 'model: "builtin", a path, hf:owner/name, or a name in the store')
     .option("--jsonl", "print one JSON object per text, as the texts are done")

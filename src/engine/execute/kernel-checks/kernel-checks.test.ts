@@ -132,7 +132,7 @@ describe("a model with a broken kernel", () => {
     x: { dataType: "float32", shape: [3, 5], data: Float32Array.from({ length: 15 }, (_, index) => Math.sin(index)) },
   };
   const run = async (kernelChecks: KernelChecks) => {
-    const model = new EngineModel(source, { features, optimize: true, kernelChecks });
+    const model = new EngineModel(source, { features, kernelChecks });
     const { y } = await model.run(inputs);
     const told = { y, interpreted: model.lastStepCounts?.interpreted, evidence: model.describeKernelChecks() };
     await model.dispose();

@@ -39,7 +39,7 @@ class CountedSource implements GraphSource {
 
 function load(model: OnnxModel): { readonly engine: EngineModel; readonly source: CountedSource } {
   const source = new CountedSource(model);
-  return { engine: new EngineModel(source, { features, optimize: true }), source };
+  return { engine: new EngineModel(source, { features }), source };
 }
 
 function interpreted(model: OnnxModel, inputs: TensorMap): TensorMap {
