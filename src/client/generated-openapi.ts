@@ -1362,10 +1362,10 @@ export interface components {
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description With `truncate`: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
             /** @description Whether to scale vectors to unit length. Default: true */
             normalize?: boolean;
             /** @description Number of leading dimensions to keep */
@@ -1380,10 +1380,10 @@ export interface components {
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description With `truncate`: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
         };
         TeiEmbedSparseRequest: {
             inputs: components["schemas"]["TeiInput"];
@@ -1392,10 +1392,10 @@ export interface components {
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description With `truncate`: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
         };
         TeiRerankRequest: {
             query: string;
@@ -1407,10 +1407,10 @@ export interface components {
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description With `truncate`: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
         };
         TeiPredictRequest: {
             /**
@@ -1431,10 +1431,10 @@ export interface components {
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description With `truncate`: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
         };
         TeiSimilarityRequest: {
             inputs: {
@@ -1447,10 +1447,10 @@ export interface components {
                 /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
                 truncate?: boolean;
                 /**
-                 * @description With `truncate`: only right is supported. Default: right
+                 * @description With `truncate`: only right is supported. Default: right. In lower case as well
                  * @enum {string}
                  */
-                truncation_direction?: "Left" | "Right" | "left" | "right";
+                truncation_direction?: "Left" | "Right";
             };
         };
         TeiToken: {

@@ -38,7 +38,11 @@ const truncate: z.ZodType<boolean | undefined> = z
 const direction: z.ZodType<TruncationFields["truncation_direction"]> = z
   .enum(["Left", "Right", "left", "right"])
   .optional()
-  .openapi({ description: "With `truncate`: only right is supported. Default: right" });
+  .openapi({
+    // One spelling of each: generators of clients make constants of them, whose names do not differ by case alone.
+    enum: ["Left", "Right"],
+    description: "With `truncate`: only right is supported. Default: right. In lower case as well",
+  });
 
 /** Schemas of the request fields `truncate` and `truncation_direction`. */
 export const truncationFields: { readonly truncate: typeof truncate; readonly truncation_direction: typeof direction } = {
