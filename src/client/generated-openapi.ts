@@ -2317,10 +2317,10 @@ export interface components {
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description With `truncate`: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
             /** @description Whether to scale vectors to unit length. Default: true */
             normalize?: boolean;
             /** @description Number of leading dimensions to keep */
@@ -2335,10 +2335,10 @@ export interface components {
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description With `truncate`: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
         };
         TeiEmbedSparseRequest: {
             inputs: components["schemas"]["TeiInput"];
@@ -2347,10 +2347,10 @@ export interface components {
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description With `truncate`: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
         };
         TeiRerankRequest: {
             query: string;
@@ -2362,10 +2362,10 @@ export interface components {
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description With `truncate`: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
         };
         TeiPredictRequest: {
             /**
@@ -2386,10 +2386,10 @@ export interface components {
             /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description With `truncate`: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
         };
         TeiSimilarityRequest: {
             inputs: {
@@ -2402,10 +2402,10 @@ export interface components {
                 /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
                 truncate?: boolean;
                 /**
-                 * @description With `truncate`: only right is supported. Default: right
+                 * @description With `truncate`: only right is supported. Default: right. In lower case as well
                  * @enum {string}
                  */
-                truncation_direction?: "Left" | "Right" | "left" | "right";
+                truncation_direction?: "Left" | "Right";
             };
         };
         TeiToken: {

@@ -50,7 +50,12 @@ const truncate: z.ZodType<boolean | undefined> = z.boolean().optional().openapi(
 const direction: z.ZodType<TruncationFields["truncation_direction"]> = z
   .enum(["Left", "Right", "left", "right"])
   .optional()
-  .openapi({ description: "Which side of a text that is too long is left out: only right is supported. Default: right" });
+  .openapi({
+    // One spelling of each: generators of clients make constants of them, whose names do not differ by case alone.
+    enum: ["Left", "Right"],
+    description:
+      "Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well",
+  });
 
 const nothing: z.ZodType<object | undefined> = requestObject({})
   .optional()
