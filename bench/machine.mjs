@@ -32,6 +32,12 @@ export function describeLoad(load) {
   return `others used ${load.others.toFixed(2)} of ${cores} cores on average${stolen}${noisy}`;
 }
 
+// Processor time in milliseconds, in steps of 10, of all children that have ended; undefined where there is no /proc/stat.
+export function childrenTime() {
+  const times = readTimes();
+  return times && times.children * 1000;
+}
+
 // The kernel gives user programs hundredths of a second, whatever its own clock (proc(5), sysconf(_SC_CLK_TCK)).
 const ticksPerSecond = 100;
 
@@ -47,6 +53,7 @@ function readTimes() {
     busy: (user + nice + system + interrupts + softInterrupts) / ticksPerSecond,
     stolen: stolen / ticksPerSecond,
     own: own.reduce((sum, ticks) => sum + ticks, 0) / ticksPerSecond,
+    children: (own[2] + own[3]) / ticksPerSecond,
   };
 }
 

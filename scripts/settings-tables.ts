@@ -1,6 +1,7 @@
 /** The tables of docs/reference/configuration.md, made from the schema, the defaults and the flags. `npm run schemas` writes them. */
 import { Writable } from "node:stream";
 import { Command } from "commander";
+import { commands } from "../src/cli/command-table.ts";
 import { buildProgram } from "../src/cli/main.ts";
 import { addServerFlags } from "../src/cli/serving/server-flags.ts";
 import { settingFields } from "../src/settings/schema.ts";
@@ -11,8 +12,8 @@ import { environmentName, serverVariable, settingDefaults } from "../src/setting
 export const settingsPage: URL = new URL("../docs/reference/configuration.md", import.meta.url);
 
 /** The page with both tables written anew. */
-export function withTables(page: string): string {
-  return withTable(withTable(page, "settings", settingsTable()), "server", serverTable());
+export async function withTables(page: string): Promise<string> {
+  return withTable(withTable(page, "settings", await settingsTable()), "server", serverTable());
 }
 
 function withTable(page: string, name: string, table: string): string {
@@ -22,11 +23,12 @@ function withTable(page: string, name: string, table: string): string {
   return page.slice(0, start + begin.length) + table + page.slice(stop);
 }
 
-function settingsTable(): string {
+async function settingsTable(): Promise<string> {
   const silent = new Writable();
   const signal = new AbortController().signal;
   const terminal = { stdout: silent, stderr: silent, stdin: process.stdin, environment: {}, directory: ".", signal };
-  const flags = flagsOf(buildProgram(terminal).commands);
+  const program = await buildProgram(terminal, commands);
+  const flags = flagsOf(program.commands);
   const rows = Object.entries(settingFields).map(([name, { description = "" }]) =>
     row(`\`${name}\``, `\`${environmentName(name)}\``, flags.get(name), valueOf(settingDefaults, name), description),
   );

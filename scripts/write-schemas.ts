@@ -12,5 +12,5 @@ for (const [name, schema] of Object.entries(schemas)) {
   writeFileSync(new URL(`../schemas/${name}.json`, import.meta.url), `${JSON.stringify(schema, null, 2)}\n`);
 }
 
-writeFileSync(settingsPage, withTables(readFileSync(settingsPage, "utf8")));
+writeFileSync(settingsPage, await withTables(readFileSync(settingsPage, "utf8")));
 writeFileSync(operatorsPage, operatorsText());

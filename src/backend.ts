@@ -271,8 +271,9 @@ export interface TensorModel {
 
   /**
    * What the engine itself reports about where it computed, as sentences such as "profile: 187 nodes on CPUExecutionProvider".
-   * Called once, after the first run. Empty if the engine reports nothing; never what was requested. Throws VERIFICATION_FAILED
-   * if the engine computed elsewhere.
+   * Called once, after the first run. Never what was requested. Throws VERIFICATION_FAILED if the engine computed elsewhere, and
+   * PLACEMENT_UNPROVEN if its report could not be obtained; the message says why. Empty if the engine reports nothing, which
+   * proves nothing either: an unproven model is used on the CPU only, and only if no target is required.
    */
   evidence(): Promise<readonly string[]>;
 

@@ -38,6 +38,7 @@ export type ErrorCode =
   | "LOAD_FAILED"
   | "MEDIA_TYPE_UNSUPPORTED"
   | "MEMORY_BUDGET"
+  | "METHOD_NOT_ALLOWED"
   | "MODEL_INVALID"
   | "MODEL_LOADING"
   | "MODEL_NOT_FOUND"
@@ -47,10 +48,12 @@ export type ErrorCode =
   | "OUT_OF_MEMORY"
   | "OUTPUT_FAILED"
   | "OVERLOADED"
+  | "PLACEMENT_UNPROVEN"
   | "POOLING_UNKNOWN"
   | "QUEUE_FULL"
   | "RATE_LIMITED"
   | "REQUEST_TIMEOUT"
+  | "ROUTE_NOT_FOUND"
   | "RUN_FAILED"
   | "SHUTTING_DOWN"
   | "TOKENIZER_INVALID"
@@ -76,6 +79,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   LOAD_FAILED: kind(500, 1, { tryNext: true }),
   MEDIA_TYPE_UNSUPPORTED: kind(415, 2),
   MEMORY_BUDGET: kind(503, 1, { retryable: true }),
+  METHOD_NOT_ALLOWED: kind(405, 2),
   MODEL_INVALID: kind(422, 1, { tryNext: true }),
   MODEL_LOADING: kind(503, 1, { retryable: true }),
   MODEL_NOT_FOUND: kind(404, 1),
@@ -85,10 +89,12 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   OUT_OF_MEMORY: kind(503, 1, { retryable: true, tryNext: true }),
   OUTPUT_FAILED: kind(500, 1),
   OVERLOADED: kind(503, 1, { retryable: true }),
+  PLACEMENT_UNPROVEN: kind(500, 1, { tryNext: true }),
   POOLING_UNKNOWN: kind(422, 1),
   QUEUE_FULL: kind(429, 1, { retryable: true }),
   RATE_LIMITED: kind(429, 1, { retryable: true }),
   REQUEST_TIMEOUT: kind(504, 1, { retryable: true }),
+  ROUTE_NOT_FOUND: kind(404, 2),
   RUN_FAILED: kind(500, 1),
   SHUTTING_DOWN: kind(503, 1, { retryable: true }),
   TOKENIZER_INVALID: kind(422, 1),

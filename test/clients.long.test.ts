@@ -93,8 +93,8 @@ describe(`npm: ${npmPackage}`, () => {
   });
 
   it("runs the guide's example", async () => {
-    const [printed, said] = await guideExample("openai, npm", { url: server.url, folder });
-    expect(printed).toBe(said);
+    const [printed, shown] = await guideExample("openai, npm", { url: server.url, folder });
+    expect(printed).toEqual(shown);
   });
 
   it("lists models and asks for one", async () => {
@@ -143,8 +143,8 @@ describe("PyPI: openai and cohere", () => {
   const print = (expression: string): string => `print(json.dumps(${expression}))`;
 
   it.each(["openai, PyPI", "cohere, PyPI"])("%s: runs the guide's example", async (heading) => {
-    const [printed, said] = await guideExample(heading, { url: server.url, folder, python });
-    expect(printed).toBe(said);
+    const [printed, shown] = await guideExample(heading, { url: server.url, folder, python });
+    expect(printed).toEqual(shown);
   });
 
   it("openai embeds, and its errors are its own", async () => {

@@ -6,6 +6,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { commands as commandTable } from "../src/cli/command-table.ts";
 import { buildProgram } from "../src/cli/main.ts";
 import { withFlags } from "../src/cli/serving/server-flags.ts";
 import { constraintNames } from "../src/runtime/options/options.ts";
@@ -88,6 +89,7 @@ const commands: Readonly<Record<string, CommandCases>> = {
       "--sparse": { on: ["--model", splade, "a text"], value: [], fails: "without" },
       "--top-k": { on: ["--model", splade, "--sparse", "a text"], value: ["1"] },
       "--threshold": { on: ["--model", splade, "--sparse", "a text"], value: ["100"] },
+      "--outputs": { value: ["dense"] },
       "--pooling": { value: ["max"] },
       "--normalize": { on: ["--model", bert, "a text"], value: [] },
       "--no-normalize": { on: ["a text"], value: [] },
@@ -322,7 +324,8 @@ const loadFlags: ReadonlySet<string> = new Set([
 const measuring: ReadonlySet<string> = new Set(["bench", "tune", "verify"]);
 const globalFlags: ReadonlySet<string> = new Set(["--json", "--config", "--quiet", "--debug"]);
 
-const program = buildProgram({ stdout: discard(), stderr: discard() } as never);
+const program = await buildProgram({ stdout: discard(), stderr: discard() } as never, commandTable);
+
 /** The flags that a command has for itself. */
 const ownFlags = program.commands
   .filter((command) => !measuring.has(command.name()) && command.name() !== "serve")

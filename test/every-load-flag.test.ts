@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { InferyardError } from "../src/errors.ts";
+import { commands as commandTable } from "../src/cli/command-table.ts";
 import { buildProgram, run } from "../src/cli/main.ts";
 import type { Backend } from "../src/backend.ts";
 import { onnx } from "../src/backends/onnx/index.ts";
@@ -102,7 +103,9 @@ beforeAll(async () => {
     cpSync(bert, pooled, { recursive: true });
     cpSync(`${sharedData}all-MiniLM-L6-v2/1_Pooling`, join(pooled, "1_Pooling"), { recursive: true });
     const modules = ["Transformer", "Pooling"].map((type, idx) => ({
-      ...{ idx, name: String(idx), path: idx === 0 ? "" : "1_Pooling" },
+      idx,
+      name: String(idx),
+      path: idx === 0 ? "" : "1_Pooling",
       type: `sentence_transformers.models.${type}`,
     }));
     writeFileSync(join(pooled, "modules.json"), JSON.stringify(modules));
@@ -186,7 +189,7 @@ async function outcome(args: readonly string[], seesSettings: boolean): Promise<
   const { code, stdout, stderr } = await line(args, {
     directory: folder,
     environment: { INFERYARD_HOST: "inline" },
-    ...(args.some((word) => word.startsWith("hf:")) ? { signal: AbortSignal.timeout(500) } : {}),
+    ...(args[0] === "verify" && args[1] === "hf:owner/model" ? { signal: AbortSignal.timeout(1000) } : {}),
   });
   const changing = /^\{"level".*$|"(?:id|at|milliseconds)":[^,}]+|\d+(?:\.\d+)? m?s\b|\d+\.\d GB|127\.0\.0\.1:\d+/gm;
   const plain = (text: string): string => text.replaceAll(changing, "");
@@ -202,9 +205,10 @@ async function outcome(args: readonly string[], seesSettings: boolean): Promise<
   };
 }
 
+const program = await buildProgram({ stdout: discard(), stderr: discard() } as never, commandTable);
+
 const [skip, title] = needsData("the flags of loading");
 describe.skipIf(skip)(title, () => {
-  const program = buildProgram({ stdout: discard(), stderr: discard() } as never);
   const withFlags = program.commands.filter(({ options }) => options.some(({ long }) => long === "--threads"));
 
   it("are those of the commands listed here", () => {
@@ -261,7 +265,6 @@ const measuringFlags: Readonly<
 };
 
 describe.skipIf(skip)("the flags of measuring", () => {
-  const program = buildProgram({ stdout: discard(), stderr: discard() } as never);
   const own = Object.keys(measuringFlags).flatMap((name) => {
     const options = program.commands.find((command) => command.name() === name)?.options ?? [];
     const names = options.flatMap(({ long }) => (typeof long === "string" ? [long] : []));
@@ -297,7 +300,6 @@ describe.skipIf(skip)("--batch-tokens", () => {
   };
 
   it("is a flag of these commands, and of those that measure", () => {
-    const program = buildProgram({ stdout: discard(), stderr: discard() } as never);
     const having = program.commands.filter(({ options }) => options.some(({ long }) => long === "--batch-tokens"));
     expect(having.map((command) => command.name()).sort()).toEqual([...Object.keys(lines), "bench", "tune"].sort());
   });

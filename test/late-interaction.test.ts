@@ -99,7 +99,7 @@ describe.skipIf(skip)(title, () => {
     expect(manifest.text?.lateInteraction).toMatchObject({
       query: { marker: "[CLS]", maxTokens: 8 },
       document: { marker: "[SEP]", maxTokens: 40 },
-      expandQueries: true,
+      expansion: { length: 8, attend: false },
     });
     expect(manifest.text?.lateInteraction?.skippedWords).toHaveLength(32);
     const { embeddings, dimensions, tokens } = await runtime.embed("a cat.", { model });

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Runtime, createRuntime } from "inferyard";
 import { pack } from "../src/models/aimod/pack.ts";
+import { inferyard } from "./fixtures/command-line.ts";
 import { miniLmGoldens, needsData, sharedData, worst } from "./shared-data.ts";
 
 const miniLm = `${sharedData}all-MiniLM-L6-v2`;
@@ -173,5 +174,33 @@ describe.skipIf(skip)(name, async () => {
     });
     expect(outputs["last_hidden_state"]?.shape).toEqual([1, inputIds.length, 384]);
     await handle.dispose();
+  });
+});
+
+describe("a package of a language model", () => {
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "inferyard-llm-"));
+    const json = { project_name: "writer", framework: "llm", version: "1", created_at: "now", model_file: "model.onnx" };
+    await writeFile(join(folder, "metadata.json"), JSON.stringify(json));
+    await writeFile(join(folder, "model.onnx"), "never read");
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it.each([["show"], ["explain"], ["embed", "a text", "--model"]])("%s refuses it by its framework", async (...words) => {
+    const { code, stderr } = await inferyard([...words, folder]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /framework: "llm" is a language model that generates text, which is not built yet \[MODEL_UNSUPPORTED\]/,
+    );
+  });
+
+  it("so does the library", async () => {
+    const runtime = await createRuntime({ host: "inline" });
+    const refused = expect.objectContaining({ code: "MODEL_UNSUPPORTED" });
+    await expect(runtime.explain(folder)).rejects.toEqual(refused);
+    await expect(runtime.load(folder)).rejects.toEqual(refused);
+    await expect(runtime.embed("a text", { model: folder })).rejects.toEqual(refused);
+    await runtime.dispose();
   });
 });

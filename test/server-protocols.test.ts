@@ -219,3 +219,45 @@ it("docs/reference/http.md lists the routes there are, in the words of the OpenA
   const listed = page.split("\n").filter((line) => /^\| `[A-Z]+ \//.test(line));
   expect(listed.toSorted()).toEqual(routes.toSorted());
 });
+
+const [skipOthers, othersTitle] = needsData("the routes of Cohere, Infinity and KServe's V1 protocol");
+describe.skipIf(skipOthers)(othersTitle, () => {
+  it("/v2/embed gives sentence-transformers' goldens", async () => {
+    const golden = miniLmGoldens().filter(({ inputIds }) => inputIds.length < 200);
+    const { body } = await post<{ embeddings: { float: number[][] }; meta: { billed_units: { input_tokens: number } } }>(
+      "/v2/embed",
+      {
+        model: "minilm@onnx:cpu",
+        texts: golden.map(({ text }) => text),
+        input_type: "search_query",
+      },
+    );
+    for (const [index, vector] of body.embeddings.float.entries())
+      expect(worst(Float32Array.from(vector), golden[index]!.normalized)).toBeLessThan(1e-5);
+    expect(body.meta.billed_units.input_tokens).toBe(golden.reduce((sum, { inputIds }) => sum + inputIds.length, 0));
+  });
+
+  it("/classify gives the library's labels, and logits when asked", async () => {
+    const input = ["I love it", "I hate it"];
+    for (const raw of [false, true]) {
+      const { results, tokens } = await runtime.classify(input, { model: models.nli, ...(raw ? { activation: "none" } : {}) });
+      const { body } = await post<Record<string, unknown>>("/classify", { model: "nli", input, raw_scores: raw });
+      const total = tokens.reduce((sum, count) => sum + count, 0);
+      expect(body).toMatchObject({
+        object: "classify",
+        data: results.map((list) => list.map(({ label, score }) => ({ label, score }))),
+        usage: { prompt_tokens: total, total_tokens: total },
+      });
+    }
+  });
+
+  it(":predict scores pairs, and labels texts", async () => {
+    const pairs = documents.map((document) => [query, document]);
+    const { results } = await runtime.rerank(query, documents, { model: models.scorer });
+    const scores = [...results].sort((a, b) => a.index - b.index).map(({ score }) => score);
+    expect((await post("/v1/models/scorer:predict", { instances: pairs })).body).toEqual({ predictions: scores });
+    const { results: labels } = await runtime.classify(documents, { model: models.nli });
+    const best = labels.map(([first]) => ({ label: first!.label, score: first!.score }));
+    expect((await post("/v1/models/nli:predict", { instances: documents })).body).toEqual({ predictions: best });
+  });
+});

@@ -8,49 +8,35 @@ export function formatReport({ machine, load, workload, contenders, comparison, 
     ["load", describeLoad(load)],
     ...contenders.map(({ name, what }) => [name, what]),
     ["work", `one text of 16 or of 128 tokens; ${workload.bulk.length} texts of 8 to 256, ${workload.bulkTokens} tokens`],
-    [
-      "rounds",
-      `${workload.latencyRounds} of single texts, ${workload.bulkRounds} of bulk; each contender in a fresh process, in turn`,
-    ],
+    ["rounds", "each contender in a fresh process; one text: slices of calls in turn"],
     ["time", `${minutes.toFixed(1)} minutes`],
   ];
   const heading = facts.map(([name, value]) => `${name.padEnd(14)}${value}`);
-  return [...heading, ...comparison.map(formatPrecision)].join("\n");
+  return [...heading, ...comparison.map((each) => formatPrecision(each, workload))].join("\n");
 }
 
-function formatPrecision({ precision, latency, bulk, ratios, agreement }) {
-  const single = latency.map(({ contender, work, milliseconds, min }) => [
-    `${contender}, one text of ${work}`,
+function formatPrecision({ precision, times, ratios, agreement }, workload) {
+  const figures = times.map(({ kind, contender, mode, rounds, milliseconds }) => [
+    `${contender}, ${kind}, ${mode}`,
     milliseconds.median.toFixed(2),
-    range(milliseconds, 2),
-    min.toFixed(2),
+    `${milliseconds.min.toFixed(2)} - ${milliseconds.max.toFixed(2)}`,
+    String(rounds),
+    (((kind === "bulk" ? workload.bulk.length : 1) * 1000) / milliseconds.median).toFixed(0),
   ]);
-  const many = bulk.map(({ contender, mode, seconds, texts, megabytes }) => [
-    `${contender}, ${mode}`,
-    seconds.median.toFixed(2),
-    range(seconds, 2),
-    (texts / seconds.median).toFixed(0),
-    megabytes.toFixed(0),
-  ]);
-  const compared = ratios.map(({ name, work, ratio, aim, met }) => [
-    `${name}, ${work}`,
-    ratio.median.toFixed(3),
-    range(ratio, 3),
+  const compared = ratios.map(({ name, rounds, ratio, low, high, aim, verdict }) => [
+    name,
+    ratio.toFixed(3),
+    `${low.toFixed(3)} - ${high.toFixed(3)}`,
+    String(rounds),
     aim ?? "",
-    met === undefined ? "" : met ? "met" : "missed",
+    verdict ?? "",
   ]);
   return [
     `\n${precision}`,
-    formatTable(["one text", "ms", "rounds", "best call"], single),
+    formatTable(["median of rounds", "ms", "range", "rounds", "texts/s"], figures),
     "",
-    formatTable(["bulk", "s", "rounds", "texts/s", "RSS MB"], many),
-    "",
-    formatTable(["ratio, round by round", "median", "rounds", "aim", ""], compared),
+    formatTable(["ratio of times, by round", "mean", "95 % interval", "rounds", "aim", ""], compared),
     "",
     `lowest cosine with raw: ${agreement.map(({ contender, lowestCosine }) => `${contender} ${lowestCosine.toFixed(6)}`).join(", ")}`,
   ].join("\n");
-}
-
-function range({ min, max }, digits) {
-  return `${min.toFixed(digits)} - ${max.toFixed(digits)}`;
 }

@@ -1,21 +1,25 @@
-// What every contender computes, and how often.
+// What every contender computes in a round.
 import { mixedLengths, textsOfLengths } from "../texts.mjs";
 
-// Three to four minutes where nothing else runs (two cores): transformers.js's batches of 32 are two thirds of it.
-const full = { latencyRounds: 5, bulkRounds: 3, shortCalls: 200, longCalls: 40, bulkTexts: 320 };
-const quick = { latencyRounds: 2, bulkRounds: 1, shortCalls: 80, longCalls: 20, bulkTexts: 160 };
 const variety = 16; // different texts of one length
+const bulkTexts = 128; // more than the 8,192 tokens from which Inferyard loads replicas
 
-export function makeWorkload(isQuick) {
-  const size = isQuick ? quick : full;
-  const lengths = [...Array(variety).fill(16), ...Array(variety).fill(128), ...mixedLengths(size.bulkTexts)];
+export function makeWorkload() {
+  const lengths = [...Array(variety).fill(16), ...Array(variety).fill(128), ...mixedLengths(bulkTexts)];
   const texts = textsOfLengths(lengths);
   const bulkTokens = lengths.slice(2 * variety).reduce((sum, length) => sum + length, 0);
   return {
-    ...size,
     bulkTokens,
     short: texts.slice(0, variety),
     long: texts.slice(variety, 2 * variety),
     bulk: texts.slice(2 * variety),
+    slices: {
+      count: 8, // of each contender in one round
+      warmUp: 10, // calls
+      works: [
+        ["16 tokens", "short", 20],
+        ["128 tokens", "long", 5],
+      ],
+    },
   };
 }

@@ -49,6 +49,8 @@ import type {
   ChunkResult,
   ClassifyRequest,
   ClassifyResult,
+  EmbedOutputsRequest,
+  EmbedOutputsResult,
   EmbedRequest,
   EmbedResult,
   EmbedSparseRequest,
@@ -115,6 +117,11 @@ export class Runtime extends ModelRuntime {
   }
 
   /**
+   * Embeds texts in several forms at once: dense, sparse, multi-vector (a vector per token). A model that gives several, as BGE-M3 does, is run once for all.
+   * Throws MODEL_UNSUPPORTED for a form that the model does not give.
+   */
+  embed(texts: string | readonly string[], request: EmbedOutputsRequest): Promise<EmbedOutputsResult>;
+  /**
    * Embeds texts: one float32 vector of `dimensions` numbers per text (task `feature-extraction`). A model given by reference
    * is loaded if necessary and released afterwards. Throws INPUT_INVALID for unknown options, and what loading throws.
    */
@@ -123,14 +130,14 @@ export class Runtime extends ModelRuntime {
   embed(texts: string | readonly string[], request: QuantizedEmbedRequest): Promise<QuantizedEmbedResult>;
   async embed(
     texts: string | readonly string[],
-    request: EmbedRequest | QuantizedEmbedRequest = {},
-  ): Promise<EmbedResult | QuantizedEmbedResult> {
+    request: EmbedRequest | QuantizedEmbedRequest | EmbedOutputsRequest = {},
+  ): Promise<EmbedResult | QuantizedEmbedResult | EmbedOutputsResult> {
     return this.#perform(embeddingTask, toList(texts), request);
   }
 
   /**
-   * Embeds texts as sparse vectors: weights of vocabulary tokens (SPLADE, Formal et al. 2021). Needs a model with a
-   * masked-language-model head.
+   * Embeds texts as sparse vectors: weights of vocabulary tokens. Needs a model with a masked-language-model head (SPLADE, Formal et al. 2021), the sparse
+   * head of BGE-M3, or a sparse autoencoder (CSR).
    */
   async embedSparse(texts: string | readonly string[], request: EmbedSparseRequest): Promise<EmbedSparseResult> {
     return this.#perform(sparseEmbeddingTask, toList(texts), request);
@@ -310,14 +317,14 @@ export class Runtime extends ModelRuntime {
   async #encoder(handle: ModelHandle): Promise<Encoder> {
     const tokenizer = await this.tokenizer(handle);
     const { manifest, inputs, outputs } = handle;
-    const postPooling = () => this.#tokenizers.getPostPooling(textSettings(manifest));
+    const loadModules = this.#tokenizers.getModules.bind(this.#tokenizers);
     const run = handle.run.bind(handle);
     const encoder = {
       manifest,
       tokenizer,
       inputs,
       outputs,
-      postPooling,
+      loadModules,
       run,
       replicas: () => handle.replicas(),
       ...this.#batchesOf(handle),

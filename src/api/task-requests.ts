@@ -8,8 +8,10 @@ import type { ChunkedText } from "../tasks/chunking/chunk.ts";
 import type { ChunkOptions } from "../tasks/chunking/chunk-options.ts";
 import type { ClassifyOptions } from "../tasks/classification/classify-options.ts";
 import type { EmbedOptions, QuantizedEmbedOptions } from "../tasks/embedding/embed-options.ts";
-import type { SparseEmbeddings } from "../tasks/sparse-embedding/embed-sparse.ts";
+import type { SparseEmbeddings } from "../tasks/sparse-embedding/sparse-vectors.ts";
 import type { EmbedSparseOptions } from "../tasks/sparse-embedding/embed-sparse-options.ts";
+import type { EmbedOutputsOptions } from "../tasks/embedding/output-options.ts";
+import type { EmbeddingOutputs } from "../tasks/sparse-embedding/embed-outputs.ts";
 import type { Embeddings } from "../tasks/embedding/embeddings.ts";
 import type { ExtractedFields } from "../tasks/extraction/extract.ts";
 import type { ExtractOptions } from "../tasks/extraction/extract-options.ts";
@@ -78,6 +80,15 @@ export interface QuantizedEmbedResult extends Omit<EmbedResult, "embeddings">, Q
   readonly precision: QuantizedPrecision;
 }
 
+/** Options of `embed` with `outputs`. */
+export interface EmbedOutputsRequest extends EmbedOutputsOptions, ModelOptions {
+  /** Reference of the model, or a handle from `load`. Default: "builtin". */
+  readonly model?: string | ModelHandle;
+}
+
+/** Result of `embed` with `outputs`: dense vectors, sparse vectors and token vectors of each text, as far as they were asked for. */
+export interface EmbedOutputsResult extends EmbeddingOutputs, TaskRun {}
+
 /** Options of `classify`. */
 export interface ClassifyRequest extends ClassifyOptions, ModelOptions {
   /** Reference of the model, or a handle from `load`. */
@@ -98,7 +109,7 @@ export interface EmbedSparseResult extends SparseEmbeddings, TaskRun {}
 
 /** Options of `rerank`. */
 export interface RerankRequest extends RerankOptions, ModelOptions {
-  /** Reference or handle of a cross-encoder, or of an embedding model, which ranks by cosine similarity. Default: "builtin". */
+  /** Reference or handle of a cross-encoder, of a model with token vectors, which ranks by MaxSim, or of an embedding model, by cosine similarity. Default: "builtin". */
   readonly model?: string | ModelHandle;
 }
 

@@ -1,14 +1,15 @@
 /** The command line as a function from arguments to an exit code. */
 import { Command, CommanderError } from "commander";
 import { InferyardError, errorKinds, messageOf } from "../errors.ts";
-import { commands } from "./command-table.ts";
+import { type CommandEntry, commands } from "./command-table.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
 import { version } from "../version.ts";
 
 /** Runs one command. Returns the exit code: 0 success, 1 failure, 2 wrong usage, 130 interrupted by Ctrl-C. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
-  const program = buildProgram(terminal);
   try {
+    const named = commands.filter(({ name }) => args.includes(name));
+    const program = await buildProgram(terminal, named.some(({ readsOthers }) => readsOthers) ? commands : named);
     await program.parseAsync([...args], { from: "user" });
     return 0;
   } catch (error) {
@@ -17,8 +18,11 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-/** The program with all commands and options. */
-export function buildProgram(terminal: Terminal): Command {
+/**
+ * The program with all commands. `defined`: those that get their arguments, flags and actions; the others have a name and a description alone, for the
+ * help text and for suggestions.
+ */
+export async function buildProgram(terminal: Terminal, defined: readonly CommandEntry[]): Promise<Command> {
   const program = new Command("inferyard")
     .description("Runs a model on the engine of this machine that fits, proves that it did, and says why.")
     .version(version, "--version", "print the version")
@@ -29,7 +33,11 @@ export function buildProgram(terminal: Terminal): Command {
     .exitOverride()
     .showHelpAfterError("(inferyard <command> --help shows every option)")
     .configureOutput({ writeOut: (text) => terminal.stdout.write(text), writeErr: (text) => terminal.stderr.write(text) });
-  for (const add of commands) add(program, terminal);
+  const definitions = new Map(await Promise.all(defined.map(async ({ name, load }) => [name, await load()] as const)));
+  for (const { name, description } of commands) {
+    const command = program.command(name).description(description);
+    definitions.get(name)?.(command, terminal);
+  }
   for (const command of program.commands) {
     command.copyInheritedSettings(program);
     for (const option of program.options) if (option.long !== "--version") command.addOption(option);

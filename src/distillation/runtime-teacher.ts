@@ -26,7 +26,7 @@ export async function runtimeTeacher(runtime: Runtime, handle: ModelHandle): Pro
     tokenizer,
     inputs,
     outputs,
-    postPooling: async () => postPooling,
+    loadModules: async () => postPooling,
     run: handle.run.bind(handle),
     replicas: () => handle.replicas(),
   };

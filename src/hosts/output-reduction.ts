@@ -11,6 +11,11 @@ import { toFloat32 } from "../formats/floats/to-float32.ts";
 export type Reduction =
   /** Gives [batch, values]: the maximum over the first `lengths[row]` tokens of each row, at least 0. */
   | { readonly kind: "highest"; readonly lengths: readonly number[] }
+  /**
+   * Gives [batch, values]: the sum over the first `lengths[row]` tokens of each row of log(1 + relu(x)); with `times` 2 of log(1 + log(1 + relu(x))).
+   * Summed in double precision.
+   */
+  | { readonly kind: "log1p-sum"; readonly lengths: readonly number[]; readonly times: 1 | 2 }
   /** Gives [batch, values]: the mean over the tokens of `ranges[row]`, summed in double precision; zeros for an empty range. */
   | { readonly kind: "mean"; readonly ranges: readonly TokenRange[] }
   /** Gives [positions, values]: the values of these tokens only. */
@@ -46,14 +51,18 @@ function reduce(name: string, output: Tensor, reduction: Reduction): Tensor {
   if (output.shape.length !== 3)
     throw reductionMismatch(name, `its shape is [${output.shape.join(", ")}], not [batch, tokens, values]`);
   const data = toFloat32(output);
-  if (reduction.kind === "highest") {
+  if (reduction.kind === "highest" || reduction.kind === "log1p-sum") {
     const { lengths } = reduction;
     if (lengths.length !== batch || lengths.some((length) => !isWithin(length, tokens + 1)))
       throw reductionMismatch(name, `${lengths.length} lengths do not fit a batch of ${batch} rows of ${tokens} tokens`);
-    const highest = new Float32Array(batch * values);
-    for (const [row, length] of lengths.entries())
-      accumulateMax(highest.subarray(row * values, (row + 1) * values), data, row * tokens * values, length);
-    return { dataType: "float32", shape: [batch, values], data: highest };
+    const reduced = new Float32Array(batch * values);
+    for (const [row, length] of lengths.entries()) {
+      const start = row * tokens * values;
+      const target = reduced.subarray(row * values, (row + 1) * values);
+      if (reduction.kind === "highest") accumulateMax(target, data, start, length);
+      else target.set(sumOfLogs(data.subarray(start, start + length * values), values, reduction.times));
+    }
+    return { dataType: "float32", shape: [batch, values], data: reduced };
   }
   if (reduction.kind === "mean") {
     const { ranges } = reduction;
@@ -101,6 +110,18 @@ function accumulateMax(highest: Float32Array, data: Float32Array, start: number,
       if (!(value <= best || Number.isNaN(best))) highest[index] = value;
     }
   }
+}
+
+/** Sum over the tokens of `data`, `[tokens, values]`. NaN is propagated. */
+function sumOfLogs(data: Float32Array, values: number, times: 1 | 2): Float64Array {
+  const sum = new Float64Array(values);
+  for (let start = 0; start < data.length; start += values) {
+    for (let index = 0; index < values; index += 1) {
+      const once = Math.log1p(Math.max(0, data[start + index] ?? 0));
+      sum[index] = (sum[index] ?? 0) + (times === 1 ? once : Math.log1p(once));
+    }
+  }
+  return sum;
 }
 
 function isWithin(index: number, end: number): boolean {

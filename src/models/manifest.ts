@@ -99,9 +99,9 @@ export interface TextSettings {
   readonly pooling?: Pooling;
   /** Whether pooling includes the tokens of the prompt (`include_prompt` of 1_Pooling). */
   readonly poolPrompt: boolean;
-  /** Modules that transform the vector of a text after pooling, in order. Absent: none. */
+  /** Modules that transform the vector of a text after pooling, or with `lateInteraction` that of each token, in order. Absent: none. */
   readonly vectorModules?: readonly VectorModule[];
-  /** Whether vectors are scaled to unit length, after all modules. */
+  /** Whether vectors are scaled to unit length, after all modules; with `lateInteraction` those of tokens. */
   readonly normalize: boolean;
   /** Prompt texts by name ("query", "document", ...). */
   readonly prompts: Readonly<Record<string, string>>;
@@ -111,18 +111,63 @@ export interface TextSettings {
   readonly similarity?: string;
   /** Settings of a late-interaction model (ColBERT). Absent for other models. */
   readonly lateInteraction?: LateInteraction;
+  /** How sparse vectors are made: the modules of a SparseEncoder. Absent for other models. */
+  readonly sparse?: SparseSettings;
+  /** Heads of BGE-M3 beside the dense vector. Absent for other models; an export with all heads in its graph needs none. */
+  readonly heads?: EmbeddingHeads;
+}
+
+/** How a SparseEncoder of sentence-transformers makes sparse vectors. */
+export interface SparseSettings {
+  /** "splade": SpladePooling on the logits of a masked language model. "auto-encoder": SparseAutoEncoder (CSR) on the vector of a text. */
+  readonly kind: "splade" | "auto-encoder";
+  /** How SpladePooling combines the weights of the tokens: their maximum, or their sum. */
+  readonly pooling: "max" | "sum";
+  /** Function from a logit to a weight: log(1 + relu(x)), or the logarithm of 1 plus that once more. */
+  readonly activation: "relu" | "log1p_relu";
+  /** The SparseAutoEncoder; empty with "splade". */
+  readonly modules: readonly VectorModule[];
+  /** Weights of tokens that make the vectors of queries instead (SparseStaticEmbedding in a Router). Absent: queries are read like documents. */
+  readonly queries?: { readonly modules: readonly VectorModule[]; readonly isDefault: boolean };
+}
+
+/** The heads of a BGE-M3 folder: linear layers on the token vectors, read from safetensors files. */
+export interface EmbeddingHeads {
+  /** sparse_linear.safetensors: the weight of a token. Empty if the file is not there. */
+  readonly sparse: readonly VectorModule[];
+  /** colbert_linear.safetensors: the vector of a token. Empty if the file is not there. */
+  readonly multiVector: readonly VectorModule[];
+  /** The folder as the user wrote it, for messages. */
+  readonly displayName: string;
 }
 
 /** How a late-interaction model encodes text, from PyLate's config_sentence_transformers.json or ColBERT's artifact.metadata. */
 export interface LateInteraction {
   readonly query: LateInteractionRole;
   readonly document: LateInteractionRole;
-  /** Whether queries are padded with mask tokens to `query.maxTokens`; the vectors of these tokens take part in the score (query augmentation). */
-  readonly expandQueries: boolean;
-  /** Whether the other tokens attend to those mask tokens. */
-  readonly attendExpansion: boolean;
-  /** Tokens of a document that the score (MaxSim) ignores: usually punctuation. */
+  /** How queries are filled up with a token whose vectors take part in the score (query augmentation). Absent: they are not. */
+  readonly expansion?: QueryExpansion;
+  /** Tokens that the score (MaxSim) ignores: usually punctuation. */
   readonly skippedWords: readonly string[];
+  /** The kinds of text in which it ignores them. */
+  readonly skippedIn: readonly ("query" | "document")[];
+  /**
+   * Whether the folder has the modules that follow the encoder. If not, only a graph with the output `contextual` can be used, which computes them
+   * itself.
+   */
+  readonly hasModules: boolean;
+  /** Whether a score is divided by the number of query vectors (`similarity_fn_name` "meanmaxsim"). */
+  readonly meanScore: boolean;
+}
+
+/** Query augmentation of a late-interaction model. */
+export interface QueryExpansion {
+  /** Length in tokens up to which a query is filled. */
+  readonly length: number;
+  /** Whether the other tokens attend to those that are added. */
+  readonly attend: boolean;
+  /** The token that is added. Absent: the tokenizer's mask token. */
+  readonly token?: string;
 }
 
 /** How a late-interaction model encodes one kind of text: queries or documents. */
@@ -133,7 +178,10 @@ export interface LateInteractionRole {
   readonly maxTokens?: number;
 }
 
-/** A module of sentence-transformers that transforms the vector of a text: a linear layer with an activation, a layer norm, or scaling to unit length. */
+/**
+ * A module of sentence-transformers that transforms a vector: a linear layer with an activation, a layer norm, scaling to unit length, a sparse
+ * autoencoder (Wen et al. 2025), or a factor for each component.
+ */
 export type VectorModule =
   | {
       readonly kind: "dense";
@@ -143,8 +191,25 @@ export type VectorModule =
       /** Whether `linear.bias` is added. */
       readonly bias: boolean;
       readonly activation: DenseActivation;
+      /** What is added to the output: the input, or `residual.weight` times the input. Absent: nothing. */
+      readonly residual?: "identity" | "linear";
+      /** What precedes "weight" and "bias" in the names of the tensors. Default: "linear.". */
+      readonly prefix?: "";
     }
   | { readonly kind: "layer-norm"; readonly weights: ModuleWeights; readonly features: number }
+  | {
+      readonly kind: "auto-encoder";
+      readonly weights: ModuleWeights;
+      /** Name of the tensor with the encoder's weights, `[outFeatures, inFeatures]`. */
+      readonly encoder: string;
+      readonly inFeatures: number;
+      readonly outFeatures: number;
+      /** Number of components that are kept, the largest. */
+      readonly kept: number;
+      /** Whether the input is standardized to mean 0 and standard deviation 1. */
+      readonly standardize: boolean;
+    }
+  | { readonly kind: "scale"; readonly weights: ModuleWeights; readonly features: number }
   | { readonly kind: "normalize" };
 
 /** Activations under the names of torch.nn; GELU is the exact one, not its tanh approximation. */

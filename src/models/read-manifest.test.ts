@@ -498,10 +498,10 @@ describe("folders", () => {
         /works on "token_embeddings"/,
       ],
       [
-        "Dense with a residual",
-        withDense({ in_features: 2, out_features: 2, use_residual: true }),
-        "MODEL_UNSUPPORTED",
-        /use_residual/,
+        "Dense with a residual that has no weights",
+        withDense({ in_features: 2, out_features: 1, use_residual: "yes" }),
+        "MODEL_INVALID",
+        /"use_residual" is neither true nor false/,
       ],
       [
         "an activation of the model's own",

@@ -82,6 +82,20 @@ export class ModelHandle {
     return this.#resident;
   }
 
+  /**
+   * Sets how long the model stays in memory once nobody uses it, in milliseconds, instead of the setting `keepAlive`: 0 unloads it as soon as it is
+   * unused, Infinity keeps it until it is unloaded by name or evicted for memory. The last call counts, for all users of the model, until it is
+   * unloaded. Without effect on models of strategy "eager" or "pinned". Throws INPUT_INVALID for a negative number.
+   */
+  setKeepAlive(milliseconds: number): void {
+    if (!(milliseconds >= 0)) {
+      throw new InferyardError("INPUT_INVALID", `a keep-alive of ${milliseconds} ms is not possible`, {
+        remedy: "give 0 or more milliseconds, or Infinity",
+      });
+    }
+    this.#held.lease.setKeepAlive(milliseconds);
+  }
+
   /** Releases the handle. The model itself stays for `keepAlive`, so that the next load is fast. */
   async dispose(): Promise<void> {
     this.#released = true;
@@ -102,8 +116,13 @@ export class ModelHandle {
   }
 
   get #resident(): ResidentModel {
+    return this.#held.lease.item;
+  }
+
+  /** The lease. Throws DISPOSED if the handle was released. */
+  get #held(): LeasedModel {
     if (this.#released)
       throw new InferyardError("DISPOSED", `this handle on ${this.reference} was disposed`, { remedy: "load it again" });
-    return this.#lease.lease.item;
+    return this.#lease;
   }
 }

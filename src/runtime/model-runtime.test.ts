@@ -367,10 +367,19 @@ describe("a memory budget", () => {
 
   it("reports what each model holds and what the limits are", async () => {
     const { runtime } = start([scriptedBackend("onnx")], { maxMemory: "1GB", maxDeviceMemory: { cuda: "2GB" } });
-    await runtime.load(model);
+    const { decision } = await runtime.load(model);
     expect(runtime.memory()).toEqual({
       limits: { bytes: { memory: 1e9, "cuda:0": 2e9 }, models: null },
-      models: [{ reference: model, target: "onnx:cpu", state: "in use (1 user)", bytes: { memory: 8 }, measure: "allocated" }],
+      models: [
+        {
+          reference: model,
+          target: "onnx:cpu",
+          decision: decision.id,
+          state: "in use (1 user)",
+          bytes: { memory: 8 },
+          measure: "allocated",
+        },
+      ],
     });
     await runtime.dispose();
     const free = start([scriptedBackend("onnx")]);

@@ -208,12 +208,14 @@ export class ModelRuntime {
     return {
       limits:
         limits === undefined ? null : { bytes: limits.bytes, models: Number.isFinite(limits.models) ? limits.models : null },
-      models: this.#residency.entries().map(({ reference, state, item }) => {
+      models: this.#residency.entries().map(({ reference, state, expiresAt, item }) => {
         const { measure } = item.loaded.model.memory;
         return {
           reference,
           target: formatTarget(item.loaded.target),
+          decision: item.loaded.decision.id,
           state,
+          expiresAt,
           bytes: item.heldMemory,
           measure: measure === "weights" ? "estimated" : measure,
         };

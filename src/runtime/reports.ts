@@ -13,8 +13,15 @@ export interface MemoryReport {
 export interface ModelMemory {
   readonly reference: string;
   readonly target: string;
+  /** Id of the decision that placed it. */
+  readonly decision: string;
   /** State of the model: "idle", "in use (2 users)", "pinned, idle", ... */
   readonly state: string;
+  /**
+   * When its keep-alive ends and it is unloaded, in milliseconds since 1970; counted from now while it is in use. null: it has no keep-alive, and
+   * stays until it is unloaded by name or evicted.
+   */
+  readonly expiresAt: number | null;
   /** Bytes by memory pool: "memory" is the machine's, devices are named as in a target. Replicas are included. */
   readonly bytes: MemoryAmounts;
   /** How the bytes were obtained: see `TensorModel.memory`; "estimated" if the engine does not report them. */

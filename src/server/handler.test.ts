@@ -119,3 +119,61 @@ describe("the default model", () => {
     expect([wrong.status, await wrong.json()]).toMatchObject([404, { error: { code: "MODEL_NOT_FOUND" } }]);
   });
 });
+
+describe("what HTTP clients expect of any server", () => {
+  const ask = async (path: string, init: RequestInit = {}): Promise<[status: number, body: string, headers: Headers]> => {
+    const response = await handlerWith()(new Request(`http://localhost${path}`, init));
+    return [response.status, await response.text(), response.headers];
+  };
+
+  it.each([
+    ["GET", "/api/embed", "POST, OPTIONS"],
+    ["DELETE", "/v1/models/builtin", "GET, HEAD, OPTIONS"],
+    ["PUT", "/api/explain", "GET, POST, HEAD, OPTIONS"],
+    ["POST", "/metrics", "GET, HEAD, OPTIONS"],
+    ["PATCH", "/v2/models/builtin/infer", "POST, OPTIONS"],
+  ])("%s %s is refused with the methods there are, and OPTIONS tells them", async (method, path, allow) => {
+    const [status, body, headers] = await ask(path, { method });
+    expect([status, headers.get("allow")]).toEqual([405, allow]);
+    expect(body.toUpperCase()).toContain("METHOD");
+    const [options, none, told] = await ask(path, { method: "OPTIONS" });
+    expect([options, none, told.get("allow")]).toEqual([204, "", allow]);
+  });
+
+  it.each(["/api/nothing", "/nothing", "/v1/nothing", "/v2/nothing"])(
+    "%s is no route, which is not a model that is missing",
+    async (path) => {
+      const [status, body] = await ask(path, { method: "POST", body: "{}" });
+      expect(status).toBe(404);
+      expect(body).toMatch(/there is no route/);
+      expect(body).not.toMatch(/model_not_found/i);
+    },
+  );
+
+  it.each(["/api/embed/", "//api/embed", "/api//embed//", "/v1/embeddings/"])(
+    "%s is the route without the slashes that matter not",
+    async (path) => {
+      const body = JSON.stringify({ input: "a cat", model: "builtin" });
+      expect((await ask(path, { method: "POST", headers: { "content-type": "application/json" }, body }))[0]).toBe(200);
+    },
+  );
+
+  it.each([{}, { "content-type": "application/x-www-form-urlencoded" }])(
+    "JSON is taken where its type is not said, or is what curl says: %j",
+    async (headers) => {
+      const bytes = new TextEncoder().encode('{"input":"a cat","dimensions":3}');
+      expect((await ask("/api/embed", { method: "POST", headers, body: bytes }))[1]).toContain("embeddings");
+      const [status, text] = await ask("/api/embed", { method: "POST", headers, body: new TextEncoder().encode("input=a") });
+      expect([status, text]).toEqual([400, expect.stringContaining("INPUT_INVALID")]);
+    },
+  );
+
+  it("every route of the document has a name of its own", async () => {
+    const [, body] = await ask("/openapi.json");
+    const { paths } = JSON.parse(body) as { paths: Record<string, Record<string, { operationId?: string }>> };
+    const names = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));
+    expect(names).toContain("post_v2_models_model_infer");
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => !/^[a-z][a-z0-9_]*$/.test(name ?? ""))).toEqual([]);
+  });
+});

@@ -2,7 +2,7 @@
 import { InferyardError } from "../errors.ts";
 import type { Runtime } from "../api/runtime.ts";
 import { version } from "../version.ts";
-import { createRoutes } from "./http/routes.ts";
+import { addOtherMethods, createRoutes, nameRoutes } from "./http/routes.ts";
 import { dashboardRoutes } from "./observability/dashboard/index.ts";
 import { handleProtocolError, protocols } from "./protocols/index.ts";
 import { RecentRequests } from "./observability/dashboard/recent-requests.ts";
@@ -79,7 +79,9 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
   const app = createRoutes(handleProtocolError);
   app.notFound((context) =>
     handleProtocolError(
-      new InferyardError("MODEL_NOT_FOUND", `there is no route ${context.req.method} ${context.req.path}`),
+      new InferyardError("ROUTE_NOT_FOUND", `there is no route ${context.req.path}`, {
+        remedy: "GET /openapi.json describes the routes there are",
+      }),
       context,
     ),
   );
@@ -93,10 +95,12 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
   app.route("/", healthRoutes(service, readiness));
   app.route("/", dashboardRoutes(service, recent));
   for (const { routes } of protocols) app.route("/", routes(service, readiness));
+  nameRoutes(app);
   app.doc31("/openapi.json", {
     openapi: "3.1.0",
     info: { title: "Inferyard", version, description: "Models over HTTP" },
   });
+  addOtherMethods(app);
   const handle = async (request: Request, connection: ConnectionInfo = {}): Promise<Response> => app.fetch(request, connection);
   return Object.assign(handle, {
     service,

@@ -33,6 +33,8 @@ interface Server {
   readonly records: RequestRecord[];
   /** Requests for /big whose answer was made, and how many of them were under way at once at most. */
   readonly made: { count: number; maxAtOnce: number };
+  /** Signals of the requests for /late, which are answered after a moment, and /never, which are not. */
+  readonly aborts: Map<string, AbortSignal>;
 }
 
 /** The real handler, with a route /big?size=BYTES in front of it, whose answers cost no time to compute. */
@@ -42,13 +44,20 @@ async function serve(options: ListenOptions = {}, handlerOptions: HandlerOptions
     request: (record: RequestRecord) => void records.push(record),
     event: () => {},
     budget: () => {},
+    startup: () => {},
     ignoredVariables: () => {},
   };
   const real = createHandler(runtime, { drainTimeout: 0, log, ...handlerOptions });
   const made = { count: 0, maxAtOnce: 0 };
+  const aborts = new Map<string, AbortSignal>();
   let running = 0;
   const answer = async (...[request, connection]: Parameters<Handler>): Promise<Response> => {
     const { pathname, searchParams } = new URL(request.url);
+    if (pathname === "/late" || pathname === "/never") {
+      aborts.set(pathname, request.signal);
+      await (pathname === "/late" ? sleep(400) : once(request.signal, "abort"));
+      return new Response("late");
+    }
     if (pathname !== "/big" || connection?.refusal !== undefined) return real(request, connection);
     running += 1;
     made.count += 1;
@@ -60,7 +69,7 @@ async function serve(options: ListenOptions = {}, handlerOptions: HandlerOptions
   const { service, readiness, watchConnections } = real;
   const listening = await listen(Object.assign(answer, { service, readiness, watchConnections }), { port: 0, ...options });
   listeners.push(listening);
-  return { port: Number(new URL(listening.url).port), url: listening.url, listening, records, made };
+  return { port: Number(new URL(listening.url).port), url: listening.url, listening, records, made, aborts };
 }
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
@@ -315,4 +324,34 @@ it.each([
   const server = await serve();
   expect(await answerOf(silent(server, text))).toMatch(wanted);
   expect((await embedded(server)).status).toBe(200);
+});
+
+describe("a client that ends its side of the connection after its request", () => {
+  const post = (body: string, version = "1.1"): string =>
+    `POST /api/embed HTTP/${version}\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const halfClosed = (server: Server, text: string): Socket => {
+    const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
+    sockets.push(socket);
+    socket.end(text);
+    return socket;
+  };
+
+  it("gets its answer, at once or after interim answers, and then the connection closes", async () => {
+    const server = await serve();
+    expect(await answerOf(halfClosed(server, post('{"input":"a","dimensions":3}')))).toMatch(
+      /^HTTP\/1\.1 200 OK\r\n[^]*"embeddings":\[\[/,
+    );
+    const late = await answerOf(halfClosed(server, get("/late")));
+    expect(late).toMatch(/^(?:HTTP\/1\.1 100 Continue\r\n\r\n)+HTTP\/1\.1 200 OK\r\n[^]*late$/);
+  });
+
+  it("is found to have left if it has, and its request is aborted", async () => {
+    const server = await serve();
+    const socket = silent(server, get("/never"));
+    await until(() => server.aborts.has("/never"));
+    socket.destroy();
+    const signal = server.aborts.get("/never")!;
+    await until(() => signal.aborted);
+    expect(signal.aborted).toBe(true);
+  });
 });

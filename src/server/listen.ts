@@ -11,6 +11,7 @@ import type { Handler } from "./handler.ts";
 import { isLoopback } from "./http/access/origin.ts";
 import type { Connection } from "./http/sockets/connection.ts";
 import { Connections } from "./http/sockets/connections.ts";
+import { keepHalfClosed } from "./http/sockets/half-closed.ts";
 import { memoryShare } from "./http/sockets/memory-share.ts";
 import { meteredResponse } from "./http/sockets/metered-response.ts";
 import { UnreadResponses } from "./http/sockets/unread-responses.ts";
@@ -155,6 +156,7 @@ function startServer(
   };
   return new Promise((resolve, reject) => {
     const server = serve({ fetch, hostname, port, ...secure }, () => resolve(server)) as Server;
+    keepHalfClosed(server);
     server.prependListener("connection", (socket: Socket) => connections.accept(socket));
     if (tls !== undefined) server.prependListener("secureConnection", (socket: Socket) => connections.secure(socket));
     // Before the handler, which may have sent the head when later listeners run.

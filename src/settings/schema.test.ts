@@ -28,9 +28,9 @@ describe("what is published of the settings", () => {
 
   it("the defaults are settings one could write", () => expect(settingsSchema.parse(settingDefaults)).toEqual(settingDefaults));
 
-  it("the tables of docs/reference/configuration.md are made from the schema, the defaults and the flags: npm run schemas", () => {
+  it("the tables of docs/reference/configuration.md are made from the schema, the defaults and the flags: npm run schemas", async () => {
     const page = readFileSync(settingsPage, "utf8");
-    expect(page).toBe(withTables(page));
+    expect(page).toBe(await withTables(page));
     const rows = page.split("\n").flatMap((line) => /^\| `((?:server\.)?\w+)` \| `INFERYARD_/.exec(line)?.[1] ?? []);
     expect(rows).toEqual([...settingNames, ...Object.keys(serverFields).map((name) => `server.${name}`)]);
   });
@@ -39,6 +39,13 @@ describe("what is published of the settings", () => {
     const page = readFileSync(new URL("../../docs/reference/cli.md", import.meta.url), "utf8").replaceAll(/\s+/g, " ");
     const flags = addLoadFlags(new Command()).options.map(({ long }) => `\`${long}\``);
     expect(page).toContain(`: ${flags.join(", ")}; so does`);
+  });
+
+  it("docs/reference/cli.md names every flag of serve", () => {
+    const page = readFileSync(new URL("../../docs/reference/cli.md", import.meta.url), "utf8");
+    const section = page.split("\n## ").find((part) => part.startsWith("serve\n"));
+    const flags = addServerFlags(new Command()).options.flatMap(({ long }) => long ?? []);
+    expect(flags.filter((flag) => !section?.includes(`\`${flag}`))).toEqual([]);
   });
 
   it("every flag of serve that is a setting's is one of the section", () => {

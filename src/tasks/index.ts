@@ -9,8 +9,11 @@ export type { EmbedOptions, QuantizedEmbedOptions } from "./embedding/embed-opti
 export { type EmbeddingRanges, embeddingRanges } from "./embedding/quantization-ranges.ts";
 export type { QuantizedVectors, Scales } from "./embedding/quantize.ts";
 export type { QuantizedPrecision } from "./embedding/precisions.ts";
-export type { SparseEmbedding, SparseEmbeddings } from "./sparse-embedding/embed-sparse.ts";
+export type { SparseEmbedding, SparseEmbeddings } from "./sparse-embedding/sparse-vectors.ts";
 export type { EmbedSparseOptions } from "./sparse-embedding/embed-sparse-options.ts";
+export type { EmbeddingForm } from "./embedding/heads.ts";
+export type { EmbedOutputsOptions } from "./embedding/output-options.ts";
+export type { EmbeddingOutputs } from "./sparse-embedding/embed-outputs.ts";
 export type { Embeddings } from "./embedding/embeddings.ts";
 export type { TextPair } from "./shared/encode-pairs.ts";
 export type { Aggregation, Entities, Entity } from "./token-classification/entities.ts";

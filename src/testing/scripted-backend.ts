@@ -23,8 +23,8 @@ export interface ScriptedBackendOptions {
   readonly onLoad?: (model: ModelFiles, device: Device, options: LoadOptions) => void | Promise<void>;
   /** Computes the outputs of a run. Default: y = x + 1 for the input "x" of shape [2]. */
   readonly onRun?: (inputs: TensorMap) => TensorMap | Promise<TensorMap>;
-  /** The evidence of a loaded model. Default: ["the script says so"]. */
-  readonly evidence?: readonly string[];
+  /** The evidence of a loaded model, or a function that returns or refuses it. Default: ["the script says so"]. */
+  readonly evidence?: readonly string[] | ((device: Device) => Promise<readonly string[]>);
 }
 
 /** A fake backend without an engine, which records its calls, for tests of selection and loading. */
@@ -62,7 +62,7 @@ export function scriptedBackend(name: string, script: ScriptedBackendOptions = {
       throwIfAborted(options.signal);
       calls.push(`load ${device.type}`);
       await script.onLoad?.(model, device, options);
-      return scriptedModel(name, script, calls);
+      return scriptedModel(name, device, script, calls);
     },
     async dispose() {
       calls.push("dispose");
@@ -70,7 +70,7 @@ export function scriptedBackend(name: string, script: ScriptedBackendOptions = {
   };
 }
 
-function scriptedModel(name: string, script: ScriptedBackendOptions, calls: string[]): LoadedModel {
+function scriptedModel(name: string, device: Device, script: ScriptedBackendOptions, calls: string[]): LoadedModel {
   let disposed = false;
   return {
     kind: "tensor",
@@ -89,7 +89,10 @@ function scriptedModel(name: string, script: ScriptedBackendOptions, calls: stri
         }
       );
     },
-    evidence: async () => script.evidence ?? ["the script says so"],
+    async evidence() {
+      const { evidence = ["the script says so"] } = script;
+      return typeof evidence === "function" ? await evidence(device) : evidence;
+    },
     async dispose() {
       if (!disposed) calls.push("dispose model");
       disposed = true;

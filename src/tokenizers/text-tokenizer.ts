@@ -5,6 +5,7 @@
 import { at } from "../checked.ts";
 import { InferyardError, messageOf } from "../errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
+import { characterLength } from "./alignment/aligned-text.ts";
 import { createDecoder } from "./decoders/index.ts";
 import type { Decoder } from "./decoders/decoder.ts";
 import { createEncoding } from "./encoding.ts";
@@ -62,6 +63,7 @@ export class TextTokenizer implements Tokenizer {
       this.decodeOnThread = (ids, options) => this.#decodeOn(threads, ids, options);
     }
     this.#pipeline = new TokenPipeline(json);
+    if (threads !== undefined) this.#pipeline.model.prepare?.(); // `row` measures how long a text takes
     this.#postProcessor = createPostProcessor(json.post_processor);
     this.#decode = json.decoder === null ? undefined : createDecoder(json.decoder);
     const {
@@ -314,7 +316,7 @@ function tokensById(vocabulary: ReadonlyMap<string, number>, added: ReadonlyMap<
   const allowed = spareIds + idsPerToken * (vocabulary.size + added.size);
   if (highest >= allowed)
     throw new Error(`a token has the id ${highest}, and those of ${vocabulary.size + added.size} tokens may be below ${allowed}`);
-  const tokens: (string | undefined)[] = Array.from({ length: highest + 1 });
+  const tokens = Array<string | undefined>(highest + 1).fill(undefined);
   for (const [token, id] of vocabulary) {
     if (token.length > maxTokenUnits)
       throw new Error(
@@ -361,9 +363,18 @@ function specialLength(template: Template): number {
 
 /** Median length of the tokens in code points, rounded down. */
 function medianLength(tokens: readonly (string | undefined)[]): number {
-  const lengths = tokens.flatMap((token) => (token === undefined ? [] : [Array.from(token).length])).toSorted((a, b) => a - b);
-  const middle = lengths.length / 2;
-  return Math.floor(((lengths[Math.ceil(middle) - 1] ?? 0) + (lengths[Math.floor(middle)] ?? 0)) / 2);
+  const lengths = new Uint16Array(tokens.length);
+  let count = 0;
+  for (const token of tokens) if (token !== undefined) lengths[count++] = characterCount(token);
+  const sorted = lengths.subarray(0, count).sort();
+  const middle = count / 2;
+  return Math.floor(((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2);
+}
+
+function characterCount(text: string): number {
+  let count = 0;
+  for (let unit = 0; unit < text.length; unit += characterLength(text, unit)) count++;
+  return count;
 }
 
 function notText(value: unknown): InferyardError {

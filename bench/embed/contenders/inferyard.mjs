@@ -10,7 +10,7 @@ export async function create(precision) {
   return {
     what: `${model.target}, host ${host}, ${library.name} ${library.version}`,
     embedOne: async (text) => (await runtime.embed(text, { model })).embeddings[0],
-    bulk: { "first call": bulk, default: bulk }, // the first one loads the copies
+    bulk: { default: bulk },
     close: () => runtime.dispose(),
   };
 }

@@ -20,11 +20,6 @@ export async function create(precision, threads) {
     what: `onnxruntime-node ${createRequire(import.meta.url)("onnxruntime-node/package.json").version}, ${threads} threads`,
     embedOne,
     bulk: {
-      "one by one": async (texts) => {
-        const vectors = [];
-        for (const text of texts) vectors.push(await embedOne(text));
-        return vectors;
-      },
       "sorted, 512 tokens": (texts) => embedSorted(session, texts.map(encode)),
     },
     close: () => session.release(),

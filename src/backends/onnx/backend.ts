@@ -1,4 +1,3 @@
-import { rm } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import type {
@@ -13,11 +12,13 @@ import type {
   ModelFiles,
   ProbeOptions,
 } from "../../backend.ts";
-import { InferyardError, throwIfAborted } from "../../errors.ts";
-import { loadFailure } from "../onnxruntime/failures.ts";
+import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
+import { cleanMessage, loadFailure } from "../onnxruntime/failures.ts";
+import type { OnnxRuntime } from "../onnxruntime/library.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
+import { runTinyGraph, tinyGraphSentence } from "../onnxruntime/tiny-graph.ts";
 import { type InstalledPackage, findPackage, importLibrary, requirement } from "./package.ts";
-import { makeProfileFolder, profilingOptions, readEvidence, removeProfilesAtExit } from "./profile.ts";
+import { makeProfileFolder, profilingOptions, readEvidence, removeProfileFolder, removeProfilesAtExit } from "./profile.ts";
 import { type Provider, providerOf, providers, sessionOptions } from "./providers.ts";
 import { disableTelemetry } from "./telemetry.ts";
 import { tinyRun } from "./tiny-run.ts";
@@ -109,7 +110,7 @@ async function report(
   throwIfAborted(options.signal);
   const run = await tinyRun(device, options.signal);
   const { milliseconds } = run;
-  if (run.ok) return { device, state: "available", reason: "ran a tiny graph with the right answer", milliseconds };
+  if (run.ok) return { device, state: "available", reason: tinyGraphSentence, milliseconds };
   const reason = [absence, run.reason].filter((part) => part !== undefined).join("; ");
   return { device, state: "absent", reason, milliseconds, ...remedy };
 }
@@ -123,8 +124,9 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
   disableTelemetry();
   const runtime = await importLibrary("fatal");
   const folder = await makeProfileFolder();
-  const cleanUp = async (): Promise<void> => (folder === undefined ? undefined : rm(folder, { recursive: true, force: true }));
+  const cleanUp = (): Promise<void> => removeProfileFolder(folder);
   try {
+    const known = await knownAnswer(runtime, provider, device);
     const session = await runtime.InferenceSession.create(model.path, {
       ...sessionOptions(provider, device, options),
       ...profilingOptions(folder),
@@ -136,7 +138,7 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
         session,
         library: { name: "onnxruntime-node", version: runtime.env.versions["node"] ?? "unknown" },
         weightBytes: model.bytes,
-        afterFirstRun: () => readEvidence(session, folder, provider, options.cpuNodes),
+        afterFirstRun: async () => [known, ...(await readEvidence(session, folder, provider, options.cpuNodes))],
         cleanUp,
       });
     } catch (error) {
@@ -147,6 +149,20 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions): Pr
     await cleanUp();
     const failure = loadFailure(error, basename(model.path));
     throw failure.code === "LOAD_FAILED" && provider.deviceType !== "cpu" ? await withCause(failure, device) : failure;
+  }
+}
+
+/**
+ * Runs the tiny graph on the device, in the thread that will run the model, and returns a sentence for the evidence. A provider may refuse
+ * the graph and still run the model, so a refusal is told, not thrown. Throws VERIFICATION_FAILED for a wrong answer.
+ */
+async function knownAnswer(runtime: OnnxRuntime, provider: Provider, device: Device): Promise<string> {
+  try {
+    await runTinyGraph(runtime, sessionOptions(provider, device, { threads: 1 }));
+    return tinyGraphSentence;
+  } catch (error) {
+    if (error instanceof InferyardError) throw error;
+    return `the tiny graph with a known answer did not run: ${cleanMessage(messageOf(error))}`;
   }
 }
 

@@ -1,8 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { LoadSettings } from "../../backend.ts";
-import type { Session } from "../onnxruntime/library.ts";
 import { makeProfileFolder, profilingOptions, readEvidence } from "./profile.ts";
 import { type Provider, providerOf } from "./providers.ts";
 
@@ -20,18 +19,16 @@ function profileOf(nodes: readonly string[]): string {
   return JSON.stringify([session, ...events]);
 }
 
-async function evidenceOf(
-  nodes: readonly string[],
-  type: string,
-  cpuNodes?: LoadSettings["cpuNodes"],
-): Promise<readonly string[]> {
-  const folder = (await makeProfileFolder())!;
-  expect(profilingOptions(folder)).toEqual({ enableProfiling: true, profileFilePrefix: join(folder, "run") });
-  const session: Pick<Session, "endProfiling"> = {
-    endProfiling: () => writeFileSync(join(folder, "run_2026-11-21.json"), profileOf(nodes)),
-  };
-  return readEvidence(session as Session, folder, provider(type), cpuNodes).finally(() => expect(existsSync(folder)).toBe(false));
+async function evidenceOfProfile(profile: string, type: string, cpuNodes?: LoadSettings["cpuNodes"]): Promise<readonly string[]> {
+  const folder = await makeProfileFolder();
+  if ("failure" in folder) throw new Error(folder.failure);
+  expect(profilingOptions(folder)).toEqual({ enableProfiling: true, profileFilePrefix: join(folder.path, "run") });
+  const session = { endProfiling: () => writeFileSync(join(folder.path, "run_2026-11-21.json"), profile) };
+  return readEvidence(session, folder, provider(type), cpuNodes).finally(() => expect(existsSync(folder.path)).toBe(false));
 }
+
+const evidenceOf = (nodes: readonly string[], type: string, cpuNodes?: LoadSettings["cpuNodes"]): Promise<readonly string[]> =>
+  evidenceOfProfile(profileOf(nodes), type, cpuNodes);
 
 const [cpu, cuda] = ["CPUExecutionProvider", "CUDAExecutionProvider"];
 
@@ -44,12 +41,14 @@ describe("evidence from onnxruntime's profile", () => {
   });
 
   it.each([
-    ["all of it", [cpu, cpu]],
-    ["a single node", [cuda, cuda, cpu]],
-  ])("what was computed elsewhere, %s, is not the device that was asked for", async (_name, nodes) => {
-    await expect(evidenceOf(nodes, "cuda")).rejects.toMatchObject({
+    ["cuda", "all on the CPU", [cpu, cpu]],
+    ["cuda", "a single node on the CPU", [cuda, cuda, cpu]],
+    ["cpu", "all on CUDA", [cuda]],
+    ["cpu", "a single node on CUDA", [cpu, cpu, cuda]],
+  ])("%s: what was computed elsewhere, %s, is not the device that was asked for", async (type, _name, nodes) => {
+    await expect(evidenceOf(nodes, type)).rejects.toMatchObject({
       code: "VERIFICATION_FAILED",
-      message: expect.stringContaining("CUDAExecutionProvider was asked for"),
+      message: expect.stringMatching(/C(UDA|PU)ExecutionProvider was asked for/),
     });
   });
 
@@ -60,10 +59,53 @@ describe("evidence from onnxruntime's profile", () => {
     await expect(evidenceOf([cpu], "cuda", "allow")).rejects.toMatchObject({ code: "VERIFICATION_FAILED" });
   });
 
-  it("a profile that names no node is no evidence", async () => expect(await evidenceOf([], "cpu")).toEqual([]));
+  it("permission for nodes on the CPU permits no node on another device", async () => {
+    for (const nodes of [[cuda], [cpu, cuda]])
+      await expect(evidenceOf(nodes, "cpu", "allow")).rejects.toMatchObject({ code: "VERIFICATION_FAILED" });
+    const refused = evidenceOf([cuda, "TensorrtExecutionProvider"], "cuda", "allow");
+    await expect(refused).rejects.toMatchObject({ code: "VERIFICATION_FAILED" });
+  });
 
-  it("without a folder nothing is profiled", async () => {
-    expect(profilingOptions(undefined)).toEqual({});
-    expect(await readEvidence({} as Session, undefined, provider("cpu"), undefined)).toEqual([]);
+  it.each([
+    ["names no node", profileOf([]), /names no execution provider/],
+    [
+      "has only fences, which name no provider",
+      JSON.stringify([{ cat: "Node", name: "MatMul_fence_before", args: { op_name: "MatMul" } }]),
+      /names no execution provider/,
+    ],
+    ["is empty", "", /cannot be read: Unexpected end of JSON input/],
+    ["was cut off", profileOf([cpu, cpu]).slice(0, -40), /cannot be read: .*JSON/],
+    ["is no list", "7", /cannot be read/],
+    ["has an event that is none", "[null]", /cannot be read/],
+  ])("a profile that %s proves nothing", async (_case, profile, reason) => {
+    for (const type of ["cpu", "cuda"])
+      await expect(evidenceOfProfile(profile, type)).rejects.toMatchObject({
+        code: "PLACEMENT_UNPROVEN",
+        message: expect.stringMatching(reason),
+      });
+  });
+
+  it("a profile that was not written, or that onnxruntime cannot end, proves nothing", async () => {
+    const unproven = { code: "PLACEMENT_UNPROVEN", remedy: expect.stringContaining("TMPDIR") };
+    await expect(
+      readEvidence({ endProfiling() {} }, await makeProfileFolder(), provider("cpu"), undefined),
+    ).rejects.toMatchObject(unproven);
+    const broken = {
+      endProfiling() {
+        throw new Error("no space left on device");
+      },
+    };
+    await expect(readEvidence(broken, await makeProfileFolder(), provider("cpu"), undefined)).rejects.toMatchObject(unproven);
+  });
+
+  it("without a folder nothing is profiled, and nothing is proved", async () => {
+    vi.stubEnv("TMPDIR", "/dev/null/no-such-folder");
+    const folder = await makeProfileFolder();
+    vi.unstubAllEnvs();
+    expect(folder).toEqual({ failure: expect.stringContaining("no folder for onnxruntime's profile can be created: ENOTDIR") });
+    expect(profilingOptions(folder)).toEqual({});
+    await expect(readEvidence({ endProfiling() {} }, folder, provider("cpu"), undefined)).rejects.toMatchObject({
+      code: "PLACEMENT_UNPROVEN",
+    });
   });
 });

@@ -5,16 +5,30 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 import type { LoadSettings } from "../../backend.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../errors.ts";
 import type { Session } from "../onnxruntime/library.ts";
-import type { Provider } from "./providers.ts";
+import { type Provider, providerOf } from "./providers.ts";
 
 /** Prefix of profile folders. All threads of a process share it. */
 const prefix = `inferyard-profile-${process.pid}-`;
 
-/** Creates a folder for one session's profile. Undefined if none can be created; there is then no evidence. */
-export async function makeProfileFolder(): Promise<string | undefined> {
-  return mkdtemp(join(tmpdir(), prefix)).catch(() => undefined);
+const cpuProfileName = providerOf({ type: "cpu", index: 0 })?.profileName;
+
+/** Where the profile of one session is written, or why there is none. */
+export type ProfileFolder = { readonly path: string } | { readonly failure: string };
+
+/** Creates a folder for one session's profile. */
+export async function makeProfileFolder(): Promise<ProfileFolder> {
+  try {
+    return { path: await mkdtemp(join(tmpdir(), prefix)) };
+  } catch (error) {
+    return { failure: `no folder for onnxruntime's profile can be created: ${messageOf(error)}` };
+  }
+}
+
+/** Removes the folder and what is in it. */
+export async function removeProfileFolder(folder: ProfileFolder): Promise<void> {
+  if ("path" in folder) await rm(folder.path, { recursive: true, force: true });
 }
 
 /**
@@ -34,35 +48,32 @@ function removeProfiles(): void {
   }
 }
 
-/** Session options that write a profile into the folder; none if it is undefined. */
-export function profilingOptions(folder: string | undefined): Record<string, unknown> {
-  return folder === undefined ? {} : { enableProfiling: true, profileFilePrefix: join(folder, "run") };
+/** Session options that write a profile into the folder; none if there is no folder. */
+export function profilingOptions(folder: ProfileFolder): Record<string, unknown> {
+  return "path" in folder ? { enableProfiling: true, profileFilePrefix: join(folder.path, "run") } : {};
 }
 
 /**
  * Ends profiling, reads the profile and removes it. Returns a sentence with the number of nodes per provider. Throws
- * VERIFICATION_FAILED if the requested provider computed nothing, or another one computed nodes without permission
- * (`cpuNodes`).
+ * VERIFICATION_FAILED if the requested provider computed nothing, or another one computed nodes; `cpuNodes: "allow"` permits
+ * those of the CPU beside those of an accelerator. Throws PLACEMENT_UNPROVEN if there is no profile, or it cannot be read or names
+ * no provider.
  */
 export async function readEvidence(
-  session: Session,
-  folder: string | undefined,
+  session: Pick<Session, "endProfiling">,
+  folder: ProfileFolder,
   provider: Provider,
   cpuNodes: LoadSettings["cpuNodes"],
 ): Promise<readonly string[]> {
-  if (folder === undefined) return [];
-  session.endProfiling();
-  const counts = await countNodes(folder);
-  await rm(folder, { recursive: true, force: true });
-  const elsewhere = [...counts.keys()].filter((name) => name !== provider.profileName);
-  const allowed = cpuNodes === "allow" ? counts.has(provider.profileName) : elsewhere.length === 0;
-  if (counts.size > 0 && !allowed) {
+  const counts = await countNodes(session, folder);
+  const permitted = new Set<string | undefined>([provider.profileName, ...(cpuNodes === "allow" ? [cpuProfileName] : [])]);
+  if (!counts.has(provider.profileName) || [...counts.keys()].some((name) => !permitted.has(name))) {
     throw new InferyardError(
       "VERIFICATION_FAILED",
       `onnxruntime computed on ${spell(counts)}, and ${provider.profileName} was asked for`,
     );
   }
-  return counts.size === 0 ? [] : [`onnxruntime's profile of the first run: ${spell(counts)}`];
+  return [`onnxruntime's profile of the first run: ${spell(counts)}`];
 }
 
 interface ProfileEvent {
@@ -70,15 +81,32 @@ interface ProfileEvent {
   readonly args?: { readonly provider?: string };
 }
 
-async function countNodes(folder: string): Promise<Map<string, number>> {
+/** The number of nodes by provider, at least one. Throws PLACEMENT_UNPROVEN. */
+async function countNodes(session: Pick<Session, "endProfiling">, folder: ProfileFolder): Promise<Map<string, number>> {
+  if ("failure" in folder) throw unproven(folder.failure);
   const counts = new Map<string, number>();
-  for (const name of await readdir(folder)) {
-    const events = JSON.parse(await readFile(join(folder, name), "utf8")) as readonly ProfileEvent[];
-    for (const { cat, args } of events) {
-      if (cat === "Node" && args?.provider !== undefined) counts.set(args.provider, (counts.get(args.provider) ?? 0) + 1);
+  try {
+    session.endProfiling();
+    for (const name of await readdir(folder.path)) {
+      const events = JSON.parse(await readFile(join(folder.path, name), "utf8")) as readonly ProfileEvent[];
+      for (const { cat, args } of events) {
+        if (cat === "Node" && args?.provider !== undefined) counts.set(args.provider, (counts.get(args.provider) ?? 0) + 1);
+      }
     }
+  } catch (error) {
+    throw unproven(`onnxruntime's profile of the first run cannot be read: ${messageOf(error)}`, error);
+  } finally {
+    await removeProfileFolder(folder);
   }
+  if (counts.size === 0) throw unproven("onnxruntime's profile of the first run names no execution provider");
   return counts;
+}
+
+function unproven(reason: string, cause?: unknown): InferyardError {
+  return new InferyardError("PLACEMENT_UNPROVEN", reason, {
+    remedy: "set TMPDIR to a folder that can be written and has free space",
+    cause,
+  });
 }
 
 function spell(counts: ReadonlyMap<string, number>): string {

@@ -20,7 +20,7 @@ export interface SessionModelParts {
   readonly library: Library;
   /** Bytes of the weights; onnxruntime does not report its memory. */
   readonly weightBytes: number;
-  /** Called once, after the first run. Returns the engine's evidence. */
+  /** Called once, after the first run. Returns the engine's evidence; throws as `LoadedModel.evidence` does. */
   readonly afterFirstRun: () => Promise<readonly string[]>;
   /** Frees resources besides the session. Default: none. */
   readonly cleanUp?: () => Promise<void>;
@@ -60,7 +60,7 @@ export class SessionModel implements LoadedModel {
     return this.#serialized(async () => {
       throwIfAborted(options.signal);
       const results = await this.#runSession(inputs, wanted);
-      this.#gatherEvidence();
+      await this.#checkPlacement();
       throwIfAborted(options.signal);
       return results;
     });
@@ -96,10 +96,18 @@ export class SessionModel implements LoadedModel {
     throw new InferyardError("INPUT_INVALID", `the model has no output "${unknown}"`, { remedy: `ask for ${known.join(", ")}` });
   }
 
-  #gatherEvidence(): void {
-    if (this.#evidence !== undefined) return;
-    this.#evidence = this.#parts.afterFirstRun();
-    this.#evidence.catch(() => {}); // reported by evidence()
+  /**
+   * Obtains the evidence after the first run. Throws VERIFICATION_FAILED, at this run and all later ones, if the engine computed
+   * elsewhere: the first run may come long after the load, if no probe could be made.
+   */
+  async #checkPlacement(): Promise<void> {
+    this.#evidence ??= this.#parts.afterFirstRun();
+    try {
+      await this.#evidence;
+    } catch (error) {
+      if (error instanceof InferyardError && error.code === "PLACEMENT_UNPROVEN") return; // thrown by evidence()
+      throw error;
+    }
   }
 
   async #runSession(inputs: TensorMap, wanted: readonly string[]): Promise<TensorMap> {

@@ -8,15 +8,15 @@ import type {
   ModelFiles,
   ProbeOptions,
 } from "../../backend.ts";
-import { decodeBase64 } from "../../platform/base64.ts";
 import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
 import { basename } from "../../platform/node/paths.ts";
 import { loadFailure } from "../onnxruntime/failures.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
-import { tinyAnswer, tinyGraph, tinyInput } from "../onnxruntime/tiny-graph.ts";
+import { runTinyGraph, tinyGraphSentence } from "../onnxruntime/tiny-graph.ts";
 import type { WasmOptions } from "./engine-options.ts";
 import { computationNotes, graphSource, importLibrary, installedVersion, requirement } from "./package.ts";
 
+const tinyGraphOptions = { executionProviders: ["wasm"] };
 const cpu: Device = { type: "cpu", index: 0 };
 
 /** The backend `wasm`: onnxruntime-web. The package is not touched before `probe` or `load`. */
@@ -51,9 +51,9 @@ async function probe(options: ProbeOptions, engine: WasmOptions): Promise<Availa
   if (!options.run) return { present: true, library, devices: [{ device: cpu, state: "present", reason: "found" }] };
   throwIfAborted(options.signal);
   const started = performance.now();
-  const failure = await runTinyGraph(engine);
+  const failure = await tinyGraphFailure(engine);
   const milliseconds = performance.now() - started;
-  const reason = failure ?? "ran a tiny graph with the right answer";
+  const reason = failure ?? tinyGraphSentence;
   return {
     present: true,
     library,
@@ -61,16 +61,10 @@ async function probe(options: ProbeOptions, engine: WasmOptions): Promise<Availa
   };
 }
 
-async function runTinyGraph(engine: WasmOptions): Promise<string | undefined> {
+async function tinyGraphFailure(engine: WasmOptions): Promise<string | undefined> {
   try {
-    const runtime = await importLibrary({ ...engine, threads: 1 });
-    const session = await runtime.InferenceSession.create(decodeBase64(tinyGraph), {
-      executionProviders: ["wasm"],
-    });
-    const { y } = await session.run({ x: new runtime.Tensor("float32", Float32Array.from(tinyInput), [2, 2]) });
-    await session.release();
-    const answer = Array.from((y?.data ?? []) as ArrayLike<number>);
-    return answer.every((value, index) => value === tinyAnswer[index]) ? undefined : `wrong answer [${answer.join(", ")}]`;
+    await runTinyGraph(await importLibrary({ ...engine, threads: 1 }), tinyGraphOptions);
+    return undefined;
   } catch (error) {
     return messageOf(error);
   }
@@ -84,6 +78,7 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions & Wa
   const runtime = await importLibrary({ threads, ...(assets === undefined ? {} : { assets }) });
   const version = runtime.env.versions["web"] ?? "unknown";
   try {
+    await runTinyGraph(runtime, tinyGraphOptions);
     const { graph, externalData } = await graphSource(model.path);
     const session = await runtime.InferenceSession.create(graph, {
       ...(externalData === undefined ? {} : { externalData }),
@@ -99,6 +94,7 @@ async function load(model: ModelFiles, device: Device, options: LoadOptions & Wa
         library: { name: "onnxruntime-web", version },
         weightBytes: model.bytes,
         afterFirstRun: async () => [
+          tinyGraphSentence,
           `onnxruntime-web ${version} ran it in WebAssembly, the only provider of this build`,
           ...computationNotes(runtime.env),
         ],

@@ -1,6 +1,6 @@
 /** `inferyard embed --sparse`: weights of vocabulary tokens, shown with the text of the tokens. */
 import type { EmbedSparseResult } from "../../api/task-requests.ts";
-import type { SparseEmbedding } from "../../tasks/sparse-embedding/embed-sparse.ts";
+import type { SparseEmbedding } from "../../tasks/sparse-embedding/sparse-vectors.ts";
 import { embedSparseOptions } from "../../tasks/sparse-embedding/embed-sparse-options.ts";
 import { optionsFromFlags } from "../option-flags.ts";
 import { type Session, withNotice } from "../session.ts";

@@ -49,6 +49,9 @@ export const allowancePerWeightElement: { readonly bytes: number; readonly milli
 const maxFoldedElements = 2 ** 27;
 /** Number of operations between two checks of the clock. */
 const operationsPerClockCheck = 64;
+/** Most scalar operations of constant folding between two checks of the clock, and what each charge counts as at least. */
+const workPerClockCheck = 2 ** 16;
+const minWorkOfCharge = 2 ** 10;
 /** Estimated bytes of the objects of a trace: a logged step, a graph node, a literal without its elements, an item of a sequence. */
 export const recordOverheadBytes: {
   readonly step: number;
@@ -84,6 +87,7 @@ export class TraceBudget {
   #shared = 0;
   #operations = 0;
   #work = 0;
+  #workSinceClockCheck = 0;
 
   constructor(limits: Partial<TraceLimits> = {}) {
     this.limits = { ...defaultTraceLimits, ...limits };
@@ -152,7 +156,11 @@ export class TraceBudget {
   /** Charges scalar operations that are about to be computed. */
   chargeWork(steps: number): void {
     this.#work += steps;
-    this.checkTime();
+    this.#workSinceClockCheck += Math.max(steps, minWorkOfCharge); // reading the clock costs more than a small fold
+    if (this.#workSinceClockCheck >= workPerClockCheck) {
+      this.#workSinceClockCheck = 0;
+      this.checkTime();
+    }
     if (this.#work <= this.#allowed.work) return;
     throw new InferyardError(
       "MODEL_UNSUPPORTED",

@@ -10,7 +10,7 @@ import {
 } from "../codegen/wasm/index.ts";
 import type { Graph } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
-import { withOptimizingCompiler } from "../codegen/wasm/v8-flags.ts";
+import { withOptimizingCompiler, withoutOptimizer } from "../codegen/wasm/v8-flags.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
 import { type OptimizationLevel, optimize } from "../passes/index.ts";
 import { type Plan, unpacked, planGraph } from "../plan/plan.ts";
@@ -41,6 +41,9 @@ export interface EngineSettings {
   /** Limits of traces and runs. Default: `defaultTraceLimits`, and no limit on the bytes of a run except the size of the memory. */
   readonly limits?: RunLimits;
 }
+
+/** Most nodes of a graph, and most kernels, that are planned and generated without V8's optimizer; it pays for more. */
+const maxUnoptimized = 2000;
 
 /** Upper bound on the branch paths of a model whose folded weights are shared by all executables. */
 const maxBranchPaths = 8;
@@ -234,14 +237,16 @@ export class Compiler {
     const { features, kernelChecks } = this.#settings;
     const isExcluded = (name: string): boolean => kernelChecks?.hasFailed(name) === true;
     for (;;) {
-      const plan = planGraph(graph, {
-        isModelConstant: (literal) => this.#foldingCache.isModelConstant(literal),
-        hasByteDot: features.byteDot !== "none" && !isExcluded("byte-matmul") && !isExcluded("quantize-rows"),
-        threads: this.#threadCount,
-        isExcluded,
-        states,
-        budget,
-      });
+      const plan = this.#withoutOptimizer(graph.nodes, () =>
+        planGraph(graph, {
+          isModelConstant: (literal) => this.#foldingCache.isModelConstant(literal),
+          hasByteDot: features.byteDot !== "none" && !isExcluded("byte-matmul") && !isExcluded("quantize-rows"),
+          threads: this.#threadCount,
+          isExcluded,
+          states,
+          budget,
+        }),
+      );
       if (kernelChecks?.check(plan.functions) === true) continue;
       for (const { name } of plan.functions) this.#checkedFunctions.add(name);
       for (const name of plan.excluded) this.#excludedFunctions.add(name);
@@ -254,8 +259,15 @@ export class Compiler {
     const added = kernels.filter(({ key }) => !this.#kernels.has(key));
     if (added.length === 0) return;
     const { memory } = this.#memory;
-    const compiled = withOptimizingCompiler(() => compileKernels(added, memory, this.#settings.features));
+    const compiled = this.#withoutOptimizer(added, () =>
+      withOptimizingCompiler(() => compileKernels(added, memory, this.#settings.features)),
+    );
     this.#addModule(compiled, [...compiled.functions.keys()]);
+  }
+
+  /** Runs `work` on a list without V8's optimizer for JavaScript, unless the list is long. */
+  #withoutOptimizer<Result>({ length }: readonly unknown[], work: () => Result): Result {
+    return length > maxUnoptimized ? work() : withoutOptimizer(work);
   }
 
   #addModule(compiled: CompiledKernels, keys: readonly string[]): void {

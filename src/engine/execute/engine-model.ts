@@ -20,6 +20,8 @@ import { Mutex } from "../../concurrency/mutex.ts";
 
 /** Sizes of free axes, except the first one, for which executables are compiled when a model is loaded. */
 const preparedSizes: readonly number[] = [1, 16, 128];
+/** Sizes of the free axes of images, tried in this order until one fits the model: most models refuse images that their poolings make smaller than 1 x 1. */
+const preparedImageSizes: readonly number[] = [64, 1];
 
 /** Options of one run. */
 export interface EngineRunOptions {
@@ -91,7 +93,9 @@ export class EngineModel {
     let minSteps = Number.POSITIVE_INFINITY;
     const isImage = hasFreeImageSizes(inputs);
     const isFree = inputs.some(({ shape }) => shape.some((each, axis) => typeof each === "string" && axis > 0));
-    const sizes = isFree ? preparedSizes : preparedSizes.slice(0, 1); // with fixed axes all sizes give the same shapes
+    const free = isImage ? preparedImageSizes : preparedSizes;
+    const sizes = isFree ? free : preparedSizes.slice(0, 1); // with fixed axes all sizes give the same shapes
+    const smallest = Math.min(...sizes);
     const budget = new TraceBudget(this.#limits.trace); // limits the time of all sizes together
     for (const size of sizes) {
       const some = inputs.map(({ name, dataType, shape }): [string, TracedValue] => [
@@ -115,7 +119,7 @@ export class EngineModel {
         if (segment.steps.all > 2 * minSteps) return; // an unrolled loop: longer ones are compiled when they are needed
         minSteps = Math.min(minSteps, segment.steps.all);
       } catch (error) {
-        if (!(error instanceof InferyardError) || (size === preparedSizes[0] && isSizeRefusal(error))) throw error;
+        if (!(error instanceof InferyardError) || (size === smallest && isSizeRefusal(error))) throw error;
       }
       if (budget.isExpired) return; // the remaining sizes are compiled when they are needed
     }

@@ -1,6 +1,6 @@
 /** Quantised layers. */
 import { at } from "../../checked.ts";
-import { elementCount, type TensorData } from "../../tensor.ts";
+import { elementCount } from "../../tensor.ts";
 import {
   byteMatmul,
   type ByteWeights,
@@ -13,7 +13,7 @@ import {
   packedIntegerLength,
   packBytes,
   packedBytesLength,
-  packIntegerWeights,
+  packDifferences,
   quantizationRange,
   quantize,
   quantizeRows,
@@ -150,24 +150,21 @@ function packedIntegerWeights(
   const [min, max] = rangeIncludingZero(source);
   if (max - min > 255 || min < -255) return undefined;
   const isSigned = min >= -128 && max <= 127;
-  const given = (data: TensorData): IntegerWeights => {
-    const numbers = numbersOf({ dataType: source.dataType, shape: source.shape, data });
-    const values = isSigned ? new Int8Array(numbers.length) : new Uint8Array(numbers.length);
-    const zero = isSigned ? 0 : -min;
-    for (let index = 0; index < values.length; index += 1) values[index] = (numbers[index] as number) + zero; // per element: unchecked
-    return isSigned ? { values, k, n } : { values, k, n, zeroPoints: [zero] };
-  };
   // How long it will be does not depend on the elements, so they are not asked for here.
   const outline: IntegerWeights = isSigned
     ? { values: new Int8Array(0), k, n }
     : { values: new Uint8Array(0), k, n, zeroPoints: [-min] };
+  const weightBytes = integerWeightBytes(outline);
   const weights: PackedWeights = {
     source,
     layout: `integer ${k}x${n}`,
     bytes: packedIntegerLength(outline),
-    pack: (target, elements) => packIntegerWeights(target, given(elements)),
+    pack: (target, data) => {
+      const { dataType, shape } = source;
+      packDifferences(target, { values: numbersOf({ dataType, shape, data }), k, n }, weightBytes);
+    },
   };
-  return { shape: { k, n, weightBytes: integerWeightBytes(outline) }, weights };
+  return { shape: { k, n, weightBytes }, weights };
 }
 
 function fitsByteLayout(source: Literal): boolean {

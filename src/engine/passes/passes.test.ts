@@ -295,6 +295,14 @@ function computed(graph: Graph, inputs: readonly Literal[]): Literal | undefined
   return Object.values(interpreted(graph, given))[0];
 }
 
+describe("a pass that changes nothing", () => {
+  it("returns the graph itself", () => {
+    const graph = parseGraph("input x: float32[2,4]\ny: float32[2] = reduce(x) function=max axes=[1] keep=false\noutput y = y");
+    const { eliminateDeadCode: _, ...rewriting } = passes;
+    for (const [name, pass] of Object.entries(rewriting)) expect(pass(graph), name).toBe(graph);
+  });
+});
+
 describe("levels of optimization", () => {
   // Dead code, an algebraic identity and a repeated node (basic), a GELU (extended), a chain of elementwise operations (all).
   const text = `input x: float32[3]

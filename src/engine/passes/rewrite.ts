@@ -16,13 +16,14 @@ export class Rewriter {
   /** The nodes of the new graph, in order. */
   readonly nodes: GraphNode[] = [];
   readonly #producers = new Map<Value, GraphNode>();
-  readonly #uses: ReadonlyMap<Value, number>;
+  readonly #original: Graph;
+  #uses: ReadonlyMap<Value, number> | undefined;
   /** Use counts of replaced values, by their replacement. */
   readonly #inheritedUses = new Map<Value, number>();
 
-  /** `uses` counts the readers of each value of the original graph. */
-  constructor(uses: ReadonlyMap<Value, number>) {
-    this.#uses = uses;
+  /** `original` is the graph that is rewritten. */
+  constructor(original: Graph) {
+    this.#original = original;
   }
 
   /** Adds a node and returns its first output. Throws if the operation does not accept the types of the inputs. */
@@ -55,7 +56,13 @@ export class Rewriter {
 
   /** Whether the value has a single reader, so that fusing its node into that reader removes the node. A value made by this rewrite counts as such. */
   hasOneUse(value: Value): boolean {
-    return (this.#inheritedUses.get(value) ?? this.#uses.get(value) ?? 1) <= 1;
+    return (this.#inheritedUses.get(value) ?? this.usesOf(value) ?? 1) <= 1;
+  }
+
+  /** Number of readers of a value in the original graph; undefined for a value that is not read there. Counted at the first call: most passes change nothing. */
+  usesOf(value: Value): number | undefined {
+    this.#uses ??= useCounts(this.#original);
+    return this.#uses.get(value);
   }
 
   /** Records that `value` replaces one with `uses` readers. */
@@ -64,27 +71,31 @@ export class Rewriter {
   }
 }
 
-/** Rebuilds a graph: calls `visit` for each node in order, with its inputs already rewritten, then removes the nodes that nothing reads any more. */
+/**
+ * Rebuilds a graph: calls `visit` for each node in order, with its inputs already rewritten, then removes the nodes that nothing reads any more. Returns
+ * the graph itself if `visit` keeps every node.
+ */
 export function rewrite(graph: Graph, visit: Visit): Graph {
-  const uses = useCounts(graph);
-  const rewriter = new Rewriter(uses);
+  const rewriter = new Rewriter(graph);
   const replaced = new Map<Value, Value>();
   const current = (value: Value): Value => replaced.get(value) ?? value;
+  let isChanged = false;
   for (const node of graph.nodes) {
-    const inputs = node.inputs.map(current);
-    const same = inputs.every((input, index) => input === node.inputs[index]);
-    const rewritten = same ? node : { ...node, inputs };
+    const rewritten = node.inputs.some((input) => replaced.has(input)) ? { ...node, inputs: node.inputs.map(current) } : node;
     const outputs = visit(rewritten, rewriter);
-    if (outputs === undefined) rewriter.append(rewritten);
-    else {
-      for (const [index, output] of outputs.entries()) {
-        const old = node.outputs[index];
-        if (old === undefined) continue;
-        replaced.set(old, output);
-        rewriter.inheritUses(output, uses.get(old) ?? 0);
-      }
+    if (outputs === undefined) {
+      rewriter.append(rewritten);
+      continue;
+    }
+    isChanged = true;
+    for (const [index, output] of outputs.entries()) {
+      const old = node.outputs[index];
+      if (old === undefined) continue;
+      replaced.set(old, output);
+      rewriter.inheritUses(output, rewriter.usesOf(old) ?? 0);
     }
   }
+  if (!isChanged && rewriter.nodes.length === graph.nodes.length) return graph;
   const outputs = graph.outputs.map(({ name, value }) => ({ name, value: current(value) }));
   return eliminateDeadCode({ inputs: graph.inputs, nodes: rewriter.nodes, outputs });
 }

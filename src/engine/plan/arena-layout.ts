@@ -28,25 +28,35 @@ export const bufferAlignment = 64;
  * number of buffers; `onBuffer` is called for each and may throw to stop.
  */
 export function assignOffsets(lifetimes: readonly Lifetime[], padding: number, onBuffer: () => void = () => {}): ArenaLayout {
-  const order = [...lifetimes.keys()].sort((one, other) => at(lifetimes, other).bytes - at(lifetimes, one).bytes || one - other);
+  const order = [...lifetimes.entries()].sort(([one, a], [other, b]) => b.bytes - a.bytes || one - other);
   const offsets = Array.from(lifetimes, () => 0);
-  const placed: { readonly start: number; readonly end: number; readonly life: Lifetime }[] = [];
+  const placed: { readonly start: number; readonly end: number; readonly from: number; readonly to: number }[] = []; // by start
   let bytes = 0;
-  for (const index of order) {
-    const life = at(lifetimes, index);
+  for (const [index, life] of order) {
     onBuffer();
+    const { from, to } = life;
     const size = Math.ceil((life.bytes + padding) / bufferAlignment) * bufferAlignment;
     let start = 0;
     for (const other of placed) {
-      if (other.life.to < life.from || other.life.from > life.to) continue;
+      if (other.to < from || other.from > to) continue;
       if (other.start >= start + size) break;
-      start = Math.max(start, other.end);
+      if (other.end > start) start = other.end;
     }
     offsets[index] = start;
     const end = start + size;
     bytes = Math.max(bytes, end);
-    const position = placed.findIndex((other) => other.start > start);
-    placed.splice(position < 0 ? placed.length : position, 0, { start, end, life });
+    placed.splice(firstAfter(placed, start), 0, { start, end, from, to });
   }
   return { offsets, bytes };
+}
+
+/** Index of the first buffer that starts after `start`, in a list sorted by start. */
+function firstAfter(placed: readonly { readonly start: number }[], start: number): number {
+  let [low, high] = [0, placed.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (at(placed, middle).start > start) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

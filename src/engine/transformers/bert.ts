@@ -190,7 +190,8 @@ function distilBert(config: Config, weights: Weights): Encoder {
   return bertLikeEncoder(weights, sizes, distilBertNames, embed, false);
 }
 
-const ignoredTensors = /(^|\.)(pooler|cls|classifier|lm_head|qa_outputs|pre_classifier|vocab_[a-z_]+)\.|position_ids$/;
+const ignoredTensors =
+  /(^|\.)(pooler|cls|classifier|lm_head|qa_outputs|pre_classifier|vocab_[a-z_]+)\.|position_ids$|^linear\.weight$/;
 
 /** The BERT-like architectures (BERT, RoBERTa, XLM-RoBERTa, CamemBERT, DistilBERT), by Hugging Face class name. */
 export const bertArchitectures: Architectures = {

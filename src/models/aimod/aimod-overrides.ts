@@ -23,7 +23,7 @@ export function aimodOverrides(json: AimodJson): ManifestOverrides {
   };
 }
 
-/** The framework `onnx` does not imply a task; the other files of the folder do. */
+/** Only the framework `gguf` implies a task; for others the files of the folder do. `llm` is refused before: see checkAimod. */
 function tasksOfFramework(framework: string): readonly string[] | undefined {
-  return framework === "llm" || framework === "gguf" ? ["text-generation"] : undefined;
+  return framework === "gguf" ? ["text-generation"] : undefined;
 }

@@ -22,17 +22,13 @@ export function createMetadata(manifest: Manifest, name: string): AimodJson {
   const { license } = manifest;
   return {
     project_name: name,
-    framework: frameworkOf(main.format, manifest.tasks),
+    framework: main.format,
     ...fixed,
     model_file: relative(manifest.directory, main.path).split(sep).join("/"),
     metadata: { tasks: manifest.tasks, ...(license === undefined ? {} : { license }) },
     hardware_requirements: hardwareOf(manifest, main.format),
     cron_jobs: [],
   };
-}
-
-function frameworkOf(format: ModelFormat, tasks: readonly string[]): string {
-  return format === "onnx" && tasks[0] === "text-generation" ? "llm" : format;
 }
 
 function hardwareOf({ selection, requirements, settings }: Manifest, format: ModelFormat): HardwareRequirements {

@@ -120,7 +120,7 @@ describe("pack", () => {
     await pack(path, { output: `${path}.aimod` });
     expect(await metadataIn(`${path}.aimod`)).toEqual({
       project_name: "mine",
-      framework: "llm",
+      framework: "onnx",
       version: "1.0.0",
       created_at: "1970-01-01T00:00:00Z",
       model_file: "onnx/model.onnx",

@@ -210,7 +210,6 @@ describe("a package", () => {
   });
 
   it.each([
-    [{ framework: "llm" }, ["text-generation"]],
     [{ task: "embed", format: "onnx", model_type: "embedding" }, ["feature-extraction"]],
     [{ task: "rerank" }, ["text-ranking"]],
     [{ task: "forward" }, []],
@@ -363,6 +362,12 @@ describe("a package is refused, and nothing is left", () => {
   });
 
   it.each([
+    [
+      "a language model",
+      { framework: "LLM" },
+      /framework: "LLM" is a language model that generates text, which is not built yet/,
+    ],
+    ["text generation", { task: "generate" }, /task: "generate" is text generation, which is not built yet/],
     [
       "a part on each device",
       { hardware_requirements: { strategy: "tensor-parallel" } },

@@ -24,11 +24,14 @@ const descriptionNames: ReadonlySet<string> = new Set([
   "chat_template.jinja",
   "modules.json",
   "config_sentence_transformers.json",
+  "router_config.json",
+  "sparse_linear.safetensors",
+  "colbert_linear.safetensors",
 ]);
 /** Names of describing files that vary: sentence_bert_config.json, README.md, ... */
 const descriptionPattern = /^(sentence_\w+_config\.json|(LICENSE|LICENCE|NOTICE|README)(\.\w+)?)$/i;
-/** Names of the folders of sentence-transformers' modules: 1_Pooling, 0_Transformer. */
-const moduleFolder = /^\d+_\w+$/;
+/** Names of the folders of sentence-transformers' modules: 1_Pooling, 0_Transformer, and document_0_Transformer of a Router. */
+const moduleFolder = /^(query_|document_)?\d+_\w+$/;
 
 /** Manifests that may name any file of the repository. A repository with one is fetched as a whole. */
 const repositoryManifests: ReadonlySet<string> = new Set(["inferyard.json", "model_manifest.json"]);

@@ -1,6 +1,8 @@
 /**
- * Reads modules.json: the modules through which sentence-transformers runs a text. Supported are a Transformer with Pooling or a StaticEmbedding, followed
- * by Dense, LayerNorm and Normalize in any order. Any other sequence is MODEL_UNSUPPORTED, since skipping a module would silently give other vectors.
+ * Reads modules.json: the modules through which sentence-transformers runs a text. Supported are the chains of its SentenceTransformer (a Transformer with
+ * Pooling or a StaticEmbedding, followed by Dense, LayerNorm and Normalize in any order), of its MultiVectorEncoder and PyLate (a Transformer, then Dense,
+ * MultiVectorMask and Normalize on the vectors of tokens), and of its SparseEncoder (a Transformer with SpladePooling, one that ends with SparseAutoEncoder, or
+ * a Router with weights of tokens for queries). Any other sequence is MODEL_UNSUPPORTED, since skipping a module would silently give other vectors.
  */
 import { InferyardError } from "../../errors.ts";
 import { type Folder, isJsonObject, pathInside, readJson, readJsonObject, displayNameIn } from "../model-folder.ts";
@@ -14,13 +16,24 @@ export interface Modules {
   readonly modelPath: string;
   /** Folder of the Pooling module. Absent if there is none. */
   readonly poolingPath?: string;
-  /** Modules after pooling, in order, without a Normalize at the end. */
+  /** Dense, LayerNorm and Normalize, in order, without a Normalize at the end: on the vector of a text, or with `tokens` on that of each token. */
   readonly vectorModules: readonly VectorModuleEntry[];
-  /** Whether the last module is Normalize. */
+  /** Whether the last of them is Normalize. */
   readonly normalize: boolean;
+  /** Present if the modules work on token vectors (MultiVectorEncoder, PyLate). */
+  readonly tokens?: {
+    /** Folder of the MultiVectorMask module. Absent in a model of PyLate. */
+    readonly maskPath?: string;
+  };
+  /** The module that makes sparse vectors, and its folder. */
+  readonly sparse?: { readonly type: "SpladePooling" | "SparseAutoEncoder"; readonly path: string };
+  /** Present if the Transformer is MLMTransformer, whose default task is fill-mask. */
+  readonly isMasked?: true;
+  /** Folder of the SparseStaticEmbedding that a Router has for queries, and whether it is the default route. */
+  readonly queries?: { readonly path: string; readonly isDefault: boolean };
 }
 
-/** A module of modules.json that transforms the vector of a text after pooling. */
+/** A module of modules.json that transforms vectors. */
 export interface VectorModuleEntry {
   readonly type: VectorModuleType;
   /** Folder of the module, relative to the model's folder. */
@@ -31,13 +44,20 @@ type VectorModuleType = "Dense" | "LayerNorm" | "Normalize";
 
 const vectorModuleTypes: ReadonlySet<string> = new Set<VectorModuleType>(["Dense", "LayerNorm", "Normalize"]);
 
-interface Module {
+/** A module as modules.json or router_config.json names it. */
+export interface Module {
   /** Name of the class without its package: "Transformer", "Pooling", ... */
   readonly type: string;
   readonly path: string;
+  /** Whether it is a class of PyLate. */
+  readonly isPylate: boolean;
 }
 
-const kindByFirstModule: Readonly<Record<string, Modules["kind"]>> = { Transformer: "transformer", StaticEmbedding: "static" };
+const kindByFirstModule: Readonly<Record<string, Modules["kind"]>> = {
+  Transformer: "transformer",
+  MLMTransformer: "transformer",
+  StaticEmbedding: "static",
+};
 
 /**
  * Reads modules.json of the model's folder. Returns undefined if there is none. Throws MODEL_INVALID for a damaged file, and
@@ -48,50 +68,119 @@ export async function readModules(folder: Folder): Promise<Modules | undefined> 
   const value = await readJson(folder, "modules.json");
   if (value === undefined) return undefined;
   if (!Array.isArray(value) || value.length === 0) throw broken(displayName, "it holds no list of modules");
-  const [first, ...rest] = value.map((entry) => readModule(entry, folder, displayName));
+  const modules = value.map((entry) => readModule(entry, folder, displayName));
+  const [first] = modules;
+  if (first?.type !== "Router") return await readChain(folder, modules, displayName);
+  if (modules.length > 1) throw unsupported(displayName, "Router with modules behind it");
+  const { readRouter } = await import("./router.ts"); // few models have one
+  const router = await readRouter(folder, first.path);
+  return { ...(await readChain(folder, router.document, router.displayName)), queries: router.queries };
+}
+
+async function readChain(folder: Folder, modules: readonly Module[], displayName: string): Promise<Modules> {
+  const [first, ...rest] = modules;
   const kind = kindByFirstModule[first?.type ?? ""];
   if (first === undefined || kind === undefined) throw unsupported(displayName, first?.type ?? "nothing");
+  const isMasked = first.type === "MLMTransformer";
+  const start = { kind, modelPath: first.path === "." ? "" : first.path, ...(isMasked ? { isMasked } : {}) };
+  if (rest[0]?.type === "SpladePooling" && kind === "transformer") {
+    if (rest[1] !== undefined) throw unsupported(displayName, `${rest[1].type} behind SpladePooling`);
+    return { ...start, vectorModules: [], normalize: false, sparse: { type: "SpladePooling", path: rest[0].path } };
+  }
+  if (isMasked) throw unsupported(displayName, "MLMTransformer without SpladePooling");
+  const library = kind === "transformer" ? await multiVectorLibrary(folder, rest) : undefined;
+  if (library !== undefined) return { ...start, ...(await readTokenModules(folder, rest, library, displayName)) };
   const pooling = kind === "transformer" && rest[0]?.type === "Pooling" ? rest.shift() : undefined;
+  const last = rest.at(-1);
+  const autoEncoder = last?.type === "SparseAutoEncoder" && pooling !== undefined ? rest.pop() : undefined;
   const vectorModules: VectorModuleEntry[] = [];
   for (const module of rest) {
     if (!isVectorModule(module)) throw unsupported(displayName, module.type);
     const isLearned = module.type !== "Normalize";
     if (isLearned && kind === "transformer" && pooling === undefined) throw beforePooling(displayName, module.type);
-    if (!isLearned) await checkNormalize(folder, module, displayName);
-    vectorModules.push(module);
+    if (!isLearned) await checkNormalize(folder, module, displayName, "sentence_embedding");
+    vectorModules.push({ type: module.type, path: module.path });
   }
-  const normalize = vectorModules.at(-1)?.type === "Normalize";
-  while (vectorModules.at(-1)?.type === "Normalize") vectorModules.pop();
-  const modelPath = first.path === "." ? "" : first.path;
-  return { kind, modelPath, vectorModules, normalize, ...(pooling === undefined ? {} : { poolingPath: pooling.path }) };
+  return {
+    ...start,
+    ...withoutLastNormalize(vectorModules),
+    ...(pooling === undefined ? {} : { poolingPath: pooling.path }),
+    ...(autoEncoder === undefined ? {} : { sparse: { type: "SparseAutoEncoder", path: autoEncoder.path } }),
+  };
 }
 
-/** Paths of the weight files of the modules after pooling, relative to the model's folder. */
-export function vectorModuleWeights({ vectorModules }: Modules): string[] {
-  return vectorModules.filter(({ type }) => type !== "Normalize").map(({ path }) => `${path}/model.safetensors`);
+type MultiVectorLibrary = "pylate" | "sentence-transformers";
+
+/** The library whose late-interaction model it is, if the modules behind the Transformer work on the vectors of its tokens. */
+async function multiVectorLibrary(folder: Folder, rest: readonly Module[]): Promise<MultiVectorLibrary | undefined> {
+  if (rest.length === 0 || rest.some(({ type }) => type === "Pooling")) return undefined;
+  if (rest.some(({ type }) => type === "MultiVectorMask")) return "sentence-transformers";
+  const { model_type: model } = (await readJsonObject(folder, "config_sentence_transformers.json")) ?? {};
+  if (model === "ColBERT" || rest.some(({ isPylate }) => isPylate)) return "pylate";
+  return model === "MultiVectorEncoder" ? "sentence-transformers" : undefined;
 }
 
-function isVectorModule(module: Module): module is VectorModuleEntry {
+async function readTokenModules(
+  folder: Folder,
+  rest: readonly Module[],
+  library: MultiVectorLibrary,
+  displayName: string,
+): Promise<Pick<Modules, "tokens" | "vectorModules" | "normalize">> {
+  const [mask, another] = rest.filter(({ type }) => type === "MultiVectorMask");
+  if (another !== undefined) throw unsupported(displayName, "MultiVectorMask more than once");
+  const vectorModules: VectorModuleEntry[] = [];
+  for (const module of rest) {
+    if (module.type === "MultiVectorMask") continue;
+    if (module.type !== "Dense" && module.type !== "Normalize") throw unsupported(displayName, `${module.type} on token vectors`);
+    if (module.type === "Normalize") await checkNormalize(folder, module, displayName, "token_embeddings");
+    vectorModules.push({ type: module.type, path: module.path });
+  }
+  const chain = withoutLastNormalize(vectorModules);
+  const tokens = mask === undefined ? {} : { maskPath: mask.path };
+  return { ...chain, normalize: chain.normalize || library === "pylate", tokens }; // PyLate has no module for it
+}
+
+function withoutLastNormalize(modules: VectorModuleEntry[]): Pick<Modules, "vectorModules" | "normalize"> {
+  const normalize = modules.at(-1)?.type === "Normalize";
+  while (modules.at(-1)?.type === "Normalize") modules.pop();
+  return { vectorModules: modules, normalize };
+}
+
+/** Paths of the weight files of the modules behind the first, relative to the model's folder. */
+export function vectorModuleWeights({ vectorModules, sparse, queries }: Modules): string[] {
+  const learned = vectorModules.filter(({ type }) => type !== "Normalize").map(({ path }) => path);
+  const others = [sparse?.type === "SparseAutoEncoder" ? sparse.path : undefined, queries?.path];
+  return [...learned, ...others.filter((path) => path !== undefined)].map((path) => `${path}/model.safetensors`);
+}
+
+function isVectorModule(module: Module): module is Module & VectorModuleEntry {
   return vectorModuleTypes.has(module.type);
 }
 
-function readModule(entry: unknown, folder: Folder, displayName: string): Module {
-  if (!isJsonObject(entry)) throw broken(displayName, "an entry is not an object");
+/**
+ * Reads an entry `{ type, path }` of modules.json; `namedIn` is the file that has it. Throws MODEL_INVALID unless both are texts and the path lies
+ * inside the folder.
+ */
+export function readModule(entry: unknown, folder: Folder, namedIn: string): Module {
+  if (!isJsonObject(entry)) throw broken(namedIn, "an entry is not an object");
   const { type, path } = entry;
-  if (typeof type !== "string" || typeof path !== "string") throw broken(displayName, 'an entry has no "type" or no "path"');
-  if (path !== "") pathInside(folder, path, displayName);
+  if (typeof type !== "string" || typeof path !== "string") throw broken(namedIn, 'an entry has no "type" or no "path"');
+  if (path !== "") pathInside(folder, path, namedIn);
+  const isPylate = type === "pylate.models.Dense.Dense";
   // The classes have moved within sentence_transformers. A class of another package is code of the model, even if it has a known name.
-  return { type: type.startsWith("sentence_transformers.") ? (type.split(".").at(-1) ?? type) : type, path };
+  const isKnown = isPylate || type.startsWith("sentence_transformers.");
+  return { type: isKnown ? (type.split(".").at(-1) ?? type) : type, path, isPylate };
 }
 
-/** Normalize can be configured to work on token vectors, which this version does not compute. */
-async function checkNormalize(folder: Folder, { path }: Module, displayName: string): Promise<void> {
+/** Normalize states which vectors it works on: those of texts where it says nothing. */
+async function checkNormalize(folder: Folder, { path }: Module, displayName: string, expected: string): Promise<void> {
   const config = await readJsonObject(folder, `${path}/config.json`);
   const input = config?.["module_input_name"] ?? "sentence_embedding";
-  if (input !== "sentence_embedding") throw unsupported(displayName, `Normalize over ${JSON.stringify(input)}`);
+  if (input !== expected) throw unsupported(displayName, `Normalize over ${JSON.stringify(input)}`);
 }
 
-function broken(displayName: string, problem: string): InferyardError {
+/** Creates the error for a damaged file; `displayName` is its path. The error is returned, not thrown. */
+export function broken(displayName: string, problem: string): InferyardError {
   return modelInvalid(`${displayName} is broken: ${problem}`, "download this file of the model again");
 }
 
@@ -107,8 +196,11 @@ function beforePooling(displayName: string, module: string): InferyardError {
   );
 }
 
-function unsupported(displayName: string, module: string): InferyardError {
-  const known = "Transformer and Pooling, or StaticEmbedding, then Dense, LayerNorm and Normalize";
+/** Creates the error for a module that this version does not compute; `displayName` is the file that names it. The error is returned, not thrown. */
+export function unsupported(displayName: string, module: string): InferyardError {
+  const known =
+    "Transformer and Pooling, or StaticEmbedding, then Dense, LayerNorm and Normalize; Transformer, Dense, MultiVectorMask and Normalize on token vectors; " +
+    "Transformer and SpladePooling, or SparseAutoEncoder at the end";
   return new InferyardError(
     "MODEL_UNSUPPORTED",
     `${displayName} has the module ${module}, which this version does not compute; it computes ${known}`,

@@ -1,7 +1,5 @@
-/** Reads config_sentence_transformers.json: the prompts of a model, how its vectors are compared, and its settings for late interaction. */
-import { readLateInteraction } from "./late-interaction.ts";
-import type { LateInteraction } from "../manifest.ts";
-import { type Folder, isJsonObject, readJsonObject, displayNameIn } from "../model-folder.ts";
+/** Reads config_sentence_transformers.json: the prompts of a model, and how its vectors are compared. */
+import { type Folder, type JsonObject, isJsonObject, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 
 /** The prompts of a model and the other settings of config_sentence_transformers.json. */
@@ -12,7 +10,13 @@ export interface Prompts {
   readonly defaultPrompt?: string;
   /** `similarity_fn_name`: how vectors are compared. */
   readonly similarity?: string;
-  readonly lateInteraction?: LateInteraction;
+}
+
+const promptsFile = "config_sentence_transformers.json";
+
+/** The content of config_sentence_transformers.json, or an empty object if there is none. Throws MODEL_INVALID if it is damaged. */
+export async function readPromptsConfig(folder: Folder): Promise<JsonObject> {
+  return (await readJsonObject(folder, promptsFile)) ?? {};
 }
 
 /**
@@ -20,8 +24,8 @@ export interface Prompts {
  * damaged or its default prompt does not exist.
  */
 export async function readPrompts(folder: Folder): Promise<Prompts> {
-  const file = "config_sentence_transformers.json";
-  const config = (await readJsonObject(folder, file)) ?? {};
+  const file = promptsFile;
+  const config = await readPromptsConfig(folder);
   const stated = config["prompts"] ?? {};
   if (!isJsonObject(stated))
     throw modelInvalid(
@@ -33,12 +37,10 @@ export async function readPrompts(folder: Folder): Promise<Prompts> {
     Object.entries(stated).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
   const { default_prompt_name: defaultPrompt, similarity_fn_name: similarity } = config;
-  const lateInteraction = await readLateInteraction(folder, config);
   const found = {
     prompts,
     ...(typeof defaultPrompt === "string" ? { defaultPrompt } : {}),
     ...(typeof similarity === "string" ? { similarity } : {}),
-    ...(lateInteraction === undefined ? {} : { lateInteraction }),
   };
   return checkDefaultPrompt(found, displayNameIn(folder, file));
 }

@@ -2,7 +2,15 @@
 import { omitUndefined } from "../../checked.ts";
 import { basename } from "../../platform/node/paths.ts";
 import { InferyardError } from "../../errors.ts";
-import type { Manifest, ManifestSelection, ManifestSettings, ModelProbe, Requirements, Variant } from "../manifest.ts";
+import type {
+  Manifest,
+  ManifestSelection,
+  ManifestSettings,
+  ModelProbe,
+  Requirements,
+  TextSettings,
+  Variant,
+} from "../manifest.ts";
 import { architectureOf, readLicense, tasksOf } from "./model-card.ts";
 import { type Folder, type JsonObject, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { readModules } from "./modules.ts";
@@ -51,21 +59,35 @@ export async function readHuggingFace(
   const files = variants ?? (await discoverFolderVariants(folder, modelPath, isStatic, stated.mainFile));
   const { flat = false } = stated;
   const text = await readTextSettings(folder, inner, { modules, config, isStatic, flat, overrides: stated.text ?? {} });
-  const architecture = isStatic ? "StaticModel" : architectureOf(config);
+  const architecture = isStatic ? "StaticModel" : encoderOf(config);
   const license = stated.license ?? (await readLicense(folder));
   return {
     reference: folder.displayName,
     name: stated.name ?? basename(folder.path),
     directory: folder.path,
     source: stated.source,
-    tasks:
-      stated.tasks ??
-      (spanConfig === undefined ? tasksOf(config, isStatic || text?.pooling !== undefined) : ["token-classification"]),
+    tasks: stated.tasks ?? (spanConfig === undefined ? tasksOf(config, isStatic || isEmbedder(text)) : ["token-classification"]),
     variants: files.map((file) => withConfig(file, architecture, config)),
     selection: stated.selection ?? { backends: [], fallbacks: [] },
     requirements: stated.requirements ?? {},
     ...omitUndefined({ settings: stated.settings, text, probe: stated.probe, license, provenance: stated.provenance }),
   };
+}
+
+function isEmbedder(text: TextSettings | undefined): boolean {
+  return text?.pooling !== undefined || text?.lateInteraction?.hasModules === true;
+}
+
+/** The class of the encoder. ColBERT's own class, HF_ColBERT, is an encoder with a projection, which `TextSettings.vectorModules` has. */
+function encoderOf(config: JsonObject): string | undefined {
+  const stated = architectureOf(config);
+  if (stated !== "HF_ColBERT") return stated;
+  const classes: Readonly<Record<string, string>> = {
+    bert: "BertModel",
+    roberta: "RobertaModel",
+    "xlm-roberta": "XLMRobertaModel",
+  };
+  return classes[String(config["model_type"])] ?? stated;
 }
 
 async function discoverFolderVariants(

@@ -1,10 +1,12 @@
 /** Reads how a model tokenizes text and pools vectors. Each setting comes from the file that the reference implementation reads it from. */
 import { InferyardError } from "../../errors.ts";
 import type { Pooling, TextSettings } from "../manifest.ts";
+import { readLateInteraction } from "./late-interaction.ts";
 import { type Folder, type JsonObject, isFile, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
+import { architectureOf } from "./model-card.ts";
 import type { Modules } from "./modules.ts";
 import { readPoolingConfig } from "./pooling-config.ts";
-import { checkDefaultPrompt, readPrompts } from "./prompts.ts";
+import { checkDefaultPrompt, readPrompts, readPromptsConfig } from "./prompts.ts";
 import { type TokenLimit, readSentenceConfig, tokenLimit } from "./token-limit.ts";
 
 /** Text settings that inferyard.json states. A field that is present takes precedence over the other files of the model. */
@@ -60,11 +62,18 @@ export async function readTextSettings(folder: Folder, inner: Folder, sources: T
 
   const tokenizerConfig = (await readJsonObject(inner, "tokenizer_config.json")) ?? {};
   const sentence = modules?.kind === "transformer" ? await readSentenceConfig(inner) : undefined;
-  refuseOtherTransformerTask(sentence, inner);
+  refuseOtherTransformerTask(sentence, inner, modules);
   const isModel2vec = config["model_type"] === "model2vec";
   const limit = isStatic ? staticLimit(config, isModel2vec) : tokenLimit(sentence, config, tokenizerConfig);
   const ownPooling = overrides.pooling === undefined ? await poolingOf(folder, modules, isStatic, flat) : undefined;
   const pooling = overrides.pooling ?? ownPooling?.pooling;
+  const ownModules = await readOwnModules(folder, inner, modules, config);
+  const lateInteraction = await readLateInteraction(folder, {
+    modules,
+    sentence,
+    config: await readPromptsConfig(folder),
+    hasProjection: ownModules.hasProjection,
+  });
   return {
     ...(await tokenizerFile(folder, inner, overrides)),
     tokenizerConfig,
@@ -74,9 +83,10 @@ export async function readTextSettings(folder: Folder, inner: Folder, sources: T
     lowercase: sentence?.config["do_lower_case"] === true,
     ...(pooling === undefined ? {} : { pooling }),
     poolPrompt: ownPooling?.includePrompt ?? true,
-    ...(await vectorModules(folder, modules)),
-    normalize: overrides.normalize ?? normalizes(config, modules, isModel2vec),
+    ...ownModules.settings,
+    normalize: overrides.normalize ?? (ownModules.hasProjection || normalizes(config, modules, isModel2vec)),
     ...(await prompts(folder, overrides)),
+    ...(lateInteraction === undefined ? {} : { lateInteraction }),
   };
 }
 
@@ -132,17 +142,53 @@ function normalizes(config: JsonObject, modules: Modules | undefined, isModel2ve
   return isModel2vec && typeof stated === "boolean" ? stated : (modules?.normalize ?? false);
 }
 
-/** Imported on demand: few models have such modules. */
-async function vectorModules(folder: Folder, modules: Modules | undefined): Promise<Pick<TextSettings, "vectorModules">> {
-  if (modules === undefined || modules.vectorModules.length === 0) return {};
-  const { readVectorModules } = await import("./vector-modules.ts");
-  return { vectorModules: await readVectorModules(folder, modules.vectorModules) };
+type ModuleSettings = Pick<TextSettings, "vectorModules" | "sparse" | "heads">;
+
+/** What the modules with weights of their own say. Their reader is imported on demand: few models have such modules. */
+async function readOwnModules(
+  folder: Folder,
+  inner: Folder,
+  modules: Modules | undefined,
+  config: JsonObject,
+): Promise<{ settings: ModuleSettings; hasProjection: boolean }> {
+  const isStanford = architectureOf(config) === "HF_ColBERT";
+  const hasHeads = await hasAny(inner, headFiles);
+  const { vectorModules = [], sparse, tokens } = modules ?? {};
+  if (vectorModules.length === 0 && sparse === undefined && !isStanford && !hasHeads)
+    return { settings: {}, hasProjection: false };
+  const reader = await import("./vector-modules.ts");
+  const projection = isStanford ? await reader.readProjection(inner) : undefined;
+  const own = await reader.readVectorModules(
+    folder,
+    vectorModules,
+    tokens === undefined ? "sentence_embedding" : "token_embeddings",
+  );
+  const all = projection === undefined ? own : [projection];
+  const settings = {
+    ...(all.length === 0 ? {} : { vectorModules: all }),
+    ...(modules?.sparse === undefined
+      ? {}
+      : { sparse: await (await import("./sparse-settings.ts")).readSparseSettings(folder, modules) }),
+    ...(hasHeads ? { heads: await readHeads(inner) } : {}),
+  };
+  return { settings, hasProjection: projection !== undefined };
+}
+
+/** The heads of BGE-M3, as FlagEmbedding writes them and as they are read here. */
+const headFiles = ["sparse_linear", "colbert_linear"].flatMap((name) => [`${name}.safetensors`, `${name}.pt`]);
+
+async function readHeads(inner: Folder): Promise<NonNullable<TextSettings["heads"]>> {
+  const { readLinear } = await import("./vector-modules.ts");
+  const sparse = await readLinear(inner, "sparse_linear.safetensors", "ReLU", 1);
+  const multiVector = await readLinear(inner, "colbert_linear.safetensors", "Identity");
+  const listOf = <Module>(module: Module | undefined): Module[] => (module === undefined ? [] : [module]);
+  return { sparse: listOf(sparse), multiVector: listOf(multiVector), displayName: inner.displayName };
 }
 
 async function prompts(
   folder: Folder,
   stated: TextOverrides,
-): Promise<Pick<TextSettings, "prompts" | "defaultPrompt" | "similarity" | "lateInteraction">> {
+): Promise<Pick<TextSettings, "prompts" | "defaultPrompt" | "similarity">> {
   const found = await readPrompts(folder);
   if (stated.prompts === undefined && stated.defaultPrompt === undefined) return found;
   const merged = { ...(stated.prompts === undefined ? found : {}), prompts: stated.prompts ?? found.prompts };
@@ -150,15 +196,17 @@ async function prompts(
   return checkDefaultPrompt(withDefault, displayNameIn(folder, "inferyard.json"));
 }
 
-/** Refuses a Transformer module whose `transformer_task` gives logits or generated text instead of token vectors. */
-function refuseOtherTransformerTask(sentence: { file: string; config: JsonObject } | undefined, folder: Folder): void {
-  const task = sentence?.config["transformer_task"] ?? "feature-extraction";
-  if (sentence === undefined || task === "feature-extraction") return;
-  throw new InferyardError(
-    "MODEL_UNSUPPORTED",
-    `${displayNameIn(folder, sentence.file)} asks for ${JSON.stringify(task)}, which this version does not compute`,
-    {
-      remedy: "use a model for feature-extraction",
-    },
-  );
+/** Refuses a Transformer module whose `transformer_task` gives something else than the modules behind it work on. */
+function refuseOtherTransformerTask(
+  sentence: { file: string; config: JsonObject } | undefined,
+  folder: Folder,
+  modules: Modules | undefined,
+): void {
+  const expected = modules?.sparse?.type === "SpladePooling" ? "fill-mask" : "feature-extraction";
+  const task = sentence?.config["transformer_task"] ?? (modules?.isMasked === true ? "fill-mask" : "feature-extraction");
+  if (modules === undefined || modules.kind === "static" || task === expected) return;
+  const file = displayNameIn(folder, sentence?.file ?? "sentence_bert_config.json");
+  throw new InferyardError("MODEL_UNSUPPORTED", `${file} asks for ${JSON.stringify(task)}, which this version does not compute`, {
+    remedy: `use a model for ${expected}`,
+  });
 }

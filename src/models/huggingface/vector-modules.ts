@@ -1,4 +1,4 @@
-/** Reads the modules Dense and LayerNorm of sentence-transformers, and checks their config.json against the shapes in their model.safetensors. */
+/** Reads the modules of sentence-transformers with weights of their own (Dense, LayerNorm, SparseAutoEncoder, SparseStaticEmbedding), and checks their config.json against the shapes in their model.safetensors. */
 import { InferyardError } from "../../errors.ts";
 import { basename, dirname } from "../../platform/node/paths.ts";
 import type { DenseActivation, ModuleWeights, VectorModule } from "../manifest.ts";
@@ -6,6 +6,9 @@ import { type Folder, type JsonObject, isFile, pathInside, readJsonObject, displ
 import { modelInvalid } from "../../formats/format-errors.ts";
 import type { VectorModuleEntry } from "./modules.ts";
 import { readHeader } from "../manifest/weights.ts";
+
+/** sentence-transformers' names of the vector of a text, and of the vectors of its tokens. */
+type VectorName = "sentence_embedding" | "token_embeddings";
 
 /** A module with the lengths of its input and output vectors. */
 interface SizedModule {
@@ -15,11 +18,15 @@ interface SizedModule {
 }
 
 /**
- * Reads the modules of sentence-transformers that follow pooling, in order. Throws MODEL_INVALID if files are missing or damaged
+ * Reads the modules of sentence-transformers that follow the first or its pooling, in order; `input` is what they must work on. Throws MODEL_INVALID if files are missing or damaged
  * or if a module's input size differs from the output size of the module before, and MODEL_UNSUPPORTED for options that this
  * version does not compute.
  */
-export async function readVectorModules(folder: Folder, entries: readonly VectorModuleEntry[]): Promise<VectorModule[]> {
+export async function readVectorModules(
+  folder: Folder,
+  entries: readonly VectorModuleEntry[],
+  input: VectorName = "sentence_embedding",
+): Promise<VectorModule[]> {
   const modules: VectorModule[] = [];
   let length: number | undefined;
   for (const { type, path } of entries) {
@@ -28,7 +35,7 @@ export async function readVectorModules(folder: Folder, entries: readonly Vector
       continue;
     }
     const { module, inputSize, outputSize } =
-      type === "Dense" ? await readDense(folder, path) : await readLayerNorm(folder, path);
+      type === "Dense" ? await readDense(folder, path, input) : await readLayerNorm(folder, path);
     if (length !== undefined && length !== inputSize) {
       throw modelInvalid(
         `${displayNameIn(folder, path)} takes vectors of ${inputSize} numbers, and the module before it gives ${length}`,
@@ -43,30 +50,105 @@ export async function readVectorModules(folder: Folder, entries: readonly Vector
 
 const activations: readonly DenseActivation[] = ["Identity", "Tanh", "ReLU", "GELU", "Sigmoid", "SiLU"];
 
-async function readDense(folder: Folder, path: string): Promise<SizedModule> {
+async function readDense(folder: Folder, path: string, expected: VectorName): Promise<SizedModule> {
   const { config, displayName } = await readConfig(folder, path);
-  const { module_input_name: input = "sentence_embedding", module_output_name: output, bias = true } = config;
-  if (input !== "sentence_embedding" || (output ?? input) !== input) {
-    throw unsupported(`${displayName} works on ${JSON.stringify(input)} and gives ${JSON.stringify(output ?? input)}`);
-  }
-  if (config["use_residual"] === true) throw unsupported(`${displayName} adds its input to its output (use_residual)`);
-  if (typeof bias !== "boolean") throw broken(displayName, '"bias" is neither true nor false');
+  const { module_input_name: input = expected, module_output_name, bias = true, use_residual: residual = false } = config;
+  const output = module_output_name ?? input;
+  if (input !== expected || output !== input)
+    throw unsupported(
+      `${displayName} works on ${JSON.stringify(input)} and gives ${JSON.stringify(output)}`,
+      `Dense on ${expected}`,
+    );
+  for (const [key, value] of Object.entries({ bias, use_residual: residual }))
+    if (typeof value !== "boolean") throw broken(displayName, `"${key}" is neither true nor false`);
   const inFeatures = sizeIn(config, "in_features", displayName);
   const outFeatures = sizeIn(config, "out_features", displayName);
   const activation = activationIn(config, displayName);
-  const shapes = { "linear.weight": [outFeatures, inFeatures], ...(bias ? { "linear.bias": [outFeatures] } : {}) };
-  const weights = await findWeights(folder, path, shapes);
+  const added = inFeatures === outFeatures ? "identity" : "linear";
+  const shapes = {
+    "linear.weight": [outFeatures, inFeatures],
+    ...(bias === true ? { "linear.bias": [outFeatures] } : {}),
+    ...(residual === true && added === "linear" ? { "residual.weight": [outFeatures, inFeatures] } : {}),
+  };
+  const weights = await findWeights(folder, `${path}/model.safetensors`, shapes);
   return {
-    module: { kind: "dense", weights, inFeatures, outFeatures, bias, activation },
+    module: {
+      kind: "dense",
+      weights,
+      inFeatures,
+      outFeatures,
+      bias: bias === true,
+      activation,
+      ...(residual === true ? { residual: added } : {}),
+    },
     inputSize: inFeatures,
     outputSize: outFeatures,
   };
 }
 
+/** Reads the module SparseAutoEncoder of a CSR model in the folder `path`. Throws as `readVectorModules` does. */
+export async function readAutoEncoder(folder: Folder, path: string): Promise<VectorModule> {
+  const { config, displayName } = await readConfig(folder, path);
+  const inFeatures = sizeIn(config, "input_dim", displayName);
+  const outFeatures = sizeIn({ hidden_dim: 512, ...config }, "hidden_dim", displayName);
+  const kept = sizeIn({ k: 8, ...config }, "k", displayName);
+  const file = `${path}/model.safetensors`;
+  const shapes = { pre_bias: [inFeatures], latent_bias: [outFeatures] };
+  const weights = await findWeights(folder, file, shapes);
+  // The two names are of one tensor; safetensors keeps one of them.
+  const names = ["encoder.weight", "decoder.linear.weight"];
+  const { tensors } = await readHeader(weights.path, weights.displayName);
+  const encoder = names.find((name) => tensors.has(name)) ?? "encoder.weight";
+  await findWeights(folder, file, { [encoder]: [outFeatures, inFeatures] });
+  if (kept > outFeatures) throw broken(displayName, `"k" is ${kept}, and the vectors have ${outFeatures} numbers`);
+  return { kind: "auto-encoder", weights, encoder, inFeatures, outFeatures, kept, standardize: config["normalize"] === true };
+}
+
+/** Reads the module SparseStaticEmbedding in the folder `path`: a factor for each token of the vocabulary. Throws as `readVectorModules` does. */
+export async function readTokenWeights(folder: Folder, path: string): Promise<VectorModule> {
+  const { config, displayName } = await readConfig(folder, path);
+  if (typeof config["path"] === "string")
+    throw unsupported(`${displayName} takes the weights from ${config["path"]}`, "SparseStaticEmbedding with model.safetensors");
+  const file = `${path}/model.safetensors`;
+  const weights = await findWeights(folder, file, {});
+  const shape = (await readHeader(weights.path, weights.displayName)).tensors.get("weight")?.shape ?? [];
+  if (shape.length !== 1) throw misfit(weights.displayName, "weight", shape.length === 0 ? undefined : shape, ["tokens"]);
+  return { kind: "scale", weights, features: shape[0] ?? 0 };
+}
+
+/** A linear layer of torch in a file of its own, with `weight` and `bias`. `outFeatures` undefined: any. Undefined if the file is not there. */
+export async function readLinear(
+  folder: Folder,
+  file: string,
+  activation: DenseActivation,
+  outFeatures?: number,
+): Promise<VectorModule | undefined> {
+  const weights = { path: pathInside(folder, file, folder.displayName), displayName: displayNameIn(folder, file) };
+  if (!(await isFile(weights.path, weights.displayName))) return undefined;
+  const found = (await readHeader(weights.path, weights.displayName)).tensors.get("weight")?.shape;
+  const [rows = 0, columns = 0] = found ?? [];
+  if (found?.length !== 2 || (outFeatures ?? rows) !== rows)
+    throw misfit(weights.displayName, "weight", found, [outFeatures ?? "outputs", "inputs"]);
+  await findWeights(folder, file, { bias: [rows] });
+  return { kind: "dense", weights, inFeatures: columns, outFeatures: rows, bias: true, activation, prefix: "" };
+}
+
+/** ColBERT's projection `linear.weight` among the weights of the encoder. Undefined if the folder has no such tensor. */
+export async function readProjection(folder: Folder): Promise<VectorModule | undefined> {
+  const file = "model.safetensors";
+  const weights = { path: pathInside(folder, file, folder.displayName), displayName: displayNameIn(folder, file) };
+  if (!(await isFile(weights.path, weights.displayName))) return undefined;
+  const shape = (await readHeader(weights.path, weights.displayName)).tensors.get("linear.weight")?.shape;
+  if (shape === undefined) return undefined;
+  const [outFeatures = 0, inFeatures = 0] = shape;
+  if (shape.length !== 2) throw misfit(weights.displayName, "linear.weight", shape, ["outputs", "inputs"]);
+  return { kind: "dense", weights, inFeatures, outFeatures, bias: false, activation: "Identity" };
+}
+
 async function readLayerNorm(folder: Folder, path: string): Promise<SizedModule> {
   const { config, displayName } = await readConfig(folder, path);
   const features = sizeIn(config, "dimension", displayName);
-  const weights = await findWeights(folder, path, { "norm.weight": [features], "norm.bias": [features] });
+  const weights = await findWeights(folder, `${path}/model.safetensors`, { "norm.weight": [features], "norm.bias": [features] });
   return { module: { kind: "layer-norm", weights, features }, inputSize: features, outputSize: features };
 }
 
@@ -98,16 +180,15 @@ function activationIn(config: JsonObject, displayName: string): DenseActivation 
   );
 }
 
-/** The weights of the module in this folder. Throws MODEL_INVALID unless the file has tensors of these names and shapes. */
+/** The weights in this file. Throws MODEL_INVALID unless it has tensors of these names and shapes. */
 async function findWeights(
   folder: Folder,
-  module: string,
+  file: string,
   shapes: Readonly<Record<string, readonly number[]>>,
 ): Promise<ModuleWeights> {
-  const file = `${module}/model.safetensors`;
   const weights = { path: pathInside(folder, file, "modules.json"), displayName: displayNameIn(folder, file) };
   if (!(await isFile(weights.path, weights.displayName))) {
-    const other = `${module}/pytorch_model.bin`;
+    const other = `${dirname(file)}/pytorch_model.bin`;
     throw missingModuleWeights(
       weights.displayName,
       await isFile(pathInside(folder, other, "modules.json"), displayNameIn(folder, other)),
@@ -116,14 +197,22 @@ async function findWeights(
   const { tensors } = await readHeader(weights.path, weights.displayName);
   for (const [name, shape] of Object.entries(shapes)) {
     const found = tensors.get(name)?.shape;
-    if (found !== undefined && found.join() === shape.join()) continue;
-    const has = found === undefined ? "is not there" : `is [${found.join(", ")}]`;
-    throw modelInvalid(
-      `${weights.displayName} does not fit its config.json: ${name} ${has}, and [${shape.join(", ")}] is needed`,
-      "download the whole folder of the model again",
-    );
+    if (found === undefined || found.join() !== shape.join()) throw misfit(weights.displayName, name, found, shape);
   }
   return weights;
+}
+
+function misfit(
+  displayName: string,
+  name: string,
+  found: readonly number[] | undefined,
+  shape: readonly (number | string)[],
+): InferyardError {
+  const has = found === undefined ? "is not there" : `is [${found.join(", ")}]`;
+  return modelInvalid(
+    `${displayName} does not fit its config.json: ${name} ${has}, and [${shape.join(", ")}] is needed`,
+    "download the whole folder of the model again",
+  );
 }
 
 /**
@@ -147,7 +236,7 @@ function broken(displayName: string, problem: string): InferyardError {
   return modelInvalid(`${displayName} is broken: ${problem}`, "download this file of the model again");
 }
 
-function unsupported(what: string, known = "Dense on a text's vector, without a residual"): InferyardError {
+function unsupported(what: string, known: string): InferyardError {
   return new InferyardError("MODEL_UNSUPPORTED", `${what}, which this version does not compute; it computes ${known}`, {
     remedy: "use a model without it, or an ONNX export with an output sentence_embedding",
   });

@@ -24,12 +24,8 @@ export interface InferyardManifest {
 export async function readInferyardJson(folder: Folder): Promise<InferyardManifest | undefined> {
   const value = await readJsonObject(folder, "inferyard.json");
   if (value === undefined) return undefined;
-  // Imported on demand: loading zod takes longer than loading all other modules of this folder.
-  const [{ inferyardSchema }, { schemaProblems }] = await Promise.all([
-    import("./schema.ts"),
-    import("../validation/schema-problems.ts"),
-  ]);
-  const problems = schemaProblems(inferyardSchema, value);
+  const { isPlainInferyardJson } = await import("./schema-free-check.ts"); // on demand: few models that a page loads have an inferyard.json
+  const problems = isPlainInferyardJson(value) ? [] : await problemsOf(value);
   if (problems.length > 0) throw invalid(folder, problems);
   const json = value as InferyardJson;
   const probe = json.probe === undefined ? undefined : readProbe(json.probe, problems);
@@ -50,6 +46,16 @@ export async function readInferyardJson(folder: Folder): Promise<InferyardManife
     text: omitUndefined({ tokenizer, pooling, normalize, maxTokens, specialTokens, dropUnknown, prompts, defaultPrompt }),
   };
   return omitUndefined({ overrides: omitUndefined(overrides) as ManifestOverrides, variants });
+}
+
+/** Every way in which the value violates the schema. */
+async function problemsOf(value: object): Promise<string[]> {
+  // Imported on demand: loading zod takes longer than loading all other modules of this folder.
+  const [{ inferyardSchema }, { schemaProblems }] = await Promise.all([
+    import("./schema.ts"),
+    import("../validation/schema-problems.ts"),
+  ]);
+  return schemaProblems(inferyardSchema, value);
 }
 
 function readVariants(stated: NonNullable<InferyardJson["variants"]>, problems: string[]): DeclaredVariant[] {

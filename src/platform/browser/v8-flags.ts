@@ -5,3 +5,8 @@ export function enableRelaxedSimd(): void {}
 export function withOptimizingCompiler<Result>(compile: () => Result): Result {
   return compile();
 }
+
+/** Calls `work` and returns its result. A page cannot choose what its browser optimizes. */
+export function withoutOptimizer<Result>(work: () => Result): Result {
+  return work();
+}

@@ -42,6 +42,7 @@ const decision = z.strictObject({
       library,
       host: z.string(),
       evidence: z.array(z.string()).describe("What the engine itself reported."),
+      unproven: z.string().optional().describe("Why the engine's evidence does not prove where it computed; absent if it does."),
     })
     .nullable(),
 });

@@ -67,6 +67,8 @@ export interface Selected {
   readonly host: string;
   /** What the engine itself reported about where it computed. */
   readonly evidence: readonly string[];
+  /** Why the engine's evidence does not prove where it computed. Undefined if it does. */
+  readonly unproven?: string;
 }
 
 /** What a decision is made from. `variant` and `digest` are undefined if nothing was loaded. */

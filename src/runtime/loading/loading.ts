@@ -16,7 +16,7 @@ import { noCandidateError } from "../decision/no-candidate-error.ts";
 import { type LoadRequest, type EligibleCandidate, type CheckedCandidate, select } from "../selection/selection.ts";
 import type { SelectionFacts } from "../selection/selection-facts.ts";
 import { type Target, formatDevice, formatTarget } from "../selection/target.ts";
-import { type AnswerCheck, verify } from "./verification.ts";
+import { type AnswerCheck, type UnprovenPlacement, type Verification, unprovenRefusal, verify } from "./verification.ts";
 import type { Constraints } from "../selection/constraints.ts";
 
 /** What the load loop needs from the runtime. */
@@ -51,6 +51,8 @@ export interface VerifiedModel {
   readonly variant: Variant;
   readonly target: Target;
   readonly decision: Decision;
+  /** Why nothing proves where it computes. Undefined if the engine's own evidence does. */
+  readonly unproven?: UnprovenPlacement | undefined;
   /** The memory that was booked for it: measured before, or estimated. */
   readonly need: MemoryAmounts;
   /** Loads the same variant on the same target once more, as a replica that runs in parallel. */
@@ -142,18 +144,19 @@ export async function tryCandidates<Item>(
  */
 export async function loadCandidate(
   context: LoadingContext,
-  { manifest, request }: SelectionOutcome,
+  { manifest, request, constraints }: SelectionOutcome,
   candidate: EligibleCandidate,
   decide: DecisionFactory,
   signal?: AbortSignal,
 ): Promise<LoadOutcome<VerifiedModel>> {
-  const outcome = await attempt(context, candidate, manifest, request.settings, signal);
+  const outcome = await attempt(context, candidate, manifest, constraints, request.settings, signal);
   if (!outcome.ok) return outcome;
   const { target, variant } = candidate;
-  const { model, evidence, host, need, loadReplica, digest } = outcome;
+  const { model, evidence, unproven, host, need, loadReplica, digest } = outcome;
   const placement = { target: formatTarget(target), device: formatDevice(target.device), host: host.name };
-  const decision = decide({ ...placement, library: model.library, evidence }, `sha256:${digest}`, true);
-  return { ok: true, item: { model, manifest, variant, target, decision, need, loadReplica } };
+  const proof = { evidence, ...(unproven === undefined ? {} : { unproven: unproven.reason }) };
+  const decision = decide({ ...placement, library: model.library, ...proof }, `sha256:${digest}`, true);
+  return { ok: true, item: { model, manifest, variant, target, decision, unproven, need, loadReplica } };
 }
 
 /** The candidate records of `explain`, which loads nothing: the first eligible candidate has the verdict "would-run". */
@@ -174,10 +177,9 @@ function noteOf({ note }: EligibleCandidate): Pick<Candidate, "note"> {
   return note === undefined ? {} : { note };
 }
 
-interface SuccessfulLoad {
+interface SuccessfulLoad extends Verification {
   readonly ok: true;
   readonly model: HostedModel;
-  readonly evidence: readonly string[];
   readonly host: Host;
   readonly digest: string;
   readonly need: MemoryAmounts;
@@ -195,6 +197,7 @@ async function attempt(
   context: LoadingContext,
   { target, variant }: EligibleCandidate,
   manifest: Manifest,
+  constraints: Constraints,
   settings: LoadSettings,
   signal: AbortSignal | undefined,
 ): Promise<SuccessfulLoad | FailedLoad> {
@@ -232,9 +235,11 @@ async function attempt(
       const model = await loadInHost(settings, loadSignal);
       stage = "verify";
       try {
-        const evidence = await verify(model, manifest, context.checkAnswers, loadSignal);
+        const verification = await verify(model, manifest, context.checkAnswers, loadSignal);
+        const refusal = unprovenRefusal(verification.unproven, target.device, constraints);
+        if (refusal !== undefined) throw refusal;
         refuseOtherDigest(variant, await digest);
-        return { ok: true, model, evidence, host, digest: await digest, need, loadReplica };
+        return { ok: true, model, ...verification, host, digest: await digest, need, loadReplica };
       } catch (error) {
         await model.dispose({ waitMs: 0 });
         throw error;

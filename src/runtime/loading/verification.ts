@@ -2,11 +2,12 @@
  * Verification of a loaded model: it runs a probe input, its outputs are finite, the known answers of its manifest hold, and
  * the engine reports where it computed.
  */
-import type { LoadedModel, TensorInfo, TensorMap } from "../../backend.ts";
+import type { Device, LoadedModel, TensorInfo, TensorMap } from "../../backend.ts";
 import { type ErrorCode, InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { required } from "../../checked.ts";
 import { firstNonFinite } from "../../tensor.ts";
+import type { Constraints } from "../selection/constraints.ts";
 import { guessedLengths, hasGuessedLength, probeInputs } from "./probe-inputs.ts";
 
 /**
@@ -15,17 +16,60 @@ import { guessedLengths, hasGuessedLength, probeInputs } from "./probe-inputs.ts
  */
 export type AnswerCheck = (model: LoadedModel, manifest: Manifest, signal?: AbortSignal) => Promise<string | undefined>;
 
-/** Verifies a model and returns sentences for the decision's `evidence`. Throws VERIFICATION_FAILED. */
+/** The result of a verification. */
+export interface Verification {
+  /** Sentences for the decision's `evidence`. */
+  readonly evidence: readonly string[];
+  /** Why nothing proves where the engine computed. Undefined if the engine's own evidence does. */
+  readonly unproven?: UnprovenPlacement;
+}
+
+/** Why nothing proves where an engine computed. */
+export interface UnprovenPlacement {
+  readonly reason: string;
+  readonly remedy?: string;
+  /** true: nothing could run at the load, so that the engine can report only after the first request. */
+  readonly pending?: true;
+}
+
+/** Verifies a model. Throws VERIFICATION_FAILED. */
 export async function verify(
   model: LoadedModel,
   manifest: Manifest,
   checkAnswers: AnswerCheck,
   signal?: AbortSignal,
-): Promise<readonly string[]> {
-  const evidence = [await runProbe(model, manifest, signal)];
+): Promise<Verification> {
+  const probe = await runProbe(model, manifest, signal);
   const answers = await checkAnswers(model, manifest, signal);
-  if (answers !== undefined) evidence.push(answers);
-  return [...evidence, ...(await model.evidence())];
+  const evidence = answers === undefined ? [probe] : [probe, answers];
+  try {
+    const reported = await model.evidence();
+    if (reported.length > 0) return { evidence: [...evidence, ...reported] };
+  } catch (error) {
+    if (!(error instanceof InferyardError && error.code === "PLACEMENT_UNPROVEN")) throw error;
+    const { message: reason, remedy } = error;
+    return { evidence, unproven: { reason, ...(remedy === undefined ? {} : { remedy }) } };
+  }
+  if (probe !== ran && answers === undefined) {
+    return { evidence, unproven: { reason: "nothing ran at the load; the first request is checked", pending: true } };
+  }
+  return { evidence, unproven: { reason: "the engine reports nothing about where it computed" } };
+}
+
+/**
+ * The PLACEMENT_UNPROVEN error that refuses a model whose placement is unproven: on any device but the CPU, and wherever a target
+ * is required. Undefined if the model may be used; also for one that nothing could run at its load (`pending`).
+ */
+export function unprovenRefusal(
+  unproven: UnprovenPlacement | undefined,
+  device: Device,
+  { required }: Constraints,
+): InferyardError | undefined {
+  if (unproven === undefined || unproven.pending === true) return undefined;
+  if (device.type === "cpu" && required.length === 0) return undefined;
+  const why = required.length > 0 ? "a required target must be proved" : "a device other than the CPU must be proved";
+  const remedy = unproven.remedy === undefined ? {} : { remedy: unproven.remedy };
+  return new InferyardError("PLACEMENT_UNPROVEN", `where it computed is unproven, and ${why}: ${unproven.reason}`, remedy);
 }
 
 /** Evidence of a probe that ran. */

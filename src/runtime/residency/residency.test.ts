@@ -72,6 +72,42 @@ describe("residency", () => {
     expect(made).toHaveLength(2);
   });
 
+  it("a lease sets the keep-alive of its item: until another does, for all users, until it is unloaded", async () => {
+    const { load, made } = factory();
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    const first = await residency.acquire("a", reservation("a"), load);
+    expect(residency.entries()[0]?.expiresAt).toBe(Date.now() + 1000);
+    first.setKeepAlive(5000);
+    first.release();
+    expect(residency.entries()[0]?.expiresAt).toBe(Date.now() + 5000);
+    await vi.advanceTimersByTimeAsync(4000);
+    const second = await residency.acquire("a", reservation("a"), load);
+    second.setKeepAlive(Number.POSITIVE_INFINITY);
+    second.release();
+    expect(residency.entries()[0]?.expiresAt).toBeNull();
+    await vi.advanceTimersByTimeAsync(1e9);
+    const third = await residency.acquire("a", reservation("a"), load);
+    third.setKeepAlive(0);
+    expect(made[0]?.disposed).toBe(false);
+    third.release();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(made.map(({ disposed }) => disposed)).toEqual([true]);
+    const fourth = await residency.acquire("a", reservation("a"), load);
+    expect(residency.entries()[0]?.expiresAt).toBe(Date.now() + 1000);
+    fourth.release();
+  });
+
+  it("an item without a keep-alive, by strategy, gets none", async () => {
+    const { load, made } = factory();
+    const residency = new Residency<Thing>({ keepAliveMs: 1000 });
+    const lease = await residency.acquire("a", reservation("a", { keepAliveExempt: true }), load);
+    lease.setKeepAlive(0);
+    lease.release();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(made[0]?.disposed).toBe(false);
+    expect(residency.entries()[0]?.expiresAt).toBeNull();
+  });
+
   it("keepAlive 0 keeps for ever, until it is cleared", async () => {
     const { load, made } = factory();
     const residency = new Residency<Thing>({ keepAliveMs: 0 });

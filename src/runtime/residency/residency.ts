@@ -56,6 +56,8 @@ export type Load<Item> = (signal: AbortSignal, booking: MemoryBooking) => Promis
 /** A caller's lease on an item, which keeps the item in memory. A second release does nothing. */
 export interface Lease<Item> {
   readonly item: Item;
+  /** Sets the keep-alive of the item, in milliseconds: see `ModelHandle.setKeepAlive`. */
+  setKeepAlive(milliseconds: number): void;
   release(): void;
 }
 
@@ -82,6 +84,10 @@ interface Entry<Item> extends MemoryConsumer {
   /** Sequence number of the last use; the lowest is the least recently used. */
   lastUse: number;
   idleTimer: NodeJS.Timeout | undefined;
+  /** How long it stays once it is unused, in milliseconds; Infinity: until it is unloaded or evicted. */
+  keepAliveMs: number;
+  /** When it became unused, by `Date.now()`. Undefined while it is loading or in use. */
+  idleSince: number | undefined;
   /** Set while the entry accepts no new lease. */
   draining: Draining | undefined;
   unloading: Promise<void> | undefined;
@@ -99,13 +105,14 @@ const defaultWaitMs = 30_000;
 /** The items that are in memory, by key: loads each once, counts its users, and removes idle ones. */
 export class Residency<Item extends Resident> {
   readonly #entries = new Map<string, Entry<Item>>();
+  /** Keep-alive of items for which nobody has set another. Infinity: none. */
   readonly #keepAliveMs: number;
   readonly #admission: MemoryAdmission<Entry<Item>> | undefined;
   #uses = 0;
   #closed = false;
 
   constructor({ keepAliveMs, limits, waitMs = defaultWaitMs }: ResidencyOptions) {
-    this.#keepAliveMs = Math.min(keepAliveMs, maxTimerMs);
+    this.#keepAliveMs = keepAliveMs === 0 ? Number.POSITIVE_INFINITY : keepAliveMs;
     if (limits === undefined) return;
     this.#admission = new MemoryAdmission<Entry<Item>>(limits, Math.min(waitMs, maxTimerMs), {
       evictable: () => this.#byLastUse((entry) => isIdle(entry) && !entry.pinned),
@@ -131,12 +138,10 @@ export class Residency<Item extends Resident> {
     }
     const entry = this.#entries.get(key) ?? this.#begin(key, reservation, load);
     const kind = reservation.leaseKind === "work" ? "workLeases" : "handleLeases";
-    clearTimeout(entry.idleTimer);
-    entry[kind] += 1;
-    this.#touch(entry);
+    this.#use(entry, kind);
     try {
       const item = await abortable(entry.load, signal);
-      return { item, release: once(() => this.#release(entry, kind)) };
+      return this.#leaseOf(entry, item, kind);
     } catch (error) {
       if (entry.item !== undefined) {
         this.#release(entry, kind);
@@ -163,10 +168,8 @@ export class Residency<Item extends Resident> {
     const entry = this.#entries.get(key);
     if (entry?.item === undefined || entry.draining !== undefined || this.#closed) return undefined;
     const kind = leaseKind === "work" ? "workLeases" : "handleLeases";
-    clearTimeout(entry.idleTimer);
-    entry[kind] += 1;
-    this.#touch(entry);
-    return { item: entry.item, release: once(() => this.#release(entry, kind)) };
+    this.#use(entry, kind);
+    return this.#leaseOf(entry, entry.item, kind);
   }
 
   /** All items, once those that are loading have loaded. Failed loads are left out. */
@@ -175,10 +178,17 @@ export class Residency<Item extends Resident> {
     return settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   }
 
-  /** The loaded items and a description of their users, for reports. */
-  entries(): { readonly reference: string; readonly state: string; readonly item: Item }[] {
+  /** The loaded items, a description of their users, and when their keep-alive ends, for reports: see `ModelMemory`. */
+  entries(): {
+    readonly reference: string;
+    readonly state: string;
+    readonly expiresAt: number | null;
+    readonly item: Item;
+  }[] {
     return [...this.#entries.values()].flatMap((entry) =>
-      entry.item === undefined ? [] : [{ reference: entry.reference, state: stateOf(entry), item: entry.item }],
+      entry.item === undefined
+        ? []
+        : [{ reference: entry.reference, state: stateOf(entry), expiresAt: expiryOf(entry), item: entry.item }],
     );
   }
 
@@ -232,6 +242,8 @@ export class Residency<Item extends Resident> {
       workLeases: 0,
       lastUse: 0,
       idleTimer: undefined,
+      keepAliveMs: this.#keepAliveMs,
+      idleSince: undefined,
       draining: undefined,
       unloading: undefined,
       whenIdle: [],
@@ -253,14 +265,32 @@ export class Residency<Item extends Resident> {
     };
   }
 
+  #leaseOf(entry: Entry<Item>, item: Item, kind: "handleLeases" | "workLeases"): Lease<Item> {
+    return {
+      item,
+      setKeepAlive: (milliseconds) => void (entry.keepAliveMs = milliseconds),
+      release: once(() => this.#release(entry, kind)),
+    };
+  }
+
+  #use(entry: Entry<Item>, kind: "handleLeases" | "workLeases"): void {
+    clearTimeout(entry.idleTimer);
+    entry.idleSince = undefined;
+    entry[kind] += 1;
+    this.#touch(entry);
+  }
+
   #release(entry: Entry<Item>, kind: "handleLeases" | "workLeases"): void {
     entry[kind] -= 1;
     if (usersOf(entry) > 0 || this.#entries.get(entry.key) !== entry) return;
     this.#touch(entry);
     for (const notify of entry.whenIdle.splice(0)) notify();
     if (entry.unloading !== undefined) return;
-    if (this.#keepAliveMs > 0 && !entry.keepAliveExempt) {
-      entry.idleTimer = unrefTimeout(() => void this.#unload(entry, { why: "idle" }), this.#keepAliveMs);
+    entry.idleSince = Date.now();
+    if (!entry.keepAliveExempt && Number.isFinite(entry.keepAliveMs)) {
+      const unload = (): void => void this.#unload(entry, { why: "idle" });
+      if (entry.keepAliveMs === 0) unload();
+      else entry.idleTimer = unrefTimeout(unload, Math.min(entry.keepAliveMs, maxTimerMs));
     }
     this.#admission?.admitNext();
   }
@@ -318,6 +348,12 @@ export class Residency<Item extends Resident> {
 
 function usersOf({ handleLeases, workLeases }: { readonly handleLeases: number; readonly workLeases: number }): number {
   return handleLeases + workLeases;
+}
+
+/** When the keep-alive of the entry ends, by `Date.now()`, counted from now while it is in use; null: never. */
+function expiryOf({ keepAliveExempt, keepAliveMs, idleSince }: Entry<unknown>): number | null {
+  if (keepAliveExempt || !Number.isFinite(keepAliveMs)) return null;
+  return (idleSince ?? Date.now()) + keepAliveMs;
 }
 
 function isIdle(entry: Entry<unknown>): boolean {

@@ -14,6 +14,7 @@ import {
   type LoadOutcome,
   tryCandidates,
 } from "../loading/loading.ts";
+import { unprovenRefusal } from "../loading/verification.ts";
 import { permittedTargets, requestKey, residentKey } from "./model-keys.ts";
 import type { Lease, Residency, MemoryBooking, Reservation } from "./residency.ts";
 import type { ResidentModel } from "./resident-model.ts";
@@ -200,6 +201,11 @@ export class SharedModels {
       try {
         const lease = await this.#options.residency.acquire(modelKey, reservation, load, signal);
         const { loaded } = lease.item;
+        const refusal = began ? undefined : unprovenRefusal(loaded.unproven, loaded.target.device, outcome.constraints);
+        if (refusal !== undefined) {
+          lease.release();
+          return { ok: false, stage: "verify", error: refusal };
+        }
         const decision = began ? loaded.decision : decisionFor(candidate, loaded, decide, started);
         this.#remember(key, { key: modelKey, resident: lease.item, loaded, decision });
         return { ok: true, item: lease };

@@ -114,7 +114,7 @@ describe("the JSON before binary tensors", () => {
 
 it("a body in another form is refused in the words of each protocol, with 415", async () => {
   for (const path of ["/v1/embeddings", "/v2/rerank", "/embed", "/api/embed", infer]) {
-    for (const headers of [{ ...json, "content-encoding": "gzip" }, { "content-type": "application/json; charset=utf-16" }]) {
+    for (const headers of [{ ...json, "content-encoding": "br" }, { "content-type": "application/json; charset=utf-16" }]) {
       const { status, text } = await answer(path, "{}", headers);
       expect([status, text.toUpperCase()]).toEqual([415, expect.stringContaining("MEDIA_TYPE_UNSUPPORTED")]);
     }

@@ -25,7 +25,7 @@ export interface PublicError {
   readonly retryAfterMs?: number;
   /** Progress of the load, for MODEL_LOADING. */
   readonly loading?: LoadProgressBody;
-  /** Retry-After and WWW-Authenticate, where they apply. */
+  /** Retry-After, WWW-Authenticate, Allow and Accept-Encoding, where they apply. */
   readonly headers: Record<string, string>;
 }
 
@@ -42,7 +42,12 @@ export function publicError(thrown: unknown): PublicError {
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(progress === undefined ? {} : { loading: loadProgressBody(progress) }),
-    headers: { ...retryAfter, ...(code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}) },
+    headers: {
+      ...retryAfter,
+      ...(code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}),
+      ...(typeof data["allow"] === "string" ? { allow: data["allow"] } : {}),
+      ...(typeof data["acceptEncoding"] === "string" ? { "accept-encoding": data["acceptEncoding"] } : {}),
+    },
   };
 }
 
@@ -64,13 +69,18 @@ export function retryFields({ retryable, retryAfterMs, loading }: PublicError): 
   };
 }
 
-/** A JSON response made by the framework, so that it gets the headers that the middleware has set. */
+/**
+ * A JSON response made by the framework, so that it gets the headers that the middleware has set. Where a decision was made for the request,
+ * x-inferyard-decision has its id.
+ */
 export function errorResponse(
   context: Context<Env>,
   body: object,
   { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
 ): Response {
-  return context.json(body, status as ContentfulStatusCode, headers);
+  const decision = context.get("call")?.decision;
+  const placement = decision === undefined ? {} : { "x-inferyard-decision": decision };
+  return context.json(body, status as ContentfulStatusCode, { ...headers, ...placement });
 }
 
 /** Shortens a text that may quote a long request; only its beginning is read. */
@@ -78,7 +88,8 @@ function limited(text: string, characters: number): string {
   return ellipsize(scrub(text.slice(0, 16 * characters)), characters);
 }
 
-function toInferyardError(caught: unknown): InferyardError {
+/** What was thrown as an error with a code: faults of the request that the framework found are the client's, the rest are the server's. */
+export function toInferyardError(caught: unknown): InferyardError {
   const thrown = abortedIfDisconnected(caught);
   if (thrown instanceof InferyardError) return thrown;
   if (thrown instanceof HTTPException && thrown.status === 415) {

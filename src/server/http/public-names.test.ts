@@ -99,7 +99,7 @@ function runtimeOf(): Runtime {
 
 it("a late-interaction model reranks", async () => {
   const manifest = await runtime.manifest("builtin");
-  const late = { query: {}, document: {}, expandQueries: true, attendExpansion: false, skippedWords: [] };
+  const late = { query: {}, document: {}, skippedWords: [], skippedIn: [], hasModules: false, meanScore: false };
   const text = { ...manifest.text!, lateInteraction: late };
   expect(capabilitiesOf({ ...manifest, tasks: [] })).not.toContain("rerank");
   expect(capabilitiesOf({ ...manifest, tasks: [], text })).toContain("rerank");

@@ -28,6 +28,21 @@ const liveRoute = createRoute({
   responses: { 200: { description: "The server is live", content: { "application/json": { schema: live } } } },
 } satisfies RouteConfig);
 
+const health = z
+  .object({ unix: z.number().openapi({ description: "Time of the server in seconds since 1970" }) })
+  .openapi("Health");
+
+// For containers and the clients of text-embeddings-inference, which read the status, and for those of Infinity, which read the body.
+const healthRoute = createRoute({
+  method: "get",
+  path: "/health",
+  summary: "Whether the server takes requests",
+  responses: {
+    200: { description: "It does", content: { "application/json": { schema: health } } },
+    503: { description: "It is shutting down", content: { "application/json": { schema: health } } },
+  },
+} satisfies RouteConfig);
+
 const readyRoute = createRoute({
   method: "get",
   path: "/health/ready",
@@ -42,8 +57,7 @@ const readyRoute = createRoute({
 export function healthRoutes(service: Service, readiness: Readiness): Routes {
   const routes = new OpenAPIHono<Env>();
   routes.openapi(liveRoute, (context) => context.json({ status: "live" as const }, 200));
-  // For containers and the clients of text-embeddings-inference: 200 while requests are accepted.
-  routes.get("/health", (context) => (service.draining ? context.body(null, 503) : context.body(null, 200)));
+  routes.openapi(healthRoute, (context) => context.json({ unix: Date.now() / 1000 }, service.draining ? 503 : 200));
   routes.openapi(readyRoute, async (context) => {
     const { models, ...report } = await readiness.report();
     const body = { ...report, models: [...models] };

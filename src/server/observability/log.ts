@@ -6,6 +6,7 @@ import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import type { LogLevel } from "../../settings/server-section.ts";
 import { publicEvent } from "./public-event.ts";
 import { type RequestRecord, codeOf } from "./request-records.ts";
+import type { StartupReport } from "./startup-report.ts";
 
 /** Writes log lines. */
 export interface Log {
@@ -15,6 +16,8 @@ export interface Log {
   event(event: RuntimeEvent): void;
   /** The default memory budget of the models, where no setting gives one. */
   budget(bytes: Fact<number>): void;
+  /** What is available at the start, and where each model would run: one line each. */
+  startup(report: StartupReport): void;
   /** Variables with our prefix that are ignored; see `EffectiveSettings`. */
   ignoredVariables(names: readonly string[]): void;
 }
@@ -47,13 +50,18 @@ export function createLog({ level, stream }: LogOptions): Log {
   );
   return {
     request({ call, fault, milliseconds, ...record }) {
-      const { error: _error, model, target, queueMs, inferenceMs, tokens } = call ?? {};
+      const { error: _error, model, target, decision, queueMs, inferenceMs, tokens } = call ?? {};
       const times = { ms: rounded(milliseconds), queueMs: rounded(queueMs), inferenceMs: rounded(inferenceMs) };
-      const line = { ...record, model, target, tokens, ...times, ...failure(record.status, fault) };
+      const line = { ...record, model, target, decision, tokens, ...times, ...failure(record.status, fault) };
       lines[levelOf(record)](line, "request");
     },
     budget({ value: bytes, source }) {
       lines.info({ bytes, source }, "memory budget");
+    },
+    startup({ backends, defaultModel, models }) {
+      for (const backend of backends) lines.info(backend, "backend");
+      lines.info({ model: defaultModel }, "default model");
+      for (const model of models) lines[model.target === undefined ? "warn" : "info"](model, "model");
     },
     ignoredVariables(names) {
       if (names.length > 0) lines.info({ names }, "ignoring variables of a Service, which are no settings");

@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { BatchEvent, RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import { defaultModelOf } from "../serving/model-names.ts";
+import { routeName } from "../http/routes.ts";
 import { scrub } from "../http/scrub.ts";
 import { referenceOf } from "../server-settings.ts";
 import type { CallRecord } from "../serving/call-record.ts";
@@ -18,6 +19,12 @@ const batchTokens = [8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16_384];
 const shares = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75];
 /** Sampling interval of the event loop delay, in milliseconds. */
 const samplingMs = 10;
+
+/** Formats of the metrics by media type: Prometheus' own, and OpenMetrics. */
+export const metricsFormats = ["text/plain", "application/openmetrics-text"] as const;
+
+/** One of them. */
+export type MetricsFormat = (typeof metricsFormats)[number];
 
 /** State of the server's connections. */
 export interface ConnectionStats {
@@ -38,7 +45,11 @@ export class Metrics {
   readonly #names: ReadonlyMap<string, string>;
   /** Target on which a model failed while running, by reference, until it is loaded on another. */
   readonly #failed = new Map<string, string>();
-  readonly #requests = this.#counter("requests_total", "Requests, by route, model and status", ["route", "model", "code"]);
+  readonly #requests = this.#counter(
+    "requests_total",
+    "Requests, by route (operationId of the OpenAPI document), model and status",
+    ["route", "model", "code"],
+  );
   readonly #errors = this.#counter("errors_total", "Failed requests, by the code of docs/reference/errors.md", ["code"]);
   readonly #tokens = this.#counter("tokens_total", "Tokens that models read", ["model"]);
   readonly #unloads = this.#counter("unloads_total", "Models unloaded, by reason", ["model", "target", "why"]);
@@ -86,18 +97,17 @@ export class Metrics {
     this.#gauges(service);
   }
 
-  /** Content type of the text. */
-  get contentType(): string {
-    return this.#registry.contentType;
-  }
-
-  /** All metrics in the text format of Prometheus. */
-  text(): Promise<string> {
-    return this.#registry.metrics();
+  /** All metrics in one of the formats, with its content type. */
+  async text(format: MetricsFormat): Promise<{ readonly text: string; readonly contentType: string }> {
+    const text = await this.#registry.metrics();
+    return format === "text/plain"
+      ? { text, contentType: Registry.PROMETHEUS_CONTENT_TYPE }
+      : { text: openMetrics(text), contentType: Registry.OPENMETRICS_CONTENT_TYPE };
   }
 
   /** Counts a request. A model that was not found is no label value, since clients could create any number of them. */
-  request({ route, status, milliseconds, call, fault }: RequestRecord): void {
+  request({ method, route: path, status, milliseconds, call, fault }: RequestRecord): void {
+    const route = path === "none" ? path : routeName(method === "HEAD" ? "GET" : method, path);
     const isKnown = call !== undefined && (call.target !== undefined || call.error === undefined);
     const model = isKnown ? this.#label(call.model) : "";
     this.#requests.inc({ route, model, code: String(status) });
@@ -162,6 +172,17 @@ export class Metrics {
 
   #gauges(service: Service): void {
     const { admission, runtime } = service;
+    const decisions: Gauge<"model" | "target" | "decision"> = new Gauge({
+      name: "inferyard_model_decision_info",
+      help: "1 for each model in memory, with its target and the id of the decision that placed it",
+      labelNames: ["model", "target", "decision"],
+      registers: [this.#registry],
+      collect: () => {
+        decisions.reset(); // a model that was unloaded or moved has no series any more
+        for (const { reference, target, decision } of runtime.memory().models)
+          decisions.set({ model: this.#label(reference), target, decision }, 1);
+      },
+    });
     this.#gauge("result_cache_bytes", "Memory of cached results", () => service.cachedBytes);
     this.#gauge("requests_running", "Requests that run now", () => admission.running);
     this.#gauge("requests_waiting", "Requests that wait now", () => admission.waiting);
@@ -183,14 +204,14 @@ export class Metrics {
     const delay = monitorEventLoopDelay({ resolution: samplingMs });
     const delaySeconds = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - samplingMs / 1000);
     delay.enable();
-    const loop: Gauge<"quantile"> = new Gauge({
+    const loop: Gauge<"percentile"> = new Gauge({
       name: "inferyard_event_loop_delay_seconds",
       help: "Event loop delay since the last scrape",
-      labelNames: ["quantile"],
+      labelNames: ["percentile"], // not `quantile`, which Prometheus keeps for summaries
       registers: [this.#registry],
       collect: () => {
-        for (const quantile of [0.5, 0.99, 1])
-          loop.set({ quantile: String(quantile) }, delay.count === 0 ? 0 : delaySeconds(delay.percentile(quantile * 100)));
+        for (const percentile of [50, 99, 100])
+          loop.set({ percentile: String(percentile) }, delay.count === 0 ? 0 : delaySeconds(delay.percentile(percentile)));
         delay.reset();
       },
     });
@@ -230,4 +251,19 @@ export class Metrics {
       collect: () => gauge.set(read()),
     });
   }
+}
+
+/**
+ * Text in Prometheus' format as OpenMetrics 1.0: a counter is described by its name without `_total`, there are no empty lines, and the end is
+ * marked. (prom-client can write OpenMetrics, but it renames its counters for good when it does.)
+ */
+function openMetrics(text: string): string {
+  const lines = text.split("\n").filter((line) => line !== "");
+  const counters = new Set(lines.flatMap((line) => /^# TYPE (\S+)_total counter$/.exec(line)?.[1] ?? []));
+  const described = lines.map((line) =>
+    line.replace(/^(# (?:HELP|TYPE) )(\S+)_total /, (whole, start: string, name: string) =>
+      counters.has(name) ? `${start}${name} ` : whole,
+    ),
+  );
+  return `${described.join("\n")}\n# EOF\n`;
 }

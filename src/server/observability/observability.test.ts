@@ -5,6 +5,7 @@ import type { Runtime } from "../../api/runtime.ts";
 import { type Handler, type HandlerOptions, createHandler } from "../handler.ts";
 import { type Log, createLog } from "./log.ts";
 import { RuntimeEvents } from "./runtime-events.ts";
+import { startupReport } from "./startup-report.ts";
 
 let runtime: Runtime;
 const events = new RuntimeEvents();
@@ -38,6 +39,31 @@ function logged(level: "info" | "debug" | "warn" | "error"): { readonly log: Log
 const decision = async (): Promise<Extract<RuntimeEvent, { type: "loaded" }>["decision"]> =>
   runtime.use("builtin", {}, async (handle) => handle.decision);
 
+describe("the log of a start", () => {
+  it("names every backend and device with its state, the default model, and each model with its target and the reason", async () => {
+    const { log, lines } = logged("info");
+    const models = { small: "builtin", gone: "/models/secret/no-such-model" };
+    const handler = createHandler(runtime, { models, defaultModel: "small" });
+    log.startup(await startupReport(handler.service));
+    const shown = lines.map(({ level: _level, time: _time, ...line }) => line);
+    expect(shown).toContainEqual({ msg: "backend", target: "native:cpu", state: "present", reason: "part of inferyard" });
+    for (const target of ["onnx:cpu", "wasm:cpu"])
+      expect(shown).toContainEqual(expect.objectContaining({ msg: "backend", target }));
+    expect(shown).toContainEqual({ msg: "default model", model: "small" });
+    expect(shown).toContainEqual({ msg: "model", model: "small", target: "native:cpu", reason: expect.stringContaining("int4") });
+    const gone = lines.find(({ model }) => model === "gone");
+    expect(gone).toMatchObject({ level: 40, msg: "model", reason: expect.stringContaining("no-such-model") });
+    expect(JSON.stringify(lines)).not.toContain("secret");
+    expect(await runtime.explain("builtin")).toMatchObject({ selected: null });
+  });
+
+  it("says of a model that no target may run what refused each of them", async () => {
+    const handler = createHandler(runtime, { defaultModel: "builtin@onnx:cpu" });
+    const { models } = await startupReport(handler.service);
+    expect(models).toEqual([{ model: "builtin", reason: expect.stringContaining("onnx:cpu: capability: ") }]);
+  });
+});
+
 describe("GET /metrics", () => {
   it("counts requests by route, model and code, and what the models did", async () => {
     await runtime.unloadIdle();
@@ -48,9 +74,9 @@ describe("GET /metrics", () => {
     await get(handler, "/no/such/route");
     const metrics = await metricsOf(handler);
     expect(Object.fromEntries(metrics)).toMatchObject({
-      'inferyard_requests_total{route="/api/embed",model="builtin",code="200"}': 1,
-      'inferyard_requests_total{route="/api/embed",model="",code="404"}': 1,
-      'inferyard_requests_total{route="/api/embed",model="",code="400"}': 1,
+      'inferyard_requests_total{route="post_api_embed",model="builtin",code="200"}': 1,
+      'inferyard_requests_total{route="post_api_embed",model="",code="404"}': 1,
+      'inferyard_requests_total{route="post_api_embed",model="",code="400"}': 1,
       'inferyard_requests_total{route="none",model="",code="404"}': 1,
       'inferyard_errors_total{code="INPUT_INVALID"}': 1,
       'inferyard_errors_total{code="MODEL_NOT_FOUND"}': 1,
@@ -63,7 +89,45 @@ describe("GET /metrics", () => {
       inferyard_requests_waiting: 0,
     });
     expect(metrics.get('inferyard_model_memory_bytes{device="memory"}')).toBeGreaterThan(1e6);
-    expect(metrics.get('inferyard_event_loop_delay_seconds{quantile="0.99"}')).toBeGreaterThanOrEqual(0);
+    expect(metrics.get('inferyard_event_loop_delay_seconds{percentile="99"}')).toBeGreaterThanOrEqual(0);
+  });
+
+  it("counts what is wrong with a request as that, and not as a defect of the server", async () => {
+    const handler = createHandler(runtime, { events });
+    const send = (body: string, type: string): Promise<Response> =>
+      get(handler, "/v1/embeddings", { method: "POST", headers: { "content-type": type }, body });
+    expect((await send("{", "application/json")).status).toBe(400);
+    expect((await send("a", "text/plain")).status).toBe(415);
+    expect((await get(handler, "/api/embed")).status).toBe(405);
+    const metrics = Object.fromEntries(await metricsOf(handler));
+    expect(metrics).toMatchObject({
+      'inferyard_errors_total{code="INPUT_INVALID"}': 1,
+      'inferyard_errors_total{code="MEDIA_TYPE_UNSUPPORTED"}': 1,
+      'inferyard_errors_total{code="METHOD_NOT_ALLOWED"}': 1,
+    });
+    expect(Object.keys(metrics).filter((name) => name.includes("DEFECT"))).toEqual([]);
+  });
+
+  it.each([
+    ["*/*", "text/plain; version=0.0.4; charset=utf-8"],
+    ["application/openmetrics-text; version=1.0.0", "application/openmetrics-text; version=1.0.0; charset=utf-8"],
+    // as Prometheus 3 asks
+    [
+      "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
+      "application/openmetrics-text; version=1.0.0; charset=utf-8",
+    ],
+    ["text/plain;q=0.9,application/openmetrics-text;q=0.5", "text/plain; version=0.0.4; charset=utf-8"],
+  ])("comes in the format that Accept prefers: %s", async (accept, type) => {
+    const handler = createHandler(runtime, { events });
+    await embed(handler, { input: "a cat" });
+    const response = await get(handler, "/metrics", { headers: { accept } });
+    const text = await response.text();
+    expect(response.headers.get("content-type")).toBe(type);
+    const isOpen = type.startsWith("application/openmetrics-text");
+    expect(text.includes(`# TYPE inferyard_requests${isOpen ? "" : "_total"} counter\n`)).toBe(true);
+    expect(text.endsWith("\n# EOF\n")).toBe(isOpen);
+    expect(text).toContain('inferyard_requests_total{route="post_api_embed",model="builtin",code="200"} 1\n');
+    expect(text).not.toContain("quantile=");
   });
 
   it("counts deaths and restarts of models' processes", async () => {
@@ -148,7 +212,7 @@ describe("GET /metrics of batches", () => {
     const until = performance.now() + 100;
     while (performance.now() < until); // nothing else runs meanwhile
     await new Promise((resolve) => setTimeout(resolve, 30));
-    expect((await metricsOf(handler)).get('inferyard_event_loop_delay_seconds{quantile="1"}')).toBeGreaterThan(0.05);
+    expect((await metricsOf(handler)).get('inferyard_event_loop_delay_seconds{percentile="100"}')).toBeGreaterThan(0.05);
   });
 });
 

@@ -1,9 +1,12 @@
 /** Records of requests, for metrics, the log and the dashboard. */
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
+import { HTTPException } from "hono/http-exception";
 import { InferyardError } from "../../errors.ts";
 import { abortedIfDisconnected } from "../http/client-disconnect.ts";
 import type { Env } from "../http/context.ts";
+import { toInferyardError } from "../http/public-error.ts";
+import { documentPath } from "../http/routes.ts";
 import type { CallRecord } from "../serving/call-record.ts";
 
 /** Record of a request that has been responded to. It contains no texts of the client. */
@@ -11,7 +14,7 @@ export interface RequestRecord {
   readonly requestId: string;
   readonly client: string;
   readonly method: string;
-  /** Pattern of the route ("/v2/models/:model/infer"), not the path; "none" if no route matched. */
+  /** Path of the route as the OpenAPI document has it ("/v2/models/{model}/infer"); "none" if no route matched. */
   readonly route: string;
   readonly status: number;
   /** Time from the request to its response. */
@@ -48,12 +51,14 @@ export function observeRequests(observers: readonly RequestObserver[]): Middlewa
   };
 }
 
-/** Pattern of the route that responded; "none" if no route matched. */
+/** Path of the route that responded, as the OpenAPI document has it; "none" if no route matched the method and the path. */
 export function routeOf(context: Context<Env>): string {
-  return matchedRoutes(context).findLast(({ path }) => !path.endsWith("*"))?.path ?? "none";
+  const matched = matchedRoutes(context).findLast(({ method }) => method !== "ALL");
+  return matched === undefined ? "none" : documentPath(matched.path);
 }
 
-/** Error code of what was thrown; "DEFECT" if it has none. */
+/** Error code of what was thrown, as the client gets it; "DEFECT" for a defect of the server. */
 export function codeOf(fault: unknown): string {
-  return fault instanceof InferyardError ? fault.code : "DEFECT";
+  const isDefect = !(fault instanceof InferyardError) && !(fault instanceof HTTPException && fault.status < 500);
+  return isDefect ? "DEFECT" : toInferyardError(fault).code;
 }

@@ -1,21 +1,25 @@
 /** GET /metrics and GET /api/events, for monitoring. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { accepts } from "hono/accepts";
 import { InferyardError } from "../../errors.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import type { Routes } from "../http/context.ts";
 import { createRoutes } from "../http/routes.ts";
 import { documentedErrors, handleInferyardError } from "../protocols/inferyard/errors.ts";
 import type { Service } from "../serving/service.ts";
-import type { Metrics } from "./metrics.ts";
+import { type Metrics, metricsFormats } from "./metrics.ts";
 import { publicEvent } from "./public-event.ts";
 import type { RuntimeEvents } from "./runtime-events.ts";
 
 const metricsRoute = createRoute({
   method: "get",
   path: "/metrics",
-  summary: "Metrics in the text format of Prometheus",
+  summary: "Metrics in the text format of Prometheus, or as OpenMetrics",
   responses: {
-    200: { description: "Metrics", content: { "text/plain": { schema: z.string() } } },
+    200: {
+      description: "Metrics, in the format that Accept prefers",
+      content: { "text/plain": { schema: z.string() }, "application/openmetrics-text": { schema: z.string() } },
+    },
     401: documentedErrors[401],
   },
 } satisfies RouteConfig);
@@ -46,9 +50,11 @@ const progressMs = 500;
 /** Creates the routes for the operators of a server: `/metrics` (Prometheus) and `/api/events`. */
 export function observabilityRoutes(service: Service, metrics: Metrics, events: RuntimeEvents): Routes {
   const routes = createRoutes(handleInferyardError);
-  routes.openapi(metricsRoute, async (context) =>
-    context.text(await metrics.text(), 200, { "content-type": metrics.contentType }),
-  );
+  routes.openapi(metricsRoute, async (context) => {
+    const wanted = accepts(context, { header: "Accept", supports: [...metricsFormats], default: "text/plain" });
+    const { text, contentType } = await metrics.text(metricsFormats.find((format) => format === wanted) ?? "text/plain");
+    return context.text(text, 200, { "content-type": contentType });
+  });
   let streams = 0;
   routes.openapi(eventsRoute, (context) => {
     service.refuseDraining();

@@ -5,13 +5,15 @@ import type { Readiness } from "../serving/readiness.ts";
 import type { Service } from "../serving/service.ts";
 import { handleCohereError } from "./cohere/errors.ts";
 import { cohereRoutes } from "./cohere/index.ts";
+import { infinityRoutes } from "./infinity.ts";
 import { handleInferyardError } from "./inferyard/errors.ts";
 import { inferyardRoutes } from "./inferyard/index.ts";
-import { handleKserveError } from "./kserve/errors.ts";
 import { kserveRoutes } from "./kserve/index.ts";
 import { handleOpenAiError } from "./openai/errors.ts";
 import { openAiRoutes } from "./openai/index.ts";
 import { handleTeiError } from "./tei/errors.ts";
+import { ollamaRoutes } from "./ollama/index.ts";
+import { handleTextError } from "./text-errors.ts";
 import { teiRoutes } from "./tei/index.ts";
 
 /** One protocol: its routes and the format of its errors. */
@@ -26,15 +28,17 @@ export interface Protocol {
 
 /** In the order of the OpenAPI document. The first protocol whose paths match handles an error. */
 export const protocols: readonly Protocol[] = [
+  { paths: /^\/api\/(?:embeddings|tags|ps|show|chat)$/, routes: ollamaRoutes, handleError: handleTextError },
   { paths: /^\/api(?:\/|$)/, routes: inferyardRoutes, handleError: handleInferyardError },
-  { paths: /^\/v[12]\/rerank$/, routes: cohereRoutes, handleError: handleCohereError },
-  { paths: /^\/v1(?:\/|$)/, routes: openAiRoutes, handleError: handleOpenAiError },
+  { paths: /^\/v[12]\/(?:embed|rerank)$/, routes: cohereRoutes, handleError: handleCohereError },
+  { paths: /^\/(?:v2(?:\/|$)|v1\/models\/.+:predict$)/, routes: kserveRoutes, handleError: handleTextError },
+  { paths: /^\/(?:classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
+  { paths: /^\/(?:v1|openai)(?:\/|$)/, routes: openAiRoutes, handleError: handleOpenAiError },
   {
     paths: /^\/(?:embed|embed_all|embed_sparse|rerank|predict|similarity|tokenize|decode|info)$/,
     routes: teiRoutes,
     handleError: handleTeiError,
   },
-  { paths: /^\/v2(\/?$|\/(health|models|repository)\b)/, routes: kserveRoutes, handleError: handleKserveError },
 ];
 
 /** Formats an error that occurred before a route was reached, in the format of the protocol that the path belongs to; else in that of /api. */

@@ -8,13 +8,15 @@ export type Capability = "embed" | "embed_sparse" | "similarity" | "rerank" | "c
 /** The operations that the model supports. */
 export function capabilitiesOf(manifest: Manifest): Capability[] {
   const has = (task: string): boolean => manifest.tasks.includes(task);
-  const isEmbedder = has("feature-extraction");
+  const isLate = manifest.text?.lateInteraction !== undefined;
+  const isEmbedder = has("feature-extraction") && !isLate;
+  const { sparse, heads } = manifest.text ?? {};
   const labels = textLabels(manifest)?.length ?? 0;
   const able: Readonly<Record<Capability, boolean>> = {
     embed: isEmbedder,
-    embed_sparse: has("fill-mask"),
+    embed_sparse: has("fill-mask") || sparse !== undefined || heads?.sparse[0] !== undefined,
     similarity: isEmbedder,
-    rerank: isEmbedder || manifest.text?.lateInteraction !== undefined || labels === 1 || labels === 2,
+    rerank: isEmbedder || isLate || labels === 1 || labels === 2,
     classify: labels > 0,
     recognize: has("token-classification"),
     answer: has("question-answering"),

@@ -5,6 +5,7 @@
 import type { z } from "@hono/zod-openapi";
 import { InferyardError } from "../../errors.ts";
 import type { Routes } from "../http/context.ts";
+import { routerPath } from "../http/routes.ts";
 import { jsonContent } from "../http/error-responses.ts";
 
 /** Adds routes that respond with NOT_BUILT. `paths`: the summary of each path. */
@@ -16,7 +17,7 @@ export function addUnimplemented(routes: Routes, paths: Readonly<Record<string, 
       summary: `${summary}: not built yet`,
       responses: { 501: jsonContent("This route is not built yet", errorBody) },
     });
-    routes.post(path, () => {
+    routes.post(routerPath(path), () => {
       throw new InferyardError(
         "NOT_BUILT",
         `POST ${path} is not built yet: this version has no language, vision or speech models`,

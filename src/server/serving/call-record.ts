@@ -9,6 +9,8 @@ export interface CallRecord {
   readonly model: string;
   /** Target that ran it; left out where no model ran. */
   readonly target?: string;
+  /** Id of the decision that placed the model, or that found no target for it; left out where none was made for this call. */
+  readonly decision?: string;
   /** Time the call waited for its turn, in milliseconds. */
   readonly queueMs: number;
   /** Time from its turn to its result in milliseconds, loading included. */
@@ -39,9 +41,23 @@ export function callTimes(
   return { queueMs: (begun ?? now) - started, inferenceMs: now - (begun ?? now) };
 }
 
-/** The field `target` of a record, left out where it is undefined. */
-export function targetOf(target: string | undefined): { readonly target?: string } {
-  return target === undefined ? {} : { target };
+/** The fields `target` and `decision` of a record, left out where no model ran. */
+export function placementOf({
+  target,
+  decision,
+}: {
+  readonly target?: string | undefined;
+  readonly decision?: Pick<Decision, "id"> | undefined;
+}): Pick<CallRecord, "target" | "decision"> {
+  return {
+    ...(target === undefined ? {} : { target }),
+    ...(decision === undefined ? {} : { decision: decision.id }),
+  };
+}
+
+/** The decision that an error of `noCandidateError` holds. Undefined for other errors. */
+export function decisionOfError({ data }: InferyardError): Pick<Decision, "id"> | undefined {
+  return data["decision"] as Decision | undefined;
 }
 
 /** The field `tokens` of a record: the sum of the tokens of all texts, for results that count them per text. */

@@ -16,6 +16,9 @@ export interface ResolvedModel {
   readonly constraints: ConstraintOptions & Pick<ModelOptions, "variant">;
 }
 
+/** What clients of Infinity send as the model if they are given none. */
+const infinityDefault = "default/not-specified";
+
 /** Lists the names of the models in the store; called for each request. */
 export type StoredNames = () => Promise<readonly string[]>;
 
@@ -33,7 +36,7 @@ export async function resolveModel(
 ): Promise<ResolvedModel> {
   const { models = {}, variant } = settings;
   const defaultModel = defaultModelOf(settings);
-  const { name, target } = written === undefined ? defaultModel : splitTarget(written);
+  const { name, target } = written === undefined || written === infinityDefault ? defaultModel : splitTarget(written);
   const configured = Object.hasOwn(models, name) ? models[name] : undefined;
   const isDefault = name === defaultModel.name || name === defaultModel.written;
   const variantOfDefault = variant === undefined || !isDefault ? {} : { variant };

@@ -9,7 +9,8 @@ import type { Runtime } from "../../api/runtime.ts";
 import { serverDefaults } from "../../settings/server-section.ts";
 import { Admission } from "./admission.ts";
 import { ResponseSizeEstimates, responseKind } from "./response-memory.ts";
-import { type CallRecord, callTimes, targetOf, tokensOf, wasLoadedSince } from "./call-record.ts";
+import { type CallRecord, callTimes, decisionOfError, placementOf, tokensOf, wasLoadedSince } from "./call-record.ts";
+import { CallStatistics } from "./call-statistics.ts";
 import type { CallResult, Caller, ModelCall, ModelCallResult, ModelDescriber } from "./calls.ts";
 import { LoadLimiter } from "./load-limiter.ts";
 import { LoadProgressTracker } from "./load-progress.ts";
@@ -60,6 +61,8 @@ export class Service {
   readonly admission: Admission;
   /** Progress of the loads under way. */
   readonly loadProgress: LoadProgressTracker;
+  /** Counts and times of the calls so far, by model. */
+  readonly statistics: CallStatistics = new CallStatistics();
   readonly #backgroundLoads: BackgroundLoads;
   readonly #loadLimiter: LoadLimiter;
   readonly #loadingWaitMs: number | undefined;
@@ -166,14 +169,14 @@ export class Service {
     const model = await this.resolve(caller, call.model);
     const cached = call.key === undefined ? undefined : await this.#cached<Result>(caller, model, call, call.key);
     if (cached !== undefined) return cached;
-    const { target, decision, ...result } = await this.#runCall(caller, model, call, async (signal, onTarget) => {
+    const { target, decision, ...result } = await this.#runCall(caller, model, call, async (signal, onPlaced) => {
       const { client, priority, role } = caller;
       const admitLoad = this.#loadLimiter.admitterFor(client, role);
       const startTime = Date.now();
       const started = performance.now();
       const onModel = async (handle: ModelHandle): Promise<ModelWorkResult<Result>> => {
         const ready = performance.now();
-        onTarget(handle.target);
+        onPlaced(handle);
         const decision = handle.decision;
         const done = { result: await work(handle, signal), target: handle.target, decision: handle.decision };
         const hasMoved = decision !== handle.decision; // failover during the run: the result belongs to no decision
@@ -224,7 +227,7 @@ export class Service {
     caller: Caller,
     { name, reference, constraints }: ResolvedModel,
     call: ModelCall<Result>,
-    work: (signal: AbortSignal, onTarget: (target: string) => void) => Promise<Work & WorkResult<Result>>,
+    work: (signal: AbortSignal, onPlaced: (handle: ModelHandle) => void) => Promise<Work & WorkResult<Result>>,
   ): Promise<CallResult<Result> & Omit<Work, "result" | "loadMs">> {
     const { client, priority, responseMemory } = caller;
     const { key } = call;
@@ -236,7 +239,7 @@ export class Service {
     const timer = setTimeout(() => timeout.abort(), timeoutMs);
     const signal = AbortSignal.any([caller.signal, timeout.signal]);
     let startedAt: number | undefined;
-    let target: string | undefined;
+    let placed: Pick<ModelHandle, "target" | "decision"> | undefined;
     try {
       await this.#responseSizes.reserve(responseMemory, kind, signal);
       const outcome: CoalescedResult<Work & WorkResult<Result>> = await this.#coalescer.run({
@@ -248,7 +251,7 @@ export class Service {
             startedAt = performance.now();
             return run();
           }),
-        work: (shared) => work(shared, (where) => (target = where)),
+        work: (shared) => work(shared, ({ target, decision }) => (placed = { target, decision })),
         copy: (done) => ({ ...done, result: deepCopy(done.result, done.decision) }),
       });
       const { result, loadMs, ...location } = outcome.result;
@@ -260,12 +263,13 @@ export class Service {
       const times = callTimes(arrivedAt, Math.max(arrivedAt, outcome.startedAt));
       const reuse = outcome.isOwn ? {} : { reuse: "shared" as const };
       const own = outcome.isOwn ? { ...(loadMs === undefined ? {} : { loadMs }), ...tokensOf(result) } : {};
-      this.#recordCall(caller, key, { model: name, ...targetOf(location.target), ...times, ...reuse, ...own });
+      this.#recordCall(caller, key, { model: name, ...placementOf(location), ...times, ...reuse, ...own });
       return { ...location, result, model: name, ...times, ...reuse };
     } catch (thrown) {
       const error = timeout.signal.aborted && !caller.signal.aborted ? this.#timeoutError(timeoutMs, reference) : thrown;
       if (error instanceof InferyardError) {
-        this.#recordCall(caller, key, { model: name, ...targetOf(target), ...callTimes(arrivedAt, startedAt), error });
+        const placement = placementOf(placed ?? { decision: decisionOfError(error) });
+        this.#recordCall(caller, key, { model: name, ...placement, ...callTimes(arrivedAt, startedAt), error });
       }
       throw error;
     } finally {
@@ -298,10 +302,10 @@ export class Service {
     );
     if (cached === undefined) return undefined;
     const { target, decision } = cached;
-    const result = { model: name, target, queueMs: 0, inferenceMs: 0, reuse: "cached" as const };
+    const result = { model: name, target, decision: decision.id, queueMs: 0, inferenceMs: 0, reuse: "cached" as const };
     this.#recordCall(caller, key, result);
     // Calls with equal keys have results of the same type.
-    return { ...result, decision: decision.id, result: deepCopy(cached.result, decision) as Result };
+    return { ...result, result: deepCopy(cached.result, decision) as Result };
   }
 
   #cacheResult({ result, target, decision }: ModelWorkResult<unknown>, key: CallKey): void {
@@ -313,6 +317,7 @@ export class Service {
   /** Reports a call that has ended to the service's and the caller's observers. */
   #recordCall({ onCall }: Caller, key: CallKey | undefined, ended: Omit<CallRecord, "operation" | "endedAt">): void {
     const record = { ...ended, ...(key === undefined ? {} : { operation: key[0] }), endedAt: performance.now() };
+    this.statistics.add(record);
     this.#onCall?.(record);
     onCall?.(record);
   }
@@ -326,6 +331,16 @@ export class Service {
       remedy: "send them in several requests",
       data: { texts, limit },
     });
+  }
+
+  /**
+   * Sets how long a model that is in memory stays there unused, in milliseconds: see `ModelHandle.setKeepAlive`. Only administrators load and unload
+   * models, so that for other callers it does nothing.
+   */
+  async setKeepAlive(caller: Caller, written: string | undefined, milliseconds: number): Promise<void> {
+    if (caller.role !== "admin") return;
+    const { reference, constraints } = await this.resolve(caller, written);
+    await this.runtime.useLoaded(reference, constraints, async (handle) => handle.setKeepAlive(milliseconds));
   }
 
   /** Throws SHUTTING_DOWN if the server is shutting down. */

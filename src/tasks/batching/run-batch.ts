@@ -28,6 +28,8 @@ export interface EncoderValues {
    * `[selected tokens of this row, ...]`.
    */
   readonly shape: readonly number[];
+  /** Number of tokens that the rows of the batch were padded to. */
+  readonly paddedTokens: number;
 }
 
 /** The part of an output that belongs to a row. `row`: its index in the batch. */
@@ -52,11 +54,15 @@ export async function runBatch<Item extends EncoderInputRow>(
     ...(reduced === undefined ? {} : { reductions: { [output]: reduced } }),
     ...(signal === undefined ? {} : { signal }),
   });
-  return valuesOf(results, { [output]: reduced });
+  return valuesOf(results, { [output]: reduced }, length);
 }
 
 /** Accessor of single rows. Each output is converted to float32 once, when it is first read. */
-function valuesOf(results: TensorMap, reductions: Readonly<Record<string, Reduction | undefined>>): BatchValues {
+function valuesOf(
+  results: TensorMap,
+  reductions: Readonly<Record<string, Reduction | undefined>>,
+  paddedTokens: number,
+): BatchValues {
   const converted = new Map<string, Float32Array>();
   return (output, row) => {
     const result = results[output];
@@ -66,9 +72,9 @@ function valuesOf(results: TensorMap, reductions: Readonly<Record<string, Reduct
     const shape = result.shape.slice(1);
     const size = shape.reduce((product, dimension) => product * dimension, 1);
     const reduction = reductions[output];
-    if (reduction?.kind !== "tokens") return { data, offset: row * size, shape };
+    if (reduction?.kind !== "tokens") return { data, offset: row * size, shape, paddedTokens };
     const before = reduction.positions.filter((position) => position.row < row).length;
     const own = reduction.positions.filter((position) => position.row === row).length;
-    return { data, offset: before * size, shape: [own, ...shape] };
+    return { data, offset: before * size, shape: [own, ...shape], paddedTokens };
   };
 }

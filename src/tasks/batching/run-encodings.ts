@@ -1,7 +1,7 @@
 /** Runs tokenized texts through an encoder in length-sorted batches, on several replicas if the work is large. */
 import { at } from "../../checked.ts";
 import { throwIfAborted } from "../../errors.ts";
-import type { Manifest } from "../../models/manifest.ts";
+import type { Manifest, VectorModule } from "../../models/manifest.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import type { BatchEvent } from "../../runtime/options/runtime-settings.ts";
 import type { TensorInfo } from "../../tensor.ts";
@@ -21,8 +21,8 @@ export interface Encoder<Source extends { readonly padId: number } = Tokenizer> 
   readonly outputs: readonly TensorInfo[];
   /** Runs the model on tensors. */
   run: ModelHandle["run"];
-  /** Loads the post-pooling modules. Required if the manifest has any. */
-  readonly postPooling?: () => Promise<PostPooling>;
+  /** Loads modules of the manifest that transform vectors. Required if it has any. */
+  readonly loadModules?: (modules: readonly VectorModule[]) => Promise<PostPooling>;
   /** Instances of the model that can run at the same time, for large work. At least one. */
   replicas(): Promise<readonly Pick<ModelHandle, "run">[]>;
   /** Called after every batch. Default: none. */

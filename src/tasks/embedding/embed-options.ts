@@ -4,6 +4,7 @@ import type { Manifest, Pooling, TextSettings } from "../../models/manifest.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import { defaultBatchTokens } from "../batching/plan-batches.ts";
 import type { EmbeddingRanges } from "./quantization-ranges.ts";
+import type { EmbedOutputsOptions } from "./output-options.ts";
 import { type QuantizedPrecision, precisions } from "./precisions.ts";
 import {
   type TaskOptions,
@@ -54,8 +55,9 @@ export interface QuantizedEmbedOptions extends Omit<EmbedOptions, "precision"> {
 
 const poolings: readonly Pooling[] = ["mean", "cls", "max", "last", "none"];
 
-/** All options of `embed`, quantization included. Any other name is refused. */
-export const embedOptions: TaskOptions<QuantizedEmbedOptions> = {
+/** All options of `embed`, quantization and outputs included. Any other name is refused. */
+export const embedOptions: TaskOptions<QuantizedEmbedOptions & EmbedOutputsOptions> = {
+  outputs: { type: unchecked },
   pooling: {
     type: choice(poolings),
     flag: ["--pooling <pooling>", "how token vectors are combined, instead of the model's own pooling"],
@@ -166,7 +168,14 @@ function refuseStrideWithoutWindows(truncate: EmbedSettings["truncate"], stride:
 /** Prompt names that `encode_document` of sentence-transformers tries, in this order. */
 const documentNames = ["document", "passage", "corpus"];
 
-function promptText(model: string, text: TextSettings, asked: string | undefined): string {
+/** The option `prompt` for a query or document: that name if the model has such a prompt, otherwise none. */
+export function rolePrompt({ text }: Manifest, role: "query" | "document"): { readonly prompt?: string } {
+  const names = role === "document" ? documentNames : [role];
+  return names.some((name) => Object.hasOwn(text?.prompts ?? {}, name)) ? { prompt: role } : {};
+}
+
+/** The text of a prompt by its name; the default prompt's, or "", if none is asked for. Throws INPUT_INVALID for a name that the model does not have. */
+export function promptText(model: string, text: TextSettings, asked: string | undefined): string {
   if (asked === undefined) return text.defaultPrompt === undefined ? "" : (text.prompts[text.defaultPrompt] ?? "");
   const names = asked === "document" ? documentNames : [asked];
   const name = names.find((candidate) => Object.hasOwn(text.prompts, candidate));

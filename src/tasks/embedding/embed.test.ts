@@ -257,10 +257,10 @@ describe("modules after pooling", () => {
   const dense = { kind: "dense", weights, inFeatures: 3, outFeatures: 2, bias: false, activation: "Identity" } as const;
   const vectorModules = [dense];
   /** Swaps the first two numbers. */
-  const postPooling = async () => ({ dimensions: 2, apply: ([a = 0, b = 0]: Float32Array) => Float32Array.of(b, a) });
+  const loadModules = async () => ({ dimensions: 2, apply: ([a = 0, b = 0]: Float32Array) => Float32Array.of(b, a) });
 
   it("take the pooled vector, whatever the pooling, and not those of tokens", async () => {
-    const model = { ...encoder({ text: { vectorModules } }), postPooling };
+    const model = { ...encoder({ text: { vectorModules } }), loadModules };
     const { embeddings, dimensions } = await embed(model, ["b"]);
     expect([dimensions, ...embeddings[0]!]).toEqual([2, 1, 96]);
     expect([...(await embed(model, ["b"], { pooling: "cls" })).embeddings[0]!]).toEqual([1, 94]);
@@ -275,7 +275,7 @@ describe("modules after pooling", () => {
         const shape = [ids!.shape[0]!, size];
         return { sentence_embedding: { dataType: "float32", shape, data: new Float32Array(shape[0]! * size).fill(7) } };
       };
-      return { ...encoder({ text: { vectorModules }, outputs }), postPooling, run };
+      return { ...encoder({ text: { vectorModules }, outputs }), loadModules, run };
     };
     expect([...(await embed(graph(2), ["b"])).embeddings[0]!]).toEqual([7, 7]);
     await expect(embed(graph(3), ["b"])).rejects.toMatchObject({ code: "MODEL_INVALID" });
@@ -286,7 +286,7 @@ describe("modules after pooling", () => {
   });
 
   it("a value that is not a number is told before they hide it", async () => {
-    const broken = { ...encoder({ text: { vectorModules }, vectorOf: () => [1, 1, Number.POSITIVE_INFINITY] }), postPooling };
+    const broken = { ...encoder({ text: { vectorModules }, vectorOf: () => [1, 1, Number.POSITIVE_INFINITY] }), loadModules };
     await expect(embed(broken, ["b"])).rejects.toMatchObject({ code: "RUN_FAILED", data: { text: 0, component: 2 } });
   });
 });

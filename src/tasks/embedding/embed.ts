@@ -8,7 +8,7 @@ import type { TokenIds } from "../../tokenizers/index.ts";
 import { type EmbedOptions, type EmbedSettings, embedSettings } from "./embed-options.ts";
 import type { Embeddings } from "./embeddings.ts";
 import { type TaskTokenizer, encodeTexts } from "../shared/encode-texts.ts";
-import { isLateInteraction } from "../shared/encoder-outputs.ts";
+import { headOutputs, isLateInteraction } from "../shared/encoder-outputs.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { truncateAndNormalize, poolEncodings } from "./pool-encodings.ts";
 
@@ -25,11 +25,14 @@ export async function embed(
   const asked = withOwnPooling(encoder, options);
   if (asked.pooling === "none" && encoder.manifest.text?.lateInteraction !== undefined) {
     const { embedTokenVectors } = await import("./late-interaction.ts");
-    const { prompt: role = "document", ...others } = asked;
+    const { prompt: role = "document", pooling: _pooling, ...others } = asked;
     refuseUnlisted("prompt", role, ["query", "document"]);
-    return embedTokenVectors(encoder, texts, role === "query" ? "query" : "document", others);
+    const kept = options.pooling === undefined ? others : { ...others, pooling: options.pooling };
+    return embedTokenVectors(encoder, texts, role === "query" ? "query" : "document", kept);
   }
-  const settings = embedSettings(encoder.manifest, asked);
+  const stated = embedSettings(encoder.manifest, asked);
+  // FlagEmbedding scales the vectors of BGE-M3, and the exports of its heads have no file that says so.
+  const settings = headOutputs(encoder.outputs) === undefined ? stated : { ...stated, normalize: options.normalize ?? true };
   const { promptText: prompt, truncate, maxTokens } = settings;
   if (truncate === "windows") {
     const whole = { maxTokens: Number.POSITIVE_INFINITY, truncate: "cut", prompt } as const;
@@ -41,10 +44,11 @@ export async function embed(
   return embedEncodings(encoder, encodings, settings, options.signal);
 }
 
-/** Pooling "none" is the default of a late-interaction export, which is recognized by its output "contextual". */
+/** Pooling "none" is the default of a late-interaction model, which its files state, or its output "contextual". */
 function withOwnPooling({ outputs, manifest }: Encoder<TaskTokenizer>, options: EmbedOptions): EmbedOptions {
   const says = options.pooling !== undefined || manifest.text?.pooling !== undefined;
-  return says || !isLateInteraction(outputs) ? options : { ...options, pooling: "none" };
+  const isLate = isLateInteraction(outputs) || manifest.text?.lateInteraction !== undefined;
+  return says || !isLate ? options : { ...options, pooling: "none" };
 }
 
 /** Embeds texts that are tokenized and truncated already. `settings.truncate` is not read. */

@@ -1,22 +1,28 @@
 /** Late interaction (ColBERT, Khattab and Zaharia 2020): a text is a list of token vectors, and query and document are compared token by token. */
 import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
+import type { Manifest } from "../../models/manifest.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
-import { type EmbedOptions, embedSettings } from "./embed-options.ts";
+import { type EmbedOptions, embedSettings, rolePrompt } from "./embed-options.ts";
 import type { Embeddings } from "./embeddings.ts";
 import { type TaskTokenizer, encodeTexts } from "../shared/encode-texts.ts";
+import { isLateInteraction } from "../shared/encoder-outputs.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
-import { maxSim } from "./max-sim.ts";
-import { poolEncodings } from "./pool-encodings.ts";
-import { type Ranking, validateRerank, rankDocuments } from "../reranking/cross-encoder.ts";
-import type { RerankOptions } from "../reranking/rerank-options.ts";
+import { poolEncodings, postPoolingOf } from "./pool-encodings.ts";
+import { normalize } from "./pooling.ts";
 
 /** Whether a late-interaction model reads a text as query or as document; the two have different markers and lengths. */
 export type LateInteractionRole = "query" | "document";
 
+/** Whether a model is one of late interaction: by its files, or by the output "contextual" of its graph. */
+export function isLateInteractionModel({ outputs, manifest }: Pick<Encoder, "outputs" | "manifest">): boolean {
+  return isLateInteraction(outputs) || manifest.text?.lateInteraction !== undefined;
+}
+
 /**
- * The token vectors that take part in MaxSim, prepared as PyLate and ColBERT do: a marker token after the prefix, query expansion with mask
- * tokens up to the query length, punctuation removed from documents. A model whose files declare none of these returns all token vectors.
+ * The token vectors that take part in MaxSim, prepared as PyLate, ColBERT and sentence-transformers' MultiVectorEncoder do: the prompt of the role or a
+ * marker token after the prefix, query expansion, punctuation removed from documents, then the model's modules on every vector. A model whose files
+ * declare none of these returns all token vectors. Throws MODEL_UNSUPPORTED if the files lack the modules and the graph does not contain them.
  */
 export async function embedTokenVectors(
   encoder: Encoder<TaskTokenizer>,
@@ -24,12 +30,15 @@ export async function embedTokenVectors(
   role: LateInteractionRole,
   options: EmbedOptions,
 ): Promise<Embeddings> {
-  const settings = embedSettings(encoder.manifest, { ...options, pooling: "none" });
-  const late = encoder.manifest.text?.lateInteraction;
-  const { marker, maxTokens: roleLimit = Number.POSITIVE_INFINITY } = late?.[role] ?? {};
-  const markerId = marker === undefined ? undefined : idOf(encoder, marker.trim());
-  const limit = Math.min(settings.maxTokens, roleLimit);
+  const { manifest } = encoder;
+  const late = manifest.text?.lateInteraction;
+  const isInGraph = isLateInteraction(encoder.outputs);
+  if (late?.hasModules === false && !isInGraph && options.pooling === undefined) throw modulesMissing(manifest);
+  const settings = embedSettings(manifest, { ...options, ...rolePrompt(manifest, role), pooling: "none" });
   const { promptText: prompt, truncate } = settings;
+  const { marker, maxTokens: roleLimit = Number.POSITIVE_INFINITY } = late?.[role] ?? {};
+  const markerId = marker === undefined || prompt !== "" ? undefined : idOf(encoder, marker.trim());
+  const limit = Math.min(settings.maxTokens, roleLimit);
   const maxTokens = limit - (markerId === undefined ? 0 : 1);
   const encodings = await encodeTexts(
     encoder.tokenizer,
@@ -38,22 +47,31 @@ export async function embedTokenVectors(
     options.signal,
   );
   const head = encoder.tokenizer.frame.prefix.length;
+  const { expansion } = role === "query" && late !== undefined ? late : {};
+  const added = expansion === undefined ? undefined : expansionId(encoder, expansion.token);
   const rows = encodings.map((encoding) => {
     const ids = markerId === undefined ? encoding.ids : encoding.ids.toSpliced(head, 0, markerId);
-    if (role === "document" || late?.expandQueries !== true || !Number.isFinite(roleLimit))
-      return { ...withoutIds(encoding), ids };
-    const expanded = [...ids, ...Array.from({ length: Math.max(0, limit - ids.length) }, () => maskOf(encoder))];
-    return { ...withoutIds(encoding), ids: expanded, ...(late.attendExpansion ? {} : { attended: ids.length }) };
+    if (expansion === undefined || added === undefined) return { ...withoutIds(encoding), ids };
+    const missing = Math.max(0, Math.min(expansion.length, limit) - ids.length);
+    const expanded = [...ids, ...Array.from({ length: missing }, () => added)];
+    return { ...withoutIds(encoding), ids: expanded, ...(expansion.attend ? {} : { attended: ids.length }) };
   });
-  const skipped = new Set(role === "query" ? [] : (late?.skippedWords ?? []).map((word) => encoder.tokenizer.idOf(word)));
+  const words = late?.skippedIn.includes(role) === true ? late.skippedWords : [];
+  const skipped = new Set(words.map((word) => encoder.tokenizer.idOf(word)).filter((id) => id !== undefined));
+  const modules = isInGraph ? undefined : await postPoolingOf(encoder);
+  const isScaled = late !== undefined && !isInGraph && manifest.text?.normalize === true;
   const embeddings: Float32Array[] = Array.from({ length: rows.length });
   const { dimensions } = await poolEncodings(encoder, rows, settings, options.signal, (vectors, index) => {
-    embeddings[index] = withoutTokens(vectors, at(rows, index).ids, skipped);
+    const kept = withoutTokens(vectors, at(rows, index).ids, skipped);
+    embeddings[index] = mapRows(kept, vectors.length / at(rows, index).ids.length, (vector) => {
+      const result = modules === undefined ? vector : modules.apply(vector);
+      return isScaled ? normalize(result) : result;
+    });
   });
   return {
     embeddings,
     pooling: "none",
-    dimensions,
+    dimensions: modules?.dimensions ?? dimensions,
     tokens: rows.map(({ ids }) => ids.length),
     truncated: encodings.flatMap(({ truncated }, index) => (truncated ? [index] : [])),
   };
@@ -63,7 +81,22 @@ function withoutIds({ truncated, wholeLength, promptTokens }: TokenIds): Omit<To
   return { truncated, wholeLength, promptTokens };
 }
 
-function withoutTokens(vectors: Float32Array, ids: readonly number[], skipped: ReadonlySet<number | undefined>): Float32Array {
+/** Applies a function to each row of `[rows, size]` and joins the results. The function may change its argument. */
+function mapRows(rows: Float32Array, size: number, transform: (row: Float32Array) => Float32Array): Float32Array {
+  const results: Float32Array[] = [];
+  for (let start = 0; start < rows.length; start += size) results.push(transform(rows.subarray(start, start + size)));
+  return joinRows(results);
+}
+
+/** Joins vectors of one length into `[rows, size]`, row-major. */
+export function joinRows(rows: readonly Float32Array[]): Float32Array {
+  const size = rows[0]?.length ?? 0;
+  const joined = new Float32Array(rows.length * size);
+  for (const [index, row] of rows.entries()) joined.set(row, index * size);
+  return joined;
+}
+
+function withoutTokens(vectors: Float32Array, ids: readonly number[], skipped: ReadonlySet<number>): Float32Array {
   const kept = ids.flatMap((id, token) => (skipped.has(id) ? [] : [token]));
   if (kept.length === ids.length) return vectors;
   const size = vectors.length / ids.length;
@@ -81,33 +114,20 @@ function idOf({ manifest, tokenizer }: Encoder<TaskTokenizer>, marker: string): 
   );
 }
 
-function maskOf({ manifest, tokenizer }: Encoder<TaskTokenizer>): number {
-  if (tokenizer.maskId !== undefined) return tokenizer.maskId;
-  throw new InferyardError("MODEL_INVALID", `${manifest.name} fills queries with mask tokens, and its tokenizer has none`);
+function expansionId({ manifest, tokenizer }: Encoder<TaskTokenizer>, token: string | undefined): number {
+  const id = token === undefined ? tokenizer.maskId : tokenizer.idOf(token);
+  if (id !== undefined) return id;
+  const name =
+    token === undefined
+      ? "mask tokens, and its tokenizer has none"
+      : `${JSON.stringify(token)}, and its tokenizer has no such token`;
+  throw new InferyardError("MODEL_INVALID", `${manifest.name} fills queries with ${name}`);
 }
 
-/**
- * Ranks documents by their MaxSim score with the query, highest first; `topN` limits the number of results. Throws INPUT_INVALID for invalid
- * input or options.
- */
-export async function rerankByLateInteraction(
-  encoder: Encoder<TaskTokenizer>,
-  query: string,
-  documents: readonly string[],
-  { topN, raw: _raw, ...limits }: RerankOptions,
-): Promise<Ranking> {
-  validateRerank(query, documents, topN === undefined ? {} : { topN });
-  const queryResult = await embedTokenVectors(encoder, [query], "query", limits);
-  const documentResult = await embedTokenVectors(encoder, documents, "document", limits);
-  const { dimensions } = queryResult;
-  const queryVectors = { data: at(queryResult.embeddings, 0), dimensions };
-  const scores = documentResult.embeddings.map((data) => maxSim(queryVectors, { data, dimensions }));
-  const { tokens, truncated } = documentResult;
-  return {
-    results: rankDocuments(scores, documents, topN),
-    scoring: "maxsim",
-    tokens,
-    queryTokens: at(queryResult.tokens, 0),
-    truncated,
-  };
+function modulesMissing({ name }: Manifest): InferyardError {
+  const message = `${name} is a late-interaction model, and its folder has no modules that turn the encoder's token vectors into those that are compared`;
+  return new InferyardError("MODEL_UNSUPPORTED", message, {
+    remedy:
+      'download the whole folder (modules.json, 1_Dense), use an export with the output "contextual", or ask for pooling "none"',
+  });
 }

@@ -1,7 +1,7 @@
 /** Runs an encoder on token ids and reduces its output to one vector per text: pooling, post-pooling modules, truncation, normalization. */
 import { requireFinite } from "../shared/require-finite.ts";
 import { InferyardError } from "../../errors.ts";
-import type { Manifest } from "../../models/manifest.ts";
+import type { Manifest, VectorModule } from "../../models/manifest.ts";
 import type { TokenRange } from "../../hosts/output-reduction.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import type { EmbedSettings } from "./embed-options.ts";
@@ -26,7 +26,9 @@ export async function poolEncodings(
   const output = vectorOutput(encoder.outputs, settings.pooling, encoder.manifest.text?.pooling);
   if (output.level === "token" && settings.pooling === undefined) throw poolingUnknown(encoder.manifest);
   // A graph that pools by itself was exported with its post-pooling modules.
-  const postPooling = output.level === "token" && settings.pooling !== "none" ? await postPoolingOf(encoder) : undefined;
+  const isPooledHere = output.level === "token" && settings.pooling !== "none";
+  const isForTokens = encoder.manifest.text?.lateInteraction !== undefined;
+  const postPooling = isPooledHere && !isForTokens ? await postPoolingOf(encoder) : undefined;
   const means = output.level === "token" && settings.pooling === "mean";
   const run = {
     output: output.name,
@@ -53,7 +55,7 @@ export async function poolEncodings(
 function refuseUnfinished({ name, text }: Manifest, dimensions: number): void {
   const lengths = (text?.vectorModules ?? []).map((module) => {
     if (module.kind === "normalize") return undefined;
-    return module.kind === "dense" ? module.outFeatures : module.features;
+    return "outFeatures" in module ? module.outFeatures : module.features;
   });
   const expected = lengths.findLast((length) => length !== undefined);
   if (expected === undefined || expected === dimensions) return;
@@ -62,10 +64,18 @@ function refuseUnfinished({ name, text }: Manifest, dimensions: number): void {
 }
 
 /** Loads the post-pooling modules of a model; undefined if it has none. */
-export async function postPoolingOf({ manifest, postPooling }: Encoder<TaskTokenizer>): Promise<PostPooling | undefined> {
-  if (manifest.text?.vectorModules === undefined) return undefined;
-  if (postPooling !== undefined) return await postPooling();
-  throw new InferyardError("CONTRACT_VIOLATION", `the modules after pooling of ${manifest.name} were not loaded`);
+export async function postPoolingOf(encoder: Encoder<TaskTokenizer>): Promise<PostPooling | undefined> {
+  const modules = encoder.manifest.text?.vectorModules;
+  return modules === undefined ? undefined : await loadModules(encoder, modules);
+}
+
+/** Loads modules of the manifest. */
+export async function loadModules(
+  { manifest, loadModules: load }: Pick<Encoder, "manifest" | "loadModules">,
+  modules: readonly VectorModule[],
+): Promise<PostPooling> {
+  if (load !== undefined) return await load(modules);
+  throw new InferyardError("CONTRACT_VIOLATION", `the modules of ${manifest.name} were not loaded`);
 }
 
 /** Mean pooling runs in the model's host: 512 token vectors are about 1 MB, and copying them out costs as much as summing them. */
@@ -106,7 +116,8 @@ function poolingUnknown({ name }: Manifest): InferyardError {
     "POOLING_UNKNOWN",
     `${name} does not state how its token vectors are pooled, and a wrong pooling gives wrong vectors without an error`,
     {
-      remedy: "give a pooling (mean, cls, max, last or none): --pooling mean",
+      remedy:
+        'state the pooling (mean, cls, max, last or none) in the model\'s inferyard.json, {"pooling": "mean"}; embed and similarity take --pooling mean',
     },
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The modules that sentence-transformers runs after `Pooling` (modules.json): `Dense`, `LayerNorm`, and `Normalize` between them. Sums are
- * accumulated in double precision.
+ * The modules of sentence-transformers that transform a vector (modules.json): `Dense`, `LayerNorm`, `Normalize` between them, `SparseAutoEncoder`, and the
+ * factors of `SparseStaticEmbedding`. Sums are accumulated in double precision.
  */
 import { InferyardError } from "../../errors.ts";
 import type { DenseActivation, VectorModule } from "../../models/manifest.ts";
@@ -41,8 +41,8 @@ export async function loadPostPooling(modules: readonly VectorModule[]): Promise
 
 /** Input and output length of a module; undefined if it takes any. */
 function sizesOf(module: VectorModule): readonly [number, number] | undefined {
-  if (module.kind === "dense") return [module.inFeatures, module.outFeatures];
-  return module.kind === "layer-norm" ? [module.features, module.features] : undefined;
+  if (module.kind === "dense" || module.kind === "auto-encoder") return [module.inFeatures, module.outFeatures];
+  return module.kind === "normalize" ? undefined : [module.features, module.features];
 }
 
 async function loadStep(module: VectorModule): Promise<Step> {
@@ -50,23 +50,68 @@ async function loadStep(module: VectorModule): Promise<Step> {
   const header = await readSafetensorsHeader(module.weights.path);
   const values = async (name: string): Promise<Float32Array> => toFloat32(await readTensor(header, name));
   if (module.kind === "layer-norm") return layerNorm(await values("norm.weight"), await values("norm.bias"));
-  const weight = await values("linear.weight");
-  const bias = module.bias ? await values("linear.bias") : new Float32Array(module.outFeatures);
-  return dense(weight, bias, activations[module.activation]);
+  if (module.kind === "scale") return scale(await values("weight"));
+  if (module.kind === "auto-encoder") {
+    const encode = linear(await values(module.encoder), await values("latent_bias"));
+    return autoEncoder(encode, await values("pre_bias"), module);
+  }
+  const { prefix = "linear.", residual, outFeatures } = module;
+  const bias = module.bias ? await values(`${prefix}bias`) : new Float32Array(outFeatures);
+  const compute = activated(linear(await values(`${prefix}weight`), bias), activations[module.activation]);
+  if (residual === undefined) return compute;
+  const other = residual === "linear" ? linear(await values("residual.weight"), new Float32Array(outFeatures)) : undefined;
+  return (vector) => {
+    const added = other?.(vector) ?? vector;
+    return compute(vector).map((value, index) => value + (added[index] ?? 0));
+  };
 }
 
-/** torch.nn.Linear with an activation. `weight`: `[out, in]`, row-major. */
-function dense(weight: Float32Array, bias: Float32Array, activation: (value: number) => number): Step {
-  return (vector) =>
-    bias.map((offset, row) => {
-      const start = row * vector.length;
-      let sum = offset;
-      for (const [column, value] of vector.entries()) sum += (weight[start + column] ?? 0) * value;
-      return activation(sum);
-    });
+/** torch.nn.Linear. `weight`: `[out, in]`, row-major. */
+function linear(weight: Float32Array, bias: Float32Array): Step {
+  return (vector) => {
+    const result = new Float32Array(bias.length);
+    for (let row = 0, start = 0; row < bias.length; row += 1, start += vector.length) {
+      let sum = bias[row] ?? 0;
+      for (let column = 0; column < vector.length; column += 1) sum += (weight[start + column] ?? 0) * (vector[column] ?? 0);
+      result[row] = sum;
+    }
+    return result;
+  };
 }
 
-/** Default of torch.nn.LayerNorm. */
+function activated(compute: Step, activation: (value: number) => number): Step {
+  return (vector) => compute(vector).map(activation);
+}
+
+function scale(factors: Float32Array): Step {
+  return (vector) => vector.map((value, index) => value * (factors[index] ?? 0));
+}
+
+/** SparseAutoEncoder of sentence-transformers (CSR, Wen et al. 2025): the largest `kept` latents, at least 0; the others are 0. */
+function autoEncoder(encode: Step, preBias: Float32Array, { kept, standardize }: AutoEncoder): Step {
+  return (vector) => {
+    const latents = encode((standardize ? standardized(vector) : vector).map((value, index) => value - (preBias[index] ?? 0)));
+    const largest = Array.from(latents.keys()).sort((a, b) => (latents[b] ?? 0) - (latents[a] ?? 0));
+    const result = new Float32Array(latents.length);
+    for (const index of largest.slice(0, kept)) result[index] = Math.max(0, latents[index] ?? 0);
+    return result;
+  };
+}
+
+type AutoEncoder = Extract<VectorModule, { readonly kind: "auto-encoder" }>;
+
+/** Mean 0 and standard deviation 1, with the sample's deviation (n - 1) as torch's `std` has it. */
+function standardized(vector: Float32Array): Float32Array {
+  let sum = 0;
+  for (const value of vector) sum += value;
+  const mean = sum / vector.length;
+  let squares = 0;
+  for (const value of vector) squares += (value - mean) ** 2;
+  const deviation = Math.sqrt(squares / (vector.length - 1)) + epsilon;
+  return vector.map((value) => (value - mean) / deviation);
+}
+
+/** Default of torch.nn.LayerNorm, and the constant of SparseAutoEncoder. */
 const epsilon = 1e-5;
 
 function layerNorm(weight: Float32Array, bias: Float32Array): Step {

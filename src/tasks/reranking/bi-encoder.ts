@@ -6,6 +6,7 @@ import { embed } from "../embedding/embed.ts";
 import type { TaskTokenizer } from "../shared/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import type { RerankOptions } from "./rerank-options.ts";
+import { rolePrompt } from "../embedding/embed-options.ts";
 import { normalize } from "../embedding/pooling.ts";
 import { type Ranking, validateRerank, rankDocuments } from "./cross-encoder.ts";
 
@@ -28,8 +29,8 @@ export async function rerankByEmbedding(
     });
   }
   const { topN, raw: _raw, ...limits } = options;
-  const queryResult = await embed(encoder, [query], { ...limits, ...promptOf(encoder.manifest, "query") });
-  const documentResult = await embed(encoder, documents, { ...limits, ...promptOf(encoder.manifest, "document") });
+  const queryResult = await embed(encoder, [query], { ...limits, ...rolePrompt(encoder.manifest, "query") });
+  const documentResult = await embed(encoder, documents, { ...limits, ...rolePrompt(encoder.manifest, "document") });
   const direction = normalize(at(queryResult.embeddings, 0));
   const scores = documentResult.embeddings.map((vector) => cosine(direction, vector));
   const { tokens, truncated } = documentResult;
@@ -40,11 +41,6 @@ export async function rerankByEmbedding(
     queryTokens: at(queryResult.tokens, 0),
     truncated,
   };
-}
-
-function promptOf({ text }: Manifest, name: "query" | "document"): { readonly prompt?: string } {
-  const names = name === "document" ? ["document", "passage", "corpus"] : [name];
-  return names.some((one) => Object.hasOwn(text?.prompts ?? {}, one)) ? { prompt: name } : {};
 }
 
 function cosine(direction: Float32Array, vector: Float32Array): number {

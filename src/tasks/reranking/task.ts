@@ -20,7 +20,7 @@ export const rerankingTask: Task<RerankInput, RerankOptions, Ranking> = defineTa
     defaultModel: "builtin",
     input: "a query and documents",
     output: "the documents in order, with scores",
-    models: `${architecturesOf("text-classification")} with one or two labels; any embedding model; token vectors called "contextual"`,
+    models: `${architecturesOf("text-classification")} with one or two labels; any embedding model; a multi-vector model, or token vectors called "contextual"`,
     files: tokenizerFiles,
     pipeline: true,
   },

@@ -22,13 +22,15 @@ export interface EncodeLimits {
   readonly prompt?: string;
   /** Overlap in tokens of the windows of longer texts. Default: 0. */
   readonly stride?: number;
+  /** Whether special tokens are added. Default: as the model was trained. */
+  readonly addSpecialTokens?: boolean;
 }
 
 /** Tokenizes texts, in order. Throws INPUT_INVALID for a value that is not a string, INPUT_TOO_LONG with `truncate: "error"`. */
 export async function encodeTexts<Encoded extends TokenIds>(
   tokenizer: TaskTokenizer<Encoded>,
   texts: readonly string[],
-  { maxTokens, truncate, prompt = "", stride }: EncodeLimits,
+  { maxTokens, truncate, prompt = "", stride, addSpecialTokens }: EncodeLimits,
   signal?: AbortSignal,
 ): Promise<Encoded[]> {
   const maybeYield = createYielder();
@@ -41,6 +43,7 @@ export async function encodeTexts<Encoded extends TokenIds>(
       maxTokens,
       ...(prompt === "" ? {} : { prompt }),
       ...(stride === undefined ? {} : { stride }),
+      ...(addSpecialTokens === undefined ? {} : { addSpecialTokens }),
     });
     if (encoding.truncated && truncate === "error") throw tooLong(index, encoding.wholeLength, maxTokens);
     encodings.push(encoding);

@@ -1,4 +1,5 @@
 /** Finds the output of an encoder that holds embeddings. */
+import { omitUndefined } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Pooling } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../tensor.ts";
@@ -23,7 +24,8 @@ export function vectorOutput(
   pooling: Pooling | undefined,
   ownPooling: Pooling | undefined,
 ): VectorOutput {
-  const sentence = outputs.find(({ name, shape }) => name === "sentence_embedding" && shape.length === 2);
+  const sentenceName = headOutputs(outputs)?.dense ?? "sentence_embedding";
+  const sentence = outputs.find(({ name, shape }) => name === sentenceName && shape.length === 2);
   const tokens =
     tokenNames.map((name) => outputs.find((output) => output.name === name && output.shape.length === 3)).find(Boolean) ??
     outputs.find(({ shape }) => shape.length === 3);
@@ -43,6 +45,31 @@ export function vectorOutput(
   throw new InferyardError("MODEL_UNSUPPORTED", `no output of this model holds embeddings; it has ${given}`, {
     remedy: "use a feature-extraction export of the model",
   });
+}
+
+/** Names of the outputs of an export of BGE-M3 with its heads in the graph. At least one of `sparse` and `multiVector` is there. */
+export interface HeadOutputs {
+  /** `[batch, dimensions]`: the vector of a text. */
+  readonly dense?: string;
+  /** `[batch, tokens]` or `[batch, tokens, 1]`: the weights of tokens. */
+  readonly sparse?: string;
+  /** `[batch, tokens, dimensions]`: the vectors of tokens, with that of the first or without it. */
+  readonly multiVector?: string;
+}
+
+/** Names that the published exports of BGE-M3 give to their outputs. */
+const headNames: Readonly<Record<keyof HeadOutputs, readonly string[]>> = {
+  dense: ["dense_vecs", "dense_embeddings", "dense"],
+  sparse: ["sparse_vecs", "sparse_weights", "sparse"],
+  multiVector: ["colbert_vecs", "colbert_vectors", "colbert"],
+};
+
+/** Finds the outputs of an export of BGE-M3 by their names. Returns undefined if it has neither a sparse nor a multi-vector head. */
+export function headOutputs(outputs: readonly TensorInfo[]): HeadOutputs | undefined {
+  const named = (head: keyof HeadOutputs, ...ranks: readonly number[]): string | undefined =>
+    outputs.find(({ name, shape }) => headNames[head].includes(name) && ranks.includes(shape.length))?.name;
+  const found = omitUndefined({ dense: named("dense", 2), sparse: named("sparse", 2, 3), multiVector: named("multiVector", 3) });
+  return found.sparse === undefined && found.multiVector === undefined ? undefined : found;
 }
 
 /** Whether a model is a late-interaction (ColBERT) export: those name their output "contextual", `[batch, tokens, dimensions]`. */

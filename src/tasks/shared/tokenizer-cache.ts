@@ -1,14 +1,14 @@
-/** Caches tokenizers and post-pooling modules of one runtime. An entry is garbage-collected with the manifest of its model. */
-import type { TextSettings } from "../../models/manifest.ts";
+/** Caches tokenizers and modules of one runtime. An entry is garbage-collected with the manifest of its model. */
+import type { TextSettings, VectorModule } from "../../models/manifest.ts";
 import { type Tokenizer, loadTokenizer } from "../../tokenizers/index.ts";
 import type { TokenizerThreads } from "../../tokenizers/tokenizer-threads.ts";
 import type { PostPooling } from "../embedding/post-pooling.ts";
 
-/** Reads each model's tokenizer and post-pooling modules once. */
+/** Reads each model's tokenizer and modules once. */
 export class TokenizerCache {
   readonly #tokenizers = new WeakMap<TextSettings, Promise<Tokenizer>>();
   readonly #threads: TokenizerThreads | undefined;
-  readonly #chains = new WeakMap<TextSettings, Promise<PostPooling>>();
+  readonly #chains = new WeakMap<readonly VectorModule[], Promise<PostPooling>>();
 
   /** `threads`: worker threads for long texts. Default: none. */
   constructor(threads?: TokenizerThreads) {
@@ -22,16 +22,16 @@ export class TokenizerCache {
     return known;
   }
 
-  /** The post-pooling modules of a model, read on first use. */
-  getPostPooling(settings: TextSettings): Promise<PostPooling> {
-    const known = this.#chains.get(settings) ?? readChain(settings);
-    this.#chains.set(settings, known);
+  /** A list of modules of a manifest, read on first use. */
+  getModules(modules: readonly VectorModule[]): Promise<PostPooling> {
+    const known = this.#chains.get(modules) ?? readChain(modules);
+    this.#chains.set(modules, known);
     return known;
   }
 }
 
-/** Imported on demand: few models have post-pooling modules. */
-async function readChain({ vectorModules = [] }: TextSettings): Promise<PostPooling> {
+/** Imported on demand: few models have such modules. */
+async function readChain(modules: readonly VectorModule[]): Promise<PostPooling> {
   const { loadPostPooling } = await import("../embedding/post-pooling.ts");
-  return await loadPostPooling(vectorModules);
+  return await loadPostPooling(modules);
 }

@@ -2,6 +2,7 @@
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { Embeddings } from "../embedding/embeddings.ts";
+import { isLateInteractionModel } from "../embedding/late-interaction.ts";
 import { embed } from "../embedding/embed.ts";
 import type { EmbedOptions } from "../embedding/embed-options.ts";
 import type { TaskTokenizer } from "../shared/encode-texts.ts";
@@ -30,7 +31,7 @@ const maxScores = 2 ** 28;
 
 /**
  * Compares every text of one list with every text of another. If both arguments are the same array and have the same prompt, it is embedded
- * once. Throws INPUT_INVALID for more than 2^28 pairs and for pooling "none".
+ * once. Throws INPUT_INVALID for more than 2^28 pairs and for pooling "none", MODEL_UNSUPPORTED for a late-interaction model.
  */
 export async function similarity(
   encoder: Encoder<TaskTokenizer>,
@@ -39,8 +40,9 @@ export async function similarity(
   requested: SimilarityOptions = {},
 ): Promise<Similarities> {
   checkOptions(similarityOptions, requested);
+  refuseTokenVectors(requested);
+  if (isLateInteractionModel(encoder)) throw comparesTokens(encoder.manifest);
   const { metric = ownMetric(encoder.manifest), otherPrompt, ...options } = requested;
-  refuseTokenVectors(options);
   if (texts.length * others.length > maxScores) {
     const message = `${texts.length} × ${others.length} texts give more than ${maxScores} scores, the limit of one call`;
     throw new InferyardError("INPUT_INVALID", message, { remedy: "compare the texts in several calls" });
@@ -85,6 +87,12 @@ function ownMetric({ name, text }: Manifest): SimilarityMetric {
   if (metric !== undefined) return metric;
   throw new InferyardError("MODEL_UNSUPPORTED", `${name} states an unknown similarity: ${JSON.stringify(text?.similarity)}`, {
     remedy: `choose one of ${similarityMetrics.join(", ")}: --metric cosine`,
+  });
+}
+
+function comparesTokens({ name }: Manifest): InferyardError {
+  return new InferyardError("MODEL_UNSUPPORTED", `${name} gives a vector per token, and similarity compares one per text`, {
+    remedy: "use rerank, or maxSim on its token vectors",
   });
 }
 

@@ -1,6 +1,6 @@
 /** Definition of the task `sparse-embedding`. */
 import type { EmbedSparseOptions } from "./embed-sparse-options.ts";
-import type { SparseEmbeddings } from "./embed-sparse.ts";
+import type { SparseEmbeddings } from "./sparse-vectors.ts";
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
 import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
 
@@ -12,7 +12,7 @@ export const sparseEmbeddingTask: Task<readonly string[], EmbedSparseOptions, Sp
     command: "embed --sparse",
     input: "texts",
     output: "weights of vocabulary tokens",
-    models: architecturesOf("fill-mask"),
+    models: `${architecturesOf("fill-mask")}; modules.json of a SparseEncoder; BGE-M3 with its sparse head`,
     files: tokenizerFiles,
     pipeline: false,
   },

@@ -16,13 +16,13 @@ export function createAnswerCheck(tokenizers: TokenizerCache): AnswerCheck {
     const { text } = manifest;
     const tokenizer = await tokenizers.get(text);
     const { inputs, outputs } = model;
-    const postPooling = () => tokenizers.getPostPooling(text);
+    const loadModules = tokenizers.getModules.bind(tokenizers);
     const encoder = {
       manifest,
       tokenizer,
       inputs,
       outputs,
-      postPooling,
+      loadModules,
       run: model.run.bind(model),
       replicas: async () => [model],
     };

@@ -13,10 +13,10 @@ export class Trie {
   readonly #children: Int32Array;
   readonly #mask: number;
 
+  /** `texts` is iterated twice. */
   constructor(texts: Iterable<readonly [text: string, id: number]>) {
-    const entries = [...texts];
     let total = 1;
-    for (const [text] of entries) {
+    for (const [text] of texts) {
       if (text.length > maxTokenUnits)
         throw new Error(
           `a token has ${text.length} characters, and may have ${maxTokenUnits}: ${JSON.stringify(text.slice(0, 80))}...`,
@@ -29,7 +29,7 @@ export class Trie {
     this.#children = new Int32Array(slots);
     this.#mask = slots - 1;
     this.#ids = new Int32Array(total).fill(-1);
-    for (const [text, id] of entries) this.#add(text, id);
+    for (const [text, id] of texts) this.#add(text, id);
     this.#ids = this.#ids.slice(0, this.#nodes);
   }
 

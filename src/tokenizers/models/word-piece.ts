@@ -15,9 +15,9 @@ export class WordPieceModel implements Model {
   readonly keepsUnknownText: boolean = false;
   /** `max_input_chars_per_word`, in code points. Longer words are unknown. */
   readonly #longestWord: number;
-  /** Tokens that start a word, and continuation tokens without their prefix. */
-  readonly #beginning: Trie;
-  readonly #continuing: Trie;
+  readonly #prefix: string;
+  /** Built for the first word that is not itself a token: many programs tokenize a few short texts, and building takes longer than that. */
+  #lookup: Lookup | undefined;
   readonly #cache: WordCache = new WordCache((word) => this.#split(word));
 
   constructor(model: ModelJson) {
@@ -30,8 +30,11 @@ export class WordPieceModel implements Model {
     const limit = model["max_input_chars_per_word"] ?? 100;
     if (typeof limit !== "number") throw new Error("its model has a max_input_chars_per_word that is not a number");
     this.#longestWord = limit;
-    this.#beginning = new Trie(this.vocabulary);
-    this.#continuing = prefix === "" ? this.#beginning : new Trie(withoutPrefix(this.vocabulary, prefix));
+    this.#prefix = prefix;
+  }
+
+  prepare(): void {
+    this.#lookup ??= lookupOf(this.vocabulary, this.#prefix);
   }
 
   tokenize(piece: string): PieceTokens {
@@ -41,11 +44,13 @@ export class WordPieceModel implements Model {
   #split(word: string): PieceTokens {
     const unknown = [this.unknownId, 0, word.length];
     if (longerThan(word, this.#longestWord)) return unknown;
+    const whole = word === "" ? undefined : this.vocabulary.get(word); // no token can be a longer match
+    if (whole !== undefined) return [whole, 0, word.length];
+    const { trie, continuation } = (this.#lookup ??= lookupOf(this.vocabulary, this.#prefix));
     const tokens: number[] = [];
     for (let start = 0; start < word.length;) {
-      const trie = start === 0 ? this.#beginning : this.#continuing;
       let [id, end] = [-1, start];
-      for (let [node, unit] = [0, start]; unit < word.length;) {
+      for (let [node, unit] = [start === 0 ? 0 : continuation, start]; node !== -1 && unit < word.length;) {
         node = trie.step(node, word.charCodeAt(unit++));
         if (node === -1) break;
         const found = trie.idAt(node);
@@ -59,9 +64,18 @@ export class WordPieceModel implements Model {
   }
 }
 
-function* withoutPrefix(vocabulary: ReadonlyMap<string, number>, prefix: string): Generator<[string, number], void> {
-  for (const [token, id] of vocabulary)
-    if (token.length > prefix.length && token.startsWith(prefix)) yield [token.slice(prefix.length), id];
+interface Lookup {
+  readonly trie: Trie;
+  /** Node of the continuation prefix, under which the continuation tokens are; -1 if the vocabulary has none. */
+  readonly continuation: number;
+}
+
+function lookupOf(vocabulary: ReadonlyMap<string, number>, prefix: string): Lookup {
+  const trie = new Trie(vocabulary);
+  let continuation = 0;
+  for (let unit = 0; unit < prefix.length && continuation !== -1; unit++)
+    continuation = trie.step(continuation, prefix.charCodeAt(unit));
+  return { trie, continuation };
 }
 
 /** Whether a text has more than `limit` code points. */

@@ -6,12 +6,17 @@
 /** Unit of text segmentation (UAX #29). */
 export type Granularity = "grapheme" | "word" | "sentence";
 
-/** A fixed locale: the default is that of the system, and chunks must not depend on it. */
-const segmenters: Readonly<Record<Granularity, Intl.Segmenter>> = {
-  grapheme: new Intl.Segmenter("en", { granularity: "grapheme" }),
-  word: new Intl.Segmenter("en", { granularity: "word" }),
-  sentence: new Intl.Segmenter("en", { granularity: "sentence" }),
-};
+/** Created when first used: creating the three takes 8 ms. */
+const segmenters = new Map<Granularity, Intl.Segmenter>();
+
+function segmenterOf(granularity: Granularity): Intl.Segmenter {
+  const known = segmenters.get(granularity);
+  if (known !== undefined) return known;
+  // A fixed locale: the default is that of the system, and chunks must not depend on it.
+  const segmenter = new Intl.Segmenter("en", { granularity });
+  segmenters.set(granularity, segmenter);
+  return segmenter;
+}
 
 /** Window length in UTF-16 code units; doubled while a single segment fills the window. */
 const windowUnits: Readonly<Record<Granularity, number>> = { grapheme: 128, word: 256, sentence: 2048 };
@@ -27,7 +32,7 @@ export function* boundaries(text: string, granularity: Granularity, from = 0, to
     const end = Math.min(to, wholeCharacter(text, start + width));
     let previous = start;
     // The last segment of a window may continue beyond it, so the next window starts with it.
-    for (const { index } of segmenters[granularity].segment(text.slice(start, end))) {
+    for (const { index } of segmenterOf(granularity).segment(text.slice(start, end))) {
       if (previous > start) yield previous;
       previous = start + index;
     }
@@ -44,7 +49,12 @@ export function isGraphemeStart(text: string, position: number, known: number): 
   const after = text.charCodeAt(position);
   if (isPlain(before) && isPlain(after)) return before !== 0x0d || after !== 0x0a;
   const around = text.slice(known, wholeCharacter(text, position + 1));
-  return segmenters.grapheme.segment(around).containing(position - known)?.index === position - known;
+  return (
+    segmenterOf("grapheme")
+      .segment(around)
+      .containing(position - known)?.index ===
+    position - known
+  );
 }
 
 /** Whether a code unit never joins a grapheme with another such unit, except CR LF: Latin, Greek, Cyrillic, Han, Hangul syllables. */

@@ -24,11 +24,9 @@ interface Row {
   readonly outcome: Outcome;
 }
 
-/** Adds the command `bench`. */
-export function addBench(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("bench")
-    .description("compare a model on every target that can run it: load time, latency, throughput, memory")
+/** Defines the command `bench`. */
+export function defineBench(command: Command, terminal: Terminal): void {
+  command
     .argument("[model]", "model reference")
     .addOption(new Option("--targets <targets>", "measure these only, for example onnx:cpu,wasm:cpu").argParser(list))
     .option("--record", 'record the result, for the policy "fastest"');

@@ -19,11 +19,9 @@ interface TuneFlags extends MeasuringFlags {
   readonly quiet?: boolean;
 }
 
-/** Adds the command `tune`. */
-export function addTune(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("tune")
-    .description("the best threads, replicas and batch tokens for a model on this machine, by measuring")
+/** Defines the command `tune`. */
+export function defineTune(command: Command, terminal: Terminal): void {
+  command
     .argument("[model]", "model reference")
     .addOption(new Option("--only <settings>", "try these settings only: threads, replicas, batchTokens").argParser(list))
     .option("--write", "write values that are confirmed to be better into inferyard.yaml");

@@ -11,11 +11,9 @@ import { formatMilliseconds } from "../../output/units.ts";
 import type { KnownAnswer } from "../../../models/manifest.ts";
 import { runnableTargets } from "./runnable-targets.ts";
 
-/** Adds the command `verify`. */
-export function addVerify(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("verify")
-    .description("test a model on every target that can run it, against known answers if there are any")
+/** Defines the command `verify`. */
+export function defineVerify(command: Command, terminal: Terminal): void {
+  command
     .argument("[model]", "model reference")
     .option("--answers <file>", "known answers: JSON with items of text and embedding (see docs/guide/verifying.md)")
     .addOption(

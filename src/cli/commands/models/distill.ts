@@ -21,11 +21,9 @@ interface DistillFlags {
   readonly quiet?: boolean;
 }
 
-/** Adds the command `distill`. */
-export function addDistill(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("distill")
-    .description("distill an embedding model into static token embeddings: smaller, faster, less accurate")
+/** Defines the command `distill`. */
+export function defineDistill(command: Command, terminal: Terminal): void {
+  command
     .argument("<model>", "model reference of the teacher")
     .addOption(
       new Option("--dimensions <number>", "length of the vectors, a multiple of 4 (default: 256)").argParser(positiveInteger),

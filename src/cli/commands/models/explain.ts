@@ -6,28 +6,25 @@ import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes } from "../../output/units.ts";
 
-/** Adds the command `explain`. */
-export function addExplain(program: Command, terminal: Terminal): void {
-  addPlacementFlags(
-    program
-      .command("explain")
-      .description("which target would run a model, and why; loads nothing")
-      .argument("[model]", "model reference"),
-  ).action(async (model: string | undefined, flags: Record<string, unknown>) => {
-    const session = await openSession(terminal, flags, model);
-    const { variant } = session.settings;
-    const decision = await session.runtime.explain(session.model, variant === undefined ? {} : { variant });
-    if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify(decision));
-    const { memory } = await session.runtime.machine();
-    const manifest = await readManifest(session.model);
-    const largest = Math.max(...manifest.variants.map(({ bytes }) => bytes));
-    writeLine(terminal.stdout, headline(manifest, decision));
-    writeLine(terminal.stdout, formatDecision(decision));
-    writeLine(
-      terminal.stdout,
-      `weights take up to ${formatBytes(largest)}; ${formatBytes(memory.available.value)} of memory is available`,
-    );
-  });
+/** Defines the command `explain`. */
+export function defineExplain(command: Command, terminal: Terminal): void {
+  addPlacementFlags(command.argument("[model]", "model reference")).action(
+    async (model: string | undefined, flags: Record<string, unknown>) => {
+      const session = await openSession(terminal, flags, model);
+      const { variant } = session.settings;
+      const decision = await session.runtime.explain(session.model, variant === undefined ? {} : { variant });
+      if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify(decision));
+      const { memory } = await session.runtime.machine();
+      const manifest = await readManifest(session.model);
+      const largest = Math.max(...manifest.variants.map(({ bytes }) => bytes));
+      writeLine(terminal.stdout, headline(manifest, decision));
+      writeLine(terminal.stdout, formatDecision(decision));
+      writeLine(
+        terminal.stdout,
+        `weights take up to ${formatBytes(largest)}; ${formatBytes(memory.available.value)} of memory is available`,
+      );
+    },
+  );
 }
 
 function headline(manifest: Awaited<ReturnType<typeof readManifest>>, decision: Decision): string {

@@ -15,11 +15,9 @@ interface InspectFlags {
   readonly shape?: readonly string[];
 }
 
-/** Adds the command `inspect`. */
-export function addInspect(program: Command, terminal: Terminal): void {
-  program
-    .command("inspect")
-    .description("contents, inputs and outputs of a model file, and which backends can run it; loads nothing")
+/** Defines the command `inspect`. */
+export function defineInspect(command: Command, terminal: Terminal): void {
+  command
     .argument("<model>", "an .onnx, .gguf or .safetensors file, or a model reference")
     .option("--tensors", "list every tensor")
     .addOption(new Option("--context <tokens>", "tokens a language model's memory is estimated for").argParser(positiveInteger))

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { addPack } from "./pack.ts";
+import { definePack } from "./pack.ts";
 
 let root = "";
 let folder = "";
@@ -25,7 +25,7 @@ async function type(...words: readonly string[]): Promise<string> {
     },
   });
   const program = new Command().exitOverride();
-  addPack(program, {
+  definePack(program.command("pack"), {
     stdout: out,
     stderr: out,
     stdin: Object.assign(Readable.from([]), { isTTY: true }),

@@ -11,11 +11,9 @@ interface PackFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command `pack`. */
-export function addPack(program: Command, terminal: Terminal): void {
-  program
-    .command("pack")
-    .description("pack the folder of a model into one file, an .aimod package")
+/** Defines the command `pack`. */
+export function definePack(command: Command, terminal: Terminal): void {
+  command
     .argument("<folder>", "folder of the model, in any supported format")
     .option("--out <file>", "package to write (default: NAME.aimod)")
     .option("--name <name>", "the model's name in the package")

@@ -20,28 +20,25 @@ interface ModelReport {
   readonly stored?: StoredModel;
 }
 
-/** Adds the command `show`. */
-export function addShow(program: Command, terminal: Terminal): void {
-  addPlacementFlags(
-    program
-      .command("show")
-      .description("describe a model: variants, tensors, tokenizer, files, and where it would run")
-      .argument("<model>", "model reference"),
-  ).action(async (model: string, flags: Record<string, unknown>) => {
-    const { runtime, settings } = await openSession(terminal, flags, model);
-    try {
-      const { variant } = settings;
-      const decision = await runtime.explain(model, variant === undefined ? {} : { variant });
-      const manifest = await readManifest(model);
-      const { inspectModel } = await import("../../../inspection/index.ts");
-      const inspection = await inspectModel(model);
-      const stored = await storedModel(model, manifest, terminal);
-      const shown = { manifest, inspection, decision, ...(stored === undefined ? {} : { stored }) };
-      await writeAll(terminal.stdout, `${flags["json"] === true ? JSON.stringify(toJson(shown)) : format(shown)}\n`);
-    } finally {
-      await runtime.dispose();
-    }
-  });
+/** Defines the command `show`. */
+export function defineShow(command: Command, terminal: Terminal): void {
+  addPlacementFlags(command.argument("<model>", "model reference")).action(
+    async (model: string, flags: Record<string, unknown>) => {
+      const { runtime, settings } = await openSession(terminal, flags, model);
+      try {
+        const { variant } = settings;
+        const decision = await runtime.explain(model, variant === undefined ? {} : { variant });
+        const manifest = await readManifest(model);
+        const { inspectModel } = await import("../../../inspection/index.ts");
+        const inspection = await inspectModel(model);
+        const stored = await storedModel(model, manifest, terminal);
+        const shown = { manifest, inspection, decision, ...(stored === undefined ? {} : { stored }) };
+        await writeAll(terminal.stdout, `${flags["json"] === true ? JSON.stringify(toJson(shown)) : format(shown)}\n`);
+      } finally {
+        await runtime.dispose();
+      }
+    },
+  );
 }
 
 /** The stored model, if that was read: a path may look like a name of the store. */

@@ -6,11 +6,9 @@ import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, plural } from "../../output/units.ts";
 
-/** Adds the command `check`. */
-export function addCheck(program: Command, terminal: Terminal): void {
-  program
-    .command("check")
-    .description("verify the digest of every file of the store, or of one model")
+/** Defines the command `check`. */
+export function defineCheck(command: Command, terminal: Terminal): void {
+  command
     .argument("[model]", "its reference, or its name in the store")
     .action(async (model: string | undefined, { json }: { readonly json?: boolean }) => {
       const checking = openStore(terminal).check(model, { signal: terminal.signal });

@@ -5,41 +5,38 @@ import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, plural } from "../../output/units.ts";
 
-/** Adds the command `list`. */
-export function addList(program: Command, terminal: Terminal): void {
-  program
-    .command("list")
-    .description("list the models in the store: size, tasks, variants, last use")
-    .action(async ({ json }: { readonly json?: boolean }) => {
-      const store = openStore(terminal);
-      const { records: models, damaged } = await store.inventory();
-      if (json === true) {
-        const report = {
-          folder: store.folder,
-          models: models.map(toJson),
-          damaged: damaged.map(({ name, path, problem, remedy }) => ({ name, path, problem, remedy })),
-        };
-        return writeLine(terminal.stdout, JSON.stringify(report));
-      }
-      for (const { name, problem, remedy } of damaged)
-        writeLine(terminal.stderr, `inferyard: the record of ${name} is damaged: ${problem}\n  ${remedy}`);
-      if (models.length === 0) {
-        writeLine(terminal.stdout, `no models in ${store.folder}`);
-        return writeLine(terminal.stdout, "  fetch one: inferyard pull hf:sentence-transformers/all-MiniLM-L6-v2");
-      }
-      const rows = models.map((model) => [
-        model.name,
-        formatBytes(sizeOf(model)),
-        model.tasks[0] ?? "-",
-        variantsOf(model),
-        localTime(model.lastUsed),
-      ]);
-      writeLine(terminal.stdout, formatTable(rows, ["model", "size", "task", "variants", "last used"]));
-      // Models may share files; the disk holds those once.
-      const files = new Map(models.flatMap((model) => model.files.map(({ sha256, size }) => [sha256, size])));
-      const bytes = [...files.values()].reduce((sum, size) => sum + size, 0);
-      writeLine(terminal.stdout, `${plural(models.length, "model")}, ${formatBytes(bytes)} in ${store.folder}`);
-    });
+/** Defines the command `list`. */
+export function defineList(command: Command, terminal: Terminal): void {
+  command.action(async ({ json }: { readonly json?: boolean }) => {
+    const store = openStore(terminal);
+    const { records: models, damaged } = await store.inventory();
+    if (json === true) {
+      const report = {
+        folder: store.folder,
+        models: models.map(toJson),
+        damaged: damaged.map(({ name, path, problem, remedy }) => ({ name, path, problem, remedy })),
+      };
+      return writeLine(terminal.stdout, JSON.stringify(report));
+    }
+    for (const { name, problem, remedy } of damaged)
+      writeLine(terminal.stderr, `inferyard: the record of ${name} is damaged: ${problem}\n  ${remedy}`);
+    if (models.length === 0) {
+      writeLine(terminal.stdout, `no models in ${store.folder}`);
+      return writeLine(terminal.stdout, "  fetch one: inferyard pull hf:sentence-transformers/all-MiniLM-L6-v2");
+    }
+    const rows = models.map((model) => [
+      model.name,
+      formatBytes(sizeOf(model)),
+      model.tasks[0] ?? "-",
+      variantsOf(model),
+      localTime(model.lastUsed),
+    ]);
+    writeLine(terminal.stdout, formatTable(rows, ["model", "size", "task", "variants", "last used"]));
+    // Models may share files; the disk holds those once.
+    const files = new Map(models.flatMap((model) => model.files.map(({ sha256, size }) => [sha256, size])));
+    const bytes = [...files.values()].reduce((sum, size) => sum + size, 0);
+    writeLine(terminal.stdout, `${plural(models.length, "model")}, ${formatBytes(bytes)} in ${store.folder}`);
+  });
 }
 
 function toJson(model: StoredModel): object {

@@ -7,11 +7,9 @@ import { effectiveSettings, offlineOption, withNotice } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
 
-/** Adds the command `pull`. */
-export function addPull(program: Command, terminal: Terminal): void {
-  program
-    .command("pull")
-    .description("download a model into the store, or what is missing of it, and verify existing files")
+/** Defines the command `pull`. */
+export function definePull(command: Command, terminal: Terminal): void {
+  command
     .argument(
       "<model>",
       "hf:owner/name[@revision][:variant], the address of a file with #sha256:<digest> behind it, or a name in the store",

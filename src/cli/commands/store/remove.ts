@@ -3,11 +3,9 @@ import { openStore } from "../../model-store.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes } from "../../output/units.ts";
 
-/** Adds the command `remove`. */
-export function addRemove(program: Command, terminal: Terminal): void {
-  program
-    .command("remove")
-    .description("remove a model from the store, with the files that no other model shares")
+/** Defines the command `remove`. */
+export function defineRemove(command: Command, terminal: Terminal): void {
+  command
     .argument("<model>", "its reference, or its name in the store")
     .action(async (model: string, { json }: { readonly json?: boolean }) => {
       const report = await openStore(terminal).remove(model);

@@ -6,11 +6,9 @@ import { openSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 
-/** Adds the command `backends`. */
-export function addBackends(program: Command, terminal: Terminal): void {
-  program
-    .command("backends")
-    .description("availability of each backend and device, with reasons and remedies")
+/** Defines the command `backends`. */
+export function defineBackends(command: Command, terminal: Terminal): void {
+  command
     .option("--run", "test each one with a tiny run, as doctor does, instead of checking its presence")
     .action(async (flags: Record<string, unknown>) => {
       const { runtime } = await openSession(terminal, flags);

@@ -3,18 +3,16 @@ import { type Terminal, writeLine } from "../../terminal.ts";
 
 type Shell = "bash" | "zsh" | "fish";
 
-/** Adds the command `completions`. */
-export function addCompletions(program: Command, terminal: Terminal): void {
-  program
-    .command("completions")
-    .description("a completion script for your shell")
+/** Defines the command `completions`. */
+export function defineCompletions(command: Command, terminal: Terminal): void {
+  command
     .addArgument(new Argument("<shell>", "which shell").choices(["bash", "zsh", "fish"]))
     .addHelpText(
       "after",
       "\nbash: source <(inferyard completions bash)\nzsh:  inferyard completions zsh > ~/.zfunc/_inferyard\nfish: inferyard completions fish > ~/.config/fish/completions/inferyard.fish",
     )
     .action((shell: Shell, { json }: { readonly json?: boolean }) => {
-      const script = scripts[shell](describe(program));
+      const script = scripts[shell](describe(command.parent?.commands ?? []));
       writeLine(terminal.stdout, json === true ? JSON.stringify({ shell, script }) : script);
     });
 }
@@ -25,8 +23,8 @@ interface CommandWords {
   readonly flags: readonly { readonly long: string; readonly description: string; readonly choices: readonly string[] }[];
 }
 
-function describe(program: Command): CommandWords[] {
-  return program.commands.map((command) => ({
+function describe(commands: readonly Command[]): CommandWords[] {
+  return commands.map((command) => ({
     name: command.name(),
     description: command.description(),
     flags: command.options.map(({ long, description, argChoices }) => ({

@@ -4,19 +4,17 @@ import { addBulkLoadFlags, effectiveSettings } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 
-/** Adds the command `config`. */
-export function addConfig(program: Command, terminal: Terminal): void {
-  addBulkLoadFlags(program.command("config").description("effective settings, and where each value comes from")).action(
-    async (flags: Record<string, unknown>) => {
-      const { values, origins } = await effectiveSettings(terminal, flags);
-      if (flags["json"] === true) {
-        const report = settingNames.map((name) => [name, { value: values[name] ?? null, from: origins[name] ?? null }]);
-        return writeLine(terminal.stdout, JSON.stringify(Object.fromEntries(report)));
-      }
-      const rows = settingNames.map((name) => [name, spell(values[name]), origins[name] ?? "not set"]);
-      writeLine(terminal.stdout, formatTable(rows, ["setting", "value", "from"]));
-    },
-  );
+/** Defines the command `config`. */
+export function defineConfig(command: Command, terminal: Terminal): void {
+  addBulkLoadFlags(command).action(async (flags: Record<string, unknown>) => {
+    const { values, origins } = await effectiveSettings(terminal, flags);
+    if (flags["json"] === true) {
+      const report = settingNames.map((name) => [name, { value: values[name] ?? null, from: origins[name] ?? null }]);
+      return writeLine(terminal.stdout, JSON.stringify(Object.fromEntries(report)));
+    }
+    const rows = settingNames.map((name) => [name, spell(values[name]), origins[name] ?? "not set"]);
+    writeLine(terminal.stdout, formatTable(rows, ["setting", "value", "from"]));
+  });
 }
 
 function spell(value: unknown): string {

@@ -7,29 +7,26 @@ import { type Terminal, writeLine } from "../../terminal.ts";
 import { formatBytes, formatMilliseconds, plural } from "../../output/units.ts";
 import { type TargetReport, targetsOf } from "./backends.ts";
 
-/** Adds the command `doctor`. */
-export function addDoctor(program: Command, terminal: Terminal): void {
-  program
-    .command("doctor")
-    .description("facts about this machine, and a test run on every target: PASS or FAIL, with the reason")
-    .action(async (flags: Record<string, unknown>) => {
-      const { runtime } = await openSession(terminal, flags);
-      const machine = await runtime.machine();
-      const running = runtime.backends({ run: true, signal: terminal.signal });
-      const targets = targetsOf(await withNotice(terminal, "running a tiny computation on every target", running));
-      if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify({ machine, targets }));
-      writeLine(terminal.stdout, describeMachine(machine));
-      const rows = targets.map((each) => [
-        each.target,
-        verdictOf(each, terminal),
-        each.milliseconds === undefined ? "" : formatMilliseconds(each.milliseconds),
-        [[each.library, each.reason].filter((part) => part !== undefined).join(": "), each.warning]
-          .filter((part) => part !== undefined)
-          .join("; "),
-      ]);
-      const remedies = targets.map(({ remedy }) => remedy);
-      writeLine(terminal.stdout, formatTable(rows, undefined, remedies));
-    });
+/** Defines the command `doctor`. */
+export function defineDoctor(command: Command, terminal: Terminal): void {
+  command.action(async (flags: Record<string, unknown>) => {
+    const { runtime } = await openSession(terminal, flags);
+    const machine = await runtime.machine();
+    const running = runtime.backends({ run: true, signal: terminal.signal });
+    const targets = targetsOf(await withNotice(terminal, "running a tiny computation on every target", running));
+    if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify({ machine, targets }));
+    writeLine(terminal.stdout, describeMachine(machine));
+    const rows = targets.map((each) => [
+      each.target,
+      verdictOf(each, terminal),
+      each.milliseconds === undefined ? "" : formatMilliseconds(each.milliseconds),
+      [[each.library, each.reason].filter((part) => part !== undefined).join(": "), each.warning]
+        .filter((part) => part !== undefined)
+        .join("; "),
+    ]);
+    const remedies = targets.map(({ remedy }) => remedy);
+    writeLine(terminal.stdout, formatTable(rows, undefined, remedies));
+  });
 }
 
 /** PASS, WARN for a target that works with something wrong, FAIL, or a dash where the backend is not installed. */

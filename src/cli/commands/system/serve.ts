@@ -19,26 +19,25 @@ interface ServeFlags extends ServerFlags {
   readonly model?: string;
 }
 
-/** Adds the command `serve`. */
-export function addServe(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("serve")
-    .description("serve all tasks over HTTP")
-    .option("--model <reference>", "default model of requests");
+/** Defines the command `serve`. */
+export function defineServe(command: Command, terminal: Terminal): void {
+  command.option("--model <reference>", "default model of requests");
   addBulkLoadFlags(addServerFlags(command)).action(async (flags: ServeFlags) => serve(terminal, flags));
 }
 
 async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
   terminal.runUntilSignal?.();
   // Fetched here: no other command needs the server's libraries.
-  const [{ createHandler }, { listen }, { createLog }, { RuntimeEvents }, { readKeys, readTls }, budgets] = await Promise.all([
-    import("../../../server/handler.ts"),
-    import("../../../server/listen.ts"),
-    import("../../../server/observability/log.ts"),
-    import("../../../server/observability/runtime-events.ts"),
-    import("../../serving/server-files.ts"),
-    import("../../serving/memory-budget.ts"),
-  ]);
+  const [{ createHandler }, { listen }, { createLog }, { RuntimeEvents }, { startupReport }, { readKeys, readTls }, budgets] =
+    await Promise.all([
+      import("../../../server/handler.ts"),
+      import("../../../server/listen.ts"),
+      import("../../../server/observability/log.ts"),
+      import("../../../server/observability/runtime-events.ts"),
+      import("../../../server/observability/startup-report.ts"),
+      import("../../serving/server-files.ts"),
+      import("../../serving/memory-budget.ts"),
+    ]);
   const endTracing = await startTracing(process.env); // the SDK reads the rest of its variables there too
   const events = new RuntimeEvents();
   const { values, ignoredVariables } = await effectiveSettings(terminal, { ...flags });
@@ -98,6 +97,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     const times = { headersTimeout, bodyTimeout, stallTimeout };
     const sockets = { address, port, allowAnonymous, ...times, maxUnreadBytes, maxConnections, maxConnectionsPerClient, tls };
     const listening = await listen(handler, omitUndefined(sockets));
+    log.startup(await startupReport(handler.service));
     writeLine(terminal.stdout, `listening on ${listening.url}`);
     const ended = new Promise<void>((resolve) => {
       if (terminal.signal.aborted) resolve();

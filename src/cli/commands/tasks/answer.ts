@@ -12,11 +12,9 @@ interface AnswerFlags extends TaskFlags {
 
 const widestText = 40;
 
-/** Adds the command `answer`. */
-export function addAnswer(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("answer")
-    .description("find the answer to a question in texts")
+/** Defines the command `answer`. */
+export function defineAnswer(command: Command, terminal: Terminal): void {
+  command
     .argument("[contexts...]", "texts to search; or --input, or lines on stdin")
     .requiredOption("--question <text>", "the question")
     .option("--model <reference>", "model with a question-answering head: a path, hf:owner/name, or a name in the store");

@@ -22,11 +22,9 @@ interface ChunkFlags {
   readonly maxChunks?: number;
 }
 
-/** Adds the command `chunk`. */
-export function addChunk(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("chunk")
-    .description("split long texts into chunks")
+/** Defines the command `chunk`. */
+export function defineChunk(command: Command, terminal: Terminal): void {
+  command
     .argument("[documents...]", "files, or texts with a space in them; - or nothing is stdin")
     .option("--model <reference>", "model whose tokens are counted; the one that a strategy runs")
     .option("--input <file>", "one file; .jsonl has a document per line");

@@ -14,11 +14,9 @@ interface ClassifyFlags extends TaskFlags {
 const shownLabels = 3;
 const widestText = 60;
 
-/** Adds the command `classify`. */
-export function addClassify(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("classify")
-    .description("the labels of texts, with scores")
+/** Defines the command `classify`. */
+export function defineClassify(command: Command, terminal: Terminal): void {
+  command
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--model <reference>", "model with a classification head: a path, hf:owner/name, or a name in the store")
     .option("--pair <text>", "a second text, paired with each");

@@ -13,6 +13,7 @@ import {
   writeMatrix,
 } from "../../output/embeddings.ts";
 import { checkWritable } from "../../tensors/write-npy.ts";
+import { embedInForms } from "../../output/embedding-outputs.ts";
 import { embedSparsely } from "../../output/sparse-embeddings.ts";
 import { type Session, openSession, withNotice } from "../../session.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
@@ -28,20 +29,20 @@ interface EmbedFlags {
   readonly npy?: string;
   readonly quiet?: boolean;
   readonly sparse?: boolean;
+  readonly outputs?: string;
 }
 
 const { topK, threshold } = embedSparseOptions;
 
-/** Adds the command `embed`. */
-export function addEmbed(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("embed")
-    .description("embeddings of texts")
+/** Defines the command `embed`. */
+export function defineEmbed(command: Command, terminal: Terminal): void {
+  command
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--model <reference>", 'model: "builtin", a path, hf:owner/name, or a name in the store')
     .option("--jsonl", "print one JSON object per text, as the texts are done")
     .option("--npy <file>", "write the vectors as a NumPy matrix")
-    .option("--sparse", "weights of vocabulary tokens instead of a vector (SPLADE)");
+    .option("--sparse", "weights of vocabulary tokens instead of a vector (SPLADE)")
+    .option("--outputs <forms>", "dense, sparse and multi-vector embeddings from one run: --outputs dense,sparse");
   addTaskFlags(command, { topK, threshold, ...embedOptions }).action(async (texts: string[], flags: EmbedFlags) => {
     refuseTwoFormats(flags);
     refuseMixed(flags);
@@ -49,7 +50,8 @@ export function addEmbed(program: Command, terminal: Terminal): void {
     const session = await openSession(terminal, { ...flags }, flags.model);
     try {
       const all = await readTexts({ texts, ...(flags.input === undefined ? {} : { input: flags.input }) }, terminal);
-      if (flags.sparse === true) await embedSparsely(all, flags, session, terminal);
+      if (flags.outputs !== undefined) await embedInForms(all, { ...flags, outputs: flags.outputs }, session, terminal);
+      else if (flags.sparse === true) await embedSparsely(all, flags, session, terminal);
       else if (flags.jsonl === true) await embedInParts(all, flags, session, terminal);
       else await embedAtOnce(all, flags, session, terminal);
     } finally {
@@ -70,6 +72,7 @@ function refuseTwoFormats({ json, jsonl, npy }: EmbedFlags): void {
 
 /** Throws INPUT_INVALID for a flag that applies only to dense embeddings with --sparse, or only to sparse ones without it. */
 function refuseMixed(flags: EmbedFlags): void {
+  if (flags.outputs !== undefined) return refuseBesideOutputs(flags);
   const [own, others] = flags.sparse === true ? [embedSparseOptions, embedOptions] : [embedOptions, embedSparseOptions];
   const refused = [...(flags.sparse === true ? ["jsonl", "npy"] : []), ...Object.keys(others)];
   const name = refused.find((one) => !Object.hasOwn(own, one) && Object.hasOwn(flags, one));
@@ -77,6 +80,14 @@ function refuseMixed(flags: EmbedFlags): void {
   const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   const where = flags.sparse === true ? "with" : "without";
   throw new InferyardError("INPUT_INVALID", `${flag} has no effect ${where} --sparse`, { remedy: `leave ${flag} out` });
+}
+
+/** Throws INPUT_INVALID for a flag that has no effect with --outputs. The library refuses options of dense vectors. */
+function refuseBesideOutputs(flags: EmbedFlags): void {
+  const name = ["sparse", "jsonl", "npy", "topK", "threshold"].find((one) => Object.hasOwn(flags, one));
+  if (name === undefined) return;
+  const flag = name === "topK" ? "--top-k" : `--${name}`;
+  throw new InferyardError("INPUT_INVALID", `${flag} has no effect with --outputs`, { remedy: `leave ${flag} out` });
 }
 
 type Request = EmbedRequest | QuantizedEmbedRequest;

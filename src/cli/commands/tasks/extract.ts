@@ -17,11 +17,9 @@ interface ExtractFlags extends TaskFlags {
 
 const widestText = 40;
 
-/** Adds the command `extract`. */
-export function addExtract(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("extract")
-    .description("extract fields from texts by a schema")
+/** Defines the command `extract`. */
+export function defineExtract(command: Command, terminal: Terminal): void {
+  command
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .requiredOption("--schema <fields>", "a JSON file, or the JSON itself: fields with their entity or question")
     .option(

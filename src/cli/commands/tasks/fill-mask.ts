@@ -12,11 +12,9 @@ interface FillMaskFlags extends TaskFlags {}
 
 const widestText = 60;
 
-/** Adds the command `fill-mask`. */
-export function addFillMask(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("fill-mask")
-    .description("predict the tokens at mask tokens")
+/** Defines the command `fill-mask`. */
+export function defineFillMask(command: Command, terminal: Terminal): void {
+  command
     .argument("[texts...]", "texts with a mask token ([MASK], <mask>); or --input, or lines on stdin")
     .option("--model <reference>", "model with a masked-language-model head: a path, hf:owner/name, or a name in the store");
   addTaskFlags(command, fillMaskOptions).action(async (texts: string[], flags: FillMaskFlags) => {

@@ -11,11 +11,9 @@ interface RecognizeFlags extends TaskFlags {}
 
 const widestText = 40;
 
-/** Adds the command `recognize`. */
-export function addRecognize(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("recognize")
-    .description("named entities in texts, with their positions")
+/** Defines the command `recognize`. */
+export function defineRecognize(command: Command, terminal: Terminal): void {
+  command
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--model <reference>", "model with a token-classification head: a path, hf:owner/name, or a name in the store");
   addTaskFlags(command, recognizeOptions).action(async (texts: string[], flags: RecognizeFlags) => {

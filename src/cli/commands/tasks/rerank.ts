@@ -12,11 +12,9 @@ interface RerankFlags extends TaskFlags {
 
 const widestText = 80;
 
-/** Adds the command `rerank`. */
-export function addRerank(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("rerank")
-    .description("rank documents by relevance to a query")
+/** Defines the command `rerank`. */
+export function defineRerank(command: Command, terminal: Terminal): void {
+  command
     .argument("[documents...]", "documents; or --input, or lines on stdin")
     .requiredOption("--query <text>", "the query")
     .option("--model <reference>", "cross-encoder or embedding model: a path, hf:owner/name, or a name in the store");

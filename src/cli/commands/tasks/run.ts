@@ -27,11 +27,9 @@ const widestText = 24;
 /** Accumulates the uses of a flag; commas are part of JSON. */
 const oneMore = (text: string, before: readonly string[] = []): string[] => [...before, text];
 
-/** Adds the command `run`. */
-export function addRun(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("run")
-    .description("run any model on tensors, without tokenizer or task")
+/** Defines the command `run`. */
+export function defineRun(command: Command, terminal: Terminal): void {
+  command
     .argument("<model>", "model: a path, hf:owner/name, or a name in the store")
     .addOption(new Option("--input <name=value>", "an input: @file.npy, @file.json, or JSON; once for each").argParser(oneMore))
     .addOption(new Option("--output <name>", "an output wanted, instead of all; may be given again").argParser(oneMore))

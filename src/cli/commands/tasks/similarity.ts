@@ -19,11 +19,9 @@ const widestHead = 20;
 const maxColumns = 6;
 const shownAlike = 3;
 
-/** Adds the command `similarity`. */
-export function addSimilarity(program: Command, terminal: Terminal): void {
-  const command = program
-    .command("similarity")
-    .description("similarity of texts")
+/** Defines the command `similarity`. */
+export function defineSimilarity(command: Command, terminal: Terminal): void {
+  command
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--to <texts...>", "texts to compare with; by default all texts are compared with each other")
     .option("--with <file>", "the same from a file, as --input takes it")

@@ -3,14 +3,11 @@ import { taskTable } from "../../../api/task-table.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 
-/** Adds the command `tasks`. */
-export function addTasks(program: Command, terminal: Terminal): void {
-  program
-    .command("tasks")
-    .description("list the tasks, and the models they need")
-    .action((flags: { readonly json?: boolean }) => {
-      if (flags.json === true) return writeLine(terminal.stdout, JSON.stringify(taskTable));
-      const rows = taskTable.map(({ task, command, input, output }) => [command, task, input, output]);
-      writeLine(terminal.stdout, formatTable(rows, ["command", "task", "input", "output"]));
-    });
+/** Defines the command `tasks`. */
+export function defineTasks(command: Command, terminal: Terminal): void {
+  command.action((flags: { readonly json?: boolean }) => {
+    if (flags.json === true) return writeLine(terminal.stdout, JSON.stringify(taskTable));
+    const rows = taskTable.map(({ task, command, input, output }) => [command, task, input, output]);
+    writeLine(terminal.stdout, formatTable(rows, ["command", "task", "input", "output"]));
+  });
 }

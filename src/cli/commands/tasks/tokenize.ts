@@ -26,11 +26,9 @@ interface TokenizeFlags {
   readonly specialTokens: boolean;
 }
 
-/** Adds the command `tokenize`. */
-export function addTokenize(program: Command, terminal: Terminal): void {
-  program
-    .command("tokenize")
-    .description("tokens of texts, with their positions")
+/** Defines the command `tokenize`. */
+export function defineTokenize(command: Command, terminal: Terminal): void {
+  command
     .argument("[texts...]", "texts; or --input, or lines on stdin")
     .option("--model <reference>", 'model: "builtin", a path, hf:owner/name, or a name in the store')
     .option("--input <file>", "texts from a file: .txt a line each, .jsonl strings or objects with `text`; - is stdin")

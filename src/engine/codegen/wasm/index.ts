@@ -37,7 +37,7 @@ export {
   type IntegerWeights,
   type WeightBytes,
   integerWeightBytes,
-  packIntegerWeights,
+  packDifferences,
   packedIntegerLength,
 } from "./kernels/quantized/integer-packing.ts";
 export { type MatmulRequest, matmul } from "./kernels/matmul/matmul.ts";

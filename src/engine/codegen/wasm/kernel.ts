@@ -115,15 +115,16 @@ export function defineKernel<
 
 /** JSON with sorted keys. Undefined entries are left out; numbers without a JSON form are written by name. */
 function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
-    return `{${entries
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, entry]) => `${name}:${canonicalJson(entry)}`)
-      .join()}}`;
-  }
   if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value);
-  if (typeof value === "bigint") return `${value}n`;
-  return JSON.stringify(value);
+  if (typeof value !== "object" || value === null) return typeof value === "bigint" ? `${value}n` : JSON.stringify(value);
+  let text = "";
+  if (Array.isArray(value)) {
+    for (const entry of value) text += `${text === "" ? "" : ","}${canonicalJson(entry)}`;
+    return `[${text}]`;
+  }
+  for (const name of Object.keys(value).sort()) {
+    const entry = (value as Readonly<Record<string, unknown>>)[name];
+    if (entry !== undefined) text += `${text === "" ? "" : ","}${name}:${canonicalJson(entry)}`;
+  }
+  return `{${text}}`;
 }

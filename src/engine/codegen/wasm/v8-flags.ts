@@ -21,3 +21,21 @@ export function withOptimizingCompiler<Result>(compile: () => Result): Result {
     setFlagsFromString("--liftoff");
   }
 }
+
+/** Whether the program was started without V8's optimizing compiler for JavaScript, which then stays off. */
+const isOptimizerOff = process.execArgv.some((argument) => /^--(no-?|max-)(opt|lazy)$/.test(argument));
+
+/**
+ * Runs synchronous work of at most some hundred milliseconds, such as planning a graph, without V8's optimizing compiler for JavaScript. V8 would
+ * optimize functions that are hot for the length of this work alone, and the work would be done before that pays. Code that is optimized already stays
+ * so, and a function that stays hot is optimized after the work. The flag is that of the process: other threads wait as well.
+ */
+export function withoutOptimizer<Result>(work: () => Result): Result {
+  if (isOptimizerOff) return work();
+  setFlagsFromString("--no-opt");
+  try {
+    return work();
+  } finally {
+    setFlagsFromString("--opt");
+  }
+}

@@ -3,6 +3,7 @@ import type { ModelFormat } from "../../../backend.ts";
 import { readAimodFolder } from "../../../models/aimod/metadata-json.ts";
 import { readInferyardJson } from "../../../models/inferyard-json/read-inferyard-json.ts";
 import { type Folder, isJsonObject, readJson, readJsonObject } from "../../../models/model-folder.ts";
+import { architectureOf } from "../../../models/huggingface/model-card.ts";
 import { readModules, vectorModuleWeights } from "../../../models/huggingface/modules.ts";
 import { type TermiteFile, variantFiles } from "../../../models/termite/termite-json.ts";
 import { variantClaims } from "../../../models/termite/variant-claims.ts";
@@ -54,6 +55,7 @@ export async function readManifestFiles(folder: Folder): Promise<ManifestFiles> 
     others: [
       ...(await moduleConfigs(folder)),
       ...(modules === undefined ? [] : vectorModuleWeights(modules)),
+      ...(architectureOf(config) === "HF_ColBERT" ? ["artifact.metadata"] : []),
       ...termite.others,
       ...(tokenizer === undefined ? [] : [tokenizer]),
     ],

@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -141,15 +141,39 @@ describe("a body", () => {
   });
 
   it.each([
-    ["gzip", 415],
-    ["gzip, identity", 415],
-    ["identity", 200],
-    ["", 200],
-  ])("of the content-encoding %j is answered with %i", async (encoding, status) => {
-    const body = status === 200 ? Buffer.from("[]") : gzipSync("[]");
-    for (const path of ["/json", "/bytes"])
-      expect((await answer(bounded, path, body, { ...json, "content-encoding": encoding }))[0]).toBe(status);
+    ["gzip", gzipSync("[]"), 200],
+    ["X-GZIP", gzipSync("[]"), 200],
+    ["deflate", deflateSync("[]"), 200],
+    ["identity", Buffer.from("[]"), 200],
+    ["", Buffer.from("[]"), 200],
+    ["br", brotliCompressSync("[]"), 415],
+    ["gzip, identity", gzipSync("[]"), 415],
+    ["gzip", Buffer.from("[]"), 400],
+    ["deflate", gzipSync("[]").subarray(0, 12), 400],
+    ["gzip", Buffer.alloc(0), 400],
+  ])("of the content-encoding %j is decompressed, or refused: %#", async (encoding, body, status) => {
+    for (const [path, read] of [
+      ["/json", "[]"],
+      ["/bytes", "2"],
+    ] as const) {
+      const [found, text] = await answer(bounded, path, new Uint8Array(body), { ...json, "content-encoding": encoding });
+      expect([found, text === read]).toEqual([status, status === 200]);
+    }
   });
+
+  it.each([gzipSync, deflateSync])(
+    "that is compressed has the limits of what it decompresses to, and is read no further (%#)",
+    async (compress) => {
+      const headers = { "content-encoding": "gzip" };
+      const fits = compress("a".repeat(100));
+      expect(await answer(small, "/bytes", new Uint8Array(fits), headers)).toEqual([200, "100"]);
+      const bomb = compress(Buffer.alloc(64 * 2 ** 20)); // 64 kB
+      expect(await answer(appWith({ maxBodyBytes: 2 ** 20 }), "/bytes", new Uint8Array(bomb), headers)).toEqual([
+        413,
+        expect.stringContaining("1048576 bytes"),
+      ]);
+    },
+  );
 });
 
 /** A body whose pieces are sent by hand. */

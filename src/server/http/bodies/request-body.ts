@@ -11,6 +11,7 @@ import type { Env } from "../context.ts";
 import { type JsonLimits, countJsonValues } from "./json-limits.ts";
 import { LargeBodyQueue } from "./large-body-queue.ts";
 import type { ServerSettings } from "../../server-settings.ts";
+import { decompress, isCompressed } from "./content-encoding.ts";
 import { decodeUtf8 } from "./utf8.ts";
 
 /**
@@ -76,11 +77,22 @@ export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> 
       const isJson = /json/i.test(context.req.header("content-type") ?? "");
       const hasBinaryPart = context.req.header("inference-header-content-length") !== undefined;
       if (isJson && !hasBinaryPart) await body.text();
+      if (takesAsJson(context)) context.req.raw.headers.set("content-type", "application/json"); // read when a route asks for JSON
       await next();
     } finally {
       reservation.release();
     }
   };
+}
+
+/**
+ * Whether the body is read as JSON although its type is not said, or is the one that `curl -d` and simple HTTP libraries say by themselves.
+ * Bodies with binary tensors are left alone.
+ */
+function takesAsJson({ req }: Context<Env>): boolean {
+  const type = req.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (type !== "" && type !== "application/x-www-form-urlencoded") return false;
+  return req.header("inference-header-content-length") === undefined;
 }
 
 /** The body of one request. It is read at most once. */
@@ -142,14 +154,16 @@ export class RequestBody {
 
   async #read(isJson: boolean): Promise<Uint8Array<ArrayBuffer>> {
     const { req } = this.#context;
-    refuseEncoded(req.header("content-encoding"));
+    const compressed = isCompressed(req.header("content-encoding"));
     if (isJson) refuseCharset(req.header("content-type"));
     const { bytes, jsonBytes } = this.#limits;
     const [limit, setting] =
       isJson && jsonBytes < bytes ? ([jsonBytes, "maxJsonBytes"] as const) : ([bytes, "maxBodyBytes"] as const);
     const announced = this.#refuseAnnounced(limit, setting);
     try {
-      if (announced === undefined || announced > smallBodyBytes) return await this.#receive(limit, setting);
+      const { body } = req.raw;
+      if (compressed && body !== null) return await this.#receive(decompress(body), limit, setting);
+      if (announced === undefined || announced > smallBodyBytes) return await this.#receive(body ?? [], limit, setting);
       const small = new Uint8Array(await req.raw.arrayBuffer());
       this.#count(small.byteLength, small.byteLength, limit, setting);
       return small;
@@ -170,12 +184,16 @@ export class RequestBody {
   }
 
   /**
-   * Reads the body from its stream. Every chunk is counted when it arrives and copied to a block, since many small chunks take many times their
+   * Reads the body from its stream, decompressed. Every chunk is counted when it arrives and copied to a block, since many small chunks take many times their
    * size.
    */
-  async #receive(limit: number, setting: LimitSetting): Promise<Uint8Array<ArrayBuffer>> {
+  async #receive(
+    pieces: AsyncIterable<Uint8Array> | readonly Uint8Array[],
+    limit: number,
+    setting: LimitSetting,
+  ): Promise<Uint8Array<ArrayBuffer>> {
     const blocks = new Blocks();
-    for await (const piece of this.#context.req.raw.body ?? []) {
+    for await (const piece of pieces) {
       this.#count(piece.byteLength, blocks.size + piece.byteLength, limit, setting);
       blocks.append(piece);
     }
@@ -233,18 +251,6 @@ function tooLarge(limit: number, setting: LimitSetting): InferyardError {
     remedy: `send less at once, or raise ${setting}`,
     data: { limit },
   });
-}
-
-/** Throws MEDIA_TYPE_UNSUPPORTED for a compressed body. */
-function refuseEncoded(encoding = "identity"): void {
-  if (encoding.trim() === "" || encoding.trim().toLowerCase() === "identity") return;
-  throw new InferyardError(
-    "MEDIA_TYPE_UNSUPPORTED",
-    `the content-encoding ${JSON.stringify(encoding.slice(0, 80))} is not supported`,
-    {
-      remedy: "send the body uncompressed",
-    },
-  );
 }
 
 /** Throws MEDIA_TYPE_UNSUPPORTED for JSON in an encoding other than UTF-8 or its subset ASCII. */

@@ -5,6 +5,7 @@ import { InferyardError } from "../../../errors.ts";
 import { isLoopback } from "../access/origin.ts";
 import { clientAddress } from "./client-address.ts";
 import { Connection } from "./connection.ts";
+import type { OpenResponse } from "./half-closed.ts";
 
 /** Limits on connections. */
 export interface ConnectionLimits {
@@ -90,6 +91,7 @@ export class Connections {
     }
     this.#bySocket.set(socket, connection);
     this.#byPeer.set(peer, connection);
+    socket.once("end", () => connection.halfClosed());
     socket.once("close", () => {
       if (this.#byPeer.get(peer) === connection) this.#byPeer.delete(peer);
       connection.forget();
@@ -102,17 +104,18 @@ export class Connections {
     const connection = this.#byPeer.get(`${socket.remoteAddress} ${socket.remotePort}`);
     if (connection === undefined) return void socket.destroy();
     connection.socket = socket;
+    socket.once("end", () => connection.halfClosed());
     this.#bySocket.set(socket, connection);
   }
 
   /** Registers a request; `response` is its key for `end`. */
-  begin(connection: Connection, response: object): void {
+  begin(connection: Connection, response: OpenResponse): void {
     this.#idle.delete(connection);
     connection.begin(response);
   }
 
   /** The response is complete, or never will be. */
-  end(connection: Connection, response: object): void {
+  end(connection: Connection, response: OpenResponse): void {
     connection.end(response);
     if (connection.open > 0 || !this.#all.has(connection)) return;
     connection.idleSince = performance.now();

@@ -31,6 +31,9 @@ export function meteredResponse(
     /** Status and headers, held back until the body comes: only then is it known whether there is memory for the response. */
     #head: { readonly status: number; readonly message?: string; readonly headers?: Head } | undefined;
 
+    /** Whether the body is a stream of events, which goes on until one side ends it. */
+    isEventStream = false;
+
     override writeHead(status: number, message?: string | Head, headers?: Head): this {
       const rest =
         typeof message === "string" ? { message, ...(headers && { headers }) } : { ...(message && { headers: message }) };
@@ -84,6 +87,7 @@ export function meteredResponse(
       if (this.#head === undefined) return;
       const { status, message, headers } = this.#head;
       this.#head = undefined;
+      this.isEventStream = Object.values(headers ?? {}).includes("text/event-stream");
       if (message === undefined) super.writeHead(status, headers);
       else super.writeHead(status, message, headers);
     }

@@ -1,4 +1,4 @@
-/** Errors of reranking: Cohere's clients read `message`, Jina's read `detail`. */
+/** Errors of Cohere's and Jina's APIs: Cohere's clients read `message`, Jina's read `detail`. */
 import { z } from "@hono/zod-openapi";
 import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeanings } from "../../http/error-responses.ts";
 import { errorResponse, messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";

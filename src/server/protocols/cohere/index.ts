@@ -1,14 +1,17 @@
-/** Reranking with the APIs of Cohere and Jina. */
+/** Embedding and reranking with the API of Cohere; reranking also with that of Jina. */
 import type { Routes } from "../../http/context.ts";
 import { createRoutes } from "../../http/routes.ts";
 import type { Service } from "../../serving/service.ts";
+import { addEmbed } from "./embed.ts";
 import { handleCohereError } from "./errors.ts";
 import { addRerank } from "./rerank.ts";
 
-/** Creates the routes /v1/rerank and /v2/rerank. */
+/** Creates the routes embed and rerank under /v1 and /v2. */
 export function cohereRoutes(service: Service): Routes {
   const routes = createRoutes(handleCohereError);
-  addRerank(routes, service, "1");
-  addRerank(routes, service, "2");
+  for (const version of ["1", "2"] as const) {
+    addEmbed(routes, service, version);
+    addRerank(routes, service, version);
+  }
   return routes;
 }

@@ -27,7 +27,7 @@ describe("POST /api/chunk", () => {
     expect(fixed.headers.get("x-inferyard-target")).toBeNull();
     expect(runtime.memory().models).toEqual([]);
     const metrics = await (await handler(new Request("http://localhost/metrics"))).text();
-    expect(metrics).toContain('inferyard_requests_total{route="/api/chunk",model="builtin",code="200"} 1');
+    expect(metrics).toContain('inferyard_requests_total{route="post_api_chunk",model="builtin",code="200"} 1');
     const semantic = await chunk(handler, { strategy: "semantic" });
     expect([semantic.status, semantic.headers.get("x-inferyard-target")]).toEqual([200, "native:cpu"]);
     expect(runtime.memory().models.length).toBe(1);

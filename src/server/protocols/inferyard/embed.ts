@@ -1,4 +1,7 @@
-/** POST /api/embed: embeddings of texts, as JSON or as a block of little-endian numbers. */
+/**
+ * POST /api/embed: embeddings of texts, as JSON or as a block of little-endian numbers. It is also a route of Ollama's API: requests may have the
+ * fields of both, and the response has those of both.
+ */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type EmbedOptions, embedOptions } from "../../../tasks/embedding/embed-options.ts";
 import { embeddingTask } from "../../../tasks/definitions.ts";
@@ -6,6 +9,14 @@ import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { arrayAlternative, isObject, isText, listOf, oneOf, text, texts, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
+import {
+  applyKeepAlive,
+  contextLength,
+  ollamaFields,
+  timingFields,
+  timingSchemas,
+  withoutLatest,
+} from "../ollama/request-fields.ts";
 import { refuseTokenVectors } from "../text-vectors.ts";
 import { documentedErrors } from "./errors.ts";
 import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
@@ -29,6 +40,7 @@ const requestOf = (limit: number) =>
       .union([z.enum(["cut", "error", "windows"]), z.boolean()])
       .optional()
       .openapi({ description: "What to do with texts longer than the model reads; true: cut, false: error. Default: cut" }),
+    ...ollamaFields,
   }).openapi("EmbedRequest");
 
 const response = z
@@ -37,6 +49,7 @@ const response = z
     dimensions: z.int(),
     embeddings: z.array(z.array(z.number())),
     tokens: z.array(z.int()).openapi({ description: "Number of tokens read of each text" }),
+    ...timingSchemas,
   })
   .openapi("EmbedResponse");
 
@@ -61,10 +74,12 @@ const routeOf = (limit: number) =>
 /** Adds `POST /api/embed`, which embeds texts. */
 export function addEmbed(routes: Routes, service: Service): void {
   routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
-    const { model, input, truncate, ...fields } = context.req.valid("json");
+    const { model: written, input, truncate, options: given, keep_alive: keepAlive, ...fields } = context.req.valid("json");
+    const model = withoutLatest(written);
     const texts = typeof input === "string" ? [input] : input.map((item) => (typeof item === "string" ? item : item.text));
     const options = {
       ...optionsFromFields<EmbedOptions>(embedOptions, fields),
+      ...contextLength(given),
       ...(truncate === undefined ? {} : { truncate: typeof truncate === "boolean" ? truncation(truncate) : truncate }),
     };
     const call = { model, texts: texts.length, key: ["embed", texts, options] as const };
@@ -73,10 +88,12 @@ export function addEmbed(routes: Routes, service: Service): void {
     );
     refuseTokenVectors(outcome.result, outcome.model);
     const { embeddings, dimensions: length, tokens } = outcome.result;
+    await applyKeepAlive(service, context, model, keepAlive);
     const headers = resultHeaders(outcome);
     if (context.req.header("accept")?.includes(binary) === true)
       return context.body(encodeRows(embeddings, length), 200, { ...headers, "content-type": binary });
-    return jsonResponse(context, { model: outcome.model, dimensions: length, embeddings, tokens: [...tokens] }, headers);
+    const body = { model: outcome.model, dimensions: length, embeddings, tokens: [...tokens] };
+    return jsonResponse(context, { ...body, ...timingFields(context, outcome, tokens) }, headers);
   });
 }
 

@@ -7,6 +7,7 @@ import { addUnimplemented } from "../unimplemented.ts";
 import { addChunk } from "./chunk.ts";
 import { addClassify } from "./classify.ts";
 import { addEmbed } from "./embed.ts";
+import { addEmbedOutputs } from "./embed-outputs.ts";
 import { errorBody, handleInferyardError } from "./errors.ts";
 import { addExplain } from "./explain.ts";
 import { addModels } from "./models.ts";
@@ -23,7 +24,8 @@ const unimplemented = {
 /** Creates the routes under /api. */
 export function inferyardRoutes(service: Service): Routes {
   const routes = createRoutes(handleInferyardError);
-  for (const add of [addEmbed, addClassify, addRerank, addRecognize, addChunk, addModels, addExplain]) add(routes, service);
+  for (const add of [addEmbed, addEmbedOutputs, addClassify, addRerank, addRecognize, addChunk, addModels, addExplain])
+    add(routes, service);
   addUnimplemented(routes, unimplemented, errorBody);
   routes.get("/api/version", (context) => context.json({ version }));
   return routes;

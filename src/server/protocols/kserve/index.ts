@@ -1,41 +1,35 @@
 /** The Open Inference Protocol (KServe V2) over HTTP, with the extensions for binary tensors and for the model repository. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import type { Context } from "hono";
-import { InferyardError } from "../../../errors.ts";
 import { readManifest } from "../../../models/index.ts";
 import { version as serverVersion } from "../../../version.ts";
-import { type Env, type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import type { Readiness } from "../../serving/readiness.ts";
+import { isLoaded } from "../../serving/model-state.ts";
 import type { TensorMap } from "../../../tensor.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import { createRoutes, routerPath } from "../../http/routes.ts";
-import { documentedErrors, errorBody, handleKserveError } from "./errors.ts";
+import { handleTextError } from "../text-errors.ts";
+import { documentedErrors, errorBody } from "./errors.ts";
 import { inferRequest, readInferRequest } from "./infer-request.ts";
 import { writeInferResponse, estimateInferResponseBytes } from "./infer-response.ts";
-import { fileMetadata, loadedMetadata, notLoaded } from "./metadata.ts";
-import { addRepository, isLoaded } from "./repository.ts";
+import { notLoaded } from "./metadata.ts";
+import { describeModel, modelOf, modelVersion, pathsOf } from "./model-routes.ts";
+import { addPredict } from "./predict.ts";
+import { addRepository } from "./repository.ts";
 import { inferResponse, modelMetadataBody, serverMetadata } from "./schemas.ts";
+import { addTriton } from "./triton.ts";
 import { requestedTask, runTexts, textCount, textInput } from "./text-models.ts";
 
-/** Every model has this one version. */
-export const modelVersion = "1";
+const serverReady = z.object({ ready: z.boolean() }).openapi("ServerReady");
+const modelReady = z.object({ name: z.string(), ready: z.literal(true) }).openapi("ModelReady");
 
-const inModel = z.object({ model: z.string() });
-const inVersion = inModel.extend({ version: z.string() });
-
-/** Paths of a model route, with and without a version. */
-function pathsOf(suffix: string): readonly { readonly path: string; readonly params: z.ZodObject }[] {
-  return [
-    { path: `/v2/models/{model}${suffix}`, params: inModel },
-    { path: `/v2/models/{model}/versions/{version}${suffix}`, params: inVersion },
-  ];
-}
-
-/** Creates the routes under /v2. */
+/** Creates the routes under /v2, and that of the V1 protocol. */
 export function kserveRoutes(service: Service, readiness: Readiness): Routes {
-  const routes = createRoutes(handleKserveError);
+  const routes = createRoutes(handleTextError);
   addHealth(routes, readiness);
+  addTriton(routes, service);
+  addPredict(routes, service);
   addModels(routes, service);
   addInfer(routes, service);
   addRepository(routes, service);
@@ -43,7 +37,11 @@ export function kserveRoutes(service: Service, readiness: Readiness): Routes {
 }
 
 function addHealth(routes: Routes, readiness: Readiness): void {
-  const metadata = { name: "inferyard", version: serverVersion, extensions: ["binary_tensor_data", "model_repository"] };
+  const metadata = {
+    name: "inferyard",
+    version: serverVersion,
+    extensions: ["binary_tensor_data", "model_configuration", "model_repository", "statistics"],
+  };
   const config = {
     method: "get",
     path: "/v2",
@@ -56,16 +54,19 @@ function addHealth(routes: Routes, readiness: Readiness): void {
     method: "get",
     path: "/v2/health/live",
     summary: "Liveness of the server",
-    responses: { 200: { description: "The server is live" } },
+    responses: { 200: jsonContent("The server is live", z.object({ live: z.literal(true) }).openapi("ServerLive")) },
   } satisfies RouteConfig;
-  routes.openapi(createRoute(live), (context) => context.body(null, 200));
+  routes.openapi(createRoute(live), (context) => context.json({ live: true as const }, 200));
   const ready = {
     method: "get",
     path: "/v2/health/ready",
     summary: "Readiness of the server, as /health/ready",
-    responses: { 200: { description: "Send requests" }, 503: { description: "Send none" } },
+    responses: { 200: jsonContent("Send requests", serverReady), 503: jsonContent("Send none", serverReady) },
   } satisfies RouteConfig;
-  routes.openapi(createRoute(ready), async (context) => context.body(null, (await readiness.report()).ready ? 200 : 503));
+  routes.openapi(createRoute(ready), async (context) => {
+    const { ready: isReady } = await readiness.report();
+    return isReady ? context.json({ ready: true }, 200) : context.json({ ready: false }, 503);
+  });
 }
 
 function addModels(routes: Routes, service: Service): void {
@@ -79,11 +80,7 @@ function addModels(routes: Routes, service: Service): void {
     } satisfies RouteConfig;
     routes.openapi(createRoute(config), async (context) => {
       const model = modelOf(context);
-      const served = await service.describe(callerOf(context), model, {
-        loaded: async (handle) => loadedMetadata(model, modelVersion, handle),
-        files: async (manifest) => fileMetadata(model, modelVersion, manifest),
-        missing: () => notLoaded(model, { reason: "its files are not on this machine yet" }),
-      });
+      const served = await describeModel(service, callerOf(context), model);
       return context.json(served.result, 200, resultHeaders(served));
     });
   }
@@ -94,7 +91,7 @@ function addModels(routes: Routes, service: Service): void {
       summary: "Whether a model is loaded",
       request: { params },
       responses: {
-        200: { description: "The model is loaded" },
+        200: jsonContent("The model is loaded", modelReady),
         ...documentedErrors,
         503: jsonContent("The model is not loaded, or the server is shutting down", errorBody),
       },
@@ -103,7 +100,7 @@ function addModels(routes: Routes, service: Service): void {
       const model = modelOf(context);
       const { name, reference } = await service.resolve(callerOf(context), model);
       service.refuseDraining();
-      if (isLoaded(service, reference)) return context.body(null, 200);
+      if (isLoaded(service.runtime, reference)) return context.json({ name: model, ready: true as const }, 200);
       // An administrator may name any reference; one without a model never becomes ready.
       if (!(await service.modelNames()).includes(name)) await readManifest(reference);
       throw notLoaded(model, { progress: service.loadProgress.progressOf(reference) });
@@ -160,13 +157,4 @@ function addInfer(routes: Routes, service: Service): void {
       return context.body(response.body as Uint8Array<ArrayBuffer>, 200, { ...resultHeaders(served), ...response.headers });
     });
   }
-}
-
-/** The model of the path. Throws MODEL_NOT_FOUND for a version it does not have. */
-function modelOf(context: Context<Env>): string {
-  const { model = "", version = modelVersion } = context.req.param() as { readonly model?: string; readonly version?: string };
-  if (version === modelVersion) return model;
-  throw new InferyardError("MODEL_NOT_FOUND", `the model ${JSON.stringify(model)} has no version ${JSON.stringify(version)}`, {
-    remedy: `ask for version ${modelVersion}, or for none`,
-  });
 }

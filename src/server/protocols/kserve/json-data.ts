@@ -124,6 +124,7 @@ export function invalid(message: string): InferyardError {
   return new InferyardError("INPUT_INVALID", message, { remedy: metadataRemedy });
 }
 
-function unsupported(message: string): InferyardError {
+/** The error for values that JSON, or the rows of a response, cannot represent. */
+export function unsupported(message: string): InferyardError {
   return new InferyardError("MODEL_UNSUPPORTED", message, { remedy: "ask for it as binary data: parameters.binary_data" });
 }

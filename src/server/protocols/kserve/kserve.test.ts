@@ -43,10 +43,16 @@ describe("the server", () => {
     for (const path of ["/v2", "/v2/"])
       expect(await (await get(path)).json()).toMatchObject({
         name: "inferyard",
-        extensions: ["binary_tensor_data", "model_repository"],
+        extensions: ["binary_tensor_data", "model_configuration", "model_repository", "statistics"],
       });
     await handler.readiness.warmUp();
-    expect([(await get("/v2/health/live")).status, (await get("/v2/health/ready")).status]).toEqual([200, 200]);
+    expect(await (await get("/v2/health/live")).json()).toEqual({ live: true });
+    expect(await (await get("/v2/health/ready")).json()).toEqual({ ready: true });
+    expect(await (await get("/v2/models/builtin/ready")).json()).toEqual({ name: "builtin", ready: true });
+    const draining = createHandler(runtime);
+    draining.service.drain();
+    const unready = await draining(new Request("http://localhost/v2/health/ready"));
+    expect([unready.status, await unready.json()]).toEqual([503, { ready: false }]);
   });
 
   it("says what a model takes and gives, with and without its version", async () => {

@@ -1,16 +1,16 @@
 /** The repository extension: lists, loads and unloads models. */
 import { type RouteConfig, z } from "@hono/zod-openapi";
-import type { Context } from "hono";
 import { runProbe } from "../../../runtime/loading/verification.ts";
-import { type Env, type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { adminOnly } from "../../http/middleware.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import { members, nullAsAbsent } from "../../http/field-schemas.ts";
+import { isLoaded } from "../../serving/model-state.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import { routerPath } from "../../http/routes.ts";
-import { invalidRequest } from "../../http/validation.ts";
 import { documentedErrors } from "./errors.ts";
+import { jsonBody } from "./json-body.ts";
 import { invalid } from "./json-data.ts";
 import { repositoryIndex } from "./schemas.ts";
 
@@ -21,11 +21,6 @@ const indexBody = nullAsAbsent(
 );
 const loadBody = nullAsAbsent(z.object({ parameters: members(requestLimits.parameters).optional() }));
 const params = z.object({ model: z.string() });
-
-/** Whether a model is in memory. */
-export function isLoaded({ runtime }: Service, reference: string): boolean {
-  return runtime.memory().models.some((model) => model.reference === reference);
-}
 
 /**
  * Adds the routes of KServe's model repository extension: list, load and unload models. They are documented apart from
@@ -41,11 +36,11 @@ export function addRepository(routes: Routes, service: Service): void {
   } satisfies RouteConfig;
   routes.openAPIRegistry.registerPath(index);
   routes.post(routerPath(index.path), async (context) => {
-    const { ready = false } = await bodyOf(context, indexBody);
+    const { ready = false } = await jsonBody(context, indexBody);
     const names = await service.modelNames();
     const rows = names.map(async (name) => {
       const { reference } = await service.resolve(callerOf(context), name);
-      return isLoaded(service, reference)
+      return isLoaded(service.runtime, reference)
         ? { name, version, state: "READY" as const, reason: "" }
         : { name, version, state: "UNAVAILABLE" as const, reason: "not loaded; its first request loads it" };
     });
@@ -62,7 +57,7 @@ export function addRepository(routes: Routes, service: Service): void {
   } satisfies RouteConfig;
   routes.openAPIRegistry.registerPath(load);
   routes.post(routerPath(load.path), adminOnly, async (context) => {
-    refuseParameters((await bodyOf(context, loadBody)).parameters, []);
+    refuseParameters((await jsonBody(context, loadBody)).parameters, []);
     const model = context.req.param("model");
     const served = await service.call(callerOf(context), { model, waitsForLoad: true }, async (handle, signal) => {
       await runProbe(handle, handle.manifest, signal);
@@ -79,25 +74,11 @@ export function addRepository(routes: Routes, service: Service): void {
   } satisfies RouteConfig;
   routes.openAPIRegistry.registerPath(unload);
   routes.post(routerPath(unload.path), adminOnly, async (context) => {
-    refuseParameters((await bodyOf(context, loadBody)).parameters, ["unload_dependents"]); // accepted; no model has dependents
+    refuseParameters((await jsonBody(context, loadBody)).parameters, ["unload_dependents"]); // accepted; no model has dependents
     const { reference } = await service.resolve(callerOf(context), context.req.param("model"));
     await service.runtime.unload(reference, { signal: context.req.raw.signal });
     return context.body(null, 200);
   });
-}
-
-/** The validated JSON body; a missing body is an empty object. */
-async function bodyOf<Schema extends z.ZodType>(context: Context<Env>, schema: Schema): Promise<z.infer<Schema>> {
-  const text = await context.get("body").text();
-  let value: unknown = {};
-  try {
-    if (text.trim() !== "") value = JSON.parse(text);
-  } catch {
-    throw invalid("the body is not JSON");
-  }
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw invalidRequest(parsed.error.issues);
 }
 
 /** Throws INPUT_INVALID for a parameter that is not supported. */

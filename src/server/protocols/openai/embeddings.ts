@@ -1,4 +1,4 @@
-/** POST /v1/embeddings. OpenAI's clients request base64 by default and decode it themselves. */
+/** POST /v1/embeddings, and the same under Azure's paths. OpenAI's clients request base64 by default and decode it themselves. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { refuseTokenVectors } from "../text-vectors.ts";
+import { base64Floats, refuseTokenVectors } from "../text-vectors.ts";
 import { type TextInput, textsOf } from "../token-input.ts";
 import { documentedErrors } from "./errors.ts";
 
@@ -54,22 +54,42 @@ const response = z
   })
   .openapi("OpenAIEmbeddings");
 
-const routeOf = (limit: number) =>
+/** Where the route is. In Azure's older form the path names the model, and the body's `model` is ignored, as Azure does. */
+const locations: readonly {
+  readonly path: string;
+  readonly summary: string;
+  readonly request?: { readonly params: z.ZodObject };
+}[] = [
+  { path: "/v1/embeddings", summary: "Embeddings of texts, as OpenAI's API" },
+  { path: "/openai/v1/embeddings", summary: "Embeddings of texts, as Azure OpenAI and KServe" },
+  {
+    path: "/openai/deployments/{deployment}/embeddings",
+    summary: "Embeddings of texts with the model that the path names, as Azure OpenAI",
+    request: { params: z.object({ deployment: z.string().openapi({ description: "Name of a model" }) }) },
+  },
+];
+
+const routeOf = ({ path, summary, request }: (typeof locations)[number], limit: number) =>
   createRoute({
     method: "post",
-    path: "/v1/embeddings",
-    summary: "Embeddings of texts, as OpenAI's API",
-    request: { body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
+    path,
+    summary,
+    request: { ...request, body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
     responses: {
       200: { description: "A vector per text", content: { "application/json": { schema: response } } },
       ...documentedErrors,
     },
   } satisfies RouteConfig);
 
-/** Adds `POST /v1/embeddings`. */
+/** Adds `POST /v1/embeddings` and its aliases. */
 export function addEmbeddings(routes: Routes, service: Service): void {
-  routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
-    const { model, input, encoding_format: format, dimensions, truncate = "error" } = context.req.valid("json");
+  for (const location of locations) addEmbeddingsAt(routes, service, location);
+}
+
+function addEmbeddingsAt(routes: Routes, service: Service, location: (typeof locations)[number]): void {
+  routes.openapi(routeOf(location, service.limits.maxTexts), async (context) => {
+    const { model: written, input, encoding_format: format, dimensions, truncate = "error" } = context.req.valid("json");
+    const model = context.req.param("deployment") ?? written;
     const inputs = inputsOf(input);
     const options = { ...(dimensions === undefined ? {} : { dimensions }), truncate };
     const call = { model, texts: inputs.length, key: ["embed", inputs, options] as const };
@@ -81,7 +101,7 @@ export function addEmbeddings(routes: Routes, service: Service): void {
     const data = outcome.result.embeddings.map((vector, index) => ({
       object: "embedding",
       index,
-      embedding: format === "base64" ? base64(vector) : vector,
+      embedding: format === "base64" ? base64Floats(vector) : vector,
     }));
     const tokens = outcome.result.tokens.reduce((sum, count) => sum + count, 0);
     const usage = { prompt_tokens: tokens, total_tokens: tokens };
@@ -108,9 +128,4 @@ function inputsOf(input: Input): readonly TextInput[] {
 
 function isIds(input: readonly (string | number | readonly number[])[]): input is readonly number[] {
   return typeof input[0] === "number";
-}
-
-function base64(vector: Float32Array): string {
-  // Every platform that Node.js supports with WebAssembly is little-endian.
-  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
 }

@@ -11,6 +11,7 @@ const unimplemented = {
   "/v1/chat/completions": "Continue a conversation",
   "/v1/completions": "Generate text from a prompt",
   "/v1/responses": "Generate a response, with tools",
+  "/openai/deployments/{deployment}/chat/completions": "Continue a conversation, as Azure OpenAI",
 };
 
 /** Creates the routes under /v1, without /v1/rerank. */

@@ -113,6 +113,10 @@ describe("GET /v1/models", () => {
         object: "model",
         created: 0,
         owned_by: "inferyard",
+        name: "org/stored",
+        endpoints: [],
+        default_endpoints: [],
+        ready: false,
       });
     expect(await ask("/v1/models/nothing", undefined, options)).toMatchObject({
       status: 404,

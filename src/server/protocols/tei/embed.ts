@@ -1,13 +1,12 @@
 /** POST /embed, /embed_all and /embed_sparse: a vector per text, a vector per token, or weights of vocabulary tokens. */
 import { createRoute, z } from "@hono/zod-openapi";
 import { at } from "../../../checked.ts";
-import { InferyardError } from "../../../errors.ts";
 import { requestObject } from "../../http/field-schemas.ts";
 import { type Routes, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { refuseTokenVectors } from "../text-vectors.ts";
+import { refuseTokenVectors, tokenRows } from "../text-vectors.ts";
 import { documentedErrors } from "./errors.ts";
 import { callModel, truncationFields, inputsOf, promptName, readTexts, textList, truncationOf } from "./requests.ts";
 
@@ -93,11 +92,10 @@ export function addEmbedAll(routes: Routes, service: Service): void {
 export function addEmbedSparse(routes: Routes, service: Service): void {
   routes.openapi(sparseRoute(service.limits.maxTexts), async (context) => {
     const request = context.req.valid("json");
-    refusePrompt(request.prompt_name);
     const list = textList(request.inputs);
-    const truncation = truncationOf(request);
-    const outcome = await callModel(service, context, list.length, ["embedSparse", list, truncation], async (handle, signal) =>
-      service.runtime.embedSparse(await readTexts(service, handle, list), { ...truncation, model: handle, signal }),
+    const options = { ...truncationOf(request), ...promptOf(request.prompt_name) };
+    const outcome = await callModel(service, context, list.length, ["embedSparse", list, options], async (handle, signal) =>
+      service.runtime.embedSparse(await readTexts(service, handle, list), { ...options, model: handle, signal }),
     );
     const weights = outcome.result.embeddings.map(({ indices, values }) =>
       Array.from(indices, (index, position) => ({ index, value: at(values, position) })).sort((a, b) => a.index - b.index),
@@ -108,16 +106,4 @@ export function addEmbedSparse(routes: Routes, service: Service): void {
 
 function promptOf(name: string | undefined): { readonly prompt?: string } {
   return name === undefined ? {} : { prompt: name };
-}
-
-function refusePrompt(name: string | undefined): void {
-  if (name === undefined) return;
-  throw new InferyardError("INPUT_INVALID", "sparse embeddings do not support prompts", { remedy: "leave prompt_name out" });
-}
-
-/** The vectors of the tokens, which are contiguous in `rows`. */
-function tokenRows(rows: Float32Array, dimensions: number): Float32Array[] {
-  return Array.from({ length: rows.length / dimensions }, (_row, token) =>
-    rows.subarray(token * dimensions, (token + 1) * dimensions),
-  );
 }

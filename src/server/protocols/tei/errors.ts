@@ -45,6 +45,7 @@ const teiStatuses: Readonly<Partial<Record<ErrorCode, readonly [status: number, 
   RUN_FAILED: [424, "Backend"],
   LOAD_FAILED: [424, "Backend"],
   VERIFICATION_FAILED: [424, "Backend"],
+  PLACEMENT_UNPROVEN: [424, "Backend"],
   QUEUE_FULL: [429, "Overloaded"],
 };
 

@@ -85,7 +85,8 @@ function infoOf(manifest: Manifest, variant: string | undefined): { dtype: strin
 }
 
 function modelTypeOf(manifest: Manifest): ModelType {
-  if (manifest.tasks.includes("fill-mask")) return { embedding: { pooling: "splade" } };
+  if (manifest.tasks.includes("fill-mask") || manifest.text?.sparse?.kind === "splade")
+    return { embedding: { pooling: "splade" } };
   const labels = textLabels(manifest);
   if (labels === undefined) return { embedding: { pooling: manifest.text?.pooling ?? "none" } };
   const named = {

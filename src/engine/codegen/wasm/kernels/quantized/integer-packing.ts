@@ -35,9 +35,17 @@ export function packedIntegerLength(weights: IntegerWeights): number {
  * bytes and start at a multiple of two.
  */
 export function packIntegerWeights(packed: Uint8Array, weights: IntegerWeights): void {
-  const { values, k, n, transposed = false, zeroPoints = [0] } = weights;
+  packDifferences(packed, weights, integerWeightBytes(weights));
+}
+
+/** As `packIntegerWeights`, for weights of any integer type whose differences from their zero points fit `weightBytes`. */
+export function packDifferences(
+  packed: Uint8Array,
+  { values, k, n, transposed = false, zeroPoints = [0] }: Omit<IntegerWeights, "values"> & { readonly values: ArrayLike<number> },
+  weightBytes: WeightBytes,
+): void {
   const { buffer, byteOffset, byteLength } = packed;
-  const isByte = integerWeightBytes(weights) === 1;
+  const isByte = weightBytes === 1;
   const target = isByte ? new Int8Array(buffer, byteOffset, byteLength) : new Int16Array(buffer, byteOffset, byteLength / 2);
   const [rowStep, columnStep] = transposed ? [1, k] : [n, 1];
   const zeros = Int16Array.from({ length: n }, (_, column) => zeroPoints[zeroPoints.length === 1 ? 0 : column] ?? 0);

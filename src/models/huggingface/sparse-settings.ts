@@ -1,0 +1,35 @@
+/** Reads how a SparseEncoder of sentence-transformers makes sparse vectors. */
+import { InferyardError } from "../../errors.ts";
+import { modelInvalid } from "../../formats/format-errors.ts";
+import type { SparseSettings } from "../manifest.ts";
+import { type Folder, readJsonObject, displayNameIn } from "../model-folder.ts";
+import type { Modules } from "./modules.ts";
+import { readAutoEncoder, readTokenWeights } from "./vector-modules.ts";
+
+/**
+ * Reads the module of `modules.sparse`, and the weights for queries. Throws MODEL_INVALID for missing or damaged files, and MODEL_UNSUPPORTED for
+ * settings that this version does not compute.
+ */
+export async function readSparseSettings(folder: Folder, { sparse, queries }: Modules): Promise<SparseSettings> {
+  if (sparse?.type === "SparseAutoEncoder")
+    return { kind: "auto-encoder", pooling: "max", activation: "relu", modules: [await readAutoEncoder(folder, sparse.path)] };
+  const file = `${sparse?.path ?? ""}/config.json`;
+  const displayName = displayNameIn(folder, file);
+  const config = await readJsonObject(folder, file);
+  if (config === undefined)
+    throw modelInvalid(`${displayName} is missing, and modules.json names it`, "download the whole folder of the model");
+  const { pooling_strategy: pooling = "max", activation_function: activation = "relu" } = config;
+  if (pooling !== "max" && pooling !== "sum") throw unsupported(displayName, "pooling_strategy", pooling, ["max", "sum"]);
+  if (activation !== "relu" && activation !== "log1p_relu")
+    throw unsupported(displayName, "activation_function", activation, ["relu", "log1p_relu"]);
+  const weights =
+    queries === undefined
+      ? {}
+      : { queries: { modules: [await readTokenWeights(folder, queries.path)], isDefault: queries.isDefault } };
+  return { kind: "splade", pooling, activation, modules: [], ...weights };
+}
+
+function unsupported(displayName: string, key: string, value: unknown, known: readonly string[]): InferyardError {
+  const message = `${displayName} has the ${key} ${JSON.stringify(value)}, which this version does not compute; it computes ${known.join(" and ")}`;
+  return new InferyardError("MODEL_UNSUPPORTED", message, { remedy: "use a model without it" });
+}

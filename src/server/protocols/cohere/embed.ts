@@ -1,0 +1,176 @@
+/** POST /v1/embed and /v2/embed of Cohere. Version 1 gives plain vectors unless the request asks for formats; version 2 always gives them by format. */
+import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { InferyardError } from "../../../errors.ts";
+import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { anyList, isObject, listOf, name, requestObject, texts } from "../../http/field-schemas.ts";
+import { jsonResponse } from "../../http/json-response.ts";
+import type { Service } from "../../serving/service.ts";
+import { inputTypes, promptOption } from "../input-type.ts";
+import { refuseTokenVectors } from "../text-vectors.ts";
+import { type EmbeddingType, embeddingTypes, encodeVectors } from "./embedding-types.ts";
+import { documentedErrors } from "./errors.ts";
+
+const part = z.looseObject({ type: z.string(), text: z.string().optional() });
+const input = z.object({ content: listOf(part, { min: 1, max: 16 }) });
+type Input = z.infer<typeof input>;
+
+const requestOf = (limit: number) =>
+  requestObject({
+    model: name().optional().openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
+    texts: texts(limit)
+      .optional()
+      .openapi({ description: "The texts; either these or `inputs`", example: ["a cat", "a dog"] }),
+    inputs: listOf<Input>(input, { max: limit }).optional().openapi({ description: "Texts as content, one text in each" }),
+    images: anyList().optional().openapi({ description: "Not built yet: must be empty" }),
+    input_type: z.enum(inputTypes).optional().openapi({
+      description:
+        "What the texts are for: selects the model's prompt of that use (query; document, passage or corpus; classification; clustering). Without effect on models without such prompts. image: not built yet",
+      example: "search_document",
+    }),
+    embedding_types: z
+      .array(z.enum(embeddingTypes))
+      .max(embeddingTypes.length)
+      .optional()
+      .openapi({
+        description:
+          "Formats of the vectors. int8: 127 times the unit vector, rounded; uint8: the same plus 128; ubinary: one bit for each dimension, 1 for positive numbers, eight in a byte; binary: the same minus 128; base64: little-endian 32-bit floats. Default: float",
+        example: ["float", "int8"],
+      }),
+    max_tokens: z.int().positive().optional().openapi({ description: "Maximum tokens of a text. Default: what the model reads" }),
+    output_dimension: z.int().positive().optional().openapi({ description: "Number of leading dimensions to keep" }),
+    truncate: z.enum(["NONE", "START", "END"]).optional().openapi({
+      description: "Longer texts: END keeps their beginning, NONE refuses them; START is not built. Default: END",
+    }),
+    priority: z.int().optional().openapi({ description: "Accepted and ignored: see x-inferyard-priority" }),
+  }).openapi("CohereEmbedRequest");
+
+type Request = z.infer<ReturnType<typeof requestOf>>;
+
+const numbers = z.array(z.array(z.number()));
+const codes = z.array(z.array(z.int()));
+
+const response = z
+  .object({
+    id: z.string(),
+    response_type: z.enum(["embeddings_floats", "embeddings_by_type"]),
+    embeddings: z.union([
+      numbers,
+      z.object({
+        float: numbers.optional(),
+        int8: codes.optional(),
+        uint8: codes.optional(),
+        binary: codes.optional(),
+        ubinary: codes.optional(),
+        base64: z.array(z.string()).optional(),
+      }),
+    ]),
+    texts: z.array(z.string()),
+    meta: z.object({
+      api_version: z.object({ version: z.string() }),
+      billed_units: z
+        .object({ input_tokens: z.int() })
+        .openapi({ description: "Number of tokens read, special tokens included; nothing is billed" }),
+    }),
+  })
+  .openapi("CohereEmbeddings");
+
+type Version = "1" | "2";
+
+const routeOf = (version: Version, limit: number) =>
+  createRoute({
+    method: "post",
+    path: `/v${version}/embed` as const,
+    summary: `Embeddings of texts, as Cohere's API v${version}`,
+    request: { body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
+    responses: {
+      200: { description: "A vector per text", content: { "application/json": { schema: response } } },
+      ...documentedErrors,
+    },
+  } satisfies RouteConfig);
+
+/** Adds the route of one version. */
+export function addEmbed(routes: Routes, service: Service, version: Version): void {
+  routes.openapi(routeOf(version, service.limits.maxTexts), async (context) => {
+    const request = context.req.valid("json");
+    const list = textsOf(request);
+    const { input_type: inputType, embedding_types: types = [] } = request;
+    const options = embedOptionsOf(request);
+    const key = ["embed", list, { ...options, ...(inputType === undefined ? {} : { inputType }) }] as const;
+    const call = { model: request.model, texts: list.length, key };
+    const outcome = await service.call(callerOf(context), call, (handle, signal) =>
+      service.runtime.embed(list, { ...options, ...promptOption(handle.manifest, inputType), model: handle, signal }),
+    );
+    refuseTokenVectors(outcome.result, outcome.model);
+    const { embeddings: vectors, tokens } = outcome.result;
+    const isPlain = version === "1" && types.length === 0;
+    const body = {
+      id: context.get("requestId"),
+      response_type: isPlain ? "embeddings_floats" : "embeddings_by_type",
+      embeddings: isPlain ? vectors : await byType(vectors, types.length === 0 ? ["float"] : types),
+      texts: list,
+      meta: {
+        api_version: { version },
+        billed_units: { input_tokens: tokens.reduce((sum, count) => sum + count, 0) },
+      },
+    };
+    return jsonResponse(context, body, resultHeaders(outcome));
+  });
+}
+
+async function byType(
+  vectors: readonly Float32Array[],
+  types: readonly EmbeddingType[],
+): Promise<Partial<Record<EmbeddingType, unknown>>> {
+  const embeddings: Partial<Record<EmbeddingType, unknown>> = {};
+  for (const type of new Set(types)) embeddings[type] = await encodeVectors(vectors, type);
+  return embeddings;
+}
+
+function embedOptionsOf({ truncate, max_tokens: maxTokens, output_dimension: dimensions }: Request): {
+  readonly truncate: "cut" | "error";
+  readonly maxTokens?: number;
+  readonly dimensions?: number;
+} {
+  if (truncate === "START") {
+    throw new InferyardError("NOT_BUILT", "truncate START, which keeps the end of a text, is not built yet", {
+      remedy: "use END or NONE, or send the end of the text",
+      data: { path: ["truncate"] },
+    });
+  }
+  return {
+    truncate: truncate === "NONE" ? "error" : "cut",
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(dimensions === undefined ? {} : { dimensions }),
+  };
+}
+
+/** The texts of the request. Throws INPUT_INVALID unless exactly one of `texts` and `inputs` has some, and NOT_BUILT for images. */
+function textsOf({ texts: plain = [], inputs = [], images = [] }: Request): readonly string[] {
+  if (images.length > 0) throw imagesNotBuilt("images");
+  const [isPlain, isContent] = [plain.length > 0, inputs.length > 0];
+  if (isPlain === isContent) {
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `the request has ${isPlain ? "both texts and inputs" : "neither texts nor inputs"}`,
+      {
+        remedy: "send one or more texts in `texts`",
+        data: { path: ["texts"] },
+      },
+    );
+  }
+  return isPlain ? plain : inputs.map(textOf);
+}
+
+function textOf({ content }: Input, index: number): string {
+  const [first, ...more] = content;
+  if (content.some((one) => isObject(one) && one["type"] === "image_url")) throw imagesNotBuilt(`inputs.${index}`);
+  if (first?.type === "text" && typeof first.text === "string" && more.length === 0) return first.text;
+  throw new InferyardError("INPUT_INVALID", `inputs.${index} is not one text`, {
+    remedy: 'send [{ "type": "text", "text": "..." }] as the content of each input',
+    data: { path: ["inputs", index] },
+  });
+}
+
+function imagesNotBuilt(field: string): InferyardError {
+  return new InferyardError("NOT_BUILT", `${field}: embedding images is not built yet`, { remedy: "send texts" });
+}

@@ -1,0 +1,80 @@
+/** POST /api/embed/outputs: embeddings of texts in several forms, from one run of the model. */
+import { createRoute, z } from "@hono/zod-openapi";
+import type { EmbeddingForm } from "../../../tasks/embedding/heads.ts";
+import { type EmbedOutputsOptions, embeddingForms } from "../../../tasks/embedding/output-options.ts";
+import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { arrayAlternative, isText, listOf, name, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";
+import { jsonResponse } from "../../http/json-response.ts";
+import { jsonRoute } from "../../http/json-route.ts";
+import type { Service } from "../../serving/service.ts";
+import { tokenRows } from "../text-vectors.ts";
+import { documentedErrors } from "./errors.ts";
+import { modelField } from "./request-fields.ts";
+
+const forms = listOf<EmbeddingForm>(z.enum(embeddingForms), { min: 1, max: embeddingForms.length });
+
+const requestOf = (limit: number) =>
+  requestObject({
+    model: modelField,
+    input: oneOf<string | string[]>("a string or an array of strings", [text, arrayAlternative(texts(limit), isText)]).openapi({
+      description: "A text, or a list of texts",
+      example: "hello",
+    }),
+    outputs: forms.openapi({ description: "Forms of the embeddings: dense, sparse, multi-vector", example: ["dense"] }),
+    prompt: name().optional().openapi({ description: "Name of a prompt of the model that is prepended to every text" }),
+    truncate: z
+      .enum(["cut", "error"])
+      .optional()
+      .openapi({ description: "What to do with texts longer than the model reads. Default: cut" }),
+  }).openapi("EmbedOutputsRequest");
+
+const vector = z.array(z.number());
+const length = z.int().optional();
+const response = z
+  .object({
+    model: z.string(),
+    dimensions: z
+      .object({ dense: length, sparse: length, multi_vector: length })
+      .openapi({ description: "Number of components of one vector; of a sparse one the size of the vocabulary" }),
+    dense: z.array(vector).optional().openapi({ description: "A vector per text" }),
+    sparse: z
+      .array(z.object({ indices: z.array(z.int()), values: vector }))
+      .optional()
+      .openapi({ description: "Weights of vocabulary tokens of each text, the largest first" }),
+    multi_vector: z.array(z.array(vector)).optional().openapi({ description: "A vector per token of each text" }),
+    tokens: z.array(z.int()).openapi({ description: "Number of tokens read of each text" }),
+  })
+  .openapi("EmbedOutputsResponse");
+
+const routeOf = (limit: number) =>
+  createRoute(
+    jsonRoute("/api/embed/outputs", "Embeddings of texts in several forms", requestOf(limit), response, documentedErrors),
+  );
+
+/** Adds `POST /api/embed/outputs`, which gives dense, sparse and multi-vector embeddings. */
+export function addEmbedOutputs(routes: Routes, service: Service): void {
+  routes.openapi(routeOf(service.limits.maxTexts), async (context) => {
+    const { model, input, outputs, prompt, truncate } = context.req.valid("json");
+    const list = typeof input === "string" ? [input] : input;
+    const options: EmbedOutputsOptions = {
+      outputs,
+      ...(prompt === undefined ? {} : { prompt }),
+      ...(truncate === undefined ? {} : { truncate }),
+    };
+    const call = { model, texts: list.length, key: ["embedOutputs", list, options] as const };
+    const outcome = await service.call(callerOf(context), call, (handle, signal) =>
+      service.runtime.embed(list, { ...options, model: handle, signal }),
+    );
+    const { dense, sparse, multiVector, dimensions, tokens } = outcome.result;
+    const { multiVector: tokenDimensions = 0, ...lengths } = dimensions;
+    const body = {
+      model: outcome.model,
+      dimensions: multiVector === undefined ? lengths : { ...lengths, multi_vector: tokenDimensions },
+      ...(dense === undefined ? {} : { dense }),
+      ...(sparse === undefined ? {} : { sparse: sparse.map(({ indices, values }) => ({ indices: [...indices], values })) }),
+      ...(multiVector === undefined ? {} : { multi_vector: multiVector.map((rows) => tokenRows(rows, tokenDimensions)) }),
+      tokens: [...tokens],
+    };
+    return jsonResponse(context, body, resultHeaders(outcome));
+  });
+}

@@ -1,0 +1,178 @@
+/** GET /api/tags and /api/ps, POST /api/show: the models there are, those in memory, and one of them. Nothing is loaded for it. */
+import { stat } from "node:fs/promises";
+import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { InferyardError } from "../../../errors.ts";
+import type { Manifest } from "../../../models/manifest.ts";
+import { readManifest } from "../../../models/index.ts";
+import { type Routes, callerOf } from "../../http/context.ts";
+import { jsonContent } from "../../http/error-responses.ts";
+import { name, requestObject } from "../../http/field-schemas.ts";
+import { jsonRoute } from "../../http/json-route.ts";
+import type { Service } from "../../serving/service.ts";
+import { capabilitiesOf } from "../model-capabilities.ts";
+import { documentedErrors } from "./errors.ts";
+import { withoutLatest } from "./request-fields.ts";
+
+const details = z.object({
+  parent_model: z.string(),
+  format: z.string().openapi({ example: "onnx" }),
+  family: z.string().openapi({ description: "`model_type` of the model's config.json, else its format" }),
+  families: z.array(z.string()),
+  quantization_level: z
+    .string()
+    .optional()
+    .openapi({ description: "Precision of the weights, where the files say", example: "fp32" }),
+});
+
+const described = {
+  name: z.string(),
+  model: z.string(),
+  size: z.int().openapi({ description: "Bytes of the weights" }),
+  digest: z.string().optional().openapi({ description: "SHA-256 of the weights, where the model's files state it" }),
+  details,
+};
+const listed = z.object({ ...described, modified_at: z.string() });
+const running = z.object({
+  ...described,
+  size: z.int().openapi({ description: "Bytes that it holds in memory and on devices" }),
+  size_vram: z.int().openapi({ description: "Bytes of it on devices other than the CPU" }),
+  context_length: z.int().optional(),
+  expires_at: z
+    .string()
+    .openapi({ description: "When its keep-alive ends, counted from now while it is in use; the year 9999: never" }),
+});
+const shown = z
+  .object({
+    modified_at: z.string(),
+    details,
+    model_info: z.record(z.string(), z.unknown()).openapi({
+      description: "general.architecture; context_length (maximum tokens of a text) and embedding_length, where the files say",
+    }),
+    capabilities: z
+      .array(z.string())
+      .openapi({ description: "embedding, as Ollama; and what else it can do here", example: ["embedding", "rerank"] }),
+    license: z.string().optional(),
+  })
+  .openapi("OllamaShow");
+
+const tagsRoute = createRoute({
+  method: "get",
+  path: "/api/tags",
+  summary: "List models, as Ollama",
+  responses: {
+    200: jsonContent(
+      "Every model that requests may name and whose files are on this machine",
+      z.object({ models: z.array(listed) }).openapi("OllamaTags"),
+    ),
+    ...documentedErrors,
+  },
+} satisfies RouteConfig);
+
+const psRoute = createRoute({
+  method: "get",
+  path: "/api/ps",
+  summary: "List the models in memory, as Ollama",
+  responses: {
+    200: jsonContent("Those that requests may name", z.object({ models: z.array(running) }).openapi("OllamaProcesses")),
+    ...documentedErrors,
+  },
+} satisfies RouteConfig);
+
+const showRequest = requestObject({
+  model: name().optional().openapi({ example: "builtin" }),
+  name: name().optional().openapi({ description: "Older name of `model`" }),
+  verbose: z.boolean().optional().openapi({ description: "Accepted and ignored: tokens and merges are not listed" }),
+}).openapi("OllamaShowRequest");
+
+const showRoute = createRoute(jsonRoute("/api/show", "One model, as Ollama", showRequest, shown, documentedErrors));
+
+/** A model's manifest, and what the list says of it. */
+interface Described {
+  readonly manifest: Manifest;
+  readonly listed: z.infer<typeof listed>;
+}
+
+/** Adds `GET /api/tags`, `GET /api/ps` and `POST /api/show`. */
+export function addModels(routes: Routes, service: Service): void {
+  routes.openapi(tagsRoute, async (context) => {
+    const all = await Promise.all((await service.modelNames()).map((model) => describe(service, model).catch(() => undefined)));
+    return context.json({ models: all.flatMap((one) => (one === undefined ? [] : [one.listed])) }, 200);
+  });
+  routes.openapi(psRoute, async (context) => {
+    const names = await service.modelNames();
+    const models = await Promise.all(names.map((model) => runningModels(service, model)));
+    return context.json({ models: models.flat() }, 200);
+  });
+  routes.openapi(showRoute, async (context) => {
+    const request = context.req.valid("json");
+    const written = withoutLatest(request.model ?? request.name);
+    if (written === undefined) {
+      throw new InferyardError("INPUT_INVALID", "the request names no model", { remedy: "give its name in `model`" });
+    }
+    const { name: model } = await service.resolve(callerOf(context), written);
+    const { manifest, listed: found } = await describe(service, model);
+    const { license, text } = manifest;
+    const { family } = found.details;
+    const width = manifest.variants[0]?.config["hidden_size"];
+    const info = {
+      "general.architecture": family,
+      ...(text?.maxTokens === undefined ? {} : { [`${family}.context_length`]: text.maxTokens }),
+      ...(typeof width === "number" ? { [`${family}.embedding_length`]: width } : {}),
+    };
+    const capabilities = capabilitiesOf(manifest).map((one) => (one === "embed" ? "embedding" : one));
+    const rest = license === undefined ? {} : { license };
+    return context.json({ modified_at: found.modified_at, details: found.details, model_info: info, capabilities, ...rest }, 200);
+  });
+}
+
+/** Describes a model by its files. Throws what reading them throws. */
+async function describe(service: Service, model: string): Promise<Described> {
+  const { reference } = await service.resolve({}, model);
+  const manifest = await readManifest(reference);
+  const [variant] = manifest.variants;
+  const { format = "", bytes = 0, precision, sha256, config = {}, path = manifest.directory } = variant ?? {};
+  const family = typeof config["model_type"] === "string" ? config["model_type"] : format;
+  const modified = (await service.fetchTime(model)) ?? (await stat(path)).mtime;
+  return {
+    manifest,
+    listed: {
+      name: model,
+      model,
+      modified_at: modified.toISOString(),
+      size: bytes,
+      ...(sha256 === undefined ? {} : { digest: sha256 }),
+      details: {
+        parent_model: "",
+        format,
+        family,
+        families: [family],
+        ...(precision === undefined ? {} : { quantization_level: precision }),
+      },
+    },
+  };
+}
+
+const never = "9999-12-31T23:59:59Z";
+
+/** The loaded instances of a model, one for each target that it was loaded on. */
+async function runningModels(service: Service, model: string): Promise<z.infer<typeof running>[]> {
+  const { reference } = await service.resolve({}, model);
+  const resident = service.runtime.memory().models.filter((one) => one.reference === reference);
+  if (resident.length === 0) return [];
+  const {
+    manifest,
+    listed: { modified_at: _modified, ...about },
+  } = await describe(service, model);
+  const length = manifest.text?.maxTokens;
+  return resident.map(({ bytes, expiresAt }) => {
+    const { memory = 0, ...devices } = bytes;
+    const onDevices = Object.values(devices).reduce((sum, held) => sum + held, 0);
+    return {
+      ...about,
+      size: Math.round(memory + onDevices),
+      size_vram: Math.round(onDevices),
+      ...(length === undefined ? {} : { context_length: length }),
+      expires_at: expiresAt === null ? never : new Date(expiresAt).toISOString(),
+    };
+  });
+}

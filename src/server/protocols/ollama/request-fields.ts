@@ -1,0 +1,148 @@
+/** Request fields of Ollama's API that its routes and ours share. */
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { InferyardError } from "../../../errors.ts";
+import { type Env, callerOf } from "../../http/context.ts";
+import { isObject } from "../../http/field-schemas.ts";
+import type { Service } from "../../serving/service.ts";
+
+/** Options that concern the generation of text: they cannot change a vector or a score. */
+const generationOptions = [
+  "num_keep",
+  "seed",
+  "num_predict",
+  "top_k",
+  "top_p",
+  "min_p",
+  "tfs_z",
+  "typical_p",
+  "repeat_last_n",
+  "temperature",
+  "repeat_penalty",
+  "presence_penalty",
+  "frequency_penalty",
+  "mirostat",
+  "mirostat_tau",
+  "mirostat_eta",
+  "penalize_newline",
+  "stop",
+];
+/** Options about where and how the engine runs, which is decided by the server's settings: they do not change a result either. */
+const placementOptions = [
+  "numa",
+  "num_batch",
+  "num_gpu",
+  "main_gpu",
+  "low_vram",
+  "f16_kv",
+  "logits_all",
+  "vocab_only",
+  "use_mmap",
+  "use_mlock",
+  "embedding_only",
+  "num_thread",
+];
+const ignoredOptions: ReadonlySet<string> = new Set([...generationOptions, ...placementOptions]);
+
+/** Schema of `options`: `num_ctx` is obeyed, the others are accepted and ignored, an unknown one is refused. */
+const options = z
+  .unknown()
+  .check((context) => {
+    const problem = optionsProblem(context.value);
+    if (problem !== undefined) context.issues.push({ code: "custom", input: context.value, message: problem });
+  })
+  .openapi({
+    type: "object",
+    properties: {
+      num_ctx: { type: "integer", minimum: 1, description: "Maximum tokens of a text, as far as the model reads more" },
+    },
+    additionalProperties: true,
+    description: "Options of Ollama: num_ctx is obeyed; those of generation and placement are accepted and ignored",
+  });
+
+function optionsProblem(value: unknown): string | undefined {
+  if (!isObject(value)) return "Invalid input: expected an object";
+  const unknown = Object.keys(value).find((name) => name !== "num_ctx" && value[name] !== null && !ignoredOptions.has(name));
+  if (unknown !== undefined) return `${JSON.stringify(unknown.slice(0, 40))} is no option of Ollama`;
+  const length = value["num_ctx"] ?? 1;
+  return Number.isSafeInteger(length) && Number(length) > 0 ? undefined : "num_ctx must be a positive integer";
+}
+
+const keepAlive = z.union([z.number(), z.string().max(64)]).openapi({
+  description:
+    'How long the model stays in memory unused: seconds, or a duration such as "5m" or "1h30m"; 0 unloads it, a negative one keeps it. Obeyed for administrators, who may unload models; ignored for others',
+  example: "5m",
+});
+
+/** Schemas of the fields `options` and `keep_alive`. */
+export const ollamaFields: {
+  readonly options: z.ZodOptional<z.ZodType>;
+  readonly keep_alive: z.ZodOptional<z.ZodType<number | string>>;
+} = { options: options.optional(), keep_alive: keepAlive.optional() };
+
+/** The option `maxTokens` of the task, from `options.num_ctx`. */
+export function contextLength(given: unknown): { readonly maxTokens?: number } {
+  const length = isObject(given) ? given["num_ctx"] : undefined;
+  return typeof length === "number" ? { maxTokens: length } : {};
+}
+
+/** The name of a model without the tag `:latest`, which clients of Ollama add to names. */
+export function withoutLatest(model: string | undefined): string | undefined {
+  return model?.replace(/:latest$/, "");
+}
+
+/** Applies the field `keep_alive` to the model of a request that has been answered. */
+export async function applyKeepAlive(
+  service: Service,
+  context: Context<Env>,
+  model: string | undefined,
+  written: number | string | undefined,
+): Promise<void> {
+  if (written !== undefined) await service.setKeepAlive(callerOf(context), model, keepAliveMs(written));
+}
+
+const unitMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/**
+ * The field `keep_alive` in milliseconds: a number of seconds, or a duration as Go writes it. Infinity for a negative one. Throws INPUT_INVALID for
+ * other text.
+ */
+export function keepAliveMs(written: number | string): number {
+  if (typeof written === "number") return written < 0 ? Number.POSITIVE_INFINITY : written * 1000;
+  const { sign, rest = "" } = /^(?<sign>[+-]?)(?<rest>.+)$/.exec(written)?.groups ?? {};
+  const parts = [...rest.matchAll(/(?<amount>\d+(?:\.\d*)?|\.\d+)(?<unit>ns|us|µs|ms|s|m|h)/g)];
+  if (rest !== "0" && (parts.length === 0 || parts.map(([part]) => part).join("") !== rest)) {
+    throw new InferyardError("INPUT_INVALID", `keep_alive is ${JSON.stringify(written)}, which is no duration`, {
+      remedy: 'write seconds as a number, or a duration such as "5m"',
+      data: { path: ["keep_alive"] },
+    });
+  }
+  const sum = parts.reduce((ms, { groups }) => ms + Number(groups?.["amount"]) * (unitMs[groups?.["unit"] ?? ""] ?? 0), 0);
+  return sign === "-" && sum > 0 ? Number.POSITIVE_INFINITY : sum;
+}
+
+/** Fields of a response that say how long it took and what was read, in Ollama's units: nanoseconds, and tokens. */
+export const timingSchemas: {
+  readonly total_duration: z.ZodNumber;
+  readonly load_duration: z.ZodNumber;
+  readonly prompt_eval_count: z.ZodNumber;
+} = {
+  total_duration: z.int().openapi({ description: "Time the request waited and ran, in nanoseconds" }),
+  load_duration: z
+    .int()
+    .openapi({ description: "The part in which it loaded the model, in nanoseconds; 0 if that was in memory" }),
+  prompt_eval_count: z.int().openapi({ description: "Number of tokens read, of all texts together" }),
+};
+
+/** The values of those fields, for the call that the service ran last for this request. */
+export function timingFields(
+  context: Context<Env>,
+  { queueMs, inferenceMs }: { readonly queueMs: number; readonly inferenceMs: number },
+  tokens: readonly number[],
+): { readonly total_duration: number; readonly load_duration: number; readonly prompt_eval_count: number } {
+  return {
+    total_duration: Math.round((queueMs + inferenceMs) * 1e6),
+    load_duration: Math.round((context.get("call")?.loadMs ?? 0) * 1e6),
+    prompt_eval_count: tokens.reduce((sum, count) => sum + count, 0),
+  };
+}

@@ -1,0 +1,40 @@
+/** The option `outputs` of the task `feature-extraction`. */
+import { InferyardError } from "../../errors.ts";
+import { refuseUnlisted } from "../../runtime/options/options.ts";
+import type { TextTaskOptions } from "../shared/task-options.ts";
+import type { EmbeddingForm } from "./heads.ts";
+
+/** Options of `Runtime.embed` for embeddings in several forms. */
+export interface EmbedOutputsOptions extends TextTaskOptions {
+  /** The forms to compute, each at most once. */
+  readonly outputs: readonly EmbeddingForm[];
+  /** Name of one of the model's prompts ("query", "document", ...), prepended to every text. Default: the model's default prompt, if any. */
+  readonly prompt?: string;
+}
+
+/** All values of `outputs`. */
+export const embeddingForms: readonly EmbeddingForm[] = ["dense", "sparse", "multi-vector"];
+
+/** Options of `embed` that apply to dense float vectors alone. */
+const denseOptions: ReadonlySet<string> = new Set(["pooling", "normalize", "dimensions", "precision", "ranges", "stride"]);
+
+/** Whether the options ask for embeddings in forms. */
+export function hasOutputs(options: object): options is EmbedOutputsOptions {
+  return "outputs" in options && options.outputs !== undefined;
+}
+
+/** Throws INPUT_INVALID for no outputs, an unknown one or one that is named twice, and for options of dense vectors beside them. */
+export function checkOutputs(options: EmbedOutputsOptions): void {
+  const { outputs } = options;
+  if (!Array.isArray(outputs) || outputs.length === 0 || new Set(outputs).size < outputs.length) {
+    throw new InferyardError("INPUT_INVALID", `outputs must be a list of ${embeddingForms.join(", ")}, each at most once`, {
+      remedy: "correct outputs, or leave it out for dense vectors",
+    });
+  }
+  for (const form of outputs) refuseUnlisted("outputs", form, embeddingForms);
+  const given = Object.entries(options).find(([name, value]) => denseOptions.has(name) && value !== undefined);
+  if (given === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `${given[0]} cannot be combined with outputs`, {
+    remedy: "leave one of the two out",
+  });
+}
