@@ -24,7 +24,10 @@ const python = pythonOf(folder);
 /** The server's address, while the tests of this file run. */
 const server: { url: string; end: () => Promise<void> } = { url: "", end: async () => {} };
 beforeAll(async () => {
-  const child = spawn(process.execPath, ["bin/inferyard.js", "serve", "--port", "0"], { cwd: repository, stdio: "pipe" });
+  const child = spawn(process.execPath, ["bin/inferyard.js", "serve", "--port", "0", "--token-ids", "own"], {
+    cwd: repository,
+    stdio: "pipe",
+  });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   server.url = await new Promise<string>((resolve, reject) => {
     const written: string[] = [];

@@ -2281,7 +2281,7 @@ export interface components {
              */
             model?: string;
             /**
-             * @description A text, a list of texts, or either as token ids of the model's own tokenizer
+             * @description A text, a list of texts, or either as token ids: with the special tokens of the model's own tokenizer around them, or as the server's setting tokenIds says
              * @example hello
              */
             input: string | string[] | number[] | number[][];

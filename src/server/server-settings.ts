@@ -1,5 +1,5 @@
 /** Settings of the server, without those of the socket (`ListenOptions`). */
-import type { ServerKey } from "../settings/server-section.ts";
+import type { ServerKey, TokenIds } from "../settings/server-section.ts";
 
 export type { ServerKey as ApiKey };
 
@@ -64,6 +64,11 @@ export interface ServerSettings {
   readonly maxResponseBytes?: number;
   /** Maximum number of texts of one request. Default: 4096. */
   readonly maxTexts?: number;
+  /**
+   * Whose token ids OpenAI's clients send in place of texts: "own", the model's own; "cl100k" or "o200k", those of OpenAI's tokenizers, which
+   * js-tiktoken reads back to text. Default: only ids between the special tokens of the model's own tokenizer are accepted.
+   */
+  readonly tokenIds?: TokenIds;
   /** Memory for results that are kept and returned to equal requests, in bytes. Default: 0, which disables the cache. */
   readonly resultCacheBytes?: number;
   /** Maximum number of models that requests load at once; further loads wait. Default: 4. */

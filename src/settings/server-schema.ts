@@ -1,7 +1,7 @@
 /** Type and description of each setting of the section `server`; loaded like `schema.ts`. */
 import * as z from "zod";
 import { duration } from "./duration-schema.ts";
-import { type ServerKey, type ServerSection, logLevels } from "./server-section.ts";
+import { type ServerKey, type ServerSection, logLevels, tokenIdSources } from "./server-section.ts";
 
 const count = z.int().positive();
 
@@ -88,6 +88,11 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
     .min(1000)
     .describe(
       "Maximum length of one text in UTF-16 units, and of one text to decode in token ids; more get 413. At least 1000, since the known answers that verify a model are texts too.",
+    ),
+  tokenIds: z
+    .enum(tokenIdSources)
+    .describe(
+      "Whose token ids OpenAI's clients [send in place of texts](../guide/serving.md#openai): `own`: those of the model's tokenizer; `cl100k`, `o200k`: those of OpenAI's, as LangChain sends them, read back to text by the optional package `js-tiktoken`. Not set: only ids between the special tokens of the model's tokenizer are accepted.",
     ),
   resultCacheBytes: z
     .int()

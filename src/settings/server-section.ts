@@ -26,6 +26,7 @@ export interface ServerSection {
   readonly maxInFlightBodyBytes?: number;
   readonly maxTexts?: number;
   readonly maxTextCharacters?: number;
+  readonly tokenIds?: TokenIds;
   readonly resultCacheBytes?: number;
   readonly maxLoads?: number;
   readonly maxLoadsPerClient?: number;
@@ -68,6 +69,12 @@ export interface ServerModel {
   /** Request timeout of this model: milliseconds, or "30s". Default: that of the server. */
   readonly requestTimeout?: number | string;
 }
+
+/** Whose token ids clients send in place of texts: the model's own, or those of an encoding of OpenAI's tiktoken. */
+export type TokenIds = "own" | "cl100k" | "o200k";
+
+/** All of them. */
+export const tokenIdSources: readonly TokenIds[] = ["own", "cl100k", "o200k"];
 
 /** Least severe level of log lines that the server writes; "silent" writes none. */
 export type LogLevel = "silent" | "error" | "warn" | "info" | "debug";

@@ -1,6 +1,6 @@
 /** The flags of `serve`, one for each setting of the section `server` that fits on a command line. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type ServerSection, logLevels, serverDefaults } from "../../settings/server-section.ts";
+import { type ServerSection, logLevels, serverDefaults, tokenIdSources } from "../../settings/server-section.ts";
 import { list, positiveInteger, zeroOrMore } from "../session.ts";
 
 /** Settings of the section that have a flag. */
@@ -25,6 +25,7 @@ const names: readonly (keyof ServerFlags)[] = [
   "maxInFlightBodyBytes",
   "maxTexts",
   "maxTextCharacters",
+  "tokenIds",
   "resultCacheBytes",
   "maxLoads",
   "maxLoadsPerClient",
@@ -87,6 +88,9 @@ export function addServerFlags(command: Command): Command {
     .addOption(whole("--max-in-flight-body-bytes <number>", "memory for the bodies of all requests in flight"))
     .addOption(whole("--max-texts <number>", `maximum texts of one request (default: ${maxTexts})`))
     .addOption(whole("--max-text-characters <number>", `maximum characters of one text (default: ${maxTextCharacters})`))
+    .addOption(
+      new Option("--token-ids <source>", "whose token ids OpenAI's clients send in place of texts").choices(tokenIdSources),
+    )
     .addOption(
       new Option(
         "--result-cache-bytes <number>",

@@ -21,6 +21,7 @@ import { estimateMemoryBytes, deepCopy, estimateJsonBytes } from "./plain-data.t
 import { type CallKey, hashParts } from "./call-key.ts";
 import { ResultCache } from "./result-cache.ts";
 import type { ServerSettings } from "../server-settings.ts";
+import { TiktokenDecoder } from "./tiktoken-decoder.ts";
 import { type CoalescedResult, CallCoalescer } from "./call-coalescing.ts";
 
 /** When a model was fetched into the store, by its reference; undefined if it is not in the store. */
@@ -59,6 +60,8 @@ export class Service {
   readonly runtime: Runtime;
   readonly settings: ServerSettings;
   readonly admission: Admission;
+  /** Decodes the token ids that clients send; undefined unless the setting `tokenIds` names an encoding. */
+  readonly tiktoken: TiktokenDecoder | undefined;
   /** Progress of the loads under way. */
   readonly loadProgress: LoadProgressTracker;
   /** Counts and times of the calls so far, by model. */
@@ -85,9 +88,10 @@ export class Service {
       onCall,
       loadProgress = new LoadProgressTracker(),
     } = options;
-    const { maxQueue = serverDefaults.maxQueue, resultCacheBytes = serverDefaults.resultCacheBytes } = settings;
+    const { maxQueue = serverDefaults.maxQueue, resultCacheBytes = serverDefaults.resultCacheBytes, tokenIds } = settings;
     this.runtime = runtime;
     this.settings = settings;
+    this.tiktoken = tokenIds === undefined || tokenIds === "own" ? undefined : new TiktokenDecoder(tokenIds);
     this.#storedNames = storedNames;
     this.#storedTime = storedTime;
     this.#onCall = onCall;

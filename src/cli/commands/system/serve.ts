@@ -94,6 +94,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
         return stored === undefined ? undefined : new Date(stored.pulledAt);
       },
     });
+    await handler.service.tiktoken?.load(); // fails before it listens, where the package is absent
     const times = { headersTimeout, bodyTimeout, stallTimeout };
     const sockets = { address, port, allowAnonymous, ...times, maxUnreadBytes, maxConnections, maxConnectionsPerClient, tls };
     const listening = await listen(handler, omitUndefined(sockets));

@@ -23,7 +23,8 @@ const requestOf = (limit: number) =>
   requestObject({
     model: name().optional().openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
     input: inputOf(limit).openapi({
-      description: "A text, a list of texts, or either as token ids of the model's own tokenizer",
+      description:
+        "A text, a list of texts, or either as token ids: with the special tokens of the model's own tokenizer around them, or as the server's setting tokenIds says",
       example: "hello",
     }),
     encoding_format: z
@@ -87,6 +88,7 @@ export function addEmbeddings(routes: Routes, service: Service): void {
 }
 
 function addEmbeddingsAt(routes: Routes, service: Service, location: (typeof locations)[number]): void {
+  const source = service.tiktoken ?? (service.settings.tokenIds === "own" ? "own" : "framed");
   routes.openapi(routeOf(location, service.limits.maxTexts), async (context) => {
     const { model: written, input, encoding_format: format, dimensions, truncate = "error" } = context.req.valid("json");
     const model = context.req.param("deployment") ?? written;
@@ -94,7 +96,7 @@ function addEmbeddingsAt(routes: Routes, service: Service, location: (typeof loc
     const options = { ...(dimensions === undefined ? {} : { dimensions }), truncate };
     const call = { model, texts: inputs.length, key: ["embed", inputs, options] as const };
     const outcome = await service.call(callerOf(context), call, async (handle, signal) => {
-      const texts = await textsOf(inputs, () => service.runtime.tokenizer(handle));
+      const texts = await textsOf(inputs, () => service.runtime.tokenizer(handle), source);
       return service.runtime.embed(texts, { ...options, model: handle, signal });
     });
     refuseTokenVectors(outcome.result, outcome.model);

@@ -56,15 +56,23 @@ describe("POST /v1/embeddings", () => {
     expect(body.data[0]!.embedding).toEqual([...embeddings[0]!]);
   });
 
-  it("reads tokens of the model's own tokenizer, one text or a list, framed or not", async () => {
+  it("refuses token ids that no special tokens frame, and says which setting takes them", async () => {
+    const { status, body } = await ask("/v1/embeddings", { input: [4937] }); // "cat" here, and something else in cl100k
+    expect([status, body.error]).toMatchObject([400, { code: "input_invalid", param: "input" }]);
+    expect(body.error.message).toMatch(
+      /check_embedding_ctx_length=False; or the server's setting tokenIds .* cl100k, o200k or own/,
+    );
+  });
+
+  it("reads tokens of the model's own tokenizer where tokenIds is own, one text or a list", async () => {
     const handle = await runtime.load("builtin");
     const tokenizer = await runtime.tokenizer(handle);
     const ids = texts.map((text) => tokenizer.encode(text, { addSpecialTokens: false }).ids);
     await handle.dispose();
     const { embeddings } = await runtime.embed(texts);
-    const many = await ask("/v1/embeddings", { input: ids });
+    const many = await ask("/v1/embeddings", { input: ids }, { tokenIds: "own" });
     expect(many.body.data.map(({ embedding }) => embedding)).toEqual(embeddings.map((v) => [...v]));
-    const one = await ask("/v1/embeddings", { input: ids[1] });
+    const one = await ask("/v1/embeddings", { input: ids[1] }, { tokenIds: "own" });
     expect(one.body.data).toHaveLength(1);
     expect(one.body.data[0]!.embedding).toEqual([...embeddings[1]!]);
   });
@@ -79,7 +87,7 @@ describe("POST /v1/embeddings", () => {
     ["an option that is not known", { input: "a", quality: 1 }, /quality/, null],
     ["too many dimensions", { input: "a", dimensions: 1000 }, /1000/, null],
   ])("%s is refused with 400 and the field that is wrong", async (_what, body, message, param) => {
-    const answer = await ask("/v1/embeddings", body);
+    const answer = await ask("/v1/embeddings", body, { tokenIds: "own" });
     expect(answer).toMatchObject({
       status: 400,
       body: { error: { type: "invalid_request_error", code: "input_invalid", param } },

@@ -87,7 +87,7 @@ function isIds(list: readonly (string | number | readonly number[])[]): list is 
   return typeof list[0] === "number";
 }
 
-/** The inputs as texts; token ids are decoded with the model's tokenizer. */
+/** The inputs as texts; token ids are the model's own, as the protocol has it, and are decoded with its tokenizer. */
 export function readTexts(service: Service, handle: ModelHandle, list: readonly TextInput[]): Promise<string[]> {
-  return textsOf(list, () => service.runtime.tokenizer(handle));
+  return textsOf(list, () => service.runtime.tokenizer(handle), "own");
 }
