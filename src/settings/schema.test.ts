@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Command } from "commander";
 import { settingsPage, withTables } from "../../scripts/settings-tables.ts";
-import { addPlacementFlags } from "../cli/session.ts";
+import { addBulkLoadFlags, addPlacementFlags } from "../cli/session.ts";
 import { addServerFlags } from "../cli/serving/server-flags.ts";
 import { serverFields, serverSchema } from "./server-schema.ts";
 import { serverDefaults } from "./server-section.ts";
@@ -37,8 +37,9 @@ describe("what is published of the settings", () => {
 
   it("docs/reference/cli.md names every flag of commands that load a model", () => {
     const page = readFileSync(new URL("../../docs/reference/cli.md", import.meta.url), "utf8").replaceAll(/\s+/g, " ");
-    const flags = addPlacementFlags(new Command()).options.map(({ long }) => `\`${long}\``);
-    expect(page).toContain(`: ${flags.join(", ")}.`);
+    const namesOf = (command: Command): string[] => command.options.map(({ long }) => `\`${long}\``);
+    expect(page).toContain(`: ${namesOf(addPlacementFlags(new Command())).join(", ")}. All but \`explain\` and \`show\``);
+    expect(namesOf(addBulkLoadFlags(new Command())).slice(-2)).toEqual(["`--offline`", "`--replicas`"]);
   });
 
   it("docs/reference/cli.md names every flag of serve", () => {
