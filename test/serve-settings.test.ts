@@ -56,6 +56,25 @@ describe("serve", () => {
     expect([await statusOf("one"), await statusOf("one")]).toEqual([200, 429]);
   });
 
+  it.each([
+    [[], {}, 200],
+    [["--long-texts", "error"], {}, 413],
+    [[], { longTexts: "error" }, 413],
+    [["--long-texts", "cut"], { longTexts: "error" }, 200],
+  ])(
+    `${of("longTexts")}: texts that are too long on the routes of text-embeddings-inference (%j, %j)`,
+    async (flags, settings, status) => {
+      const server = await serve(flags, settings);
+      const body = JSON.stringify({ inputs: "word ".repeat(600) });
+      const answer = await fetch(`${server.url}/embed`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body,
+      });
+      expect(answer.status).toBe(status);
+    },
+  );
+
   it(`${of("cors")}: the pages that are named may read answers`, async () => {
     const server = await serve(["--cors", "https://a.example,https://b.example"]);
     const of = async (origin: string): Promise<[number, string | null]> => {

@@ -987,6 +987,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/embeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Embeddings of texts, as Infinity and text-embeddings-inference */
+        post: operations["post_embeddings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openai/v1/embeddings": {
         parameters: {
             query?: never;
@@ -1236,6 +1253,40 @@ export interface paths {
         get: operations["get_info"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What the default model does: as /embed, /embed_sparse, /predict or /rerank of text-embeddings-inference */
+        post: operations["post_root"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invocations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What the default model does: as /embed, /embed_sparse, /predict or /rerank of text-embeddings-inference */
+        post: operations["post_invocations"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2314,13 +2365,17 @@ export interface components {
             inputs: components["schemas"]["TeiInput"];
             /** @description Name of a prompt of the model that is prepended to every text */
             prompt_name?: string;
-            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
+            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
+            /** @description Accepted where it is empty */
+            parameters?: Record<string, never>;
+            /** @description Accepted where it is empty */
+            options?: Record<string, never>;
             /** @description Whether to scale vectors to unit length. Default: true */
             normalize?: boolean;
             /** @description Number of leading dimensions to keep */
@@ -2332,25 +2387,33 @@ export interface components {
             inputs: components["schemas"]["TeiInput"];
             /** @description Name of a prompt of the model that is prepended to every text */
             prompt_name?: string;
-            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
+            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
+            /** @description Accepted where it is empty */
+            parameters?: Record<string, never>;
+            /** @description Accepted where it is empty */
+            options?: Record<string, never>;
         };
         TeiEmbedSparseRequest: {
             inputs: components["schemas"]["TeiInput"];
             /** @description Name of a prompt of the model that is prepended to every text */
             prompt_name?: string;
-            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
+            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
+            /** @description Accepted where it is empty */
+            parameters?: Record<string, never>;
+            /** @description Accepted where it is empty */
+            options?: Record<string, never>;
         };
         TeiRerankRequest: {
             query: string;
@@ -2359,13 +2422,19 @@ export interface components {
             raw_scores?: boolean;
             /** @description Whether results contain their texts. Default: false */
             return_text?: boolean;
-            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
+            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
+            /** @description Accepted where it is empty */
+            parameters?: Record<string, never>;
+            /** @description Accepted where it is empty */
+            options?: Record<string, never>;
+            /** @description Accepted and ignored, as text-embeddings-inference does */
+            top_n?: number;
         };
         TeiPredictRequest: {
             /**
@@ -2383,13 +2452,17 @@ export interface components {
             ])[];
             /** @description Return the model's raw output, without an activation function. Default: false */
             raw_scores?: boolean;
-            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
+            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts */
             truncate?: boolean;
             /**
-             * @description With `truncate`: only right is supported. Default: right
+             * @description Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well
              * @enum {string}
              */
-            truncation_direction?: "Left" | "Right" | "left" | "right";
+            truncation_direction?: "Left" | "Right";
+            /** @description Accepted where it is empty */
+            parameters?: Record<string, never>;
+            /** @description Accepted where it is empty */
+            options?: Record<string, never>;
         };
         TeiSimilarityRequest: {
             inputs: {
@@ -2399,13 +2472,13 @@ export interface components {
             parameters?: {
                 /** @description Name of a prompt of the model that is prepended to every text */
                 prompt_name?: string;
-                /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false */
+                /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts */
                 truncate?: boolean;
                 /**
-                 * @description With `truncate`: only right is supported. Default: right
+                 * @description Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well
                  * @enum {string}
                  */
-                truncation_direction?: "Left" | "Right" | "left" | "right";
+                truncation_direction?: "Left" | "Right";
             };
         };
         TeiToken: {
@@ -2473,7 +2546,7 @@ export interface components {
             max_input_length: number;
             max_batch_tokens: number;
             max_client_batch_size: number;
-            /** @description false: without `truncate`, texts that are too long are refused */
+            /** @description Whether texts that are too long are cut where the request has no `truncate` */
             auto_truncate: boolean;
             tokenization_workers: number;
             /** @description Version of Inferyard */
@@ -8297,6 +8370,129 @@ export interface operations {
             };
         };
     };
+    post_embeddings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenAIEmbeddingsRequest"];
+            };
+        };
+        responses: {
+            /** @description A vector per text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIEmbeddings"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+        };
+    };
     post_openai_v1_embeddings: {
         parameters: {
             query?: never;
@@ -9711,6 +9907,270 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TeiInfo"];
+                };
+            };
+            /** @description The input is empty */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request exceeds a limit, or a text is longer than the model reads */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The model does not support this, or failed */
+            424: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+        };
+    };
+    post_root: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TeiEmbedRequest"] | components["schemas"]["TeiPredictRequest"] | components["schemas"]["TeiRerankRequest"];
+            };
+        };
+        responses: {
+            /** @description What the default model does: as /embed, /embed_sparse, /predict or /rerank of text-embeddings-inference */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown[];
+                };
+            };
+            /** @description The input is empty */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request exceeds a limit, or a text is longer than the model reads */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The model does not support this, or failed */
+            424: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+        };
+    };
+    post_invocations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TeiEmbedRequest"] | components["schemas"]["TeiPredictRequest"] | components["schemas"]["TeiRerankRequest"];
+            };
+        };
+        responses: {
+            /** @description What the default model does: as /embed, /embed_sparse, /predict or /rerank of text-embeddings-inference */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown[];
                 };
             };
             /** @description The input is empty */

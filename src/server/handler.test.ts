@@ -177,3 +177,18 @@ describe("what HTTP clients expect of any server", () => {
     expect(names.filter((name) => !/^[a-z][a-z0-9_]*$/.test(name ?? ""))).toEqual([]);
   });
 });
+
+it("GET /openapi.json has the version that is asked for", async () => {
+  const document = async (query: string): Promise<{ status: number; text: string; openapi?: string }> => {
+    const response = await handlerWith()(new Request(`http://localhost/openapi.json${query}`));
+    const text = await response.text();
+    return { status: response.status, text, ...(JSON.parse(text) as { openapi?: string }) };
+  };
+  const [current, same, old] = [await document(""), await document("?version=3.1"), await document("?version=3.0")];
+  expect([current.status, current.openapi, old.status, old.openapi]).toEqual([200, "3.1.0", 200, "3.0.3"]);
+  expect(same.text).toBe(current.text);
+  expect(current.text).not.toMatch(/"items":false|"additionalProperties":\{\}/);
+  expect(old.text).not.toMatch(/"const":|"prefixItems":|"type":\[|"exclusiveMinimum":0|"webhooks"/);
+  expect(old.text).toContain('"nullable":true');
+  expect((await document("?version=2.0")).status).toBe(400);
+});

@@ -2,6 +2,7 @@
 import { InferyardError } from "../errors.ts";
 import type { Runtime } from "../api/runtime.ts";
 import { version } from "../version.ts";
+import { addOpenApiDocument } from "./http/openapi-document.ts";
 import { addOtherMethods, createRoutes, nameRoutes } from "./http/routes.ts";
 import { dashboardRoutes } from "./observability/dashboard/index.ts";
 import { handleProtocolError, protocols } from "./protocols/index.ts";
@@ -96,10 +97,7 @@ export function createHandler(runtime: Runtime, options: HandlerOptions = {}): H
   app.route("/", dashboardRoutes(service, recent));
   for (const { routes } of protocols) app.route("/", routes(service, readiness));
   nameRoutes(app);
-  app.doc31("/openapi.json", {
-    openapi: "3.1.0",
-    info: { title: "Inferyard", version, description: "Models over HTTP" },
-  });
+  addOpenApiDocument(app, { title: "Inferyard", version, description: "Models over HTTP" });
   addOtherMethods(app);
   const handle = async (request: Request, connection: ConnectionInfo = {}): Promise<Response> => app.fetch(request, connection);
   return Object.assign(handle, {

@@ -1,5 +1,5 @@
 /** Settings of the server, without those of the socket (`ListenOptions`). */
-import type { ServerKey, TokenIds } from "../settings/server-section.ts";
+import type { LongTexts, ServerKey, TokenIds } from "../settings/server-section.ts";
 
 export type { ServerKey as ApiKey };
 
@@ -69,6 +69,8 @@ export interface ServerSettings {
    * js-tiktoken reads back to text. Default: only ids between the special tokens of the model's own tokenizer are accepted.
    */
   readonly tokenIds?: TokenIds;
+  /** What the routes of text-embeddings-inference do with texts longer than the model reads, where the request says nothing. Default: "cut". */
+  readonly longTexts?: LongTexts;
   /** Memory for results that are kept and returned to equal requests, in bytes. Default: 0, which disables the cache. */
   readonly resultCacheBytes?: number;
   /** Maximum number of models that requests load at once; further loads wait. Default: 4. */

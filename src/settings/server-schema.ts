@@ -1,7 +1,7 @@
 /** Type and description of each setting of the section `server`; loaded like `schema.ts`. */
 import * as z from "zod";
 import { duration } from "./duration-schema.ts";
-import { type ServerKey, type ServerSection, logLevels, tokenIdSources } from "./server-section.ts";
+import { type ServerKey, type ServerSection, logLevels, longTextModes, tokenIdSources } from "./server-section.ts";
 
 const count = z.int().positive();
 
@@ -93,6 +93,11 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
     .enum(tokenIdSources)
     .describe(
       "Whose token ids OpenAI's clients [send in place of texts](../guide/serving.md#openai): `own`: those of the model's tokenizer; `cl100k`, `o200k`: those of OpenAI's, as LangChain sends them, read back to text by the optional package `js-tiktoken`. Not set: only ids between the special tokens of the model's tokenizer are accepted.",
+    ),
+  longTexts: z
+    .enum(longTextModes)
+    .describe(
+      "What the [routes of text-embeddings-inference](../guide/serving.md#text-embeddings-inference) do with texts longer than the model reads where the request says nothing: `cut` reads their beginning, as that server does unless started with `--auto-truncate false`; `error` refuses them with 413.",
     ),
   resultCacheBytes: z
     .int()

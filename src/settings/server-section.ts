@@ -27,6 +27,7 @@ export interface ServerSection {
   readonly maxTexts?: number;
   readonly maxTextCharacters?: number;
   readonly tokenIds?: TokenIds;
+  readonly longTexts?: LongTexts;
   readonly resultCacheBytes?: number;
   readonly maxLoads?: number;
   readonly maxLoadsPerClient?: number;
@@ -82,6 +83,12 @@ export type LogLevel = "silent" | "error" | "warn" | "info" | "debug";
 /** All log levels, from the least to the most verbose. */
 export const logLevels: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"];
 
+/** What is done with texts longer than the model reads: "cut" reads their beginning, "error" refuses them. */
+export type LongTexts = "cut" | "error";
+
+/** All of them. */
+export const longTextModes: readonly LongTexts[] = ["cut", "error"];
+
 /** Names of the settings that have a default. */
 type Defaulted =
   | "address"
@@ -96,6 +103,7 @@ type Defaulted =
   | "maxJsonValues"
   | "maxTexts"
   | "maxTextCharacters"
+  | "longTexts"
   | "resultCacheBytes"
   | "maxLoads"
   | "maxLoadsPerClient"
@@ -123,6 +131,7 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   maxJsonValues: 4_194_304,
   maxTexts: 4096,
   maxTextCharacters: 1_000_000,
+  longTexts: "cut",
   resultCacheBytes: 0,
   maxLoads: 4,
   maxLoadsPerClient: 2,

@@ -1,6 +1,6 @@
 /** The flags of `serve`, one for each setting of the section `server` that fits on a command line. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type ServerSection, logLevels, serverDefaults, tokenIdSources } from "../../settings/server-section.ts";
+import { type ServerSection, logLevels, longTextModes, serverDefaults, tokenIdSources } from "../../settings/server-section.ts";
 import { list, positiveInteger, zeroOrMore } from "../session.ts";
 
 /** Settings of the section that have a flag. */
@@ -26,6 +26,7 @@ const names: readonly (keyof ServerFlags)[] = [
   "maxTexts",
   "maxTextCharacters",
   "tokenIds",
+  "longTexts",
   "resultCacheBytes",
   "maxLoads",
   "maxLoadsPerClient",
@@ -62,6 +63,7 @@ export function addServerFlags(command: Command): Command {
     maxLoadsPerClient,
     loadsPerMinute,
     maxTextCharacters,
+    longTexts,
     textTimeout,
     logLevel,
   } = serverDefaults;
@@ -90,6 +92,11 @@ export function addServerFlags(command: Command): Command {
     .addOption(whole("--max-text-characters <number>", `maximum characters of one text (default: ${maxTextCharacters})`))
     .addOption(
       new Option("--token-ids <source>", "whose token ids OpenAI's clients send in place of texts").choices(tokenIdSources),
+    )
+    .addOption(
+      new Option("--long-texts <what>", `what TEI's routes do with texts that are too long (default: ${longTexts})`).choices(
+        longTextModes,
+      ),
     )
     .addOption(
       new Option(

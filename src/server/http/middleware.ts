@@ -56,7 +56,7 @@ function checkAccess({
   const limiter = new RateLimiter();
   return async (context, next) => {
     const header = (name: string): string | undefined => context.req.header(name);
-    if (!isPublicPath(context.req.path)) {
+    if (!isPublicPath(context.req.path, context.req.method)) {
       const { remoteAddress: address, listenAddress, httpVersion } = context.env ?? {};
       refuseUnknownHost(header, { address, listenAddress }, { allowedHosts, hasKeys: !ring.empty });
       refuseCrossOrigin(header, cors);

@@ -58,6 +58,13 @@ export function healthRoutes(service: Service, readiness: Readiness): Routes {
   const routes = new OpenAPIHono<Env>();
   routes.openapi(liveRoute, (context) => context.json({ status: "live" as const }, 200));
   routes.openapi(healthRoute, (context) => context.json({ unix: Date.now() / 1000 }, service.draining ? 503 : 200));
+  // For balancers and clients that probe the address itself: KServe's `GET /`, SageMaker's `GET /ping`. A browser gets the page for people.
+  for (const path of ["/", "/ping"])
+    routes.get(path, (context) => {
+      if (path === "/" && context.req.header("accept")?.includes("text/html") === true)
+        return context.redirect("/dashboard", 302);
+      return service.draining ? context.body(null, 503) : context.json({ status: "alive" }, 200);
+    });
   routes.openapi(readyRoute, async (context) => {
     const { models, ...report } = await readiness.report();
     const body = { ...report, models: [...models] };

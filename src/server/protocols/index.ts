@@ -33,9 +33,9 @@ export const protocols: readonly Protocol[] = [
   { paths: /^\/v[12]\/(?:embed|rerank)$/, routes: cohereRoutes, handleError: handleCohereError },
   { paths: /^\/(?:v2(?:\/|$)|v1\/models\/.+:predict$)/, routes: kserveRoutes, handleError: handleTextError },
   { paths: /^\/(?:classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
-  { paths: /^\/(?:v1|openai)(?:\/|$)/, routes: openAiRoutes, handleError: handleOpenAiError },
+  { paths: /^\/(?:(?:v1|openai)(?:\/|$)|embeddings$)/, routes: openAiRoutes, handleError: handleOpenAiError },
   {
-    paths: /^\/(?:embed|embed_all|embed_sparse|rerank|predict|similarity|tokenize|decode|info)$/,
+    paths: /^\/(?:invocations|embed|embed_all|embed_sparse|rerank|predict|similarity|tokenize|decode|info)?$/,
     routes: teiRoutes,
     handleError: handleTeiError,
   },

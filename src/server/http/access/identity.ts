@@ -37,14 +37,15 @@ const publicPaths: ReadonlySet<string> = new Set([
   "/health",
   "/health/live",
   "/health/ready",
+  "/ping",
   "/v2/health/live",
   "/v2/health/ready",
   "/openapi.json",
 ]);
 
-/** Whether requests for the path are exempt from keys, rates, and the checks of host and origin. */
-export function isPublicPath(path: string): boolean {
-  return publicPaths.has(path);
+/** Whether requests for the path are exempt from keys, rates, and the checks of host and origin. `POST /` runs a model; `GET /` does not. */
+export function isPublicPath(path: string, method: string): boolean {
+  return publicPaths.has(path) || (path === "/" && (method === "GET" || method === "HEAD"));
 }
 
 /**

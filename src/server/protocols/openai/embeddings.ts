@@ -62,6 +62,7 @@ const locations: readonly {
   readonly request?: { readonly params: z.ZodObject };
 }[] = [
   { path: "/v1/embeddings", summary: "Embeddings of texts, as OpenAI's API" },
+  { path: "/embeddings", summary: "Embeddings of texts, as Infinity and text-embeddings-inference" },
   { path: "/openai/v1/embeddings", summary: "Embeddings of texts, as Azure OpenAI and KServe" },
   {
     path: "/openai/deployments/{deployment}/embeddings",

@@ -9,6 +9,7 @@ import { addEmbed, addEmbedAll, addEmbedSparse } from "./embed.ts";
 import { handleTeiError } from "./errors.ts";
 import { addInfo } from "./info.ts";
 import { addPredict, addRerank, addSimilarity } from "./rank.ts";
+import { addRoot } from "./root.ts";
 import { addDecode, addTokenize } from "./tokens.ts";
 
 /** Creates the routes of text-embeddings-inference. */
@@ -24,6 +25,7 @@ export function teiRoutes(service: Service): Routes {
     addTokenize,
     addDecode,
     addInfo,
+    addRoot,
   ])
     add(routes, service);
   return routes;

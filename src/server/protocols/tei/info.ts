@@ -3,19 +3,29 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { InferyardError } from "../../../errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { defaultBatchTokens } from "../../../tasks/batching/plan-batches.ts";
+import { serverDefaults } from "../../../settings/server-section.ts";
 import { version } from "../../../version.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { textLabels } from "../model-capabilities.ts";
 import type { Service } from "../../serving/service.ts";
 import { documentedErrors } from "./errors.ts";
 
+interface Labelled {
+  readonly id2label: Record<string, string>;
+  readonly label2id: Record<string, number>;
+}
+
 const labelled = z.object({ id2label: z.record(z.string(), z.string()), label2id: z.record(z.string(), z.int()) });
-const modelType = z.union([
+const modelType: z.ZodType<ModelType> = z.union([
   z.object({ embedding: z.object({ pooling: z.string() }) }),
   z.object({ classifier: labelled }),
   z.object({ reranker: labelled }),
 ]);
-type ModelType = z.infer<typeof modelType>;
+/** Embedding model, classifier or reranker. */
+export type ModelType =
+  | { readonly embedding: { readonly pooling: string } }
+  | { readonly classifier: Labelled }
+  | { readonly reranker: Labelled };
 
 const info = z
   .object({
@@ -29,7 +39,9 @@ const info = z
     max_input_length: z.int().openapi({ description: "Maximum tokens of a text; 2147483647: no limit" }),
     max_batch_tokens: z.int(),
     max_client_batch_size: z.int(),
-    auto_truncate: z.boolean().openapi({ description: "false: without `truncate`, texts that are too long are refused" }),
+    auto_truncate: z
+      .boolean()
+      .openapi({ description: "Whether texts that are too long are cut where the request has no `truncate`" }),
     tokenization_workers: z.int(),
     version: z.string().openapi({ description: "Version of Inferyard" }),
   })
@@ -49,11 +61,7 @@ export function addInfo(routes: Routes, service: Service): void {
     const outcome = await service.describe(callerOf(context), model, {
       loaded: async ({ manifest, decision }) => infoOf(manifest, decision.model.variant),
       files: async (manifest) => infoOf(manifest, manifest.variants[0]?.name),
-      missing: () =>
-        new InferyardError("MODEL_LOADING", "the model is not on this machine yet", {
-          remedy: "its first request fetches and loads it",
-          retryAfterMs: 1000,
-        }),
+      missing: modelNotHere,
     });
     const { reference } = await service.resolve(callerOf(context), model);
     const { dtype, type, length } = outcome.result;
@@ -66,11 +74,19 @@ export function addInfo(routes: Routes, service: Service): void {
       max_input_length: length,
       max_batch_tokens: defaultBatchTokens,
       max_client_batch_size: service.limits.maxTexts,
-      auto_truncate: false,
+      auto_truncate: (service.settings.longTexts ?? serverDefaults.longTexts) === "cut",
       tokenization_workers: 1, // texts are tokenized in the server's own thread
       version,
     };
     return context.json(body, 200, resultHeaders(outcome));
+  });
+}
+
+/** The error for a model whose files are not on this machine. */
+export function modelNotHere(): InferyardError {
+  return new InferyardError("MODEL_LOADING", "the model is not on this machine yet", {
+    remedy: "its first request fetches and loads it",
+    retryAfterMs: 1000,
   });
 }
 
@@ -84,7 +100,8 @@ function infoOf(manifest: Manifest, variant: string | undefined): { dtype: strin
   };
 }
 
-function modelTypeOf(manifest: Manifest): ModelType {
+/** What the model does, as this protocol names it. */
+export function modelTypeOf(manifest: Manifest): ModelType {
   if (manifest.tasks.includes("fill-mask") || manifest.text?.sparse?.kind === "splade")
     return { embedding: { pooling: "splade" } };
   const labels = textLabels(manifest);

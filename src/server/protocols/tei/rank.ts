@@ -1,27 +1,49 @@
 /** POST /rerank, /predict and /similarity: relevance of texts to a query, labels of texts, and cosine similarity. */
 import { createRoute, z } from "@hono/zod-openapi";
 import type { TextPair } from "../../../tasks/shared/encode-pairs.ts";
-import { type Routes, resultHeaders } from "../../http/context.ts";
+import type { Context } from "hono";
+import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
 import { relevanceScore } from "../relevance.ts";
+import { jsonResponse } from "../../http/json-response.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
 import { isText, listOf, oneOf, text, texts, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { emptyError, documentedErrors } from "./errors.ts";
-import { callModel, truncationFields, promptName, truncationOf } from "./requests.ts";
+import {
+  type EmptyObjects,
+  type TruncationFields,
+  callModel,
+  emptyObjects,
+  truncationFields,
+  promptName,
+  truncationOf,
+} from "./requests.ts";
 
 const rawScores = z
   .boolean()
   .optional()
   .openapi({ description: "Return the model's raw output, without an activation function. Default: false" });
 
-const rerankRequest = (limit: number) =>
+/** Request of /rerank. */
+export interface RerankRequest extends TruncationFields, EmptyObjects {
+  readonly query: string;
+  readonly texts: readonly string[];
+  readonly raw_scores?: boolean | undefined;
+  readonly return_text?: boolean | undefined;
+  readonly top_n?: number | undefined;
+}
+
+/** Schema of the request of /rerank. */
+export const rerankRequest = (limit: number): z.ZodType<RerankRequest> =>
   requestObject({
     query: z.string(),
     texts: texts(limit),
     raw_scores: rawScores,
     return_text: z.boolean().optional().openapi({ description: "Whether results contain their texts. Default: false" }),
     ...truncationFields,
+    ...emptyObjects,
+    top_n: z.int().optional().openapi({ description: "Accepted and ignored, as text-embeddings-inference does" }),
   }).openapi("TeiRerankRequest");
 const rank = z.object({ index: z.int(), score: z.number(), text: z.string().optional() });
 const rerankRoute = (limit: number) =>
@@ -37,22 +59,25 @@ const rerankRoute = (limit: number) =>
 
 /** Adds POST /rerank. */
 export function addRerank(routes: Routes, service: Service): void {
-  routes.openapi(rerankRoute(service.limits.maxTexts), async (context) => {
-    const { query, texts, raw_scores: raw = false, return_text: withText = false, ...truncation } = context.req.valid("json");
-    if (texts.length === 0) throw emptyError("`texts`");
-    refusePairs([query], texts);
-    const options = { ...truncationOf(truncation), ...(raw ? { raw } : {}) };
-    const outcome = await callModel(service, context, texts.length, ["rerank", query, texts, options], (handle, signal) =>
-      service.runtime.rerank(query, texts, { ...options, model: handle, signal }),
-    );
-    const { results, scoring } = outcome.result;
-    const ranks = results.map(({ index, score, text }) => ({
-      index,
-      score: raw ? score : relevanceScore(scoring, score),
-      ...(withText ? { text } : {}),
-    }));
-    return context.json(ranks, 200, resultHeaders(outcome));
-  });
+  routes.openapi(rerankRoute(service.limits.maxTexts), (context) => answerRerank(service, context, context.req.valid("json")));
+}
+
+/** The response to a request of /rerank. */
+export async function answerRerank(service: Service, context: Context<Env>, request: RerankRequest): Promise<never> {
+  const { query, texts, raw_scores: raw = false, return_text: withText = false, ...truncation } = request;
+  if (texts.length === 0) throw emptyError("`texts`");
+  refusePairs([query], texts);
+  const options = { ...truncationOf(service, truncation), ...(raw ? { raw } : {}) };
+  const outcome = await callModel(service, context, texts.length, ["rerank", query, texts, options], (handle, signal) =>
+    service.runtime.rerank(query, texts, { ...options, model: handle, signal }),
+  );
+  const { results, scoring } = outcome.result;
+  const ranks = results.map(({ index, score, text }) => ({
+    index,
+    score: raw ? score : relevanceScore(scoring, score),
+    ...(withText ? { text } : {}),
+  }));
+  return jsonResponse(context, ranks, resultHeaders(outcome));
 }
 
 type Pair = [string, string];
@@ -74,7 +99,14 @@ function predictInputs(limit: number): z.ZodType<PredictInput> {
   ]);
 }
 
-const predictRequest = (limit: number) =>
+/** Request of /predict. */
+export interface PredictRequest extends TruncationFields, EmptyObjects {
+  readonly inputs: PredictInput;
+  readonly raw_scores?: boolean | undefined;
+}
+
+/** Schema of the request of /predict. */
+export const predictRequest = (limit: number): z.ZodType<PredictRequest> =>
   requestObject({
     inputs: predictInputs(limit).openapi({
       description: "A text, a pair of texts, or a list of lists of one or two texts",
@@ -82,6 +114,7 @@ const predictRequest = (limit: number) =>
     }),
     raw_scores: rawScores,
     ...truncationFields,
+    ...emptyObjects,
   }).openapi("TeiPredictRequest");
 const prediction = z.object({ label: z.string(), score: z.number() });
 const predictResponse = z.union([z.array(prediction), z.array(z.array(prediction))]);
@@ -98,18 +131,21 @@ const predictRoute = (limit: number) =>
 
 /** Adds POST /predict. */
 export function addPredict(routes: Routes, service: Service): void {
-  routes.openapi(predictRoute(service.limits.maxTexts), async (context) => {
-    const { inputs, raw_scores: raw = false, ...truncation } = context.req.valid("json");
-    const one = typeof inputs === "string" || (inputs.length === 2 && typeof inputs[0] === "string");
-    const texts = predictTexts(inputs);
-    if (texts.length === 0) throw emptyError("`inputs`");
-    const options = { ...truncationOf(truncation), ...(raw ? { activation: "none" as const } : {}) };
-    const outcome = await callModel(service, context, texts.length, ["classify", texts, options], (handle, signal) =>
-      service.runtime.classify(texts, { ...options, model: handle, signal }),
-    );
-    const predictions = outcome.result.results.map((labels) => labels.map(({ label, score }) => ({ label, score })));
-    return context.json(one ? (predictions[0] ?? []) : predictions, 200, resultHeaders(outcome));
-  });
+  routes.openapi(predictRoute(service.limits.maxTexts), (context) => answerPredict(service, context, context.req.valid("json")));
+}
+
+/** The response to a request of /predict. */
+export async function answerPredict(service: Service, context: Context<Env>, request: PredictRequest): Promise<never> {
+  const { inputs, raw_scores: raw = false, ...truncation } = request;
+  const one = typeof inputs === "string" || (inputs.length === 2 && typeof inputs[0] === "string");
+  const texts = predictTexts(inputs);
+  if (texts.length === 0) throw emptyError("`inputs`");
+  const options = { ...truncationOf(service, truncation), ...(raw ? { activation: "none" as const } : {}) };
+  const outcome = await callModel(service, context, texts.length, ["classify", texts, options], (handle, signal) =>
+    service.runtime.classify(texts, { ...options, model: handle, signal }),
+  );
+  const predictions = outcome.result.results.map((labels) => labels.map(({ label, score }) => ({ label, score })));
+  return jsonResponse(context, one ? (predictions[0] ?? []) : predictions, resultHeaders(outcome));
 }
 
 /** Two strings in an array are a pair; arrays in an array are a batch. */
@@ -147,7 +183,7 @@ export function addSimilarity(routes: Routes, service: Service): void {
     const { source_sentence: source, sentences } = inputs;
     if (sentences.length === 0) throw emptyError("`sentences`");
     const prompt = parameters?.prompt_name;
-    const options = { ...truncationOf(parameters ?? {}), ...(prompt === undefined ? {} : { prompt }) };
+    const options = { ...truncationOf(service, parameters ?? {}), ...(prompt === undefined ? {} : { prompt }) };
     const key = ["similarity", source, sentences, options] as const;
     const outcome = await callModel(service, context, sentences.length + 1, key, (handle, signal) =>
       service.runtime.similarity([source], sentences, { ...options, metric: "cosine", model: handle, signal }),

@@ -2,16 +2,28 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { InferyardError } from "../../../errors.ts";
+import { serverDefaults } from "../../../settings/server-section.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import { type Env, callerOf } from "../../http/context.ts";
 import type { CallKey } from "../../serving/call-key.ts";
-import { arrayAlternative, isNumber, isText, listOf, name, oneOf, text, tokenIds } from "../../http/field-schemas.ts";
+import {
+  arrayAlternative,
+  isNumber,
+  isText,
+  listOf,
+  name,
+  oneOf,
+  text,
+  tokenIds,
+  requestObject,
+} from "../../http/field-schemas.ts";
 import type { ModelCallResult } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";
 import { type TextInput, textsOf } from "../token-input.ts";
 import { emptyError } from "./errors.ts";
 
-type Inputs = string | number[] | (string | number[])[];
+/** Texts of a request, or their token ids. */
+export type Inputs = string | number[] | (string | number[])[];
 
 /** One text or several, as strings or as token ids of the model's own tokenizer. `limit`: maximum number of texts. */
 export function inputsOf(limit: number): z.ZodType<Inputs> {
@@ -30,20 +42,41 @@ export interface TruncationFields {
   readonly truncation_direction?: "Left" | "Right" | "left" | "right" | undefined;
 }
 
-const truncate: z.ZodType<boolean | undefined> = z
-  .boolean()
-  .optional()
-  .openapi({ description: "Whether to truncate texts longer than the model reads; otherwise they are refused. Default: false" });
+const truncate: z.ZodType<boolean | undefined> = z.boolean().optional().openapi({
+  description:
+    "Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts",
+});
 
 const direction: z.ZodType<TruncationFields["truncation_direction"]> = z
   .enum(["Left", "Right", "left", "right"])
   .optional()
-  .openapi({ description: "With `truncate`: only right is supported. Default: right" });
+  .openapi({
+    // One spelling of each: generators of clients make constants of them, whose names do not differ by case alone.
+    enum: ["Left", "Right"],
+    description:
+      "Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well",
+  });
+
+const nothing: z.ZodType<object | undefined> = requestObject({})
+  .optional()
+  .openapi({ description: "Accepted where it is empty" });
 
 /** Schemas of the request fields `truncate` and `truncation_direction`. */
 export const truncationFields: { readonly truncate: typeof truncate; readonly truncation_direction: typeof direction } = {
   truncate,
   truncation_direction: direction,
+};
+
+/** Members that Hugging Face's clients send whether or not they have anything in them. */
+export interface EmptyObjects {
+  readonly parameters?: object | undefined;
+  readonly options?: object | undefined;
+}
+
+/** Their schemas. */
+export const emptyObjects: Readonly<Record<keyof EmptyObjects, typeof nothing>> = {
+  parameters: nothing,
+  options: nothing,
 };
 
 /** Schema of the name of a prompt. */
@@ -52,11 +85,12 @@ export const promptName: z.ZodType<string | undefined> = name()
   .openapi({ description: "Name of a prompt of the model that is prepended to every text" });
 
 /** The option `truncate` of the task. Throws INPUT_INVALID for truncation on the left. */
-export function truncationOf(fields: TruncationFields): { readonly truncate: "cut" | "error" } {
-  if (fields.truncate !== true) return { truncate: "error" };
+export function truncationOf({ settings }: Service, fields: TruncationFields): { readonly truncate: "cut" | "error" } {
+  const { truncate: isCut = (settings.longTexts ?? serverDefaults.longTexts) === "cut" } = fields;
+  if (!isCut) return { truncate: "error" };
   if (fields.truncation_direction?.toLowerCase() !== "left") return { truncate: "cut" };
   throw new InferyardError("INPUT_INVALID", "texts can be truncated on the right only", {
-    remedy: "leave truncation_direction out",
+    remedy: "leave truncation_direction out, or set truncate to false",
   });
 }
 

@@ -34,14 +34,17 @@ describe("POST /embed", () => {
     expect((await ask("/embed", { inputs: "a cat", normalize: false, dimensions: 3 })).body).toEqual([[...raw.embeddings[0]!]]);
   });
 
-  it("refuses a text that is too long, and cuts it where that is asked for", async () => {
-    expect(await ask("/embed", { inputs: long })).toMatchObject({
+  it("cuts a text that is too long unless the request or the setting longTexts says otherwise", async () => {
+    expect(await ask("/embed", { inputs: long, truncate: false })).toMatchObject({ status: 413 });
+    expect(await ask("/embed", { inputs: long }, { longTexts: "error" })).toMatchObject({
       status: 413,
       body: { error_type: "Validation", code: "INPUT_TOO_LONG", error: expect.stringContaining("512") },
     });
     const { embeddings } = await runtime.embed(long, { normalize: true });
-    const cut = await ask("/embed", { inputs: long, truncate: true, truncation_direction: "Right" });
+    const cut = await ask("/embed", { inputs: long, truncate: true, truncation_direction: "Right" }, { longTexts: "error" });
     expect(cut.body).toEqual([[...embeddings[0]!]]);
+    expect((await ask("/embed", { inputs: long })).body).toEqual(cut.body);
+    expect(await ask("/embed", { inputs: long, truncation_direction: "Left" })).toMatchObject({ status: 422 });
     expect(await ask("/embed", { inputs: long, truncate: true, truncation_direction: "Left" })).toMatchObject({ status: 422 });
   });
 });
@@ -78,7 +81,7 @@ describe("the other routes of an embedding model", () => {
       max_input_length: 512,
       max_batch_tokens: 512,
       max_client_batch_size: 7,
-      auto_truncate: false,
+      auto_truncate: true,
       tokenization_workers: 1,
       version: expect.any(String),
     });
@@ -112,4 +115,48 @@ it.each([
 it("what fails before a route is reached is told in TEI's words", async () => {
   const large = await ask("/embed", { inputs: "a".repeat(300) }, { maxBodyBytes: 200 });
   expect(large).toMatchObject({ status: 413, body: { error_type: "Validation", code: "LIMIT_EXCEEDED" } });
+});
+
+describe("POST / and /invocations", () => {
+  it.each(["/", "/invocations"])("%s embeds with an embedding model, in every form that clients send", async (path) => {
+    const { embeddings } = await runtime.embed(texts, { normalize: true });
+    const rows = embeddings.map((vector) => [...vector]);
+    for (const more of [{}, { parameters: {} }, { parameters: null, options: { wait_for_model: true } }, { truncate: true }])
+      expect((await ask(path, { inputs: texts, ...more })).body).toEqual(rows);
+    const raw = await runtime.embed("a cat", { normalize: false, dimensions: 3 });
+    const asked = { inputs: "a cat", parameters: { normalize: false, dimensions: 3 } };
+    expect((await ask(path, asked)).body).toEqual([[...raw.embeddings[0]!]]);
+  });
+
+  it("ranks where there are a query and texts", async () => {
+    const { results } = await runtime.rerank("a pet", texts);
+    expect((await ask("/", { query: "a pet", texts })).body).toEqual(results.map(({ index, score }) => ({ index, score })));
+  });
+
+  it.each([
+    [{ inputs: "a", options: { wait: true } }, "wait"],
+    [{ inputs: "a", parameters: { top_k: 1 } }, "top_k"],
+    [{}, "inputs"],
+    [[1], "expected object"],
+  ])("refuses %j by name", async (body, name) => {
+    expect(await ask("/", body)).toMatchObject({ status: 422, body: { error: expect.stringContaining(name) } });
+  });
+
+  it("answers OpenAI's requests at /embeddings, and Hugging Face's empty members at /embed", async () => {
+    const { embeddings } = await runtime.embed("a cat");
+    const answer = await ask("/embeddings", { input: "a cat" });
+    expect(answer.body).toMatchObject({ data: [{ embedding: [...embeddings[0]!] }] });
+    expect((await ask("/embed", { inputs: "a cat", parameters: {}, options: {} })).status).toBe(200);
+    expect((await ask("/embed", { inputs: "a cat", parameters: { top_k: 1 } })).status).toBe(422);
+  });
+
+  it("is told from GET /, which answers balancers and sends browsers to the dashboard", async () => {
+    const handler = createHandler(runtime, { keys: [] });
+    const get = (path: string, accept: string, method = "GET"): Promise<Response> =>
+      handler(new Request(`http://localhost${path}`, { method, headers: { accept } }));
+    expect(await (await get("/", "*/*")).json()).toEqual({ status: "alive" });
+    expect([(await get("/ping", "*/*")).status, (await get("/", "*/*", "HEAD")).status]).toEqual([200, 200]);
+    const page = await get("/", "text/html,application/xhtml+xml");
+    expect([page.status, page.headers.get("location")]).toEqual([302, "/dashboard"]);
+  });
 });

@@ -1,0 +1,117 @@
+/** The OpenAPI document, in the versions that generators of clients read. */
+import { InferyardError } from "../../errors.ts";
+import type { Routes } from "./context.ts";
+import { isObject } from "./field-schemas.ts";
+
+/** A part of a document: OpenAPI's objects and their values. */
+type Part = Readonly<Record<string, unknown>>;
+
+/** Adds GET /openapi.json, which describes the routes there are when it is asked: OpenAPI 3.1, or 3.0 with `?version=3.0`. */
+export function addOpenApiDocument(
+  routes: Routes,
+  info: { readonly title: string; readonly version: string; readonly description: string },
+): void {
+  routes.get("/openapi.json", (context) => {
+    const wanted = context.req.query("version") ?? "3.1";
+    const versions: Readonly<Record<string, (document: Part) => Part>> = { "3.0": asOpenApi30, "3.1": asOpenApi31 };
+    const convert = Object.hasOwn(versions, wanted) ? versions[wanted] : undefined;
+    if (convert === undefined)
+      throw new InferyardError(
+        "INPUT_INVALID",
+        `there is no OpenAPI document of version ${JSON.stringify(wanted.slice(0, 20))}`,
+        {
+          remedy: "version is 3.0 or 3.1",
+        },
+      );
+    const document = routes.getOpenAPI31Document({ openapi: "3.1.0", info });
+    return context.json(convert(document as unknown as Part));
+  });
+}
+
+/**
+ * The document as OpenAPI 3.0.3, which has the JSON schema of an early draft: types with null become `nullable`, constants an `enum` of one value,
+ * tuples arrays, and exclusive limits flags. Constants and enumerations of booleans, which 3.0's generators cannot name, become booleans.
+ */
+export function asOpenApi30(document: Part): Part {
+  const { webhooks: _webhooks, ...others } = document; // 3.0 has none, and neither has the server
+  return { ...(mapSchemas(others, schema30) as Part), openapi: "3.0.3" };
+}
+
+/**
+ * The document as OpenAPI 3.1, without two ways of writing that generators do not read: `items: false` after `prefixItems`, which `maxItems` says
+ * as well, and `additionalProperties: {}`, which means `true`.
+ */
+export function asOpenApi31(document: Part): Part {
+  return mapSchemas(document, schema31) as Part;
+}
+
+/** The value with `change` applied to every schema in it, from the innermost outwards. Examples and enumerations stay as they are. */
+function mapSchemas(value: unknown, change: (schema: Part) => Part): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapSchemas(item, change));
+  if (!isObject(value)) return value;
+  const mapped = Object.entries(value).map(([key, member]) => [
+    key,
+    key === "example" || key === "enum" || key === "const" || key === "default" ? member : mapSchemas(member, change),
+  ]);
+  return change(Object.fromEntries(mapped) as Part);
+}
+
+function schema31(schema: Part): Part {
+  const { items, additionalProperties, ...others } = schema;
+  return {
+    ...others,
+    ...(items === undefined || (items === false && "prefixItems" in schema) ? {} : { items }),
+    ...(additionalProperties === undefined
+      ? {}
+      : { additionalProperties: isEmptyObject(additionalProperties) ? true : additionalProperties }),
+  };
+}
+
+function schema30(schema: Part): Part {
+  return withoutNull(withoutConstant(withoutTuple(withoutExclusiveLimit(schema31(schema)))));
+}
+
+/** `type: ["number", "null"]`, and alternatives one of which is null. */
+function withoutNull(schema: Part): Part {
+  const { type, anyOf, ...others } = schema;
+  if (Array.isArray(type) && type.includes("null")) {
+    const [only, ...more] = type.filter((name) => name !== "null") as string[];
+    return more.length === 0
+      ? { ...schema, type: only, nullable: true }
+      : { ...others, anyOf: [only, ...more].map((name) => ({ type: name })), nullable: true };
+  }
+  if (!Array.isArray(anyOf)) return schema;
+  const left = anyOf.filter((alternative) => !(isObject(alternative) && alternative["type"] === "null"));
+  if (left.length === anyOf.length) return schema;
+  return left.length === 1 && isObject(left[0]) && !("$ref" in left[0])
+    ? { ...others, ...left[0], nullable: true }
+    : { ...others, anyOf: left, nullable: true };
+}
+
+function withoutConstant({ const: constant, ...schema }: Part): Part {
+  if (schema["type"] === "boolean") {
+    const { enum: _values, ...others } = schema;
+    return others;
+  }
+  return constant === undefined ? schema : { ...schema, enum: [constant] };
+}
+
+function withoutTuple({ prefixItems, ...schema }: Part): Part {
+  if (!Array.isArray(prefixItems)) return schema;
+  const different = new Map(prefixItems.map((item) => [JSON.stringify(item), item]));
+  const [first] = different.values();
+  return { ...schema, items: different.size === 1 ? first : { anyOf: [...different.values()] } };
+}
+
+function withoutExclusiveLimit(schema: Part): Part {
+  const { exclusiveMinimum, exclusiveMaximum, ...others } = schema;
+  return {
+    ...others,
+    ...(typeof exclusiveMinimum === "number" ? { minimum: exclusiveMinimum, exclusiveMinimum: true } : {}),
+    ...(typeof exclusiveMaximum === "number" ? { maximum: exclusiveMaximum, exclusiveMaximum: true } : {}),
+  };
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,114 @@
+/**
+ * Clients that generators write from GET /openapi.json: they compile, and embed what POST /api/embed gives; and the document is valid as OpenAPI 3.1
+ * and 3.0. The generators are installed for this run, and where a registry, Java or Go is absent the tests say so and are skipped.
+ */
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { installPython, needsInstalled, problemOf, pythonOf } from "./fixtures/installed.ts";
+import { type ServerProcess, ServerProcesses, embed, ready } from "./fixtures/server-process.ts";
+
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), "inferyard-openapi-generators-"));
+const packages = ["openapi-python-client==0.29.1", "openapi-generator-cli==7.26.0", "openapi-spec-validator==0.9.0"];
+needsInstalled(() => installPython(folder, packages));
+
+const servers = new ServerProcesses();
+let server: ServerProcess;
+let vectors: number[][];
+const document = (version: string): string => join(folder, `openapi-${version}.json`);
+beforeAll(async () => {
+  server = await servers.serve([]);
+  await ready(server);
+  for (const version of ["3.0", "3.1"])
+    writeFileSync(document(version), await (await fetch(`${server.url}/openapi.json?version=${version}`)).text());
+  vectors = ((await (await embed(server, { input: ["a cat", "a dog"] })).json()) as { embeddings: number[][] }).embeddings;
+});
+afterAll(() => {
+  servers.killAll();
+  servers.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const environment = { ...process.env, NO_PROXY: "127.0.0.1" };
+const python = async (program: string): Promise<string> =>
+  (await run(pythonOf(folder), ["-c", program], { cwd: folder, env: environment })).stdout;
+const toolOf = (name: string): string => join(pythonOf(folder), "..", name);
+
+it.each([
+  ["3.0", "OpenAPIV30SpecValidator"],
+  ["3.1", "OpenAPIV31SpecValidator"],
+])("the document of version %s is valid", async (version, validator) => {
+  const program = [
+    "import json, openapi_spec_validator",
+    `document = json.load(open(${JSON.stringify(document(version))}))`,
+    `print(document["openapi"], [error.message for error in openapi_spec_validator.${validator}(document).iter_errors()])`,
+  ];
+  expect(await python(program.join("\n"))).toMatch(new RegExp(`^${version.replace(".", "\\.")}\\.\\d \\[\\]\n$`));
+});
+
+describe(packages[0]!, () => {
+  it.each(["3.0", "3.1"])("from version %s: all routes are there, and it embeds", async (version) => {
+    const name = `client_${version.replace(".", "_")}`;
+    const args = ["generate", "--path", document(version), "--output-path", join(folder, name), "--meta", "none"];
+    const { stdout } = await run(toolOf("openapi-python-client"), args, { cwd: folder });
+    expect(stdout).not.toMatch(/WARNING|unable to|not supported/i);
+    const program = [
+      "import json",
+      `from ${name} import Client`,
+      `from ${name}.api.default import post_api_embed`,
+      `from ${name}.models import EmbedRequest`,
+      `answer = post_api_embed.sync(client=Client(base_url="${server.url}"), body=EmbedRequest(input_=["a cat", "a dog"]))`,
+      "print(json.dumps(answer.embeddings))",
+    ];
+    expect(JSON.parse(await python(program.join("\n")))).toEqual(vectors);
+  });
+});
+
+describe(`${packages[1]}, Go`, () => {
+  needsInstalled(() =>
+    problemOf(() => {
+      execFileSync("java", ["-version"], { stdio: "pipe" });
+      execFileSync("go", ["version"], { stdio: "pipe" });
+    }),
+  );
+  const main = `package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+
+	client "example.com/client"
+)
+
+func main() {
+	configuration := client.NewConfiguration()
+	configuration.Servers = client.ServerConfigurations{{URL: os.Args[1]}}
+	texts := []string{"a cat", "a dog"}
+	request := client.NewEmbedRequest(client.EmbedRequestInput{ArrayOfString: &texts})
+	answer, _, err := client.NewAPIClient(configuration).DefaultAPI.PostApiEmbed(context.Background()).EmbedRequest(*request).Execute()
+	if err != nil {
+		panic(err)
+	}
+	json.NewEncoder(os.Stdout).Encode(answer.Embeddings)
+}
+`;
+  it("from version 3.1: it compiles, and embeds", async () => {
+    const output = join(folder, "go");
+    await run(toolOf("openapi-generator-cli"), ["generate", "-i", document("3.1"), "-g", "go", "-o", output], {
+      cwd: folder,
+      maxBuffer: 2 ** 26,
+    });
+    const program = join(output, "example");
+    await run("mkdir", [program]);
+    writeFileSync(join(program, "main.go"), main);
+    writeFileSync(join(output, "go.mod"), "module example.com/client\n\ngo 1.23\n");
+    const { stdout } = await run("go", ["run", "./example", server.url], { cwd: output, env: environment });
+    const found = JSON.parse(stdout) as number[][]; // Go writes the shortest decimals of a float32
+    expect(found.map((vector) => vector.map(Math.fround))).toEqual(vectors);
+  });
+});
