@@ -15,7 +15,7 @@ import { serverFields } from "../src/settings/server-schema.ts";
 import { flagName } from "../src/settings/settings.ts";
 import { writeTableModel } from "./fixtures/answering-model.ts";
 import { writeSpanModel } from "./fixtures/span-model.ts";
-import { inferyard } from "./fixtures/command-line.ts";
+import { inferyard, useDirectory } from "./fixtures/command-line.ts";
 import { type CommandResult, discard } from "./fixtures/command-streams.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
@@ -37,6 +37,8 @@ afterAll(() => {
   vi.unstubAllEnvs();
   rmSync(folder, { recursive: true });
 });
+
+useDirectory(folder); // where distill and pack write when no --out says otherwise
 
 /** A GLiNER model, which takes labels. */
 const spans = join(folder, "spans");
