@@ -378,6 +378,7 @@ describe("a memory budget", () => {
           state: "in use (1 user)",
           bytes: { memory: 8 },
           measure: "allocated",
+          expiresAt: expect.any(Number),
         },
       ],
     });
