@@ -12,6 +12,7 @@ const alone = [
   "chunk-growth",
   "ending",
   "hostile-onnx",
+  "hung-hosts",
   "hung-server",
   "measured",
   "request-growth",

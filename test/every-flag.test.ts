@@ -1,6 +1,6 @@
 /**
  * Every flag of every command: with it the command prints or does something else than without it. The flags that decide which engine runs,
- * --batch-tokens, and those of the commands that measure are in test/every-load-flag.test.ts.
+ * --batch-tokens, and those of the commands that measure are in test/every-load-flag.long.test.ts.
  */
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -313,7 +313,7 @@ const commands: Readonly<Record<string, CommandCases>> = {
   },
 };
 
-/** What test/every-load-flag.test.ts has: flags of commands that load models, and commands. */
+/** What test/every-load-flag.long.test.ts has: flags of commands that load models, and commands. */
 const loadFlags: ReadonlySet<string> = new Set([
   "--variant",
   ...constraintNames.map(flagName),

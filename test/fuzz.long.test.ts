@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { superviseTarget } from "../scripts/fuzz/supervise.ts";
 import { targets } from "../scripts/fuzz/targets.ts";
 
-const seconds = 4;
+const seconds = 2;
 
 it.each(Object.keys(targets))(
   "%s: no input fails",

@@ -8806,7 +8806,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                deployment: string;
+            };
             cookie?: never;
         };
         requestBody?: never;

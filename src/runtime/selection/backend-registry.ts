@@ -1,6 +1,6 @@
 /** Validation of the backends that a runtime is created with. */
 import type { Backend } from "../../backend.ts";
-import { isInRange } from "../../devices/index.ts";
+import { isInRange } from "../../devices/versions.ts";
 import { InferyardError } from "../../errors.ts";
 import { deviceWords } from "./target.ts";
 
