@@ -159,7 +159,7 @@ describe(`LangChain for Python (${pythonPackages[0]}) with its defaults`, () => 
       python: pythonOf(folder),
       environment,
     });
-    expect(printed).toBe(said);
+    expect(printed).toEqual(said);
   });
 });
 

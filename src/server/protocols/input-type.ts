@@ -24,7 +24,7 @@ const promptNames: Readonly<Record<InputType, readonly string[]>> = {
 export function promptOption({ text }: Pick<Manifest, "text">, inputType: InputType | undefined): { readonly prompt?: string } {
   if (inputType === undefined) return {};
   if (inputType === "image") {
-    throw new InferyardError("NOT_BUILT", 'input_type "image" is not built yet: this version embeds texts', {
+    throw new InferyardError("INPUT_INVALID", 'input_type "image" is not built yet: this version embeds texts', {
       remedy: 'send texts, with input_type "search_document" or "search_query"',
     });
   }

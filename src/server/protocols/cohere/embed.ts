@@ -132,7 +132,7 @@ function embedOptionsOf({ truncate, max_tokens: maxTokens, output_dimension: dim
   readonly dimensions?: number;
 } {
   if (truncate === "START") {
-    throw new InferyardError("NOT_BUILT", "truncate START, which keeps the end of a text, is not built yet", {
+    throw new InferyardError("INPUT_INVALID", "truncate START, which keeps the end of a text, is not built yet", {
       remedy: "use END or NONE, or send the end of the text",
       data: { path: ["truncate"] },
     });
@@ -144,7 +144,7 @@ function embedOptionsOf({ truncate, max_tokens: maxTokens, output_dimension: dim
   };
 }
 
-/** The texts of the request. Throws INPUT_INVALID unless exactly one of `texts` and `inputs` has some, and NOT_BUILT for images. */
+/** The texts of the request. Throws INPUT_INVALID unless exactly one of `texts` and `inputs` has some, and for images. */
 function textsOf({ texts: plain = [], inputs = [], images = [] }: Request): readonly string[] {
   if (images.length > 0) throw imagesNotBuilt("images");
   const [isPlain, isContent] = [plain.length > 0, inputs.length > 0];
@@ -172,5 +172,5 @@ function textOf({ content }: Input, index: number): string {
 }
 
 function imagesNotBuilt(field: string): InferyardError {
-  return new InferyardError("NOT_BUILT", `${field}: embedding images is not built yet`, { remedy: "send texts" });
+  return new InferyardError("INPUT_INVALID", `${field}: embedding images is not built yet`, { remedy: "send texts" });
 }
