@@ -149,7 +149,7 @@ function requestOf(json: Json | undefined): Request | undefined {
   const { method, path, headers, body = null } = json;
   if (!methods.has(method) || typeof path !== "string") return undefined;
   try {
-    const own = Object.entries(headers ?? {}).map(([name, value]): [string, string] => [name, String(value)]);
+    const own = Object.entries(headers ?? {}).filter((header): header is [string, string] => typeof header[1] === "string");
     const hasBody = method !== "GET" && method !== "HEAD" && body !== null;
     return new Request(new URL(path, "http://localhost").href, {
       method: String(method),
