@@ -1,5 +1,5 @@
 /** Hosts: where a loaded model lives. All hosts have the same interface. */
-import type { Backend, Device, LoadOptions, LoadedModel, ModelFiles, RunOptions } from "../backend.ts";
+import type { Backend, Device, LoadOptions, ModelFiles, RunOptions, TensorModel } from "../backend.ts";
 import type { Reduction } from "./output-reduction.ts";
 import type { TensorMap } from "../tensor.ts";
 import type { ReplicaGroup } from "./replica-group.ts";
@@ -27,7 +27,7 @@ export interface DisposeOptions {
 }
 
 /** A loaded model in a host. */
-export interface HostedModel extends Omit<LoadedModel, "dispose"> {
+export interface HostedModel extends Omit<TensorModel, "dispose"> {
   /** Estimated bytes of one more replica, its thread excluded. Undefined if replicas do not share memory. */
   readonly replicaBytes?: number | undefined;
   /** Milliseconds since the current call began; 0 if there is none. Undefined on the calling thread. */

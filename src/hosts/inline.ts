@@ -1,5 +1,5 @@
 /** The inline host: the backend runs on the calling thread. For backends that do not block it. */
-import type { LoadedModel } from "../backend.ts";
+import type { TensorModel } from "../backend.ts";
 import { reduceOutputs } from "./output-reduction.ts";
 import type { TensorMap } from "../tensor.ts";
 import type { Host, HostedModel, HostedRunOptions } from "./host.ts";
@@ -15,19 +15,19 @@ export function inlineHost(): Host {
 
 class InlineModel implements HostedModel {
   readonly kind = "tensor";
-  readonly inputs: LoadedModel["inputs"];
-  readonly outputs: LoadedModel["outputs"];
-  readonly library: LoadedModel["library"];
-  readonly #model: LoadedModel;
+  readonly inputs: TensorModel["inputs"];
+  readonly outputs: TensorModel["outputs"];
+  readonly library: TensorModel["library"];
+  readonly #model: TensorModel;
 
-  constructor(model: LoadedModel) {
+  constructor(model: TensorModel) {
     this.#model = model;
     this.inputs = model.inputs;
     this.outputs = model.outputs;
     this.library = model.library;
   }
 
-  get memory(): LoadedModel["memory"] {
+  get memory(): TensorModel["memory"] {
     return this.#model.memory;
   }
 

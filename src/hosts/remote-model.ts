@@ -2,7 +2,7 @@
  * A model in a peer, behind a queue of calls. If the peer dies, its calls fail with HOST_DIED and the next call starts another
  * peer.
  */
-import type { Backend, BackendEntry, Device, LoadOptions, LoadedModel, ModelFiles } from "../backend.ts";
+import type { Backend, BackendEntry, Device, LoadOptions, LoadedModel, ModelFiles, TensorModel } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import { sharesReplicas } from "../replicas.ts";
 import type { TensorMap } from "../tensor.ts";
@@ -94,8 +94,8 @@ interface Owner {
 
 class RemoteModel implements HostedModel {
   readonly kind = "tensor";
-  readonly inputs: LoadedModel["inputs"];
-  readonly outputs: LoadedModel["outputs"];
+  readonly inputs: TensorModel["inputs"];
+  readonly outputs: TensorModel["outputs"];
   readonly library: LoadedModel["library"];
   readonly replicaBytes: number | undefined;
   readonly #memory: LoadedModel["memory"];

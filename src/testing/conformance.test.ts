@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Availability, Backend, Device, DeviceState, LoadedModel, ModelFiles, RunOptions } from "../backend.ts";
+import type { Availability, Backend, Device, DeviceState, TensorModel, ModelFiles, RunOptions } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import { type TensorInfo, type TensorMap, checkInputs } from "../tensor.ts";
 import { type ConformanceSubject, backendCases } from "./conformance.ts";
@@ -44,7 +44,7 @@ function scaler(): Backend {
   };
 }
 
-function scalerModel(factor: number): LoadedModel {
+function scalerModel(factor: number): TensorModel {
   let disposed = false;
   let tail: Promise<unknown> = Promise.resolve();
   const compute = async (given: TensorMap, wanted: readonly string[], signal?: AbortSignal): Promise<TensorMap> => {
@@ -122,7 +122,7 @@ const backendWith = (over: (backend: Backend) => Partial<Backend>) => (): Backen
 };
 
 /** The correct backend, whose models have some members replaced. */
-const modelWith = (over: (model: LoadedModel) => Partial<LoadedModel>): (() => Backend) =>
+const modelWith = (over: (model: TensorModel) => Partial<TensorModel>): (() => Backend) =>
   backendWith(({ load }) => ({
     load: async (...given) => {
       const model = await load(...given);
@@ -134,7 +134,7 @@ const loading = (instead: Backend["load"]): (() => Backend) => backendWith(() =>
 
 /** What `run` does when something is thrown. */
 const catching = (
-  instead: (error: InferyardError, given: TensorMap, model: LoadedModel) => Promise<TensorMap>,
+  instead: (error: InferyardError, given: TensorMap, model: TensorModel) => Promise<TensorMap>,
 ): (() => Backend) =>
   modelWith((model) => ({
     run: (given, options) => model.run(given, options).catch((error: InferyardError) => instead(error, given, model)),
@@ -345,7 +345,7 @@ const broken: readonly (readonly [fault: string, create: () => Backend, failing:
   [
     "has one model for all",
     (() => {
-      let shared: Promise<LoadedModel> | undefined;
+      let shared: Promise<TensorModel> | undefined;
       return backendWith(({ load }) => ({
         load: async (model, device, options) => {
           const own = await load(model, device, options);

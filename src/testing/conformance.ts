@@ -1,6 +1,6 @@
 /** The conformance suite checks that a backend keeps the contract in `backend.ts`. It does not depend on a test runner. */
 import { strict as assert } from "node:assert";
-import type { Backend, Device, LoadedModel, MachineFacts, ModelFiles } from "../backend.ts";
+import type { Backend, Device, TensorModel, MachineFacts, ModelFiles } from "../backend.ts";
 import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
 import { type Tensor, type TensorMap, zeros } from "../tensor.ts";
 import { scriptedMachine } from "./scripted-backend.ts";
@@ -303,7 +303,7 @@ function endCases(subject: ConformanceSubject): ConformanceCase[] {
 /** Loads the model for one case. Each case gets its own copy of the inputs, so that a backend which modifies them does not affect other cases. */
 async function withModel(
   subject: ConformanceSubject,
-  check: (loaded: LoadedModel, given: { readonly inputs: TensorMap; readonly otherInputs: TensorMap }) => Promise<void>,
+  check: (loaded: TensorModel, given: { readonly inputs: TensorMap; readonly otherInputs: TensorMap }) => Promise<void>,
 ): Promise<void> {
   const backend = subject.create();
   const inputs = structuredClone(subject.inputs);

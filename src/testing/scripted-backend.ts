@@ -5,7 +5,7 @@ import type {
   Capabilities,
   Device,
   LoadOptions,
-  LoadedModel,
+  TensorModel,
   MachineFacts,
   ModelFiles,
   RunOptions,
@@ -70,7 +70,7 @@ export function scriptedBackend(name: string, script: ScriptedBackendOptions = {
   };
 }
 
-function scriptedModel(name: string, device: Device, script: ScriptedBackendOptions, calls: string[]): LoadedModel {
+function scriptedModel(name: string, device: Device, script: ScriptedBackendOptions, calls: string[]): TensorModel {
   let disposed = false;
   return {
     kind: "tensor",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import type { LoadedModel, LoadSettings } from "../../backend.ts";
+import type { TensorModel, LoadSettings } from "../../backend.ts";
 import type { ReplicaModel, ReplicaSlot } from "../../replicas.ts";
 import { integer, message, model, node, value } from "../../../test/fixtures/onnx-bytes.ts";
 import type { NativeReplicaState } from "./create-engine.ts";
@@ -44,7 +44,7 @@ function liveReplicas(): SharedArrayBuffer {
   return buffer;
 }
 
-async function bits(loaded: LoadedModel): Promise<string> {
+async function bits(loaded: TensorModel): Promise<string> {
   const x = { dataType: "float32", shape: [2, size], data: new Float32Array(2 * size).fill(0.5) } as const;
   const { y } = await loaded.run({ x });
   return Buffer.from((y!.data as Float32Array).buffer).toString("base64");

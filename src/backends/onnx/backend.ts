@@ -7,7 +7,7 @@ import type {
   Device,
   DeviceAvailability,
   LoadOptions,
-  LoadedModel,
+  TensorModel,
   MachineFacts,
   ModelFiles,
   ProbeOptions,
@@ -115,7 +115,7 @@ async function report(
   return { device, state: "absent", reason, milliseconds, ...remedy };
 }
 
-async function load(model: ModelFiles, device: Device, options: LoadOptions): Promise<LoadedModel> {
+async function load(model: ModelFiles, device: Device, options: LoadOptions): Promise<TensorModel> {
   throwIfAborted(options.signal);
   const provider = providerOf(device);
   if (provider === undefined)

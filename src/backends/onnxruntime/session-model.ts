@@ -9,7 +9,7 @@ import {
   checkInputs,
   dimensionOf,
 } from "../../tensor.ts";
-import type { Library, LoadedModel, RunOptions } from "../../backend.ts";
+import type { Library, TensorModel, RunOptions } from "../../backend.ts";
 import { runFailure } from "./failures.ts";
 import type { OnnxRuntime, OnnxTensor, Session, ValueMetadata } from "./library.ts";
 
@@ -20,19 +20,19 @@ export interface SessionModelParts {
   readonly library: Library;
   /** Bytes of the weights; onnxruntime does not report its memory. */
   readonly weightBytes: number;
-  /** Called once, after the first run. Returns the engine's evidence; throws as `LoadedModel.evidence` does. */
+  /** Called once, after the first run. Returns the engine's evidence; throws as `TensorModel.evidence` does. */
   readonly afterFirstRun: () => Promise<readonly string[]>;
   /** Frees resources besides the session. Default: none. */
   readonly cleanUp?: () => Promise<void>;
 }
 
 /** A model that runs one call at a time; overlapping calls are serialized. */
-export class SessionModel implements LoadedModel {
+export class SessionModel implements TensorModel {
   readonly kind = "tensor";
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
   readonly library: Library;
-  readonly memory: LoadedModel["memory"];
+  readonly memory: TensorModel["memory"];
   readonly #parts: SessionModelParts;
   /** Names of outputs that are sequences or maps. A run that requests one of them is refused. */
   readonly #others: readonly string[];

@@ -4,7 +4,7 @@ import type {
   Capabilities,
   Device,
   LoadOptions,
-  LoadedModel,
+  TensorModel,
   ModelFiles,
   ProbeOptions,
 } from "../../backend.ts";
@@ -70,7 +70,7 @@ async function tinyGraphFailure(engine: WasmOptions): Promise<string | undefined
   }
 }
 
-async function load(model: ModelFiles, device: Device, options: LoadOptions & WasmOptions): Promise<LoadedModel> {
+async function load(model: ModelFiles, device: Device, options: LoadOptions & WasmOptions): Promise<TensorModel> {
   throwIfAborted(options.signal);
   if (device.type !== "cpu") throw new InferyardError("BACKEND_UNAVAILABLE", `wasm runs on cpu, not on ${device.type}`);
   if (model.format !== "onnx") throw new InferyardError("MODEL_UNSUPPORTED", `wasm does not run ${model.format}`);

@@ -2,7 +2,7 @@
  * Verification of a loaded model: it runs a probe input, its outputs are finite, the known answers of its manifest hold, and
  * the engine reports where it computed.
  */
-import type { Device, LoadedModel, TensorInfo, TensorMap } from "../../backend.ts";
+import type { Device, TensorModel, TensorInfo, TensorMap } from "../../backend.ts";
 import { type ErrorCode, InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { required } from "../../checked.ts";
@@ -14,7 +14,7 @@ import { guessedLengths, hasGuessedLength, probeInputs } from "./probe-inputs.ts
  * Compares a model's outputs with the known answers of its manifest. Returns a sentence for the evidence, or undefined if the
  * manifest has no answers. Implemented by `tasks/`, which can turn texts into tensors. Throws VERIFICATION_FAILED.
  */
-export type AnswerCheck = (model: LoadedModel, manifest: Manifest, signal?: AbortSignal) => Promise<string | undefined>;
+export type AnswerCheck = (model: TensorModel, manifest: Manifest, signal?: AbortSignal) => Promise<string | undefined>;
 
 /** The result of a verification. */
 export interface Verification {
@@ -34,7 +34,7 @@ export interface UnprovenPlacement {
 
 /** Verifies a model. Throws VERIFICATION_FAILED. */
 export async function verify(
-  model: LoadedModel,
+  model: TensorModel,
   manifest: Manifest,
   checkAnswers: AnswerCheck,
   signal?: AbortSignal,
@@ -82,7 +82,7 @@ const ran = "a probe input ran, and its output is finite";
  * throws.
  */
 export async function runProbe(
-  model: Pick<LoadedModel, "inputs" | "outputs" | "run">,
+  model: Pick<TensorModel, "inputs" | "outputs" | "run">,
   manifest: Manifest,
   signal?: AbortSignal,
 ): Promise<string> {
