@@ -1,8 +1,9 @@
 /** The conformance suite checks that a backend keeps the contract in `backend.ts`. It does not depend on a test runner. */
 import { strict as assert } from "node:assert";
 import type { Backend, Device, TensorModel, MachineFacts, ModelFiles } from "../backend.ts";
-import { type ErrorCode, InferyardError, errorKinds } from "../errors.ts";
+import { errorKinds } from "../errors.ts";
 import { type Tensor, type TensorMap, zeros } from "../tensor.ts";
+import { codeOf, is, refused } from "./refusals.ts";
 import { scriptedMachine } from "./scripted-backend.ts";
 import { tolerances, maxDifference } from "./tolerances.ts";
 
@@ -325,26 +326,6 @@ function close(actual: TensorMap, expected: TensorMap, tolerance: number): void 
     const difference = maxDifference(given, tensor);
     assert.ok(difference <= tolerance, `output "${name}" is off by ${difference}, and ${tolerance} is allowed`);
   }
-}
-
-async function refused(call: () => Promise<unknown>, allowed: (code: ErrorCode) => boolean): Promise<InferyardError> {
-  const thrown = await Promise.resolve()
-    .then(call)
-    .then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-  assert.ok(thrown instanceof InferyardError, `refused by a typed error, not by ${String(thrown)}`);
-  assert.ok(allowed(thrown.code), `refused by the right code, not by ${thrown.code}: ${thrown.message}`);
-  return thrown;
-}
-
-function codeOf(thrown: unknown): ErrorCode | undefined {
-  return thrown instanceof InferyardError ? thrown.code : undefined;
-}
-
-function is(wanted: ErrorCode): (code: ErrorCode) => boolean {
-  return (code) => code === wanted;
 }
 
 function foreignFormat({ create, device }: ConformanceSubject): ModelFiles["format"] {

@@ -1,4 +1,5 @@
 /** Published as `inferyard/testing`: the conformance suite for backends, a scripted backend, and numeric tolerances. */
 export { type ConformanceCase, type ConformanceSubject, backendCases } from "./conformance.ts";
+export { type LanguageConformanceSubject, type LanguageSample, languageCases } from "./language-conformance.ts";
 export { type ScriptedBackend, type ScriptedBackendOptions, scriptedBackend, scriptedMachine } from "./scripted-backend.ts";
 export { tolerances, maxDifference } from "./tolerances.ts";

@@ -16,6 +16,7 @@ import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
 import { cleanMessage, loadFailure } from "../onnxruntime/failures.ts";
 import type { OnnxRuntime } from "../onnxruntime/library.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
+import { loadLanguageModel } from "../sequences/load-language-model.ts";
 import { runTinyGraph, tinyGraphSentence } from "../onnxruntime/tiny-graph.ts";
 import { type InstalledPackage, findPackage, importLibrary, requirement } from "./package.ts";
 import { makeProfileFolder, profilingOptions, readEvidence, removeProfileFolder, removeProfilesAtExit } from "./profile.ts";
@@ -33,6 +34,7 @@ export function onnx(): Backend {
     probe,
     capabilities,
     load,
+    loadLanguage: (model, device, options) => loadLanguageModel(model, (part) => load(part, device, options)),
   };
 }
 

@@ -12,6 +12,7 @@ import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
 import { basename } from "../../platform/node/paths.ts";
 import { loadFailure } from "../onnxruntime/failures.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
+import { loadLanguageModel } from "../sequences/load-language-model.ts";
 import { runTinyGraph, tinyGraphSentence } from "../onnxruntime/tiny-graph.ts";
 import type { WasmOptions } from "./engine-options.ts";
 import { computationNotes, graphSource, importLibrary, installedVersion, requirement } from "./package.ts";
@@ -29,6 +30,7 @@ export function wasm(options: WasmOptions = {}): Backend {
     probe: (asked) => probe(asked, options),
     capabilities,
     load: (model, device, asked) => load(model, device, { ...asked, ...options }),
+    loadLanguage: (model, device, asked) => loadLanguageModel(model, (part) => load(part, device, { ...asked, ...options })),
   };
 }
 

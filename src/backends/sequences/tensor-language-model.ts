@@ -1,0 +1,381 @@
+/**
+ * A language model over models that take and return their cache as tensors: decoders that were exported with a cache, with or without an encoder. The
+ * caches of a run are the inputs of the next one; they are copied only when sequences of different runs are computed together.
+ */
+import {
+  type DecodeOptions,
+  type DecodeStep,
+  InferyardError,
+  type LanguageModel,
+  type LanguageModelLimits,
+  type Library,
+  type ModelBase,
+  type SequenceId,
+  type SequenceOptions,
+  type Tensor,
+  type TensorModel,
+  throwIfAborted,
+} from "../../backend.ts";
+import { at, omitUndefined, required } from "../../checked.ts";
+import { Mutex } from "../../concurrency/mutex.ts";
+import { toFloat32 } from "../../formats/floats/to-float32.ts";
+import { yieldToEventLoop } from "../../platform/event-loop.ts";
+import { type CacheBlock, type CacheRow, blockBytes, emptyBlock, gatherRows, separateRow } from "./cache-block.ts";
+import { type DecoderGraph, cacheBytesPerToken, decoderGraph } from "./decoder-graph.ts";
+import { type RunRow, encoderInputs, runInputs } from "./run-inputs.ts";
+import { readSequence, writeSequence } from "./sequence-bytes.ts";
+
+/** The models that a `TensorLanguageModel` consists of. It disposes of them. */
+export interface LanguageModelParts {
+  /** Decoder of all tokens, or of the first ones if there is `decoderWithPast`. */
+  readonly decoder: TensorModel;
+  /** Decoder of all tokens after the first run. */
+  readonly decoderWithPast?: TensorModel | undefined;
+  readonly encoder?: TensorModel | undefined;
+  /** Maximum number of tokens of a sequence, if the model states one. */
+  readonly contextLength?: number | undefined;
+}
+
+/** A sequence. Replaced as a whole, so that a failed call changes nothing. */
+interface Sequence extends CacheRow {
+  /** The encoder's output for the sequence [1, source, hidden]. */
+  readonly source: Tensor | undefined;
+}
+
+/** A step on its way: what its sequence is so far, and the logits. */
+interface Progress {
+  readonly step: DecodeStep;
+  sequence: Sequence;
+  done: number;
+  readonly logits: Float32Array;
+  /** Position in `step.tokens` of the first token whose logits are returned. */
+  readonly firstLogits: number;
+}
+
+/** Maximum number of tokens of each sequence in one run, so that a call can be aborted and logits of a long prompt need little memory. */
+const maxRunTokens = 256;
+/** Largest difference that counts as equal, as a fraction of the spread of the logits. */
+const tolerance = 1e-3;
+
+/** A language model that passes its cache through the inputs and outputs of tensor models. */
+export class TensorLanguageModel implements LanguageModel {
+  readonly kind = "language";
+  readonly limits: LanguageModelLimits;
+  readonly library: Library;
+  readonly #parts: LanguageModelParts;
+  readonly #first: DecoderGraph;
+  readonly #next: DecoderGraph;
+  readonly #sequences = new Map<SequenceId, Sequence>();
+  readonly #mutex = new Mutex();
+  #created = 0;
+  /** Whether rows may be padded on the left. Undefined until it is needed. */
+  #isPaddable: boolean | undefined;
+  #disposal: Promise<void> | undefined;
+
+  /** Throws MODEL_UNSUPPORTED for models that take no cache, or are no decoders. */
+  constructor(parts: LanguageModelParts) {
+    const { decoder, decoderWithPast, encoder, contextLength } = parts;
+    this.#parts = parts;
+    this.#first = decoderGraph(decoder);
+    this.#next = decoderWithPast === undefined ? this.#first : decoderGraph(decoderWithPast);
+    this.library = decoder.library;
+    if (this.#next.caches.length === 0) {
+      throw new InferyardError("MODEL_UNSUPPORTED", "the model cannot decode tokens: it takes no cache of keys and values", {
+        remedy: "export it with its cache (Optimum: --task text-generation-with-past, text2text-generation-with-past)",
+      });
+    }
+    const hasEncoder = this.#first.source !== undefined;
+    if (hasEncoder !== (encoder !== undefined)) {
+      const reason = hasEncoder
+        ? "the decoder reads an encoder's output, and there is no encoder"
+        : "there is an encoder, whose output the decoder does not read";
+      throw new InferyardError("MODEL_UNSUPPORTED", reason, {
+        remedy: "keep the exporter's file names: encoder_model.onnx and decoder_model_merged.onnx",
+      });
+    }
+    const { vocabulary } = this.#first;
+    this.limits = {
+      vocabulary,
+      cacheBytesPerToken: cacheBytesPerToken(this.#next),
+      hasEncoder,
+      ...omitUndefined({ contextLength }),
+    };
+  }
+
+  get memory(): ModelBase["memory"] {
+    const blocks = new Set([...this.#sequences.values()].map(({ block }) => block));
+    const caches = [...blocks].reduce((sum, block) => sum + blockBytes(block), 0);
+    const bytes = this.#models.reduce((sum, { memory }) => sum + memory.bytes, caches);
+    return { bytes, measure: this.#parts.decoder.memory.measure };
+  }
+
+  async createSequence({ source, signal }: SequenceOptions = {}): Promise<SequenceId> {
+    const { encoder } = this.#parts;
+    const { hasEncoder } = this.limits;
+    if (hasEncoder !== (source !== undefined)) {
+      throw new InferyardError(
+        "INPUT_INVALID",
+        hasEncoder
+          ? "a sequence of this model needs a source text"
+          : "this model has no encoder, so there is nothing to read a source text",
+      );
+    }
+    if (source !== undefined) this.#checkTokens(source);
+    return this.#exclusive(signal, async () => {
+      const encoded = encoder === undefined || source === undefined ? undefined : await encode(encoder, source, signal);
+      return this.#add({ block: emptyBlock(this.#next.caches, 1), row: 0, length: 0, removed: 0, source: encoded });
+    });
+  }
+
+  async decode(steps: readonly DecodeStep[], { signal }: DecodeOptions = {}): Promise<readonly Float32Array[]> {
+    const named = new Set(steps.map(({ sequence }) => sequence));
+    if (named.size < steps.length) throw new InferyardError("INPUT_INVALID", "a sequence is named twice in one call");
+    for (const { tokens } of steps) this.#checkTokens(tokens);
+    return this.#exclusive(signal, async () => {
+      const all = steps.map((step) => this.#progress(step));
+      for (let open = all; open.length > 0; open = all.filter(({ step, done }) => done < step.tokens.length)) {
+        for (const group of await this.#groups(open, signal)) {
+          await this.#run(group, signal);
+          await yieldToEventLoop();
+          throwIfAborted(signal);
+        }
+      }
+      for (const { step, sequence } of all) if (this.#sequences.has(step.sequence)) this.#sequences.set(step.sequence, sequence);
+      return all.map(({ logits }) => logits);
+    });
+  }
+
+  async forkSequence(sequence: SequenceId): Promise<SequenceId> {
+    return this.#exclusive(undefined, async () => this.#add(this.#sequence(sequence)));
+  }
+
+  async truncateSequence(id: SequenceId, length: number): Promise<void> {
+    return this.#exclusive(undefined, async () => {
+      const sequence = this.#sequence(id);
+      if (!Number.isSafeInteger(length) || length < 0 || length > sequence.length) {
+        throw new InferyardError(
+          "INPUT_INVALID",
+          `the sequence holds ${sequence.length} tokens and cannot be truncated to ${length}`,
+        );
+      }
+      const { caches } = this.#next;
+      const empty = { block: emptyBlock(caches, 1), row: 0, removed: 0 };
+      const kept = length === 0 ? empty : { removed: sequence.removed + sequence.length - length };
+      this.#sequences.set(id, { ...sequence, ...kept, length });
+    });
+  }
+
+  async saveSequence(id: SequenceId): Promise<Uint8Array> {
+    return this.#exclusive(undefined, async () => {
+      const { source, ...row } = this.#sequence(id);
+      const { block, length } = row.length === 0 ? row : separateRow(this.#next.caches, row);
+      return writeSequence({ length, tensors: block.tensors, source });
+    });
+  }
+
+  async restoreSequence(bytes: Uint8Array): Promise<SequenceId> {
+    return this.#exclusive(undefined, async () => {
+      const { length, tensors, source } = readSequence(bytes, this.#next.caches, this.limits.hasEncoder);
+      return this.#add({ block: { tensors, rows: 1, positions: length }, row: 0, length, removed: 0, source });
+    });
+  }
+
+  async releaseSequence(sequence: SequenceId): Promise<void> {
+    return this.#exclusive(undefined, async () => {
+      this.#sequence(sequence);
+      this.#sequences.delete(sequence);
+    });
+  }
+
+  async evidence(): Promise<readonly string[]> {
+    const all = await Promise.all(this.#models.map((model) => model.evidence()));
+    return [...new Set(all.flat())];
+  }
+
+  dispose(): Promise<void> {
+    this.#disposal ??= this.#mutex.runExclusive(async () => {
+      this.#sequences.clear();
+      await Promise.all(this.#models.map((model) => model.dispose()));
+    });
+    return this.#disposal;
+  }
+
+  get #models(): readonly TensorModel[] {
+    const { decoder, decoderWithPast, encoder } = this.#parts;
+    return [decoder, decoderWithPast, encoder].filter((model) => model !== undefined);
+  }
+
+  #add(sequence: Sequence): SequenceId {
+    this.#created += 1;
+    this.#sequences.set(this.#created, sequence);
+    return this.#created;
+  }
+
+  #sequence(id: SequenceId): Sequence {
+    const sequence = this.#sequences.get(id);
+    if (sequence === undefined) throw new InferyardError("INPUT_INVALID", `there is no sequence ${id}`);
+    return sequence;
+  }
+
+  #checkTokens(tokens: readonly number[]): void {
+    const { vocabulary } = this.limits;
+    const invalid = tokens.find((token) => !Number.isSafeInteger(token) || token < 0 || token >= vocabulary);
+    if (invalid === undefined && tokens.length > 0) return;
+    throw new InferyardError("INPUT_INVALID", invalid === undefined ? "there are no tokens" : `${invalid} is not a token id`, {
+      remedy: `give at least one token id, each from 0 to ${vocabulary - 1}`,
+    });
+  }
+
+  #progress(step: DecodeStep): Progress {
+    const sequence = this.#sequence(step.sequence);
+    const { tokens, logits = 1 } = step;
+    const { contextLength = Number.POSITIVE_INFINITY, vocabulary } = this.limits;
+    const length = sequence.length + tokens.length;
+    if (!Number.isSafeInteger(logits) || logits < 0 || logits > tokens.length) {
+      throw new InferyardError("INPUT_INVALID", `logits of ${logits} positions of ${tokens.length} tokens were asked for`);
+    }
+    if (length > contextLength) {
+      throw new InferyardError(
+        "INPUT_TOO_LONG",
+        `the sequence would have ${length} tokens, and the model's context is ${contextLength}`,
+        {
+          remedy: "shorten the text, or ask for fewer new tokens",
+          data: { tokens: length, contextLength },
+        },
+      );
+    }
+    return { step, sequence, done: 0, logits: new Float32Array(logits * vocabulary), firstLogits: tokens.length - logits };
+  }
+
+  /** Number of tokens of the next run of a step. */
+  #runTokens({ step, sequence, done }: Progress): number {
+    const remaining = step.tokens.length - done;
+    if (sequence.length > 0) return Math.min(remaining, maxRunTokens, this.#next.maxTokens);
+    return Math.min(remaining, this.#next.maxTokens < maxRunTokens ? remaining : maxRunTokens, this.#first.maxTokens);
+  }
+
+  /** Steps that can be computed in one run: with equally many tokens and equally long sources, and caches of one length unless rows may be padded. */
+  async #groups(open: readonly Progress[], signal: AbortSignal | undefined): Promise<readonly (readonly Progress[])[]> {
+    const key = (each: Progress): string =>
+      `${this.#runTokens(each)} ${each.sequence.source?.shape[1] ?? 0} ${each.sequence.length === 0 ? "first" : "next"}`;
+    const groups = groupBy(open, key);
+    const isUneven = groups.some((group) => group.some(({ sequence }) => sequence.length !== group[0]?.sequence.length));
+    if (!isUneven || (await this.#mayPad(signal))) return groups;
+    return groups.flatMap((group) => groupBy(group, ({ sequence }) => sequence.length));
+  }
+
+  async #run(group: readonly Progress[], signal: AbortSignal | undefined): Promise<void> {
+    const count = this.#runTokens(at(group, 0));
+    const rows = group.map(({ step, sequence, done }): RunRow & CacheRow => ({
+      ...sequence,
+      tokens: step.tokens.slice(done, done + count),
+    }));
+    const { block, logits } = await this.#forward(rows, signal);
+    const [, returned = 0, vocabulary = 0] = logits.shape;
+    const values = toFloat32(logits);
+    for (const [row, each] of group.entries()) {
+      const { firstLogits, done } = each;
+      const from = Math.max(firstLogits - done, 0);
+      if (from < count) {
+        if (from < count - returned)
+          throw new InferyardError("MODEL_UNSUPPORTED", `the model returned the logits of ${returned} of ${count} positions`);
+        const start = (row + 1) * returned * vocabulary - (count - from) * vocabulary;
+        each.logits.set(values.subarray(start, (row + 1) * returned * vocabulary), (done + from - firstLogits) * vocabulary);
+      }
+      each.sequence = { block, row, length: each.sequence.length + count, removed: 0, source: each.sequence.source };
+      each.done += count;
+    }
+  }
+
+  /** Runs the decoder on rows with equally many new tokens. Returns their extended caches, and the logits [rows, tokens, vocabulary]. */
+  async #forward(
+    rows: readonly (RunRow & CacheRow)[],
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly block: CacheBlock; readonly logits: Tensor }> {
+    const { decoder, decoderWithPast = decoder } = this.#parts;
+    const { caches } = this.#next;
+    const before = gatherRows(caches, rows);
+    const isFirst = before.positions === 0;
+    const graph = isFirst ? this.#first : this.#next;
+    const computed = caches.filter(({ of, present }) => graph.outputs.has(present) && (of === "tokens" || isFirst));
+    const outputs = ["logits", ...computed.map(({ present }) => present)];
+    const results = await (isFirst ? decoder : decoderWithPast).run(runInputs(graph, before, rows), {
+      outputs,
+      ...omitUndefined({ signal }),
+    });
+    const after = computed.map(({ info, present }): [string, Tensor] => [info.name, required(results[present], present)]);
+    const positions = before.positions + at(rows, 0).tokens.length;
+    return {
+      block: { tensors: { ...before.tensors, ...Object.fromEntries(after) }, rows: rows.length, positions },
+      logits: required(results["logits"], "logits"),
+    };
+  }
+
+  /**
+   * Whether rows may be padded on the left: the model has a mask and takes positions, and obeys them. This is found out by comparing the logits of two
+   * sequences of different lengths, computed together and alone: some models count the tokens of the mask, or take the index in the cache for the position.
+   */
+  async #mayPad(signal: AbortSignal | undefined): Promise<boolean> {
+    const { mask, positions, vocabulary } = this.#next;
+    if (mask === undefined || positions === undefined || this.limits.hasEncoder) return false;
+    if (this.#isPaddable !== undefined) return this.#isPaddable;
+    const probe = [Math.floor(vocabulary / 3), Math.floor((2 * vocabulary) / 3), 1 % vocabulary];
+    const start: CacheRow = { block: emptyBlock(this.#next.caches, 1), row: 0, length: 0, removed: 0 };
+    const run = async (
+      tokens: readonly number[],
+      ...from: readonly CacheRow[]
+    ): Promise<{ row: CacheRow; logits: Float32Array }> => {
+      const { block, logits } = await this.#forward(
+        from.map((row) => ({ ...row, tokens, source: undefined })),
+        signal,
+      );
+      return {
+        row: { block, row: 0, length: at(from, 0).length + tokens.length, removed: 0 },
+        logits: toFloat32(logits)
+          .slice(0, tokens.length * vocabulary)
+          .slice(-vocabulary),
+      };
+    };
+    const { row: one } = await run(probe.slice(0, 1), start);
+    const { row: three } = await run(probe, start);
+    const { logits: alone } = await run(probe.slice(1, 2), one);
+    const { logits: together } = await run(probe.slice(1, 2), one, three);
+    const spread = alone.reduce((max, each) => Math.max(max, each)) - alone.reduce((min, each) => Math.min(min, each));
+    const difference = alone.reduce((max, each, index) => Math.max(max, Math.abs(each - (together[index] ?? Number.NaN))), 0);
+    this.#isPaddable = difference <= tolerance * spread;
+    return this.#isPaddable;
+  }
+
+  async #exclusive<Result>(signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
+    throwIfAborted(signal);
+    this.#refuseDisposed();
+    return this.#mutex.runExclusive(async () => {
+      throwIfAborted(signal);
+      this.#refuseDisposed();
+      return work();
+    });
+  }
+
+  #refuseDisposed(): void {
+    if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "the model was disposed");
+  }
+}
+
+async function encode(encoder: TensorModel, source: readonly number[], signal: AbortSignal | undefined): Promise<Tensor> {
+  const results = await encoder.run(encoderInputs(encoder.inputs, source), omitUndefined({ signal }));
+  const { last_hidden_state: states = Object.values(results)[0] } = results;
+  if (states?.shape.length === 3) return states;
+  throw new InferyardError("MODEL_UNSUPPORTED", "the encoder returns no states of [batch, tokens, hidden]");
+}
+
+/** The items in groups of equal keys, in the order in which the keys occur. */
+function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => unknown): readonly (readonly Item[])[] {
+  const groups = new Map<unknown, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return [...groups.values()];
+}

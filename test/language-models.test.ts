@@ -1,0 +1,66 @@
+/** Language models on each backend: the conformance suite, with answers of transformers. */
+import { readFileSync } from "node:fs";
+import type { Backend, LanguageModelFiles } from "inferyard/backend";
+import { onnx } from "inferyard/backends/onnx";
+import { wasm } from "inferyard/backends/wasm";
+import { type LanguageSample, languageCases } from "inferyard/testing";
+import { describe, expect, it } from "vitest";
+import { needsData, sharedData } from "./shared-data.ts";
+
+const cpu = { type: "cpu", index: 0 };
+const backends: Readonly<Record<string, () => Backend>> = { onnx, wasm };
+const models: Readonly<Record<string, Omit<LanguageModelFiles, "format" | "bytes" | "config">>> = {
+  "tiny-random-gpt2": { path: "onnx/model.onnx" },
+  "tiny-random-llama": { path: "onnx/model.onnx" },
+  "tiny-random-qwen2": { path: "onnx/model.onnx" },
+  "tiny-random-gemma": { path: "onnx/model.onnx" },
+  "tiny-random-t5": { path: "onnx/decoder_model_merged.onnx", encoder: "onnx/encoder_model.onnx" },
+  "tiny-random-t5 as two files": {
+    path: "onnx/decoder_model.onnx",
+    decoderWithPast: "onnx/decoder_with_past_model.onnx",
+    encoder: "onnx/encoder_model.onnx",
+  },
+  "tiny-random-bart": { path: "onnx/decoder_model_merged.onnx", encoder: "onnx/encoder_model.onnx" },
+};
+
+interface Item {
+  readonly input_ids: readonly number[];
+  readonly generated_ids: readonly number[];
+  readonly decoder_start_token_id?: number;
+  readonly prompt_logits?: { readonly data: string };
+  readonly first_step_logits?: { readonly data: string };
+}
+
+for (const [backend, create] of Object.entries(backends)) {
+  for (const [name, files] of Object.entries(models)) {
+    const folder = `${sharedData}${name.split(" ")[0]}/`;
+    const [skip, title] = needsData(`${name} on ${backend}`);
+    describe.skipIf(skip)(title, () => {
+      const subject = skip ? undefined : { create, device: cpu, model: filesOf(folder, files), samples: samplesOf(folder) };
+      for (const { name: promise, run } of subject === undefined ? [] : languageCases(subject))
+        it(promise, async () => expect(await run()).toBeUndefined());
+    });
+  }
+}
+
+function filesOf(
+  folder: string,
+  { path, ...beside }: Omit<LanguageModelFiles, "format" | "bytes" | "config">,
+): LanguageModelFiles {
+  const config = JSON.parse(readFileSync(`${folder}config.json`, "utf8")) as Record<string, unknown>;
+  const others = Object.fromEntries(Object.entries(beside).map(([role, file]) => [role, `${folder}${file}`]));
+  return { format: "onnx", bytes: 1, config, path: `${folder}${path}`, ...others };
+}
+
+function samplesOf(folder: string): readonly LanguageSample[] {
+  const { items } = JSON.parse(readFileSync(`${folder}goldens.json`, "utf8")) as { items: readonly Item[] };
+  return items.map(({ input_ids, generated_ids, decoder_start_token_id: start, prompt_logits, first_step_logits }) => {
+    const data = Buffer.from((first_step_logits ?? prompt_logits)?.data ?? "", "base64");
+    const all = Float32Array.from({ length: data.length / 4 }, (_, index) => data.readFloatLE(index * 4));
+    const positions = first_step_logits === undefined ? input_ids.length : 1;
+    const logits = all.slice(-all.length / positions);
+    return start === undefined
+      ? { prompt: input_ids, continuation: generated_ids, logits }
+      : { source: input_ids, prompt: [start], continuation: generated_ids, logits };
+  });
+}
