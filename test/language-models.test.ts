@@ -2,13 +2,14 @@
 import { readFileSync } from "node:fs";
 import type { Backend, LanguageModelFiles } from "inferyard/backend";
 import { onnx } from "inferyard/backends/onnx";
+import { native } from "inferyard/backends/native";
 import { wasm } from "inferyard/backends/wasm";
 import { type LanguageSample, languageCases } from "inferyard/testing";
 import { describe, expect, it } from "vitest";
 import { needsData, sharedData } from "./shared-data.ts";
 
 const cpu = { type: "cpu", index: 0 };
-const backends: Readonly<Record<string, () => Backend>> = { onnx, wasm };
+const backends: Readonly<Record<string, () => Backend>> = { onnx, wasm, native };
 const models: Readonly<Record<string, Omit<LanguageModelFiles, "format" | "bytes" | "config">>> = {
   "tiny-random-gpt2": { path: "onnx/model.onnx" },
   "tiny-random-llama": { path: "onnx/model.onnx" },
