@@ -477,23 +477,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/rerank": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Rank documents by relevance, as Cohere's API v1 and Jina's API */
-        post: operations["post_v1_rerank"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v2/embed": {
         parameters: {
             query?: never;
@@ -511,6 +494,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/rerank": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rank documents by relevance, as the APIs of Cohere (v1), Jina and Voyage */
+        post: operations["post_v1_rerank"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/rerank": {
         parameters: {
             query?: never;
@@ -522,6 +522,57 @@ export interface paths {
         put?: never;
         /** Rank documents by relevance, as Cohere's API v2 */
         post: operations["post_v2_rerank"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reranking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rank documents by relevance, as Mixedbread and llama.cpp */
+        post: operations["post_v1_reranking"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reranking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rank documents by relevance, as llama.cpp */
+        post: operations["post_reranking"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ranking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rank passages by relevance, as NVIDIA NIM */
+        post: operations["post_v1_ranking"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1166,7 +1217,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Rank texts by relevance to a query, as text-embeddings-inference */
+        /** Rank texts by relevance, as text-embeddings-inference (texts) or as Cohere, Jina, vLLM and Infinity (documents) */
         post: operations["post_rerank"];
         delete?: never;
         options?: never;
@@ -1970,11 +2021,11 @@ export interface components {
             priority?: number;
         };
         RerankResponse: {
-            id: string;
+            id?: string;
             model: string;
             /** @enum {string} */
             object: "list";
-            results: {
+            results?: {
                 /** @description Index of the document in the request */
                 index: number;
                 relevance_score: number;
@@ -1984,7 +2035,21 @@ export interface components {
                     [key: string]: unknown;
                 };
             }[];
-            meta: {
+            /** @description Instead of `results`, for requests of Voyage and Mixedbread */
+            data?: {
+                index: number;
+                relevance_score?: number;
+                score?: number;
+                document?: string;
+                input?: string | ({
+                    text: string;
+                } & {
+                    [key: string]: unknown;
+                });
+                /** @enum {string} */
+                object?: "rank_result";
+            }[];
+            meta?: {
                 api_version: {
                     version: string;
                 };
@@ -1998,6 +2063,8 @@ export interface components {
                 total_tokens: number;
                 prompt_tokens: number;
             };
+            top_k?: number;
+            return_input?: boolean;
         };
         RerankRequest: {
             /**
@@ -2008,25 +2075,95 @@ export interface components {
             /** @example a pet */
             query: string;
             /**
-             * @description Texts, or objects with `text` or the fields of `rank_fields`
+             * @description Texts, or objects with `text` or the fields of `rank_fields`; either these or `input`
              * @example [
              *       "a car",
              *       "a cat"
              *     ]
              */
-            documents: (string | {
+            documents?: (string | ({
+                text?: string;
+            } & {
                 [key: string]: unknown;
-            })[];
+            }))[];
+            /** @description The documents, as Mixedbread names them */
+            input?: (string | ({
+                text?: string;
+            } & {
+                [key: string]: unknown;
+            }))[];
             /** @description Maximum number of results. Default: all */
             top_n?: number;
-            /** @description Whether results contain their documents. Default: true on /v1/rerank, as with Jina; false on /v2/rerank */
+            /** @description The same, as Voyage and Mixedbread name it */
+            top_k?: number;
+            /** @description Whether results contain their documents. Default: true on /v1/rerank, as with Jina; false elsewhere, and for requests of Voyage */
             return_documents?: boolean;
+            /** @description The same, as Mixedbread names it. Default: false */
+            return_input?: boolean;
             /** @description Fields of objects to read. Default: text */
             rank_fields?: string[];
             /** @description Maximum tokens of a document; longer ones are truncated */
             max_tokens_per_doc?: number;
+            /** @description Voyage: whether longer texts are truncated; otherwise they are refused. Marks the request as one of Voyage's clients */
+            truncation?: boolean;
+            /** @description Infinity: return the model's raw output, without an activation function. Default: false */
+            raw_scores?: boolean;
+            /**
+             * @description Mixedbread: not built
+             * @enum {boolean}
+             */
+            rewrite_query?: false;
+            /**
+             * @description Jina: not built
+             * @enum {boolean}
+             */
+            return_embeddings?: false;
             /** @description Accepted and ignored: see x-inferyard-priority */
             priority?: number;
+        };
+        RankingResponse: {
+            /** @description Best first */
+            rankings: {
+                index: number;
+                logit: number;
+            }[];
+            usage: {
+                prompt_tokens: number;
+                total_tokens: number;
+            };
+        };
+        RankingRequest: {
+            /**
+             * @description Name of a model. Default: the server's default model
+             * @example builtin
+             */
+            model?: string;
+            /**
+             * @example {
+             *       "text": "a pet"
+             *     }
+             */
+            query: {
+                text: string;
+            };
+            /**
+             * @example [
+             *       {
+             *         "text": "a car"
+             *       },
+             *       {
+             *         "text": "a cat"
+             *       }
+             *     ]
+             */
+            passages: {
+                text: string;
+            }[];
+            /**
+             * @description Longer texts: END keeps their beginning, NONE refuses them; START is not built. Default: NONE
+             * @enum {string}
+             */
+            truncate?: "NONE" | "START" | "END";
         };
         ServerMetadata: {
             name: string;
@@ -2314,9 +2451,12 @@ export interface components {
             object: "list";
             data: {
                 /** @enum {string} */
-                object: "embedding";
+                object: "embedding" | "embedding_dict";
                 index: number;
-                embedding: number[] | string;
+                /** @description The vector; an object by format if the request names several in a list */
+                embedding: number[] | string | {
+                    [key: string]: unknown;
+                };
             }[];
             model: string;
             /** @description Number of tokens read, special tokens included */
@@ -2332,24 +2472,58 @@ export interface components {
              */
             model?: string;
             /**
-             * @description A text, a list of texts, or either as token ids: with the special tokens of the model's own tokenizer around them, or as the server's setting tokenIds says
+             * @description A text, a list of texts or of objects with `text`, or texts as token ids: with the special tokens of the model's own tokenizer around them, or as the server's setting tokenIds says
              * @example hello
              */
-            input: string | string[] | number[] | number[][];
+            input: string | string[] | number[] | number[][] | {
+                text: string;
+            }[];
+            /** @description `base64`: little-endian 32-bit floats, or with output_dtype the bytes of that type. Mixedbread: also the types of output_dtype, and several in a list. Default: float */
+            encoding_format?: ("float" | "int8" | "uint8" | "binary" | "ubinary" | "base64") | ("float" | "int8" | "uint8" | "binary" | "ubinary" | "base64")[];
             /**
-             * @description `base64`: little-endian 32-bit floats. Default: float
+             * @description Voyage: type of the numbers. int8: 127 times the unit vector, rounded; uint8: the same plus 128; ubinary: one bit for each dimension, 1 for positive numbers, eight in a byte; binary: the same minus 128. Default: float
              * @enum {string}
              */
-            encoding_format?: "float" | "base64";
+            output_dtype?: "float" | "int8" | "uint8" | "binary" | "ubinary";
+            /** @description Jina: as encoding_format */
+            embedding_type?: ("float" | "int8" | "uint8" | "binary" | "ubinary" | "base64") | ("float" | "int8" | "uint8" | "binary" | "ubinary" | "base64")[];
             /** @description Number of leading dimensions to keep */
             dimensions?: number;
-            /** @description Accepted and ignored */
-            user?: string;
+            /** @description The same, as Voyage names it */
+            output_dimension?: number;
             /**
-             * @description Extension: what to do with texts longer than the model reads. Default: error, as with OpenAI
+             * @description Voyage, NVIDIA, Cohere: what the texts are for; selects the model's prompt of that use. Without effect on models without such prompts
              * @enum {string}
              */
-            truncate?: "cut" | "error" | "windows";
+            input_type?: "search_document" | "search_query" | "classification" | "clustering" | "image" | "query" | "document" | "passage" | "retrieval.query" | "retrieval.passage" | "code.query" | "code.passage" | "separation" | "text-matching";
+            /**
+             * @description The same, as Jina names it
+             * @enum {string}
+             */
+            task?: "search_document" | "search_query" | "classification" | "clustering" | "image" | "query" | "document" | "passage" | "retrieval.query" | "retrieval.passage" | "code.query" | "code.passage" | "separation" | "text-matching";
+            /** @description Mixedbread, Jina: whether vectors are scaled to unit length. Default: what the model's files state */
+            normalized?: boolean;
+            /** @description Accepted and ignored */
+            user?: string;
+            /** @description Voyage: whether longer texts are truncated; otherwise they are refused */
+            truncation?: boolean;
+            /** @description What to do with texts longer than the model reads: cut (END, true) keeps their beginning, error (NONE, false) refuses them, windows embeds all parts; START is not built. Default: error, as with OpenAI */
+            truncate?: ("cut" | "error" | "windows" | "NONE" | "START" | "END") | boolean;
+            /**
+             * @description NVIDIA: only texts are built
+             * @enum {string}
+             */
+            modality?: "text";
+            /**
+             * @description Jina: not built; /api/chunk has late chunks
+             * @enum {boolean}
+             */
+            late_chunking?: false;
+            /**
+             * @description Jina: not built here; see /api/embed/outputs
+             * @enum {boolean}
+             */
+            return_multivector?: false;
         };
         TeiError: {
             error: string;
@@ -5046,129 +5220,6 @@ export interface operations {
             };
         };
     };
-    post_v1_rerank: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RerankRequest"];
-            };
-        };
-        responses: {
-            /** @description Results, best first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RerankResponse"];
-                };
-            };
-            /** @description The request is invalid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description A valid API key is required */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description The client may not do this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description There is no such model */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description The request exceeds a limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description The media type, encoding or charset of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description The model does not support this */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description Internal error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description The request timed out */
-            504: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-        };
-    };
     post_v2_embed: {
         parameters: {
             query?: never;
@@ -5292,6 +5343,129 @@ export interface operations {
             };
         };
     };
+    post_v1_rerank: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RerankRequest"];
+            };
+        };
+        responses: {
+            /** @description Rank documents by relevance, as the APIs of Cohere (v1), Jina and Voyage */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RerankResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+        };
+    };
     post_v2_rerank: {
         parameters: {
             query?: never;
@@ -5305,13 +5479,382 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Results, best first */
+            /** @description Rank documents by relevance, as Cohere's API v2 */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RerankResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+        };
+    };
+    post_v1_reranking: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RerankRequest"];
+            };
+        };
+        responses: {
+            /** @description Rank documents by relevance, as Mixedbread and llama.cpp */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RerankResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+        };
+    };
+    post_reranking: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RerankRequest"];
+            };
+        };
+        responses: {
+            /** @description Rank documents by relevance, as llama.cpp */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RerankResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+        };
+    };
+    post_v1_ranking: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RankingRequest"];
+            };
+        };
+        responses: {
+            /** @description Rank passages by relevance, as NVIDIA NIM */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RankingResponse"];
                 };
             };
             /** @description The request is invalid */
@@ -9232,11 +9775,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TeiRerankRequest"];
+                "application/json": components["schemas"]["TeiRerankRequest"] | components["schemas"]["RerankRequest"];
             };
         };
         responses: {
-            /** @description Rank texts by relevance to a query, as text-embeddings-inference */
+            /** @description Rank texts by relevance, as text-embeddings-inference (texts) or as Cohere, Jina, vLLM and Infinity (documents) */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9246,7 +9789,7 @@ export interface operations {
                         index: number;
                         score: number;
                         text?: string;
-                    }[];
+                    }[] | components["schemas"]["RerankResponse"];
                 };
             };
             /** @description The input is empty */

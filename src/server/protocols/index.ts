@@ -30,7 +30,11 @@ export interface Protocol {
 export const protocols: readonly Protocol[] = [
   { paths: /^\/api\/(?:embeddings|tags|ps|show|chat)$/, routes: ollamaRoutes, handleError: handleTextError },
   { paths: /^\/api(?:\/|$)/, routes: inferyardRoutes, handleError: handleInferyardError },
-  { paths: /^\/v[12]\/(?:embed|rerank)$/, routes: cohereRoutes, handleError: handleCohereError },
+  {
+    paths: /^\/(?:v[12]\/(?:embed|rerank)|(?:v1\/)?reranking|v1\/ranking)$/,
+    routes: cohereRoutes,
+    handleError: handleCohereError,
+  },
   { paths: /^\/(?:v2(?:\/|$)|v1\/models\/.+:predict$)/, routes: kserveRoutes, handleError: handleTextError },
   { paths: /^\/(?:classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
   { paths: /^\/(?:(?:v1|openai)(?:\/|$)|embeddings$)/, routes: openAiRoutes, handleError: handleOpenAiError },
