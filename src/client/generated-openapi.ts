@@ -272,6 +272,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/fill-mask": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tokens for the mask tokens of texts */
+        post: operations["post_api_fill_mask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answers to a question, as pieces of contexts */
+        post: operations["post_api_answer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/chunk": {
         parameters: {
             query?: never;
@@ -885,6 +919,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/pipeline/{task}/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A task of Hugging Face's pipelines */
+        post: operations["post_pipeline_task_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/models/{model}/pipeline/{task}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A task of Hugging Face's pipelines */
+        post: operations["post_models_model_pipeline_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/models/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A task of Hugging Face's pipelines */
+        post: operations["post_models_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/models": {
         parameters: {
             query?: never;
@@ -1319,7 +1404,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What the default model does: as /embed, /embed_sparse, /predict or /rerank of text-embeddings-inference */
+        /** What the default model does, as text-embeddings-inference and Hugging Face's pipelines */
         post: operations["post_root"];
         delete?: never;
         options?: never;
@@ -1336,7 +1421,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What the default model does: as /embed, /embed_sparse, /predict or /rerank of text-embeddings-inference */
+        /** What the default model does, as text-embeddings-inference and Hugging Face's pipelines */
         post: operations["post_invocations"];
         delete?: never;
         options?: never;
@@ -1747,6 +1832,69 @@ export interface components {
              */
             offsets?: "utf16" | "codepoints" | "bytes";
         };
+        FillMaskResponse: {
+            model: string;
+            /** @description For each text and each of its masks, tokens, best first */
+            fills: {
+                /** @description The token as text */
+                token: string;
+                token_id: number;
+                score: number;
+                /** @description The text with the token in the place of the mask */
+                text: string;
+            }[][][];
+        };
+        FillMaskRequest: {
+            /** @description Name of a model. Default: the server's default model */
+            model?: string;
+            /** @description Texts with one or more mask tokens of the model, such as [MASK] */
+            texts: string[];
+            /** @description Number of tokens for each mask, best first. Default: 5 */
+            top_k?: number;
+            /** @description Consider only these words; scores remain probabilities over the whole vocabulary */
+            targets?: string[];
+            /**
+             * @description What to do with texts longer than the model reads. Default: cut
+             * @enum {string}
+             */
+            truncate?: "cut" | "error";
+        };
+        AnswerResponse: {
+            model: string;
+            /** @description For each context its answers, best first; an empty text is no answer */
+            answers: {
+                text: string;
+                start: number;
+                end: number;
+                score: number;
+            }[][];
+        };
+        AnswerRequest: {
+            /** @description Name of a model. Default: the server's default model */
+            model?: string;
+            /** @example Who purrs? */
+            question: string;
+            /**
+             * @description Texts in which to look for the answer
+             * @example [
+             *       "A cat purrs."
+             *     ]
+             */
+            contexts: string[];
+            /** @description Number of answers in each context, best first. Default: 1 */
+            top_k?: number;
+            /** @description Maximum length of an answer in tokens. Default: 15 */
+            max_answer_tokens?: number;
+            /** @description Include no answer, an empty text, as a candidate. Default: false */
+            no_answer?: boolean;
+            /** @description Extend answers to whole words. Default: true */
+            align_to_words?: boolean;
+            /**
+             * @description Unit of `start` and `end`. Default: utf16
+             * @enum {string}
+             */
+            offsets?: "utf16" | "codepoints" | "bytes";
+        };
         ChunkResponse: {
             model: string;
             chunks: {
@@ -2021,11 +2169,11 @@ export interface components {
             priority?: number;
         };
         RerankResponse: {
-            id?: string;
+            id: string;
             model: string;
             /** @enum {string} */
             object: "list";
-            results?: {
+            results: {
                 /** @description Index of the document in the request */
                 index: number;
                 relevance_score: number;
@@ -2035,7 +2183,7 @@ export interface components {
                     [key: string]: unknown;
                 };
             }[];
-            /** @description Instead of `results`, for requests of Voyage and Mixedbread */
+            /** @description The results once more, for requests of Voyage and Mixedbread */
             data?: {
                 index: number;
                 relevance_score?: number;
@@ -2049,7 +2197,7 @@ export interface components {
                 /** @enum {string} */
                 object?: "rank_result";
             }[];
-            meta?: {
+            meta: {
                 api_version: {
                     version: string;
                 };
@@ -2333,6 +2481,127 @@ export interface components {
             state: "READY" | "UNAVAILABLE";
             reason: string;
         }[];
+        TeiError: {
+            error: string;
+            /** @enum {string} */
+            error_type: "Unhealthy" | "Backend" | "Overloaded" | "Validation" | "Tokenizer" | "Empty";
+            /** @example INPUT_TOO_LONG */
+            code: string;
+            retryable: boolean;
+            retry_after_ms?: number;
+            loading?: components["schemas"]["LoadProgress"];
+        };
+        PipelineRequest: {
+            inputs: string | string[];
+            parameters?: {
+                top_k?: number;
+                /** @enum {string} */
+                function_to_apply?: "sigmoid" | "softmax" | "none";
+            };
+            /** @description Accepted and ignored */
+            options?: {
+                wait_for_model?: boolean;
+                use_cache?: boolean;
+                use_gpu?: boolean;
+                dont_load_model?: boolean;
+            };
+        } | {
+            inputs: string | string[];
+            parameters?: {
+                /** @enum {string} */
+                aggregation_strategy?: "none" | "simple" | "first" | "average" | "max";
+                ignore_labels?: string[];
+                stride?: number;
+            };
+            /** @description Accepted and ignored */
+            options?: {
+                wait_for_model?: boolean;
+                use_cache?: boolean;
+                use_gpu?: boolean;
+                dont_load_model?: boolean;
+            };
+        } | {
+            inputs: string | string[];
+            parameters: {
+                candidate_labels: string | string[];
+                multi_label?: boolean;
+                hypothesis_template?: string;
+            };
+            /** @description Accepted and ignored */
+            options?: {
+                wait_for_model?: boolean;
+                use_cache?: boolean;
+                use_gpu?: boolean;
+                dont_load_model?: boolean;
+            };
+        } | {
+            inputs: string | string[];
+            parameters?: {
+                top_k?: number;
+                targets?: string[];
+            };
+            /** @description Accepted and ignored */
+            options?: {
+                wait_for_model?: boolean;
+                use_cache?: boolean;
+                use_gpu?: boolean;
+                dont_load_model?: boolean;
+            };
+        } | {
+            inputs: {
+                question: string;
+                context: string;
+            };
+            parameters?: {
+                top_k?: number;
+                max_answer_len?: number;
+                doc_stride?: number;
+                handle_impossible_answer?: boolean;
+                align_to_words?: boolean;
+            };
+            /** @description Accepted and ignored */
+            options?: {
+                wait_for_model?: boolean;
+                use_cache?: boolean;
+                use_gpu?: boolean;
+                dont_load_model?: boolean;
+            };
+        } | {
+            inputs: {
+                source_sentence: string;
+                sentences: string[];
+            };
+            parameters?: Record<string, never>;
+            /** @description Accepted and ignored */
+            options?: {
+                wait_for_model?: boolean;
+                use_cache?: boolean;
+                use_gpu?: boolean;
+                dont_load_model?: boolean;
+            };
+        } | components["schemas"]["TeiEmbedRequest"];
+        TeiEmbedRequest: {
+            inputs: components["schemas"]["TeiInput"];
+            /** @description Name of a prompt of the model that is prepended to every text */
+            prompt_name?: string;
+            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts */
+            truncate?: boolean;
+            /**
+             * @description Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well
+             * @enum {string}
+             */
+            truncation_direction?: "Left" | "Right";
+            /** @description Accepted where it is empty */
+            parameters?: Record<string, never>;
+            /** @description Accepted where it is empty */
+            options?: Record<string, never>;
+            /** @description Whether to scale vectors to unit length. Default: true */
+            normalize?: boolean;
+            /** @description Number of leading dimensions to keep */
+            dimensions?: number;
+        };
+        /** @description A text or a list of texts, each a string or token ids of the model's own tokenizer */
+        TeiInput: string | number[] | (string | number[])[];
         InfinityModels: {
             /** @enum {string} */
             object: "list";
@@ -2525,38 +2794,6 @@ export interface components {
              */
             return_multivector?: false;
         };
-        TeiError: {
-            error: string;
-            /** @enum {string} */
-            error_type: "Unhealthy" | "Backend" | "Overloaded" | "Validation" | "Tokenizer" | "Empty";
-            /** @example INPUT_TOO_LONG */
-            code: string;
-            retryable: boolean;
-            retry_after_ms?: number;
-            loading?: components["schemas"]["LoadProgress"];
-        };
-        TeiEmbedRequest: {
-            inputs: components["schemas"]["TeiInput"];
-            /** @description Name of a prompt of the model that is prepended to every text */
-            prompt_name?: string;
-            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts */
-            truncate?: boolean;
-            /**
-             * @description Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well
-             * @enum {string}
-             */
-            truncation_direction?: "Left" | "Right";
-            /** @description Accepted where it is empty */
-            parameters?: Record<string, never>;
-            /** @description Accepted where it is empty */
-            options?: Record<string, never>;
-            /** @description Whether to scale vectors to unit length. Default: true */
-            normalize?: boolean;
-            /** @description Number of leading dimensions to keep */
-            dimensions?: number;
-        };
-        /** @description A text or a list of texts, each a string or token ids of the model's own tokenizer */
-        TeiInput: string | number[] | (string | number[])[];
         TeiEmbedAllRequest: {
             inputs: components["schemas"]["TeiInput"];
             /** @description Name of a prompt of the model that is prepended to every text */
@@ -3918,6 +4155,252 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RecognizeResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    post_api_fill_mask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FillMaskRequest"];
+            };
+        };
+        responses: {
+            /** @description Tokens for the mask tokens of texts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FillMaskResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    post_api_answer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerRequest"];
+            };
+        };
+        responses: {
+            /** @description Answers to a question, as pieces of contexts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnswerResponse"];
                 };
             };
             /** @description The request is invalid */
@@ -7801,6 +8284,410 @@ export interface operations {
             };
         };
     };
+    post_pipeline_task_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task: string;
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineRequest"];
+            };
+        };
+        responses: {
+            /** @description A task of Hugging Face's pipelines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The input is empty */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request exceeds a limit, or a text is longer than the model reads */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The model does not support this, or failed */
+            424: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+        };
+    };
+    post_models_model_pipeline_task: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                model: string;
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineRequest"];
+            };
+        };
+        responses: {
+            /** @description A task of Hugging Face's pipelines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The input is empty */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request exceeds a limit, or a text is longer than the model reads */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The model does not support this, or failed */
+            424: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+        };
+    };
+    post_models_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineRequest"];
+            };
+        };
+        responses: {
+            /** @description A task of Hugging Face's pipelines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The input is empty */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request exceeds a limit, or a text is longer than the model reads */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The model does not support this, or failed */
+            424: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+        };
+    };
     get_models: {
         parameters: {
             query?: never;
@@ -10573,17 +11460,107 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TeiEmbedRequest"] | components["schemas"]["TeiPredictRequest"] | components["schemas"]["TeiRerankRequest"];
+                "application/json": components["schemas"]["TeiEmbedRequest"] | components["schemas"]["TeiPredictRequest"] | components["schemas"]["TeiRerankRequest"] | {
+                    inputs: string | string[];
+                    parameters?: {
+                        top_k?: number;
+                        /** @enum {string} */
+                        function_to_apply?: "sigmoid" | "softmax" | "none";
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: string | string[];
+                    parameters?: {
+                        /** @enum {string} */
+                        aggregation_strategy?: "none" | "simple" | "first" | "average" | "max";
+                        ignore_labels?: string[];
+                        stride?: number;
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: string | string[];
+                    parameters: {
+                        candidate_labels: string | string[];
+                        multi_label?: boolean;
+                        hypothesis_template?: string;
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: string | string[];
+                    parameters?: {
+                        top_k?: number;
+                        targets?: string[];
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: {
+                        question: string;
+                        context: string;
+                    };
+                    parameters?: {
+                        top_k?: number;
+                        max_answer_len?: number;
+                        doc_stride?: number;
+                        handle_impossible_answer?: boolean;
+                        align_to_words?: boolean;
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: {
+                        source_sentence: string;
+                        sentences: string[];
+                    };
+                    parameters?: Record<string, never>;
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                };
             };
         };
         responses: {
-            /** @description What the default model does: as /embed, /embed_sparse, /predict or /rerank of text-embeddings-inference */
+            /** @description What the default model does, as text-embeddings-inference and Hugging Face's pipelines */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown[];
+                    "application/json": unknown[] | {
+                        [key: string]: unknown;
+                    };
                 };
             };
             /** @description The input is empty */
@@ -10705,17 +11682,107 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TeiEmbedRequest"] | components["schemas"]["TeiPredictRequest"] | components["schemas"]["TeiRerankRequest"];
+                "application/json": components["schemas"]["TeiEmbedRequest"] | components["schemas"]["TeiPredictRequest"] | components["schemas"]["TeiRerankRequest"] | {
+                    inputs: string | string[];
+                    parameters?: {
+                        top_k?: number;
+                        /** @enum {string} */
+                        function_to_apply?: "sigmoid" | "softmax" | "none";
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: string | string[];
+                    parameters?: {
+                        /** @enum {string} */
+                        aggregation_strategy?: "none" | "simple" | "first" | "average" | "max";
+                        ignore_labels?: string[];
+                        stride?: number;
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: string | string[];
+                    parameters: {
+                        candidate_labels: string | string[];
+                        multi_label?: boolean;
+                        hypothesis_template?: string;
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: string | string[];
+                    parameters?: {
+                        top_k?: number;
+                        targets?: string[];
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: {
+                        question: string;
+                        context: string;
+                    };
+                    parameters?: {
+                        top_k?: number;
+                        max_answer_len?: number;
+                        doc_stride?: number;
+                        handle_impossible_answer?: boolean;
+                        align_to_words?: boolean;
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: {
+                        source_sentence: string;
+                        sentences: string[];
+                    };
+                    parameters?: Record<string, never>;
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                };
             };
         };
         responses: {
-            /** @description What the default model does: as /embed, /embed_sparse, /predict or /rerank of text-embeddings-inference */
+            /** @description What the default model does, as text-embeddings-inference and Hugging Face's pipelines */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown[];
+                    "application/json": unknown[] | {
+                        [key: string]: unknown;
+                    };
                 };
             };
             /** @description The input is empty */

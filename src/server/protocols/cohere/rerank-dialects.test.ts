@@ -44,7 +44,7 @@ describe("the fields of a request say which response it gets", () => {
   it("truncation: data, as Voyage's clients read it", async () => {
     const { body } = await post("/v1/rerank", { query, documents, model: "builtin", top_k: 2, truncation: true });
     const { results } = await runtime.rerank(query, documents, { topN: 2 });
-    expect(body).toEqual({
+    expect(body).toMatchObject({
       object: "list",
       model: "builtin",
       data: results.map(({ index, score }) => ({ index, relevance_score: score })),

@@ -27,40 +27,62 @@ const usage = z
   .openapi({ description: "Number of tokens read: queries, documents and special tokens" });
 const returned = z.union([z.string(), z.looseObject({ text: z.string() })]);
 
-/** Schema of the response: `results` for Cohere and Jina, `data` for Voyage and Mixedbread. */
-export const rerankResponse: z.ZodType<object> = z
+const datum = z.object({
+  index: z.int(),
+  relevance_score: z.number().optional(),
+  score: z.number().optional(),
+  document: z.string().optional(),
+  input: returned.optional(),
+  object: z.literal("rank_result").optional(),
+});
+
+interface RankedDatum {
+  readonly index: number;
+  readonly relevance_score?: number | undefined;
+  readonly score?: number | undefined;
+  readonly document?: string | undefined;
+  readonly input?: string | (Readonly<Record<string, unknown>> & { readonly text?: unknown }) | undefined;
+  readonly object?: "rank_result" | undefined;
+}
+
+/** A response: `results` for Cohere and Jina, also `data` for Voyage and Mixedbread. */
+export interface RerankResponse {
+  readonly id: string;
+  readonly model: string;
+  readonly object: "list";
+  readonly results: readonly {
+    readonly index: number;
+    readonly relevance_score: number;
+    readonly document?: { readonly text: string };
+  }[];
+  readonly data?: readonly RankedDatum[];
+  readonly meta: {
+    readonly api_version: { readonly version: string };
+    readonly tokens: { readonly input_tokens: number; readonly output_tokens: number };
+  };
+  readonly usage: { readonly total_tokens: number; readonly prompt_tokens: number };
+  readonly top_k?: number;
+  readonly return_input?: boolean;
+}
+
+/** Schema of the response. */
+export const rerankResponse: z.ZodType = z
   .object({
-    id: z.string().optional(),
+    id: z.string(),
     model: z.string(),
     object: z.literal("list"),
-    results: z
-      .array(
-        z.object({
-          index: z.int().openapi({ description: "Index of the document in the request" }),
-          relevance_score: z.number(),
-          document: z.looseObject({ text: z.string() }).optional(),
-        }),
-      )
-      .optional(),
-    data: z
-      .array(
-        z.object({
-          index: z.int(),
-          relevance_score: z.number().optional(),
-          score: z.number().optional(),
-          document: z.string().optional(),
-          input: returned.optional(),
-          object: z.literal("rank_result").optional(),
-        }),
-      )
-      .optional()
-      .openapi({ description: "Instead of `results`, for requests of Voyage and Mixedbread" }),
-    meta: z
-      .object({
-        api_version: z.object({ version: z.string() }),
-        tokens: z.object({ input_tokens: z.int(), output_tokens: z.int() }),
-      })
-      .optional(),
+    results: z.array(
+      z.object({
+        index: z.int().openapi({ description: "Index of the document in the request" }),
+        relevance_score: z.number(),
+        document: z.looseObject({ text: z.string() }).optional(),
+      }),
+    ),
+    data: z.array(datum).optional().openapi({ description: "The results once more, for requests of Voyage and Mixedbread" }),
+    meta: z.object({
+      api_version: z.object({ version: z.string() }),
+      tokens: z.object({ input_tokens: z.int(), output_tokens: z.int() }),
+    }),
     usage,
     top_k: z.int().optional(),
     return_input: z.boolean().optional(),
@@ -69,42 +91,42 @@ export const rerankResponse: z.ZodType<object> = z
 
 /**
  * The response that the request's client reads. `results` is common to Cohere and Jina, `meta` is read by Cohere's clients, `model` and `usage` by
- * Jina's.
+ * Jina's, `data` by Voyage's and Mixedbread's.
  */
-export function responseBody(request: RerankRequest, outcome: RerankOutcome): object {
+export function responseBody(request: RerankRequest, outcome: RerankOutcome): RerankResponse {
   const { id, model, version, ranked, documents, texts, tokens } = outcome;
-  const list = { model, object: "list" as const, usage: { total_tokens: tokens, prompt_tokens: tokens } };
-  switch (dialectOf(request)) {
-    case "voyage": {
-      const withDocuments = request.return_documents ?? false;
-      const data = ranked.map(({ index, score }) => ({
-        index,
-        relevance_score: score,
-        ...(withDocuments ? { document: texts[index] } : {}),
-      }));
-      return { ...list, data };
-    }
-    case "mixedbread": {
-      const withInput = request.return_input ?? request.return_documents ?? false;
-      const data = ranked.map(({ index, score }) => ({
-        object: "rank_result" as const,
-        index,
-        score,
-        ...(withInput ? { input: documents[index] } : {}),
-      }));
-      return { ...list, data, top_k: ranked.length, return_input: withInput };
-    }
-    case "cohere": {
-      const withDocuments = request.return_documents ?? version === "1";
-      const results = ranked.map(({ index, score }) => ({
-        index,
-        relevance_score: score,
-        ...(withDocuments ? { document: documentBody(documents[index], texts[index]) } : {}),
-      }));
-      const meta = { api_version: { version }, tokens: { input_tokens: tokens, output_tokens: 0 } };
-      return { id, ...list, results, meta };
-    }
-  }
+  const dialect = dialectOf(request);
+  const isReturned = request.return_documents ?? request.return_input ?? (dialect === "cohere" && version === "1");
+  const results = ranked.map(({ index, score }) => ({
+    index,
+    relevance_score: score,
+    ...(isReturned && dialect === "cohere" ? { document: documentBody(documents[index], texts[index]) } : {}),
+  }));
+  return {
+    id,
+    model,
+    object: "list",
+    results,
+    meta: { api_version: { version }, tokens: { input_tokens: tokens, output_tokens: 0 } },
+    usage: { total_tokens: tokens, prompt_tokens: tokens },
+    ...(dialect === "voyage" ? { data: voyageData(outcome, isReturned) } : {}),
+    ...(dialect === "mixedbread"
+      ? { data: mixedbreadData(outcome, isReturned), top_k: ranked.length, return_input: isReturned }
+      : {}),
+  };
+}
+
+function voyageData({ ranked, texts }: RerankOutcome, isReturned: boolean): RankedDatum[] {
+  return ranked.map(({ index, score }) => ({ index, relevance_score: score, ...(isReturned ? { document: texts[index] } : {}) }));
+}
+
+function mixedbreadData({ ranked, documents }: RerankOutcome, isReturned: boolean): RankedDatum[] {
+  return ranked.map(({ index, score }) => ({
+    object: "rank_result",
+    index,
+    score,
+    ...(isReturned ? { input: documents[index] } : {}),
+  }));
 }
 
 /** The document as it was sent, with the text that was ranked where it has no field `text`, since clients expect one. */

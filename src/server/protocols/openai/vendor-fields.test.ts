@@ -35,7 +35,7 @@ const vectorsOf = async (fields: object): Promise<readonly unknown[]> =>
 const codesOf = (vector: Float32Array, offset: number): number[] => [...vector].map((value) => Math.round(value * 127) + offset);
 const bitsOf = (vector: Float32Array): number[] =>
   Array.from({ length: vector.length / 8 }, (_, byte) =>
-    [...vector.slice(byte * 8, byte * 8 + 8)].reduce((bits, value) => bits * 2 + (value > 0 ? 1 : 0), 0),
+    vector.slice(byte * 8, byte * 8 + 8).reduce((bits, value) => bits * 2 + (value > 0 ? 1 : 0), 0),
   );
 
 describe("fields that are obeyed", () => {
