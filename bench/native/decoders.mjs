@@ -13,15 +13,16 @@ export const decoders = {
       const engine = new EngineModel(onnxSource(model), {
         features: detectWasmFeatures(enableRelaxedSimd),
         threads,
-        spawn: spawnThread,
+        spawnThread,
       });
       const inputs = model.graph.inputs.map(({ name, type }) => ({ name, dataType: type.dataType, shape: type.shape }));
-      const session = await engine.decode(inputs, { capacity: work.capacity });
-      await session.prefill(work.prompt);
+      const sequences = await engine.sequences(inputs, { maxTokens: work.capacity });
+      const sequence = await sequences.create();
+      await sequences.decode([{ sequence, tokens: work.prompt, logits: 1 }]);
       return async () => {
-        await session.truncate(work.prompt.length);
+        await sequences.truncate(sequence, work.prompt.length);
         let logits;
-        for (const token of work.tokens) logits = await session.next(token);
+        for (const token of work.tokens) [logits] = await sequences.decode([{ sequence, tokens: [token], logits: 1 }]);
         return { logits: { data: logits } };
       };
     };

@@ -7,6 +7,7 @@ export { detectWasmFeatures } from "./codegen/wasm/index.ts";
 export { checkOperators } from "./onnx/check-operators.ts";
 export { optimizedGraphText } from "./passes/optimized-graph-text.ts";
 export { EngineModel } from "./execute/engine-model.ts";
+export type { Sequences } from "./execute/decode/sequences.ts";
 export type { RunLimits } from "./execute/segments/model-run.ts";
 export { KernelChecks } from "./execute/kernel-checks/kernel-checks.ts";
 export type { EngineReplica, SharedEngineState } from "./execute/engine-replicas.ts";

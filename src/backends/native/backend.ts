@@ -1,10 +1,22 @@
 /** The backend `native`: Inferyard's own engine behind the backend contract. */
 import { InferyardError, messageOf, throwIfAborted } from "../../backend.ts";
-import type { Availability, Capabilities, Device, DeviceAvailability, Library, ModelFiles, ProbeOptions } from "../../backend.ts";
+import type {
+  Availability,
+  Capabilities,
+  Device,
+  DeviceAvailability,
+  LanguageModel,
+  LanguageModelFiles,
+  Library,
+  LoadOptions,
+  ModelFiles,
+  ProbeOptions,
+} from "../../backend.ts";
 import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
 import { architectureNames } from "../../engine/transformers/architecture-names.ts";
 import type { NativeState } from "./check-generated-code.ts";
 import type { NativeLoadOptions } from "./create-engine.ts";
+import type { CreateModel } from "./graph-model.ts";
 import { selfTest } from "./self-test.ts";
 import { StaticModel } from "./static-model.ts";
 import type { ReplicaBackend, ReplicaModel } from "../../replicas.ts";
@@ -15,6 +27,7 @@ const cpu: Device = { type: "cpu", index: 0 };
 const library: Library = { name: "inferyard", version };
 const onCpu: Capabilities = {
   formats: { safetensors: ["StaticModel", ...architectureNames], onnx: "any" },
+  languageFormats: { safetensors: architectureNames.filter((name) => /(?:ForCausalLM|LMHeadModel)$/.test(name)), onnx: "any" },
   precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
   // Met as upper bounds: static embeddings use one thread and have no graph, and all nodes run on the CPU. Not memoryPattern and memoryArena: the
   // memory of a run is always planned in advance, and is kept between runs.
@@ -37,6 +50,7 @@ export function native(): ReplicaBackend {
     probe: (options) => probe(options, state),
     capabilities: (device) => (isCpu(device) ? onCpu : elsewhere),
     load: (model, device, options) => load(model, device, options, state),
+    loadLanguage: (model, device, options) => loadLanguage(model, device, options, state),
     loadReplica: (model, device, options, replica) => load(model, device, { ...options, replica }, state),
   };
 }
@@ -64,14 +78,10 @@ async function probeCpu(run: boolean, state: NativeState): Promise<DeviceAvailab
 }
 
 async function load(model: ModelFiles, device: Device, options: NativeLoadOptions, state: NativeState): Promise<ReplicaModel> {
-  if (!isCpu(device)) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `native computes on cpu only, not on ${device.type}:${device.index}`, {
-      remedy: "ask for native:cpu",
-    });
-  }
-  if (model.format === "onnx") {
-    const { loadOnnx } = await import("./load-onnx.ts"); // imported on demand: the engine is large, and static embeddings do not need it
-    return await loadOnnx(model, options, state);
+  requireCpu(device);
+  if (isGraph(model)) {
+    const { GraphModel } = await import("./graph-model.ts");
+    return await loadGraph(model, options, state, (parts) => new GraphModel(parts));
   }
   if (model.format !== "safetensors") {
     throw new InferyardError(
@@ -79,12 +89,57 @@ async function load(model: ModelFiles, device: Device, options: NativeLoadOption
       `native loads ONNX graphs, static embeddings and transformers, and ${model.path} is ${model.format}`,
     );
   }
-  if (architectureNames.includes(model.architecture ?? "")) {
-    const { loadTransformer } = await import("./load-transformer.ts");
-    return await loadTransformer(model, options, state);
-  }
   const embeddings = await loadStaticEmbeddings(model, options.signal);
   return new StaticModel(embeddings, library, options.maxRunMemory);
+}
+
+/**
+ * Loads a language model. Decoders keep their caches in the engine. Models with an encoder pass them through the inputs and outputs of their graphs, which
+ * are compiled for each number of tokens.
+ */
+async function loadLanguage(
+  model: LanguageModelFiles,
+  device: Device,
+  options: LoadOptions,
+  state: NativeState,
+): Promise<LanguageModel> {
+  requireCpu(device);
+  const { contextLengthOf, loadLanguageModel } = await import("../sequences/load-language-model.ts");
+  if (model.encoder !== undefined) return await loadLanguageModel(model, (part) => load(part, device, options, state));
+  if (!isGraph(model))
+    throw new InferyardError("MODEL_UNSUPPORTED", `native does not decode tokens with ${model.architecture ?? model.format}`);
+  const { NativeLanguageModel } = await import("./language-model.ts");
+  const contextLength = contextLengthOf(model.config);
+  return await loadGraph(model, { ...options, isUnprepared: true }, state, (parts) =>
+    NativeLanguageModel.create(parts, contextLength, options.signal),
+  );
+}
+
+/** Whether the engine computes the model: not static embeddings, nor a format that it does not read. */
+function isGraph({ format, architecture = "" }: ModelFiles): boolean {
+  return format === "onnx" || (format === "safetensors" && architectureNames.includes(architecture));
+}
+
+/** Loads a model on the engine, which is imported on demand: it is large, and static embeddings do not need it. */
+async function loadGraph<Model>(
+  model: ModelFiles,
+  options: NativeLoadOptions,
+  state: NativeState,
+  create: CreateModel<Model>,
+): Promise<Model> {
+  if (model.format === "onnx") {
+    const { loadOnnx } = await import("./load-onnx.ts");
+    return await loadOnnx(model, options, state, create);
+  }
+  const { loadTransformer } = await import("./load-transformer.ts");
+  return await loadTransformer(model, options, state, create);
+}
+
+function requireCpu(device: Device): void {
+  if (isCpu(device)) return;
+  throw new InferyardError("BACKEND_UNAVAILABLE", `native computes on cpu only, not on ${device.type}:${device.index}`, {
+    remedy: "ask for native:cpu",
+  });
 }
 
 function isCpu(device: Device): boolean {

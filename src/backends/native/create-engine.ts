@@ -19,6 +19,8 @@ import { version } from "../../version.ts";
 /** Options of a load by this backend, with the slot of a replica. Default: the model is no replica. */
 export interface NativeLoadOptions extends LoadOptions {
   readonly replica?: ReplicaSlot;
+  /** Whether the caller compiles the first executable itself, as language models do. Default: `createEngine` does. */
+  readonly isUnprepared?: boolean;
 }
 
 /** What a model of this backend exports to its replicas. `version` is that of the package. */
@@ -33,7 +35,7 @@ export interface NativeReplicaState extends SharedReplicaState {
 }
 
 /**
- * Creates an engine and prepares it. `identity`: identity of the files the source was read from; without one, nothing is shared. `state`: that of the
+ * Creates an engine and prepares it, unless the options say otherwise. `identity`: identity of the files the source was read from; without one, nothing is shared. `state`: that of the
  * backend. Throws MODEL_INVALID
  * when a replica was loaded from other files, and BACKEND_UNAVAILABLE without WebAssembly SIMD.
  */
@@ -63,7 +65,7 @@ export function createEngine(
       ...(replica === undefined ? {} : { replica }),
     });
     try {
-      engine.prepare(inputs.map(withEmptyCache));
+      if (options.isUnprepared !== true) engine.prepare(inputs.map(withEmptyCache));
       engine.publishWeights();
       return engine;
     } catch (error) {

@@ -1,12 +1,13 @@
 /** A graph on the engine, from an ONNX file or a transformer, as a loaded model of the backend contract. */
 import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
-import type { Library, LoadSettings, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
+import type { Library, LoadSettings, ModelBase, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
 import type { EngineModel } from "../../engine/index.ts";
 import type { ReplicaModel, ReplicaSharing } from "../../replicas.ts";
 import { version } from "../../version.ts";
 import type { NativeReplicaState } from "./create-engine.ts";
 
-interface GraphParts {
+/** An engine with the graph of a model, and what is known of the files it was loaded from. */
+export interface GraphParts {
   readonly engine: EngineModel;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
@@ -18,6 +19,9 @@ interface GraphParts {
   readonly identity: string | undefined;
   readonly graphOptimization: LoadSettings["graphOptimization"];
 }
+
+/** Makes a loaded model of an engine that has its graph. It may still read the model's files. */
+export type CreateModel<Model> = (parts: GraphParts) => Model | Promise<Model>;
 
 /** A model whose graph runs on the engine. Members are those of `ReplicaModel`. */
 export class GraphModel implements ReplicaModel {
@@ -36,10 +40,7 @@ export class GraphModel implements ReplicaModel {
   }
 
   get memory(): TensorModel["memory"] {
-    const { engine, weightBytes } = this.#parts;
-    return engine.bytes > weightBytes || engine.readsSharedWeights
-      ? { bytes: engine.bytes, measure: "allocated" }
-      : { bytes: weightBytes, measure: "weights" };
+    return engineMemory(this.#parts);
   }
 
   get sharing(): ReplicaSharing | undefined {
@@ -64,8 +65,7 @@ export class GraphModel implements ReplicaModel {
   }
 
   async evidence(): Promise<readonly string[]> {
-    const { engine } = this.#parts;
-    return [`inferyard's own engine in WebAssembly: ${engine.describe()}`, ...engine.describeKernelChecks()];
+    return engineEvidence(this.#parts);
   }
 
   async dispose(): Promise<void> {
@@ -85,4 +85,16 @@ export class GraphModel implements ReplicaModel {
       );
     }
   }
+}
+
+/** The memory that a model on the engine holds. */
+export function engineMemory({ engine, weightBytes }: GraphParts): ModelBase["memory"] {
+  return engine.bytes > weightBytes || engine.readsSharedWeights
+    ? { bytes: engine.bytes, measure: "allocated" }
+    : { bytes: weightBytes, measure: "weights" };
+}
+
+/** What the engine says of its last run: see `ModelBase.evidence`. */
+export function engineEvidence({ engine }: GraphParts): readonly string[] {
+  return [`inferyard's own engine in WebAssembly: ${engine.describe()}`, ...engine.describeKernelChecks()];
 }

@@ -12,10 +12,9 @@ import {
 } from "../../engine/index.ts";
 import { dimensionOf } from "../../tensor.ts";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../platform/node/paths.ts";
-import type { ReplicaModel } from "../../replicas.ts";
 import type { NativeState } from "./check-generated-code.ts";
 import { createEngine, type NativeLoadOptions, traceLimits } from "./create-engine.ts";
-import { GraphModel } from "./graph-model.ts";
+import type { CreateModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
 
 /** Data types that inputs and outputs may have. Narrower types occur inside of models only. */
@@ -36,24 +35,33 @@ const publicTypes: ReadonlySet<string> = new Set<DataType>([
   "string",
 ]);
 
-/** Loads an ONNX model. Throws MODEL_INVALID for a damaged file and MODEL_UNSUPPORTED for operators or types that the engine does not have. */
-export async function loadOnnx(file: ModelFiles, options: NativeLoadOptions, state: NativeState): Promise<ReplicaModel> {
+/**
+ * Loads an ONNX model; `create` makes the loaded model of it. Throws MODEL_INVALID for a damaged file and MODEL_UNSUPPORTED for operators or types that
+ * the engine does not have.
+ */
+export async function loadOnnx<Model>(
+  file: ModelFiles,
+  options: NativeLoadOptions,
+  state: NativeState,
+  create: CreateModel<Model>,
+): Promise<Model> {
   const displayName = basename(file.path);
   const files = new OpenModelFiles();
   try {
-    return await loadFrom(files, file, displayName, options, state);
+    return await loadFrom(files, file, displayName, options, state, create);
   } finally {
     files.close();
   }
 }
 
-async function loadFrom(
+async function loadFrom<Model>(
   files: OpenModelFiles,
   file: ModelFiles,
   displayName: string,
   options: NativeLoadOptions,
   state: NativeState,
-): Promise<ReplicaModel> {
+  create: CreateModel<Model>,
+): Promise<Model> {
   const { model, external, loadRemaining } = readOnnxModel(
     await files.open(file.path),
     displayName,
@@ -69,10 +77,9 @@ async function loadFrom(
   if (outputs.length === 0) throw new InferyardError("MODEL_UNSUPPORTED", `${displayName} has no output that is a tensor`);
   const nonTensorOutputs = graph.outputs.filter(({ type }) => type.kind !== "tensor").map(({ name }) => name);
   const engine = createEngine(onnxSource(model), inputs, options, files.identity, state);
-  loadRemaining(); // loads what is not packed yet into memory, because the files are closed after this
   const { identity } = files;
   const { graphOptimization } = options;
-  return new GraphModel({
+  const loaded = await create({
     engine,
     inputs,
     outputs,
@@ -82,6 +89,8 @@ async function loadFrom(
     identity,
     graphOptimization,
   });
+  loadRemaining(); // loads what is not packed yet into memory, because the files are closed after this
+  return loaded;
 }
 
 /** Supplies tensor data stored in files beside the model. Throws MODEL_INVALID for a location outside of the model's folder and for a file that cannot be read. */

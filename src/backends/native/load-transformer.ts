@@ -9,17 +9,24 @@ import {
   readTensor,
   type SafetensorsHeader,
 } from "../../formats/safetensors/read-safetensors.ts";
-import type { ReplicaModel } from "../../replicas.ts";
 import type { NativeState } from "./check-generated-code.ts";
 import { createEngine, type NativeLoadOptions } from "./create-engine.ts";
-import { GraphModel } from "./graph-model.ts";
+import type { CreateModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
 
-/** Loads a transformer. Unsupported configurations and missing tensors are rejected from the header and configuration, before tensor data is read. */
-export async function loadTransformer(file: ModelFiles, options: NativeLoadOptions, state: NativeState): Promise<ReplicaModel> {
+/**
+ * Loads a transformer; `create` makes the loaded model of it. Unsupported configurations and missing tensors are rejected from the header and
+ * configuration, before tensor data is read.
+ */
+export async function loadTransformer<Model>(
+  file: ModelFiles,
+  options: NativeLoadOptions,
+  state: NativeState,
+  create: CreateModel<Model>,
+): Promise<Model> {
   const files = new OpenModelFiles();
   try {
-    return await loadFrom(files, file, options, state);
+    return await loadFrom(files, file, options, state, create);
   } finally {
     files.close();
   }
@@ -28,12 +35,13 @@ export async function loadTransformer(file: ModelFiles, options: NativeLoadOptio
 /** Returns a function that reads the elements of a tensor as they are stored. */
 type ReadWeight = (name: string) => Promise<() => TensorData>;
 
-async function loadFrom(
+async function loadFrom<Model>(
   files: OpenModelFiles,
   file: ModelFiles,
   options: NativeLoadOptions,
   state: NativeState,
-): Promise<ReplicaModel> {
+  create: CreateModel<Model>,
+): Promise<Model> {
   const { signal, graphOptimization } = options;
   const bytes = openBlocking === undefined ? undefined : await files.open(file.path);
   const header = await readSafetensorsHeader(file.path, signal);
@@ -50,8 +58,7 @@ async function loadFrom(
   }
   const { identity } = files;
   const engine = createEngine(source, inputs, options, identity, state);
-  detachFromFile();
-  return new GraphModel({
+  const loaded = await create({
     engine,
     inputs,
     outputs,
@@ -61,6 +68,8 @@ async function loadFrom(
     identity,
     graphOptimization,
   });
+  detachFromFile();
+  return loaded;
 }
 
 /** Reads tensors ahead, on platforms without blocking file access. */

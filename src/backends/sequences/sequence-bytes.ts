@@ -10,6 +10,9 @@ export interface SavedSequence {
   readonly source: Tensor | undefined;
 }
 
+/** What the bytes must agree with. */
+type CachedTensor = Pick<CacheInput, "info" | "batchAxis" | "tokenAxis" | "of">;
+
 interface Header {
   readonly format: "inferyard-sequence-1";
   readonly length: number;
@@ -37,7 +40,7 @@ export function writeSequence({ length, tensors, source }: SavedSequence): Uint8
 }
 
 /** Reads the bytes of `writeSequence`. Throws INPUT_INVALID unless they are of a sequence of a model with these cached tensors. */
-export function readSequence(bytes: Uint8Array, caches: readonly CacheInput[], hasSource: boolean): SavedSequence {
+export function readSequence(bytes: Uint8Array, caches: readonly CachedTensor[], hasSource: boolean): SavedSequence {
   const end = bytes.indexOf(newline);
   const header = readHeader(bytes.subarray(0, Math.max(end, 0)));
   const { length } = header;
@@ -77,7 +80,7 @@ function readHeader(line: Uint8Array): Header {
 }
 
 function isTensorOf(
-  { info, batchAxis, tokenAxis, of }: CacheInput,
+  { info, batchAxis, tokenAxis, of }: CachedTensor,
   tensor: Header["tensors"][number] | undefined,
   length: number,
 ): boolean {

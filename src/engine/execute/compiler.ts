@@ -13,7 +13,7 @@ import type { Literal } from "../ir/literal.ts";
 import { withOptimizingCompiler, withoutOptimizer } from "../codegen/wasm/v8-flags.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
 import { type OptimizationLevel, optimize } from "../passes/index.ts";
-import { type Plan, unpacked, planGraph } from "../plan/plan.ts";
+import { type Plan, type PlanSettings, unpacked, planGraph } from "../plan/plan.ts";
 import { ThreadPool, type ThreadHandle } from "../threads/thread-pool.ts";
 import { ConstantFoldingCache, type FoldingSnapshot } from "../build/constant-folding-cache.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
@@ -184,16 +184,20 @@ export class Compiler {
   }
 
   /**
-   * Optimizes, plans and compiles a graph. `states` are the names of the inputs stored in the state block. `budget` is the budget of the trace; its
-   * time limit includes compilation.
+   * Optimizes, plans and compiles a graph. `states` are the names of the inputs stored in state blocks, `stateBlocks` is the number of blocks (see
+   * `PlanSettings`). `budget` is the budget of the trace; its time limit includes compilation.
    */
   compile(
     traced: Graph,
-    { states = [], budget }: { readonly states?: readonly string[]; readonly budget: TraceBudget },
+    {
+      states = [],
+      stateBlocks = 1,
+      budget,
+    }: { readonly states?: readonly string[]; readonly stateBlocks?: number; readonly budget: TraceBudget },
   ): Executable {
     const { graphOptimization: level = "all" } = this.#settings;
     const graph = optimize(traced, { level, fold: this.#foldingCache.fold, budget });
-    const plan = this.#plan(graph, states, budget);
+    const plan = this.#plan(graph, { states, stateBlocks, budget });
     budget.checkTime();
     if (!this.#defersKernels) this.#compileKernels(plan.kernels);
     const executable = new Executable(plan, this.#memory, (kernel, offsets, stride) =>
@@ -205,18 +209,18 @@ export class Compiler {
   }
 
   /**
-   * Runs an executable and returns copies of its outputs. `wanted` are the names of the outputs to return; undefined means all. `state` is the byte
-   * offset of the state block.
+   * Runs an executable and returns copies of its outputs. `wanted` are the names of the outputs to return; undefined means all. `states` are the byte
+   * offsets of the state blocks.
    */
   async execute(
     executable: Executable,
     inputs: TensorMap,
     wanted: ReadonlySet<string> | undefined,
-    { state, yieldPolicy }: { readonly state?: number; readonly yieldPolicy: YieldPolicy },
+    { states, yieldPolicy }: { readonly states?: readonly number[]; readonly yieldPolicy: YieldPolicy },
   ): Promise<TensorMap> {
     this.#compileKernels(this.#deferredKernels.get(executable) ?? []);
     this.#deferredKernels.delete(executable);
-    executable.writeInputs(inputs, state);
+    executable.writeInputs(inputs, states);
     const { all } = executable.steps;
     for (let step = 0; step < all;) {
       step = executable.runSteps(step, yieldPolicy.deadline);
@@ -233,7 +237,7 @@ export class Compiler {
   }
 
   /** Plans with kernels that passed their checks. Each round excludes at least one function more. */
-  #plan(graph: Graph, states: readonly string[], budget: TraceBudget): Plan {
+  #plan(graph: Graph, settings: Pick<PlanSettings, "states" | "stateBlocks" | "budget">): Plan {
     const { features, kernelChecks } = this.#settings;
     const isExcluded = (name: string): boolean => kernelChecks?.hasFailed(name) === true;
     for (;;) {
@@ -243,8 +247,7 @@ export class Compiler {
           hasByteDot: features.byteDot !== "none" && !isExcluded("byte-matmul") && !isExcluded("quantize-rows"),
           threads: this.#threadCount,
           isExcluded,
-          states,
-          budget,
+          ...settings,
         }),
       );
       if (kernelChecks?.check(plan.functions) === true) continue;

@@ -8,8 +8,8 @@ import { Builder } from "../build/builder.ts";
 import type { GraphSource } from "../build/graph-source.ts";
 import { DataDependencyError } from "../build/data-dependency-error.ts";
 import { isTensor, type TracedValue } from "../build/traced-value.ts";
-import { DecodeSession, type DecodeSettings } from "./decode/decode-session.ts";
 import { Decoder } from "./decode/decoder.ts";
+import { Sequences } from "./decode/sequences.ts";
 import { YieldPolicy } from "./yield-policy.ts";
 import type { SharedEngineState } from "./engine-replicas.ts";
 import { type EngineSettings, Compiler } from "./compiler.ts";
@@ -40,7 +40,7 @@ export class EngineModel {
   readonly #segments: SegmentTree;
   readonly #mutex = new Mutex();
   #decoder: Decoder | undefined;
-  #lastRun: ModelRun | undefined;
+  #lastSteps: ModelRun["steps"] | undefined;
   #runCount = 0;
 
   constructor(source: GraphSource, settings: EngineSettings) {
@@ -111,7 +111,7 @@ export class EngineModel {
         const run = this.#newRun(new YieldPolicy(undefined));
         const segment = this.#compiler.withDeferredKernels(isImage, () => this.#segments.prepare(new Map(some), run));
         run.countSegment(segment);
-        this.#lastRun = run;
+        this.#lastSteps = run.steps;
         this.#compiler.memory.reserveArena(segment.arenaBytes);
         if (segment.traced.terminator.kind !== "end") return;
         this.#compiler.closeFoldingCache();
@@ -134,7 +134,7 @@ export class EngineModel {
       const given = new Map(Object.entries(inputs).map(([name, tensor]): [string, TracedValue] => [name, constantValue(tensor)]));
       const results = await this.#segments.run(given, wanted, run);
       this.#compiler.closeFoldingCache();
-      this.#lastRun = run;
+      this.#lastSteps = run.steps;
       return Object.fromEntries([...results].map(([name, value]) => [name, outputTensor(name, value, run)]));
     });
   }
@@ -145,14 +145,21 @@ export class EngineModel {
   }
 
   /**
-   * Starts decoding token by token, for a model with a key-value cache as input; `inputs` are its declared inputs. Throws MODEL_UNSUPPORTED when its
-   * inputs are not those that `DecoderInputs` describes, or when it derives positions from the length of the cache.
+   * Returns the sequences of a language model with key-value caches as inputs; `inputs` are its declared inputs, `maxTokens` is the maximum number of
+   * tokens of a sequence. Called once. Throws MODEL_UNSUPPORTED when its inputs are not those that `DecoderInputs` describes, or when it derives positions
+   * from the length of the cache.
    */
-  async decode(inputs: readonly TensorInfo[], settings: DecodeSettings = {}): Promise<DecodeSession> {
+  async sequences(
+    inputs: readonly TensorInfo[],
+    {
+      maxTokens = Number.POSITIVE_INFINITY,
+      signal,
+    }: { readonly maxTokens?: number | undefined; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<Sequences> {
     return await this.#mutex.runExclusive(async () => {
-      throwIfAborted(settings.signal);
+      throwIfAborted(signal);
       const decoder = (this.#decoder ??= this.#newDecoder(inputs));
-      return await DecodeSession.start(decoder, this.#mutex, settings);
+      return await Sequences.start(decoder, this.#mutex, maxTokens, signal);
     });
   }
 
@@ -169,13 +176,15 @@ export class EngineModel {
           throw new InferyardError("MODEL_UNSUPPORTED", reason, { cause: error });
         }
       },
-      compile: (graph, states) => {
-        const executable = compiler.compile(graph, { states, budget: new TraceBudget(this.#limits.trace) });
+      compile: (graph, states, stateBlocks) => {
+        const executable = compiler.compile(graph, { states, stateBlocks, budget: new TraceBudget(this.#limits.trace) });
         compiler.closeFoldingCache();
         return executable;
       },
-      run: async (executable, given, { outputs, state, signal }) =>
-        await compiler.execute(executable, given, new Set(outputs), { state, yieldPolicy: new YieldPolicy(signal) }),
+      run: async (executable, given, { outputs, states, signal }) => {
+        this.#lastSteps = { ...executable.steps, executables: 1 };
+        return await compiler.execute(executable, given, new Set(outputs), { states, yieldPolicy: new YieldPolicy(signal) });
+      },
     });
   }
 
@@ -202,7 +211,7 @@ export class EngineModel {
 
   /** Counts of the last run: executables that ran, all steps, and steps computed by the interpreter. undefined before the first run. */
   get lastStepCounts(): ModelRun["steps"] | undefined {
-    return this.#lastRun?.steps;
+    return this.#lastSteps;
   }
 
   /** What the checks of generated code say about this model: see `Compiler.describeKernelChecks`. */

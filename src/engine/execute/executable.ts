@@ -1,5 +1,5 @@
 /** Executables: plans with compiled kernels and packed weights. */
-import { required } from "../../checked.ts";
+import { at, required } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
 import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../tensor.ts";
 import { type KernelCall, kernelCall } from "../codegen/wasm/index.ts";
@@ -17,10 +17,10 @@ import { evaluateStep } from "./evaluate-step.ts";
  */
 export type RunKernel = (kernel: KernelCall, offsets: readonly number[], scratchStride: number) => number;
 
-/** Byte offsets of the arena and of the state block, which may differ from run to run. */
+/** Byte offsets of the arena and of the state blocks, which may differ from run to run. */
 interface Bases {
   readonly arena: number;
-  readonly state: number;
+  readonly states: readonly number[];
 }
 
 /** Executes one step of a run. */
@@ -40,7 +40,7 @@ export class Executable {
   readonly #actions: readonly Action[];
   /** String tensors of the current run, by the index in their buffer references. */
   readonly #strings: TensorData[] = [];
-  #state = 0;
+  #states: readonly number[] = [];
 
   constructor(plan: Plan, memory: EngineMemory, run: RunKernel) {
     const { steps, arenaBytes, constants, inputs, outputs, stateBytes } = plan;
@@ -60,7 +60,7 @@ export class Executable {
     this.#actions = steps.map((step) => this.#action(step, run));
   }
 
-  /** Size in bytes of the state block that the caller of a run supplies. */
+  /** Size in bytes of each state block that the caller of a run supplies. */
   get stateBytes(): number {
     return this.#plan.stateBytes;
   }
@@ -76,12 +76,12 @@ export class Executable {
   }
 
   /**
-   * Starts a run: enlarges the arena if necessary and writes constants and inputs to it. `state` is the byte offset of the state block. Throws
+   * Starts a run: enlarges the arena if necessary and writes constants and inputs to it. `states` are the byte offsets of the state blocks. Throws
    * TypeError if an input is missing.
    */
-  writeInputs(inputs: TensorMap, state: number = 0): void {
+  writeInputs(inputs: TensorMap, states: readonly number[] = []): void {
     this.#memory.reserveArena(this.#plan.arenaBytes);
-    this.#state = state;
+    this.#states = states;
     this.#strings.length = 0;
     const bases = this.#bases();
     for (const { literal, offset } of this.#plan.constants) copyTo(this.#view(literal, bases.arena + offset), literal.data);
@@ -128,13 +128,10 @@ export class Executable {
     if (step.kind === "interpret") return this.#interpretAction(step);
     const { operands, scratch } = step;
     const kernel = kernelCall(step.kernel);
-    const fixed = [...kernel.dynamicSizes, ...operands.map((operand) => this.#offset(operand, { arena: 0, state: 0 }))];
-    const regions = [...kernel.dynamicSizes.map(() => undefined), ...operands.map(({ region }) => region)];
+    const fixed = operands.map((operand) => ("offset" in operand ? operand.offset : this.#offset(operand, this.#bases())));
     return (bases) => {
-      const offsets = fixed.map((offset, index) => {
-        const region = regions[index];
-        return region === "arena" || region === "state" ? offset + bases[region] : offset;
-      });
+      const offsets = [...kernel.dynamicSizes];
+      for (const [index, operand] of operands.entries()) offsets.push(at(fixed, index) + baseOf(operand, bases));
       if (scratch !== undefined) offsets.push(scratch.offset + bases.arena);
       if (run(kernel, offsets, scratch?.stride ?? 0) !== 0) throw kernelRefusal(kernel.family);
     };
@@ -161,12 +158,12 @@ export class Executable {
   }
 
   #bases(): Bases {
-    return { arena: this.#memory.arenaStart, state: this.#state };
+    return { arena: this.#memory.arenaStart, states: this.#states };
   }
 
   #offset(ref: BufferRef, bases: Bases): number {
     if (ref.region === "strings") throw new TypeError("strings have no offset in engine memory");
-    return ref.region === "weights" ? this.#weightsOffset(ref.weights) + ref.byteOffset : bases[ref.region] + ref.offset;
+    return ref.region === "weights" ? this.#weightsOffset(ref.weights) + ref.byteOffset : baseOf(ref, bases) + ref.offset;
   }
 
   /** Returns a view of a tensor in engine memory. The view is valid until the memory grows. */
@@ -184,6 +181,12 @@ export class Executable {
     const View = elementTypes[dataType].array as Float64ArrayConstructor;
     return new View(this.#memory.memory.buffer as ArrayBuffer, offset, elementCount(shape));
   }
+}
+
+/** Where the region of a buffer begins in this run; 0 for packed weights, whose offsets do not change. */
+function baseOf(ref: BufferRef, { arena, states }: Bases): number {
+  if (ref.region === "arena") return arena;
+  return ref.region === "state" ? at(states, ref.block) : 0;
 }
 
 function copyTo(view: TensorData, data: TensorData): void {

@@ -6,8 +6,8 @@ import type { Literal } from "../ir/literal.ts";
 
 /** An operand of a kernel call: a tensor, a temporary buffer or packed weights. The planner (`plan/`) resolves it to a byte offset. */
 export type Operand =
-  /** A tensor of the graph, from `byteOffset` on. */
-  | { readonly kind: "tensor"; readonly value: Value; readonly byteOffset: number }
+  /** A tensor of the graph, from `byteOffset` on. `block`: index of the state block that holds this part of a state. Default: 0. */
+  | { readonly kind: "tensor"; readonly value: Value; readonly byteOffset: number; readonly block?: number }
   /** A constant in the layout that the kernel reads. */
   | { readonly kind: "packed"; readonly weights: PackedWeights }
   /** Scratch memory shared by the calls of this node only; `index` refers to `LoweredNode.temporaries`. */

@@ -130,7 +130,7 @@ all: float32[2,4,4] = concat(past, fresh) axis=1
     if (append?.kind !== "kernel") throw new Error("it is no kernel");
     expect(plan.steps).toHaveLength(2);
     expect(append.kernel.key).toContain("strides:[4,16]"); // two rows of four elements, 16 apart in the state
-    expect(append.operands.at(-1)).toEqual({ region: "state", offset: 3 * 4 * 4 });
+    expect(append.operands.at(-1)).toEqual({ region: "state", offset: 3 * 4 * 4, block: 0 });
     expect(plan.inputs.map(({ name }) => name)).toEqual(["fresh"]);
     expect(plan.outputs[1]?.source).toMatchObject({ buffer: { region: "state", offset: 0 } });
     expect(plan.stateBytes).toBe(2 * 4 * 4 * 4 + 64);

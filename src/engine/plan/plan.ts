@@ -9,21 +9,24 @@ import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../ir/grap
 import { storageIdentity, type Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
 import { type AppendedState, appendedStates } from "./appended-states.ts";
-import { assignOffsets, type Lifetime } from "./arena-layout.ts";
+import { assignOffsets } from "./arena-layout.ts";
+import { arenaLifetime, lastUseOf, type PlannedBuffer, valueBytes } from "./planned-buffers.ts";
 import { valuesWithByteLayout } from "../lower/quantized.ts";
 import { lowerAppend, storageBytes } from "../lower/movement.ts";
 import { type KernelFunction, kernelFunctionsOf } from "../lower/kernel-functions.ts";
+import { lowerBySequence } from "../lower/lower-by-sequence.ts";
 import { lowerNode } from "../lower/lower-node.ts";
 import type { LoweredNode, Operand, PackedWeights, LoweringContext } from "../lower/lowered-node.ts";
 import { layOutStates } from "./state-layout.ts";
 
 /**
  * Where a tensor or temporary is stored. `arena` offsets are bytes from the start of the arena, which may move between runs. `state` offsets are
- * bytes from the start of a block that the caller of a run supplies. `weights` are packed constants plus a byte offset into them. Strings are not in
+ * bytes from the start of one of the blocks that the caller of a run supplies, `block` its index. `weights` are packed constants plus a byte offset into them. Strings are not in
  * engine memory: `strings` is an index into a list of string tensors.
  */
 export type BufferRef =
-  | { readonly region: "arena" | "state"; readonly offset: number }
+  | { readonly region: "arena"; readonly offset: number }
+  | { readonly region: "state"; readonly offset: number; readonly block: number }
   | { readonly region: "strings"; readonly index: number }
   | { readonly region: "weights"; readonly weights: PackedWeights; readonly byteOffset: number };
 
@@ -78,7 +81,7 @@ export interface Plan {
   readonly constants: readonly { readonly literal: Literal; readonly offset: number }[];
   /** Size of the arena in bytes. */
   readonly arenaBytes: number;
-  /** Size in bytes of the state block that each run is given, laid out by `layOutStates`; 0 without states. */
+  /** Size in bytes of each state block that a run is given, laid out by `layOutStates`; 0 without states. */
   readonly stateBytes: number;
   /** The graph's inputs, except those that are states. */
   readonly inputs: readonly (TensorRef & { readonly name: string })[];
@@ -96,6 +99,10 @@ export interface PlanSettings {
   readonly threads?: number;
   /** Names of the inputs that are states (see `AppendedState`). Default: none. */
   readonly states?: readonly string[];
+  /**
+   * Number of state blocks of a run: 1, or the size of axis 0 of all states, the batch, if each sequence of the batch has a block of its own. Default: 1.
+   */
+  readonly stateBlocks?: number;
   /** Whether the kernel function with this name must not be used; the interpreter computes its operations. Default: all are used. */
   readonly isExcluded?: (name: string) => boolean;
   /** Limits the time that planning takes. Default: unlimited. */
@@ -104,8 +111,8 @@ export interface PlanSettings {
 
 /**
  * Plans a graph: chooses kernels for its nodes, assigns every tensor and temporary a buffer, reuses buffers whose lifetimes do not overlap, and writes
- * in place where a kernel allows it. Throws MODEL_UNSUPPORTED when a state is used otherwise than by appending or appending is excluded, and when
- * `budget` is exceeded.
+ * in place where a kernel allows it. Throws MODEL_UNSUPPORTED when a state is used otherwise than by appending or appending is excluded, when states in
+ * several blocks are read by an operation that mixes the sequences of a batch, and when `budget` is exceeded.
  */
 export function planGraph(graph: Graph, settings: PlanSettings): Plan {
   return new Planner(graph, settings).plan();
@@ -113,18 +120,6 @@ export function planGraph(graph: Graph, settings: PlanSettings): Plan {
 
 /** Alignment of each thread's scratch memory in bytes, so that threads do not share cache lines. */
 const scratchAlignment = 64;
-
-/** A buffer during planning. `from` and `to` are the first and last step that need it. */
-interface PlannedBuffer {
-  readonly bytes: number;
-  from: number;
-  to: number;
-  /** Last step that uses any value stored here. A tensor and its reshapes share one buffer. */
-  lastUse: number;
-  constant?: Literal;
-  /** Offset in the state block, when the buffer is a state. */
-  readonly stateOffset?: number;
-}
 
 class Planner {
   readonly #graph: Graph;
@@ -150,7 +145,9 @@ class Planner {
   plan(): Plan {
     const { nodes, outputs } = this.#graph;
     const inputs = this.#graph.inputs.filter(({ value }) => this.#states.every(({ past }) => past !== value));
-    const { offsets: stateOffsets, bytes: stateBytes } = layOutStates(this.#states.map(({ appended }) => appended.type));
+    const { offsets: stateOffsets, bytes: stateBytes } = layOutStates(
+      this.#states.map(({ appended }) => this.#typeInBlock(appended)),
+    );
     for (const [index, { appended }] of this.#states.entries()) {
       const [bytes, stateOffset] = [valueBytes(appended), at(stateOffsets, index)];
       this.#buffers.push({ bytes, stateOffset, from: 0, to: Number.POSITIVE_INFINITY, lastUse: 0 });
@@ -177,7 +174,8 @@ class Planner {
       }
       const index = required(this.#bufferOf.get(operand.value), "the buffer of a kernel operand");
       const { stateOffset } = at(this.#buffers, index);
-      if (stateOffset !== undefined) return { region: "state", offset: stateOffset + operand.byteOffset };
+      if (stateOffset !== undefined)
+        return { region: "state", offset: stateOffset + operand.byteOffset, block: operand.block ?? 0 };
       return { region: "arena", offset: at(offsets, index) + operand.byteOffset };
     };
     const tensorRef = (value: Value): TensorRef => ({
@@ -260,7 +258,15 @@ class Planner {
 
   /** Lowers a node to kernels that are not excluded; undefined when the interpreter must compute it. */
   #lower(node: GraphNode, state: AppendedState | undefined): LoweredNode | undefined {
-    const lowered = state === undefined ? lowerNode(node, this.#loweringContext(node)) : lowerAppend(state.append);
+    const lower = (each: GraphNode): LoweredNode | undefined => {
+      if (state === undefined) return lowerNode(each, this.#loweringContext(node));
+      return lowerAppend({ ...each, operation: state.append.operation });
+    };
+    const { stateBlocks = 1 } = this.#settings;
+    const usesBlocks = stateBlocks > 1 && [...node.inputs, ...node.outputs].some((value) => this.#isState(value));
+    const lowered = usesBlocks ? lowerBySequence(node, stateBlocks, (value) => this.#isState(value), lower) : lower(node);
+    if (usesBlocks && lowered === undefined)
+      throw new InferyardError("MODEL_UNSUPPORTED", `the operation ${node.operation.kind} mixes the states of several sequences`);
     if (lowered === undefined) return undefined;
     const functions = kernelFunctionsOf(node, lowered);
     const excluded = functions.filter(({ name }) => this.#settings.isExcluded?.(name) === true);
@@ -273,6 +279,23 @@ class Planner {
         `a state cannot be appended to: the kernel ${excluded[0]?.name} is wrong on this machine`,
       );
     return lowered;
+  }
+
+  /** Whether the value lies in a state block: a state, or a reshape of one. */
+  #isState(value: Value): boolean {
+    const index = this.#bufferOf.get(value);
+    return index !== undefined && at(this.#buffers, index).stateOffset !== undefined;
+  }
+
+  /** The type of the part of a state that one block holds. */
+  #typeInBlock({ type }: Value): TensorType {
+    const { stateBlocks = 1 } = this.#settings;
+    if (stateBlocks === 1) return type;
+    if (type.shape[0] === stateBlocks) return { ...type, shape: type.shape.with(0, 1) };
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `a state of [${type.shape.join(", ")}] does not begin with the axis of the batch`,
+    );
   }
 
   #loweringContext({ outputs }: GraphNode): LoweringContext {
@@ -349,27 +372,9 @@ interface DraftStep {
   readonly scratch?: { readonly buffer: number; readonly stride: number };
 }
 
-/** The lifetime of a buffer in the arena. States are stored elsewhere: they get no bytes and never overlap another buffer. */
-function arenaLifetime({ bytes, from, to, stateOffset }: PlannedBuffer): Lifetime {
-  return stateOffset === undefined ? { bytes, from, to } : { bytes: 0, from: -1, to: -1 };
-}
-
 /** Whether the node reads or gives strings, which only the interpreter supports. */
 function hasStrings({ inputs, outputs }: GraphNode): boolean {
   return [...inputs, ...outputs].some(({ type }) => type.dataType === "string");
-}
-
-function valueBytes({ type }: Value): number {
-  if (type.dataType === "string") return 0;
-  return elementCount(type.shape) * storageBytes(type.dataType);
-}
-
-/** The last step that uses each value; graph outputs are used after the last step. */
-function lastUseOf({ nodes, outputs }: Graph): ReadonlyMap<Value, number> {
-  const last = new Map<Value, number>();
-  for (const [step, { inputs }] of nodes.entries()) for (const input of inputs) last.set(input, step);
-  for (const { value } of outputs) last.set(value, nodes.length);
-  return last;
 }
 
 /** Describes a constant that is stored as it is, its elements in row-major order, for kernels that need no other layout. */

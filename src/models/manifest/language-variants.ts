@@ -44,7 +44,11 @@ export function languageVariants(variants: readonly Variant[]): readonly Languag
       },
     ];
   });
-  const others = parts.flatMap(({ variant, role }) => (role === undefined ? [variant] : []));
+  const taken = new Set(joined.map(({ name }) => name));
+  const others = parts.flatMap(({ variant, role }) => {
+    if (role !== undefined) return [];
+    return taken.has(variant.name) ? [{ ...variant, name: `${variant.format}-${variant.name}` }] : [variant];
+  });
   return joined.length === 0 ? variants : [...joined, ...others];
 }
 

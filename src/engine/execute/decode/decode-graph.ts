@@ -1,4 +1,4 @@
-/** The graph that decodes new tokens with a key-value cache of fixed capacity and returns the logits of the last token. */
+/** The graph that decodes new tokens with key-value caches of fixed capacity and returns logits. */
 import { InferyardError } from "../../../errors.ts";
 import type { TensorInfo } from "../../../tensor.ts";
 import { type Graph, type NamedValue, typeOf, type Value } from "../../ir/graph.ts";
@@ -12,22 +12,33 @@ import { splitPast } from "./split-past.ts";
 /** Name of the output with the logits, float32 [batch, tokens, classes], as exporters of language models name it. */
 export const logitsName = "logits";
 
-/** Returns the symbolic inputs with which the model is traced for `fresh` new tokens, which occupy the last positions of a cache of `capacity` tokens. */
+/** The sizes that an executable of a decoder is compiled for. */
+export interface DecodeSizes {
+  /** Token positions of each cache. */
+  readonly capacity: number;
+  /** New tokens of each sequence, which occupy the last positions of its cache. */
+  readonly size: number;
+  /** Number of sequences. */
+  readonly batch: number;
+  /** Number of last positions of each sequence whose logits are returned. */
+  readonly logits: number;
+}
+
+/** Returns the symbolic inputs with which the model is traced. */
 export function decodeInputs(
   { ids, mask, positions, branch, past }: DecoderInputs,
-  capacity: number,
-  fresh: number,
+  { capacity, size, batch }: DecodeSizes,
 ): ReadonlyMap<string, Value> {
   const integers = ({ name, dataType }: TensorInfo, length: number): [string, Value] => [
     name,
-    { type: { dataType, shape: [1, length] } },
+    { type: { dataType, shape: [batch, length] } },
   ];
   return new Map([
-    integers(ids, fresh),
+    integers(ids, size),
     integers(mask, capacity),
-    ...(positions === undefined ? [] : [integers(positions, fresh)]),
+    ...(positions === undefined ? [] : [integers(positions, size)]),
     ...(branch === undefined ? [] : [usePastBranch(branch)]),
-    ...past.map((each): [string, Value] => [each.info.name, { type: pastType(each, capacity - fresh) }]),
+    ...past.map((each): [string, Value] => [each.info.name, { type: pastType(each, capacity - size, batch) }]),
   ]);
 }
 
@@ -42,10 +53,10 @@ function usePastBranch({ name, shape }: TensorInfo): [string, Value] {
 }
 
 /**
- * Rewrites a traced graph for decoding: its outputs become the logits of the last new token [1, 1, classes] and the extended states. Throws
+ * Rewrites a traced graph for decoding: its outputs become the logits of the last new tokens [batch, logits, classes] and the extended states. Throws
  * MODEL_UNSUPPORTED unless every past is only appended to and returned.
  */
-export function withLastLogits(traced: Graph, { past, states: wanted }: DecoderInputs): Graph {
+export function withLastLogits(traced: Graph, { past, states: wanted }: DecoderInputs, sizes: DecodeSizes): Graph {
   const joined = past.flatMap(({ info, isJoined }) => (isJoined ? [info.name] : []));
   const graph = splitPast(traced, joined);
   const states = appendedStates(
@@ -60,14 +71,20 @@ export function withLastLogits(traced: Graph, { past, states: wanted }: DecoderI
   const others = graph.outputs.filter((output) => !present.includes(output));
   const logits = others.find(({ name }) => name === logitsName) ?? (others.length === 1 ? others[0] : undefined);
   const { dataType, shape } = logits?.value.type ?? { dataType: "float32", shape: [] };
-  const [batch, fresh = 0, classes = 0] = shape;
-  if (logits === undefined || dataType !== "float32" || shape.length !== 3 || batch !== 1 || classes === 0)
+  const [batch = 0, fresh = 0, classes = 0] = shape;
+  const isWhole = batch === sizes.batch && fresh >= sizes.logits && classes > 0;
+  if (logits === undefined || dataType !== "float32" || shape.length !== 3 || !isWhole)
     throw unsupportedDecoder(
       `it gives ${graph.outputs.map(({ name }) => name).join(", ")}: no logits in float32 of [batch, tokens, classes]`,
     );
-  const row: Operation = { kind: "slice", starts: [0, fresh - 1, 0], steps: [1, 1, 1], sizes: [1, 1, classes] };
-  const outputs = inferTypes(row, [logits.value.type]).map((type): Value => ({ type }));
-  const nodes = [...graph.nodes, { operation: row, inputs: [logits.value], outputs }];
+  const rows: Operation = {
+    kind: "slice",
+    starts: [0, fresh - sizes.logits, 0],
+    steps: [1, 1, 1],
+    sizes: [batch, sizes.logits, classes],
+  };
+  const outputs = inferTypes(rows, [logits.value.type]).map((type): Value => ({ type }));
+  const nodes = [...graph.nodes, { operation: rows, inputs: [logits.value], outputs }];
   const last = outputs.map((value): NamedValue => ({ name: logitsName, value }));
   return { inputs: graph.inputs, nodes, outputs: [...last, ...present] };
 }

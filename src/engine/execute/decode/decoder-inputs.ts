@@ -30,6 +30,8 @@ export interface PastInput {
   readonly info: TensorInfo;
   /** Index of the axis that counts tokens. */
   readonly axis: number;
+  /** Index of the axis of the batch; undefined if the batch size is fixed. */
+  readonly batchAxis: number | undefined;
   /** Whether keys and values are stacked along the first axis. */
   readonly isJoined: boolean;
 }
@@ -67,22 +69,27 @@ function pastInput(info: TensorInfo, batch: number | string | undefined): PastIn
     throw unsupportedDecoder(
       `its input "${info.name}" is ${info.dataType} [${info.shape.join(", ")}]: no keys or values in float32 with one free length`,
     );
-  return { info, axis, isJoined: info.shape.length === 5 && info.shape[0] === 2 };
+  return { info, axis, batchAxis, isJoined: info.shape.length === 5 && info.shape[0] === 2 };
 }
 
 function statesOf(past: PastInput): readonly PastInput[] {
-  const { info, axis, isJoined } = past;
+  const { info, axis, batchAxis, isJoined } = past;
   if (!isJoined) return [past];
   return [0, 1].map((half) => {
     const own = { name: halfName(info.name, half), dataType: info.dataType, shape: info.shape.slice(1) };
-    return { info: own, axis: axis - 1, isJoined: false };
+    return { info: own, axis: axis - 1, batchAxis: batchAxis === undefined ? undefined : batchAxis - 1, isJoined: false };
   });
 }
 
-/** The type of a past input that holds `tokens` tokens, with batch size 1. */
-export function pastType({ info, axis }: PastInput, tokens: number): TensorType {
-  const shape = info.shape.map((size, at) => (at === axis ? tokens : typeof size === "number" ? size : 1));
+/** The type of a past input that holds `tokens` tokens of each of `batch` sequences. */
+export function pastType({ info, axis }: PastInput, tokens: number, batch: number = 1): TensorType {
+  const shape = info.shape.map((size, at) => (at === axis ? tokens : typeof size === "number" ? size : batch));
   return { dataType: info.dataType, shape };
+}
+
+/** Whether several sequences can be decoded in one run: the batch size is free, and the batch is axis 0 of all states. */
+export function hasFreeBatch({ ids, states }: DecoderInputs): boolean {
+  return typeof ids.shape[0] !== "number" && states.every(({ batchAxis }) => batchAxis === 0);
 }
 
 function unsupportedDecoder(reason: string): InferyardError {

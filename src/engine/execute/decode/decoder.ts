@@ -1,19 +1,22 @@
 /**
- * Decoding with a key-value cache: the executables that all decoding sessions of one model share.
+ * Decoding with key-value caches: the executables that all sequences of one model share.
  *
- * Each executable has a cache of fixed capacity. New tokens occupy the last positions of keys and values, the attention mask hides unused positions, and
+ * Each executable has caches of fixed capacity. New tokens occupy the last positions of keys and values, the attention mask hides unused positions, and
  * after the run the new rows are moved to the end of the past. This is correct because attention is invariant to the order of keys, and each key already
  * carries its position. It is wrong for models that derive positions from the length of the past; so every executable is verified before it is used, by
  * comparing its logits with those of runs without unused positions.
+ *
+ * Several sequences with caches of one capacity are decoded in one run, which reads the weights once. Each has its own cache, which the kernels of
+ * attention read one after the other. A model gets batches only if they give each sequence the bits that it gets alone; this is verified as well.
  */
-import { at } from "../../../checked.ts";
+import { at, required } from "../../../checked.ts";
 import { InferyardError } from "../../../errors.ts";
 import type { Tensor, TensorInfo, TensorMap } from "../../../tensor.ts";
 import type { Graph, Value } from "../../ir/graph.ts";
 import type { EngineMemory } from "../../memory/engine-memory.ts";
 import type { Executable } from "../executable.ts";
-import { decodeInputs, logitsName, withLastLogits } from "./decode-graph.ts";
-import { type DecoderInputs, decoderInputs } from "./decoder-inputs.ts";
+import { decodeInputs, type DecodeSizes, logitsName, withLastLogits } from "./decode-graph.ts";
+import { type DecoderInputs, decoderInputs, hasFreeBatch } from "./decoder-inputs.ts";
 import { KvCache } from "./kv-cache.ts";
 
 /** The operations of an engine model that its decoder uses. They are called only while the mutex of the model is held. */
@@ -22,31 +25,39 @@ export interface DecoderEngine {
   readonly memory: EngineMemory;
   /** Traces the model with inputs of these types. Throws MODEL_UNSUPPORTED when the graph depends on values. */
   trace(values: ReadonlyMap<string, Value>): Graph;
-  /** Compiles a graph. `states`: names of the inputs in the state block. */
-  compile(graph: Graph, states: readonly string[]): Executable;
+  /** Compiles a graph. `states`: names of the inputs in state blocks; `stateBlocks`: number of blocks. */
+  compile(graph: Graph, states: readonly string[], stateBlocks: number): Executable;
   /** Runs an executable and returns copies of the outputs named in the options. */
-  run(executable: Executable, inputs: TensorMap, options: DecodeRun): Promise<TensorMap>;
+  run(executable: Executable, inputs: TensorMap, options: ExecutableRun): Promise<TensorMap>;
 }
 
 /** Options of one run of an executable. */
-export interface DecodeRun {
-  /** Byte offset of the state block in engine memory. */
-  readonly state: number;
+export interface ExecutableRun {
+  /** Byte offsets of the state blocks in engine memory. */
+  readonly states: readonly number[];
   /** Names of the outputs to return. */
   readonly outputs: readonly string[];
   readonly signal?: AbortSignal;
 }
 
-/** One run of the decoder, which appends `tokens` to a cache that holds `length` tokens. */
-export interface DecodeStep {
+/** New tokens of one sequence. */
+export interface DecoderRow {
   /** The cache that is read and appended to. */
   readonly cache: KvCache;
   /** Tokens in the cache before the run. */
   readonly length: number;
   /** Ids of the new tokens. */
   readonly tokens: readonly number[];
-  /** Number of new tokens that the executable takes: at least as many as `tokens`, at most as many as there are unused positions. */
+}
+
+/** One run of the decoder. */
+export interface DecoderRun {
+  /** At most `maxBatch` sequences, each with a cache of its own; all caches have the same capacity. */
+  readonly rows: readonly DecoderRow[];
+  /** Number of new tokens that the executable takes: at least as many as each row has, at most as many as each cache has unused positions. */
   readonly size: number;
+  /** Number of last positions whose logits are returned: 1, or `size`. */
+  readonly logits: number;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -54,46 +65,61 @@ interface CachedExecutable {
   readonly executable: Executable;
   /** Size of the vocabulary. */
   readonly classes: number;
-  isChecked: boolean;
+  isVerified: boolean;
 }
 
 /** Upper bound on cached executables; the least recently used is evicted first. */
-const maxExecutables = 32;
+const maxExecutables = 48;
 /** Numbers of new tokens that executables are compiled for, besides 1, largest first. From 16 rows on matrix products reach their full speed. */
 const chunkSizes = [128, 16] as const;
+/** Numbers of sequences that executables are compiled for. */
+const batchSizes = [1, 2, 4, 8, 16] as const;
 /** Largest accepted difference between logits, relative to their range. With a tiny GPT-2, rounding differs by 1e-6 of it and wrong positions by 0.5. */
 const tolerance = 5e-3;
 
+/** Maximum number of sequences of one run. */
+export const maxBatch: number = Math.max(...batchSizes);
+
 /**
- * Decodes tokens with one language model: compiles an executable for each number of new tokens, and verifies each
- * before it is used by comparing its logits with those of runs without unused cache positions.
+ * Decodes tokens with one language model: compiles an executable for each number of sequences and of new tokens, and verifies each before it is used.
  */
 export class Decoder {
   /** The model's inputs by role. */
   readonly inputs: DecoderInputs;
+  /** Whether the decoder was disposed. */
+  isDisposed: boolean = false;
   readonly #engine: DecoderEngine;
   readonly #executables = new Map<string, CachedExecutable>();
   /** Logits after two tokens, computed without unused positions. */
   #reference: Float32Array | undefined;
-  /** Runs with several tokens failed verification: tokens are decoded one by one. */
+  /** Whether runs with several tokens failed verification: then tokens are decoded one by one. */
   #isStepwise = false;
-  #isDisposed = false;
+  /** Whether several sequences can be decoded in one run. */
+  #isBatched: boolean;
 
-  constructor(inputs: readonly TensorInfo[], host: DecoderEngine) {
+  constructor(inputs: readonly TensorInfo[], engine: DecoderEngine) {
     this.inputs = decoderInputs(inputs);
-    this.#engine = host;
+    this.#engine = engine;
+    this.#isBatched = hasFreeBatch(this.inputs);
   }
 
-  /** Releases all executables. Sessions of this decoder must not be used afterwards. */
+  /** Releases all executables. Sequences of this decoder must not be used afterwards. */
   dispose(): void {
-    this.#isDisposed = true;
+    this.isDisposed = true;
     for (const { executable } of this.#executables.values()) executable.dispose();
     this.#executables.clear();
   }
 
-  /** Creates an empty cache for `capacity` tokens, and compiles and verifies the executable that appends one token to it. */
+  /** Compiles and verifies the executable that appends one token to a cache of this capacity, and returns the size of the vocabulary. */
+  async prepare(capacity: number, signal: AbortSignal | undefined): Promise<number> {
+    const sizes = { capacity, size: 1, batch: 1, logits: 1 };
+    await this.#verify(sizes, signal);
+    return this.#executableFor(sizes).classes;
+  }
+
+  /** Creates an empty cache for `capacity` tokens, after `prepare`. */
   async createCache(capacity: number, signal: AbortSignal | undefined): Promise<KvCache> {
-    await this.#verify(capacity, 1, signal);
+    await this.prepare(capacity, signal);
     return new KvCache(this.#engine.memory, this.inputs.states, capacity);
   }
 
@@ -105,46 +131,79 @@ export class Decoder {
     const fitting = chunkSizes.filter((each) => each <= room);
     const size = fitting.find((each) => each <= remaining) ?? (remaining > 1 ? fitting.at(-1) : undefined);
     if (size === undefined || this.#isStepwise) return 1;
-    await this.#verify(capacity, size, signal);
+    await this.#verify({ capacity, size, batch: 1, logits: 1 }, signal);
     return this.#isStepwise ? 1 : size;
   }
 
-  /** Appends tokens to the cache and returns the logits [classes] after the last one. If the step fails, the cache is unchanged. */
-  async step(step: DecodeStep): Promise<Float32Array> {
-    if (this.#isDisposed) throw new InferyardError("DISPOSED", "the model was disposed");
-    const { cache, length, tokens, size, signal } = step;
-    const { capacity } = cache;
+  /** Whether these sequences can be decoded in one run, with the same bits as alone. Compiles and verifies the executable for their number. */
+  async mayBatch(rows: readonly DecoderRow[], signal: AbortSignal | undefined): Promise<boolean> {
+    if (rows.length > 1 && this.#isBatched) await this.#verifyBatch(rows, signal);
+    return this.#isBatched;
+  }
+
+  /**
+   * Appends tokens to the caches and returns the logits [rows, logits, classes] of the last positions. With `logits` above 1, positions beyond the
+   * tokens of a row repeat its last one. If the run fails, the caches are unchanged.
+   */
+  async run(run: DecoderRun): Promise<Float32Array> {
+    return await this.#forward(run, true);
+  }
+
+  /** Runs the executable, and keeps the new rows of the caches only if `keeps`. */
+  async #forward({ rows, size, logits, signal }: DecoderRun, keeps: boolean): Promise<Float32Array> {
+    if (this.isDisposed) throw new InferyardError("DISPOSED", "the model was disposed");
+    const { capacity } = at(rows, 0).cache;
+    const batch = batchSizes.find((each) => each >= rows.length) ?? rows.length;
+    // An executable for more sequences computes the last one several times: each time it writes the same.
+    const all = Array.from({ length: batch }, (_, index) => at(rows, Math.min(index, rows.length - 1)));
     const first = capacity - size;
-    let kept = length;
+    let isKept = false;
     try {
-      const { executable } = this.#executableFor(capacity, size);
-      const options = { state: cache.start, outputs: [logitsName], ...(signal === undefined ? {} : { signal }) };
-      const { [logitsName]: logits } = await this.#engine.run(executable, this.#stepInputs(step), options);
-      cache.move(first, length, tokens.length);
-      kept = length + tokens.length;
-      return logits?.data as Float32Array;
+      const { executable, classes } = this.#executableFor({ capacity, size, batch, logits });
+      const states = all.map(({ cache }) => cache.start);
+      const options = { states, outputs: [logitsName], ...(signal === undefined ? {} : { signal }) };
+      const results = await this.#engine.run(executable, this.#inputsOf(all, capacity, size), options);
+      isKept = keeps;
+      if (keeps) for (const { cache, length, tokens } of rows) cache.move(first, length, tokens.length);
+      const { data } = required(results[logitsName], "the logits");
+      return (data as Float32Array).subarray(0, rows.length * logits * classes);
     } finally {
-      cache.clear(Math.max(first, kept), capacity);
+      for (const { cache, length, tokens } of rows)
+        cache.clear(Math.max(first, isKept ? length + tokens.length : length), capacity);
     }
   }
 
-  /** The input tensors of a step. Padding positions repeat the last token, so that they do not change the range of dynamic quantization of the others. */
-  #stepInputs({ cache: { capacity }, length, tokens, size }: DecodeStep): TensorMap {
+  /** The input tensors of a run. Padding positions repeat the last token, so that they do not change the range of dynamic quantization of the others. */
+  #inputsOf(rows: readonly DecoderRow[], capacity: number, size: number): TensorMap {
     const { ids, mask, positions } = this.inputs;
     const first = capacity - size;
-    const last = tokens.length - 1;
-    const isVisible = (position: number): boolean => position < length || (position >= first && position <= first + last);
+    const integers = (
+      { name, dataType }: TensorInfo,
+      width: number,
+      valueAt: (row: DecoderRow, position: number) => number,
+    ): [string, Tensor] => {
+      const shape = [rows.length, width];
+      const values = rows.flatMap((row) => Array.from({ length: width }, (_, position) => valueAt(row, position)));
+      if (dataType === "int64") return [name, { dataType, shape, data: BigInt64Array.from(values, BigInt) }];
+      return [name, { dataType: "int32", shape, data: Int32Array.from(values) }];
+    };
+    const lastOf = ({ tokens }: DecoderRow): number => tokens.length - 1;
+    const isVisible = (row: DecoderRow, position: number): boolean =>
+      position < row.length || (position >= first && position <= first + lastOf(row));
     return Object.fromEntries([
-      integers(ids, size, (position) => at(tokens, Math.min(position, last))),
-      integers(mask, capacity, (position) => (isVisible(position) ? 1 : 0)),
-      ...(positions === undefined ? [] : [integers(positions, size, (position) => length + Math.min(position, last))]),
+      integers(ids, size, (row, position) => at(row.tokens, Math.min(position, lastOf(row)))),
+      integers(mask, capacity, (row, position) => (isVisible(row, position) ? 1 : 0)),
+      ...(positions === undefined
+        ? []
+        : [integers(positions, size, (row, position) => row.length + Math.min(position, lastOf(row)))]),
     ]);
   }
 
-  /** Verifies an executable once, on a temporary cache. Throws MODEL_UNSUPPORTED when logits depend on unused positions. */
-  async #verify(capacity: number, size: number, signal: AbortSignal | undefined): Promise<void> {
-    const entry = this.#executableFor(capacity, size);
-    if (entry.isChecked || capacity === 1) return; // a cache with capacity 1 has no unused positions
+  /** Verifies an executable of one sequence once, on a temporary cache. Throws MODEL_UNSUPPORTED when logits depend on unused positions. */
+  async #verify(sizes: DecodeSizes, signal: AbortSignal | undefined): Promise<void> {
+    const { capacity, size } = sizes;
+    const entry = this.#executableFor(sizes);
+    if (entry.isVerified || capacity === 1) return; // a cache with capacity 1 has no unused positions
     const probe = [Math.floor(entry.classes / 3), Math.floor((2 * entry.classes) / 3)];
     this.#reference ??= await this.#referenceLogits(probe, signal);
     const wanted = this.#reference;
@@ -152,7 +211,7 @@ export class Decoder {
     const spread = wanted.reduce((max, each) => Math.max(max, each)) - wanted.reduce((min, each) => Math.min(min, each));
     const worst = wanted.reduce((max, each, index) => Math.max(max, Math.abs(each - (given[index] ?? Number.NaN))), 0);
     if (worst <= tolerance * spread) {
-      entry.isChecked = true;
+      entry.isVerified = true;
       return;
     }
     if (size > 1) {
@@ -164,6 +223,31 @@ export class Decoder {
       "the model cannot be decoded with a cache of fixed capacity: its logits depend on unused positions, as if it derived positions from the length of the past",
       { remedy: "export it with position_ids as an input", data: { capacity, apart: worst, spread } },
     );
+  }
+
+  /**
+   * Verifies an executable of several sequences once: appends a different token to each of these sequences, together and alone, compares all bits of the
+   * logits, and removes the tokens again. A model whose operations mix the sequences of a batch gets no batches.
+   */
+  async #verifyBatch(rows: readonly DecoderRow[], signal: AbortSignal | undefined): Promise<void> {
+    const { capacity } = at(rows, 0).cache;
+    const batch = batchSizes.find((each) => each >= rows.length) ?? rows.length;
+    try {
+      const entry = this.#executableFor({ capacity, size: 1, batch, logits: 1 });
+      if (entry.isVerified) return;
+      const { classes } = entry;
+      const probes = rows.map((row, index) => ({ ...row, tokens: [Math.floor(((index + 1) * classes) / (rows.length + 1))] }));
+      const together = await this.#forward({ rows: probes, size: 1, logits: 1, signal }, false);
+      for (const [index, row] of probes.entries()) {
+        const alone = await this.#forward({ rows: [row], size: 1, logits: 1, signal }, false);
+        const own = together.subarray(index * classes, (index + 1) * classes);
+        if (alone.some((each, logit) => !Object.is(each, own[logit]))) this.#isBatched = false;
+      }
+      entry.isVerified = true;
+    } catch (error) {
+      if (!(error instanceof InferyardError) || error.code !== "MODEL_UNSUPPORTED") throw error;
+      this.#isBatched = false;
+    }
   }
 
   /** Logits after the probe tokens, from runs whose cache has exactly as many positions as tokens. */
@@ -183,17 +267,17 @@ export class Decoder {
     size: number,
     signal: AbortSignal | undefined,
   ): Promise<Float32Array> {
-    let createCache: KvCache | undefined;
-    let logits = new Float32Array();
+    let cache: KvCache | undefined;
+    let logits: Float32Array = new Float32Array();
     try {
       for (const [index, capacity] of capacities.entries()) {
-        if (createCache?.capacity !== capacity) createCache = this.#grownCache(createCache, capacity, index);
+        if (cache?.capacity !== capacity) cache = this.#grownCache(cache, capacity, index);
         const now = index === capacities.length - 1 ? tokens.slice(index) : tokens.slice(index, index + 1);
-        logits = (await this.step({ cache: createCache, length: index, tokens: now, size, signal })) as Float32Array<ArrayBuffer>;
+        logits = await this.run({ rows: [{ cache, length: index, tokens: now }], size, logits: 1, signal });
       }
       return logits;
     } finally {
-      createCache?.release();
+      cache?.release();
     }
   }
 
@@ -204,9 +288,10 @@ export class Decoder {
     return larger;
   }
 
-  #executableFor(capacity: number, size: number): CachedExecutable {
-    const key = `${capacity} ${size}`;
-    const entry = this.#executables.get(key) ?? this.#compileFor(capacity, size);
+  #executableFor(sizes: DecodeSizes): CachedExecutable {
+    const { capacity, size, batch, logits } = sizes;
+    const key = [capacity, size, batch, logits].join(" ");
+    const entry = this.#executables.get(key) ?? this.#compileFor(sizes);
     this.#executables.delete(key);
     this.#executables.set(key, entry); // the last entry of the map is the most recently used one
     const [oldest] = this.#executables;
@@ -218,19 +303,11 @@ export class Decoder {
     return entry;
   }
 
-  #compileFor(capacity: number, size: number): CachedExecutable {
-    const traced = this.#engine.trace(decodeInputs(this.inputs, capacity, size));
-    const graph = withLastLogits(traced, this.inputs);
+  #compileFor(sizes: DecodeSizes): CachedExecutable {
+    const graph = withLastLogits(this.#engine.trace(decodeInputs(this.inputs, sizes)), this.inputs, sizes);
     const states = this.inputs.states.map(({ info }) => info.name);
     const { shape } = at(graph.outputs, 0).value.type;
     const classes = at(shape, shape.length - 1);
-    return { executable: this.#engine.compile(graph, states), classes, isChecked: false };
+    return { executable: this.#engine.compile(graph, states, sizes.batch), classes, isVerified: false };
   }
-}
-
-function integers({ name, dataType }: TensorInfo, length: number, valueAt: (position: number) => number): [string, Tensor] {
-  const shape = [1, length];
-  if (dataType === "int64")
-    return [name, { dataType, shape, data: BigInt64Array.from({ length }, (_, position) => BigInt(valueAt(position))) }];
-  return [name, { dataType: "int32", shape, data: Int32Array.from({ length }, (_, position) => valueAt(position)) }];
 }

@@ -1,18 +1,25 @@
 /** The keys and values of a decoder, in one block of engine memory. */
-import { at } from "../../../checked.ts";
-import { elementCount } from "../../../tensor.ts";
+import { at, required } from "../../../checked.ts";
+import { elementCount, type Tensor, type TensorMap, zeros } from "../../../tensor.ts";
 import { storageBytes } from "../../lower/movement.ts";
 import { layOutStates } from "../../plan/state-layout.ts";
 import type { EngineMemory } from "../../memory/engine-memory.ts";
 import { type PastInput, pastType } from "./decoder-inputs.ts";
 
-/** Size in bytes of a cache for `capacity` tokens of a decoder with the key and value tensors `past`. */
-export function kvCacheBytes(past: readonly PastInput[], capacity: number): number {
-  return layOutStates(past.map((each) => pastType(each, capacity))).bytes;
+/** Size in bytes of the keys and values of one token. */
+export function bytesPerToken(past: readonly PastInput[]): number {
+  const types = past.map((each) => pastType(each, 1));
+  return types.reduce((sum, { dataType, shape }) => sum + elementCount(shape) * storageBytes(dataType), 0);
+}
+
+/** The keys and values of no tokens, by the names of the states, as `KvCache.read` returns them. */
+export function noTokens(past: readonly PastInput[]): TensorMap {
+  return Object.fromEntries(past.map((each) => [each.info.name, zeros("float32", pastType(each, 0).shape)]));
 }
 
 /** The rows of one key or value tensor: for each head a contiguous run of rows, `strideBytes` from head to head. */
 interface Rows {
+  readonly past: PastInput;
   readonly start: number;
   readonly heads: number;
   readonly rowBytes: number;
@@ -37,10 +44,11 @@ export class KvCache {
     this.#bytes = bytes;
     this.start = memory.allocate(bytes);
     this.#rows = types.map(({ dataType, shape }, index): Rows => {
-      const { axis } = at(past, index);
+      const each = at(past, index);
+      const { axis } = each;
       const rowBytes = elementCount(shape.slice(axis + 1)) * storageBytes(dataType);
       const heads = elementCount(shape.slice(0, axis));
-      return { start: this.start + at(offsets, index), heads, rowBytes, strideBytes: rowBytes * capacity };
+      return { past: each, start: this.start + at(offsets, index), heads, rowBytes, strideBytes: rowBytes * capacity };
     });
   }
 
@@ -68,6 +76,35 @@ export class KvCache {
         bytes.copyWithin(at, from, from + count * rowBytes);
       });
     }
+  }
+
+  /** Returns copies of the keys and values of the first `count` tokens, as tensors with batch size 1, by the names of the states. */
+  read(count: number): TensorMap {
+    const tensors = this.#rows.map((rows): [string, Tensor] => {
+      const { shape } = pastType(rows.past, count);
+      const data = new Float32Array(elementCount(shape));
+      this.#copy(rows, data, count, (own, given) => given.set(own));
+      return [rows.past.info.name, { dataType: "float32", shape, data }];
+    });
+    return Object.fromEntries(tensors);
+  }
+
+  /** Sets the keys and values of the first `count` tokens to those that `read` returned. */
+  write(tensors: TensorMap, count: number): void {
+    for (const rows of this.#rows) {
+      const { data } = required(tensors[rows.past.info.name], `the state "${rows.past.info.name}"`);
+      this.#copy(rows, data as Float32Array, count, (own, given) => own.set(given));
+    }
+  }
+
+  /** Calls `visit` for every head with views of its first `count` rows in this cache and in the contiguous tensor `data`. */
+  #copy(rows: Rows, data: Float32Array, count: number, visit: (own: Uint8Array, given: Uint8Array) => void): void {
+    let done = data.byteOffset;
+    const bytes = count * rows.rowBytes;
+    this.#each([rows], (_, at, memory) => {
+      visit(memory.subarray(at, at + bytes), new Uint8Array(data.buffer, done, bytes));
+      done += bytes;
+    });
   }
 
   /** Frees the block of the cache. */

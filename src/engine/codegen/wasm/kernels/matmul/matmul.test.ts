@@ -76,6 +76,13 @@ const requests = fc.record<MatmulRequest>({
 });
 
 describe("matmul", () => {
+  it.each(featureSets.map((set) => [set]))("gives the first row the same bits whatever the number of rows", (set) => {
+    const request = { n: 45, k: 37, bias: true, activation: "gelu", residual: "before-activation" } as const;
+    const alone = multiplied({ ...request, m: 1 }, 1, set).c;
+    for (const m of [2, 3, 4, 7, 8, 16, 17, 64])
+      expect(multiplied({ ...request, m }, 1, set).c.subarray(0, request.n), `${m} rows`).toEqual(alone);
+  });
+
   it("equals the definition for any sizes and tails, and the same bits in one call or several", () => {
     fc.assert(
       fc.property(requests, size(5), fc.constantFrom(...featureSets), fc.nat(5), (request, splits, set, apart) => {

@@ -7,8 +7,8 @@ import { type Kernel, defineKernel } from "../../kernel.ts";
 import type { Activation } from "../../math/activation.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices, laneCount } from "../loops/lanes.ts";
-import { emitMicroKernel, tileColumns, tileRows } from "./micro-kernel.ts";
-import { emitTiles, tilingFor, rowSpecialization, type TilePosition } from "./tiling.ts";
+import { emitMicroKernel, tileColumns } from "./micro-kernel.ts";
+import { emitTiles, tilingFor, rowSpecialization, type TilePosition, type Tiling } from "./tiling.ts";
 import { emitGemv, gemvPieces, type GemvPanel } from "./gemv.ts";
 import { type Epilogue, storeTile } from "./epilogue.ts";
 
@@ -32,21 +32,31 @@ export interface MatmulRequest {
 }
 
 const multiplyAddsPerNanosecond = 25;
+/**
+ * Up to this many rows the product waits for the memory that holds B. Tiles of 2 rows then take two panels: the first tile reads both at the speed of one
+ * row, and the other tiles find them in the cache.
+ */
+const maxMemoryBoundRows = 16;
+
+function matmulTiling(m: number, n: number, k: number): Tiling {
+  return m <= maxMemoryBoundRows && m > 1 ? tilingFor(m, n, k * floatBytes, 2, 2) : tilingFor(m, n, k * floatBytes);
+}
 
 /**
  * Generates the kernel of a matrix product with packed constant weights and a fused epilogue. Parameters: a, b, then bias and residual if requested,
- * then c. One piece (unit of parallel work) is a panel of 8 columns (a pair of panels for one row), or a block of 4 rows where m is large.
+ * then c. One piece (unit of parallel work) is a panel of 8 columns (a pair of panels for one row), or a block of rows where m is large.
  */
 export function matmul(request: MatmulRequest): Kernel {
   const { m, n, k, aStride = k, cStride = n, alpha = 1, bias = false, activation = "none", residual = "none" } = request;
   const isRow = m === 1;
-  const loops = tilingFor(m, n, k * floatBytes);
+  const loops = matmulTiling(m, n, k);
+  const { rowsPerTile } = loops;
   const pieces = isRow ? gemvPieces(n) : loops.pieces;
   const [aRowBytes, cRowBytes] = [aStride * floatBytes, cStride * floatBytes];
   return defineKernel({
     family: "matmul",
     request: { rows: rowSpecialization(loops), n, k, aStride, cStride, alpha, bias, activation, residual },
-    dynamicSizes: { rowBlocks: Math.floor(m / tileRows) },
+    dynamicSizes: { rowBlocks: Math.floor(m / rowsPerTile) },
     inputs: ["a", "b"],
     optional: { bias, residual: residual !== "none" },
     outputs: ["c"],
@@ -56,7 +66,7 @@ export function matmul(request: MatmulRequest): Kernel {
       /** The initial sums of a tile, and where it is stored. */
       const tileAt = ({ rowBlock, panel, columns }: Omit<TilePosition, "rows">): GemvPanel => {
         const onC = (base: I32): Local<"i32"> =>
-          f.value(offsetBy(offsetBy(base, panel, tileColumns * floatBytes), rowBlock, tileRows * cRowBytes));
+          f.value(offsetBy(offsetBy(base, panel, tileColumns * floatBytes), rowBlock, rowsPerTile * cRowBytes));
         const vectors = Math.ceil(columns / laneCount);
         const biases = biasAt && loadVectors(f, f.value(offsetBy(biasAt, panel, tileColumns * floatBytes)), vectors);
         return {
@@ -90,7 +100,7 @@ export function matmul(request: MatmulRequest): Kernel {
           rows: place.rows,
           vectors,
           depth: k,
-          a: offsetBy(a, place.rowBlock, tileRows * aRowBytes),
+          a: offsetBy(a, place.rowBlock, rowsPerTile * aRowBytes),
           b: offsetBy(b, place.panel, k * tileColumns * floatBytes),
           aRowBytes,
           aDepthBytes: floatBytes,

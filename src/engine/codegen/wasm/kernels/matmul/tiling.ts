@@ -17,20 +17,24 @@ export interface Tiling {
   /** Whether pieces are panels of columns; otherwise they are blocks of 4 rows. */
   readonly splitsColumns: boolean;
   readonly pieces: number;
-  /** Rows of a cache block, a multiple of 4. */
+  /** Maximum number of rows of a tile. */
+  readonly rowsPerTile: number;
+  /** Rows of a cache block, a multiple of `rowsPerTile`. */
   readonly blockRows: number;
   /** Neighbouring panels that one tile takes. */
   readonly panelsPerTile: number;
-  /** Number of whole blocks of 4 rows, as an argument, when the code serves any number of them; see `rowSpecialization`. */
+  /** Number of whole blocks of `rowsPerTile` rows, as an argument, when the code serves any number of them; see `rowSpecialization`. */
   readonly rowBlocks?: I32;
 }
 
 /** The part of the tiling that the generated code depends on when the number of row blocks is an argument; becomes part of the kernel key. */
-export function rowSpecialization({ m, splitsColumns }: Tiling): object {
-  return m < tileRows ? { m, byColumns: splitsColumns } : { rest: m % tileRows, byColumns: splitsColumns };
+export function rowSpecialization({ m, splitsColumns, rowsPerTile }: Tiling): object {
+  if (m < tileRows) return { m, byColumns: splitsColumns };
+  const rest = { rest: m % rowsPerTile, byColumns: splitsColumns };
+  return rowsPerTile === tileRows ? rest : { ...rest, rowsPerTile };
 }
 
-/** Position of a tile: its first row is `rowBlock` * 4, its first column `panel` * 8. A tile of more than 8 columns spans neighbouring panels. */
+/** Position of a tile: its first row is `rowBlock` * `rowsPerTile`, its first column `panel` * 8. A tile of more than 8 columns spans neighbouring panels. */
 export interface TilePosition {
   readonly rowBlock: I32;
   readonly rows: number;
@@ -43,13 +47,22 @@ const blockBytes = 512 * 1024;
 /** From this many panels on a product is divided by columns, else by rows. */
 const minPanelsToSplit = 4;
 
-/** Chooses the tiling of a product of A [m, k], whose rows take `aRowBytes` bytes, and B [k, n]. Default of `panelsPerTile`: chosen by m. */
-export function tilingFor(m: number, n: number, aRowBytes: number, panelsPerTile: number = defaultPanelsPerTile(m)): Tiling {
+/**
+ * Chooses the tiling of a product of A [m, k], whose rows take `aRowBytes` bytes, and B [k, n]. Default of `panelsPerTile`: chosen by m; of
+ * `rowsPerTile`: 4.
+ */
+export function tilingFor(
+  m: number,
+  n: number,
+  aRowBytes: number,
+  panelsPerTile: number = defaultPanelsPerTile(m),
+  rowsPerTile: number = tileRows,
+): Tiling {
   const panels = Math.ceil(n / tileColumns);
-  const rowBlocks = Math.ceil(m / tileRows);
-  const blockRows = Math.max(1, Math.floor(blockBytes / (Math.max(aRowBytes, 1) * tileRows))) * tileRows;
+  const rowBlocks = Math.ceil(m / rowsPerTile);
+  const blockRows = Math.max(1, Math.floor(blockBytes / (Math.max(aRowBytes, 1) * rowsPerTile))) * rowsPerTile;
   const splitsColumns = m <= blockRows && (panels >= minPanelsToSplit || panels >= rowBlocks);
-  return { m, n, splitsColumns, pieces: splitsColumns ? panels : rowBlocks, blockRows, panelsPerTile };
+  return { m, n, splitsColumns, pieces: splitsColumns ? panels : rowBlocks, rowsPerTile, blockRows, panelsPerTile };
 }
 
 interface Range {
@@ -64,8 +77,9 @@ export function emitTiles(f: FunctionBuilder, loops: Tiling, pieces: Range, tile
     return;
   }
   const panels: Range = { from: i32.const(0), to: i32.const(Math.ceil(loops.n / tileColumns)) };
-  f.range(pieces.from, pieces.to, loops.blockRows / tileRows, (from) => {
-    const to = f.value(minimum(i32.add(from, i32.const(loops.blockRows / tileRows)), pieces.to));
+  const blocks = loops.blockRows / loops.rowsPerTile;
+  f.range(pieces.from, pieces.to, blocks, (from) => {
+    const to = f.value(minimum(i32.add(from, i32.const(blocks)), pieces.to));
     emitPanels(f, loops, panels, { from, to }, tile);
   });
 }
@@ -103,22 +117,23 @@ function emitRows(
   columns: Pick<TilePosition, "panel" | "columns">,
   tile: (place: TilePosition) => void,
 ): void {
-  const rest = loops.m % tileRows;
+  const { m, rowsPerTile } = loops;
+  const rest = m % rowsPerTile;
   const whole = wholeRowBlocks(loops);
-  if (loops.m >= tileRows) {
-    f.range(blocks.from, minimum(blocks.to, whole), 1, (rowBlock) => tile({ ...columns, rowBlock, rows: tileRows }));
+  if (m >= rowsPerTile) {
+    f.range(blocks.from, minimum(blocks.to, whole), 1, (rowBlock) => tile({ ...columns, rowBlock, rows: rowsPerTile }));
   }
   if (rest > 0) {
     f.when(i32.gtS(blocks.to, whole), () => tile({ ...columns, rowBlock: whole, rows: rest }));
   }
 }
 
-function wholeRowBlocks({ m, rowBlocks }: Tiling): I32 {
-  return rowBlocks ?? i32.const(Math.floor(m / tileRows));
+function wholeRowBlocks({ m, rowBlocks, rowsPerTile }: Tiling): I32 {
+  return rowBlocks ?? i32.const(Math.floor(m / rowsPerTile));
 }
 
 /** Number of row blocks, including a last one of fewer rows. */
 function allRowBlocks(f: FunctionBuilder, loops: Tiling): I32 {
   const whole = wholeRowBlocks(loops);
-  return loops.m % tileRows === 0 ? whole : f.value(i32.add(whole, i32.const(1)));
+  return loops.m % loops.rowsPerTile === 0 ? whole : f.value(i32.add(whole, i32.const(1)));
 }

@@ -2,14 +2,17 @@
 import { readFileSync } from "node:fs";
 import type { Backend, LanguageModelFiles } from "inferyard/backend";
 import { onnx } from "inferyard/backends/onnx";
+import { native } from "inferyard/backends/native";
 import { wasm } from "inferyard/backends/wasm";
 import { type LanguageSample, languageCases } from "inferyard/testing";
 import { describe, expect, it } from "vitest";
 import { needsData, sharedData } from "./shared-data.ts";
 
 const cpu = { type: "cpu", index: 0 };
-const backends: Readonly<Record<string, () => Backend>> = { onnx, wasm };
-const models: Readonly<Record<string, Omit<LanguageModelFiles, "format" | "bytes" | "config">>> = {
+const backends: Readonly<Record<string, () => Backend>> = { onnx, wasm, native };
+/** Paths from the folder that the first word of the name says. */
+type ModelPaths = Pick<LanguageModelFiles, "path" | "decoderWithPast" | "encoder">;
+const models: Readonly<Record<string, ModelPaths>> = {
   "tiny-random-gpt2": { path: "onnx/model.onnx" },
   "tiny-random-llama": { path: "onnx/model.onnx" },
   "tiny-random-qwen2": { path: "onnx/model.onnx" },
@@ -21,6 +24,10 @@ const models: Readonly<Record<string, Omit<LanguageModelFiles, "format" | "bytes
     encoder: "onnx/encoder_model.onnx",
   },
   "tiny-random-bart": { path: "onnx/decoder_model_merged.onnx", encoder: "onnx/encoder_model.onnx" },
+  "tiny-random-gpt2 from safetensors": { path: "model.safetensors" },
+  "tiny-random-llama from safetensors": { path: "model.safetensors" },
+  "tiny-random-qwen2 from safetensors": { path: "model.safetensors" },
+  "tiny-random-gemma from safetensors": { path: "model.safetensors" },
 };
 
 interface Item {
@@ -33,6 +40,7 @@ interface Item {
 
 for (const [backend, create] of Object.entries(backends)) {
   for (const [name, files] of Object.entries(models)) {
+    if (files.path.endsWith(".safetensors") && backend !== "native") continue; // the others read ONNX only
     const folder = `${sharedData}${name.split(" ")[0]}/`;
     const [skip, title] = needsData(`${name} on ${backend}`);
     describe.skipIf(skip)(title, () => {
@@ -43,13 +51,13 @@ for (const [backend, create] of Object.entries(backends)) {
   }
 }
 
-function filesOf(
-  folder: string,
-  { path, ...beside }: Omit<LanguageModelFiles, "format" | "bytes" | "config">,
-): LanguageModelFiles {
-  const config = JSON.parse(readFileSync(`${folder}config.json`, "utf8")) as Record<string, unknown>;
+function filesOf(folder: string, { path, ...beside }: ModelPaths): LanguageModelFiles {
+  const config = JSON.parse(readFileSync(`${folder}config.json`, "utf8")) as Readonly<Record<string, unknown>> & {
+    readonly architectures: readonly [string];
+  };
   const others = Object.fromEntries(Object.entries(beside).map(([role, file]) => [role, `${folder}${file}`]));
-  return { format: "onnx", bytes: 1, config, path: `${folder}${path}`, ...others };
+  const format = path.endsWith(".onnx") ? "onnx" : "safetensors";
+  return { format, bytes: 1, config, architecture: config.architectures[0], path: `${folder}${path}`, ...others };
 }
 
 function samplesOf(folder: string): readonly LanguageSample[] {

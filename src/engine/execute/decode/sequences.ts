@@ -1,0 +1,291 @@
+/** The sequences of a language model: their caches in the model's memory, and the runs that append tokens to them. */
+import type { Mutex } from "../../../concurrency/mutex.ts";
+import { InferyardError, throwIfAborted } from "../../../errors.ts";
+import { yieldToEventLoop } from "../../../platform/event-loop.ts";
+import type { TensorMap } from "../../../tensor.ts";
+import { type Decoder, type DecoderRow, maxBatch } from "./decoder.ts";
+import type { PastInput } from "./decoder-inputs.ts";
+import { bytesPerToken, type KvCache, noTokens } from "./kv-cache.ts";
+
+/** Tokens to append to one sequence. The caller has checked them. */
+export interface SequenceStep {
+  /** Number of the sequence. */
+  readonly sequence: number;
+  /** Token ids, at least one. */
+  readonly tokens: readonly number[];
+  /** Number of last positions whose logits are returned, at most the number of tokens. */
+  readonly logits: number;
+}
+
+/** A cache that sequences share until one of them appends to it. */
+interface SharedCache {
+  readonly cache: KvCache;
+  /** Number of sequences that use it. */
+  users: number;
+  /** Number of positions that hold rows, at least the length of each sequence that uses it. */
+  written: number;
+}
+
+interface Sequence {
+  /** Undefined before the first token. */
+  shared: SharedCache | undefined;
+  length: number;
+}
+
+/** A step on its way. */
+interface Progress {
+  readonly step: SequenceStep;
+  readonly sequence: Sequence;
+  /** Tokens of the sequence before the step. */
+  readonly before: number;
+  /** [step.logits, vocabulary] */
+  readonly logits: Float32Array;
+}
+
+/** Capacity of the smallest cache in tokens. Larger ones double it. */
+const minCapacity = 64;
+/** A prompt is padded to a multiple of this many tokens. */
+const chunk = 16;
+
+/**
+ * The sequences of one model. Calls, also those of other sequences, are serialized. The capacity of a cache, and the runs that a step is divided into,
+ * follow from the length of the sequence and the tokens of the step alone: so a sequence gets the same bits whatever else is decoded.
+ */
+export class Sequences {
+  /** Number of logits of each position. */
+  readonly vocabulary: number;
+  readonly #decoder: Decoder;
+  readonly #mutex: Mutex;
+  readonly #maxTokens: number;
+  readonly #sequences = new Map<number, Sequence>();
+  #created = 0;
+
+  private constructor(decoder: Decoder, mutex: Mutex, maxTokens: number, vocabulary: number) {
+    this.vocabulary = vocabulary;
+    this.#decoder = decoder;
+    this.#mutex = mutex;
+    this.#maxTokens = maxTokens;
+  }
+
+  /** `maxTokens`: upper bound on the tokens of a sequence. The caller must hold the model's mutex. */
+  static async start(decoder: Decoder, mutex: Mutex, maxTokens: number, signal: AbortSignal | undefined): Promise<Sequences> {
+    const vocabulary = await decoder.prepare(Math.min(minCapacity, maxTokens), signal);
+    return new Sequences(decoder, mutex, maxTokens, vocabulary);
+  }
+
+  /** Bytes of cache of one token of a sequence. */
+  get bytesPerToken(): number {
+    return bytesPerToken(this.#decoder.inputs.states);
+  }
+
+  /** The tensors of keys and values of each layer, as `save` returns them. */
+  get states(): readonly PastInput[] {
+    return this.#decoder.inputs.states;
+  }
+
+  /** Creates an empty sequence and returns its number. */
+  async create(): Promise<number> {
+    return await this.#exclusive(async () => this.#add({ shared: undefined, length: 0 }));
+  }
+
+  /**
+   * Appends tokens to sequences that are named once each, and returns for each step the logits [step.logits, vocabulary]. Single tokens for sequences
+   * with caches of one capacity are computed together. Throws INPUT_TOO_LONG beyond the maximum. A call that fails leaves all sequences unchanged.
+   */
+  async decode(steps: readonly SequenceStep[], signal: AbortSignal | undefined): Promise<readonly Float32Array[]> {
+    return await this.#exclusive(async () => {
+      throwIfAborted(signal);
+      const all = steps.map((step): Progress => {
+        const sequence = this.#sequence(step.sequence);
+        this.#checkLength(sequence.length + step.tokens.length);
+        return { step, sequence, before: sequence.length, logits: new Float32Array(step.logits * this.vocabulary) };
+      });
+      try {
+        const isSingle = ({ step }: Progress): boolean => step.tokens.length === 1;
+        for (const each of all) if (!isSingle(each)) await this.#appendMany(each, signal);
+        await this.#appendSingle(all.filter(isSingle), signal);
+      } catch (error) {
+        for (const { sequence, before } of all) sequence.length = before;
+        throw error;
+      }
+      return all.map(({ logits }) => logits);
+    });
+  }
+
+  /** Creates a sequence with the same tokens. Both share the cache until one of them appends to it. */
+  async fork(id: number): Promise<number> {
+    return await this.#exclusive(async () => {
+      const { shared, length } = this.#sequence(id);
+      if (shared !== undefined) shared.users += 1;
+      return this.#add({ shared, length });
+    });
+  }
+
+  /** Removes all tokens from position `length` on. Throws INPUT_INVALID if the sequence is shorter. */
+  async truncate(id: number, length: number): Promise<void> {
+    await this.#exclusive(async () => {
+      const sequence = this.#sequence(id);
+      if (!Number.isSafeInteger(length) || length < 0 || length > sequence.length)
+        throw new InferyardError(
+          "INPUT_INVALID",
+          `the sequence holds ${sequence.length} tokens and cannot be truncated to ${length}`,
+        );
+      sequence.length = length;
+      if (length === 0) this.#leave(sequence);
+    });
+  }
+
+  /** Returns the sequence's length, and copies of its keys and values by the names of the states. */
+  async save(id: number): Promise<{ readonly length: number; readonly tensors: TensorMap }> {
+    return await this.#exclusive(async () => {
+      const { shared, length } = this.#sequence(id);
+      return { length, tensors: shared?.cache.read(length) ?? noTokens(this.states) };
+    });
+  }
+
+  /** Creates a sequence from what `save` returned. */
+  async restore(length: number, tensors: TensorMap): Promise<number> {
+    return await this.#exclusive(async () => {
+      this.#checkLength(length);
+      const sequence: Sequence = { shared: undefined, length };
+      if (length > 0) {
+        const cache = await this.#ownCache(sequence, length, undefined);
+        cache.write(tensors, length);
+        this.#extend(sequence, length);
+      }
+      return this.#add(sequence);
+    });
+  }
+
+  /** Frees the sequence's cache. */
+  async release(id: number): Promise<void> {
+    await this.#exclusive(async () => {
+      this.#leave(this.#sequence(id));
+      this.#sequences.delete(id);
+    });
+  }
+
+  /** Appends the tokens of one step in chunks. */
+  async #appendMany({ step, sequence, logits }: Progress, signal: AbortSignal | undefined): Promise<void> {
+    const { tokens } = step;
+    const decoder = this.#decoder;
+    const cache = await this.#ownCache(sequence, sequence.length + Math.ceil(tokens.length / chunk) * chunk, signal);
+    const firstLogits = tokens.length - step.logits;
+    for (let done = 0; done < tokens.length;) {
+      const { length } = sequence;
+      const size = await decoder.chunkSize(cache.capacity, tokens.length - done, cache.capacity - length, signal);
+      const now = tokens.slice(done, done + size);
+      const end = done + now.length;
+      const from = Math.max(firstLogits, done);
+      const rows = from < end - 1 ? size : 1;
+      const given = await decoder.run({ rows: [{ cache, length, tokens: now }], size, logits: rows, signal });
+      if (from < end) {
+        const start = rows === 1 ? 0 : (from - done) * this.vocabulary;
+        logits.set(given.subarray(start, start + (end - from) * this.vocabulary), (from - firstLogits) * this.vocabulary);
+      }
+      this.#extend(sequence, length + now.length);
+      done = end;
+      await pause(signal);
+    }
+  }
+
+  /** Appends one token to each sequence. */
+  async #appendSingle(all: readonly Progress[], signal: AbortSignal | undefined): Promise<void> {
+    const groups = new Map<number, { readonly progress: Progress; readonly row: DecoderRow }[]>();
+    for (const progress of all) {
+      const { sequence, step } = progress;
+      const cache = await this.#ownCache(sequence, sequence.length + 1, signal);
+      const group = groups.get(cache.capacity) ?? [];
+      groups.set(cache.capacity, group);
+      group.push({ progress, row: { cache, length: sequence.length, tokens: step.tokens } });
+    }
+    for (const group of groups.values()) {
+      let next = 0;
+      while (next < group.length) {
+        const batch = group.slice(next, next + maxBatch);
+        const isTogether = await this.#decoder.mayBatch(
+          batch.map(({ row }) => row),
+          signal,
+        );
+        const now = isTogether ? batch : batch.slice(0, 1);
+        const rows = now.map(({ row }) => row);
+        const given = await this.#decoder.run({ rows, size: 1, logits: 1, signal });
+        for (const [index, { progress }] of now.entries()) {
+          if (progress.step.logits === 1)
+            progress.logits.set(given.subarray(index * this.vocabulary, (index + 1) * this.vocabulary));
+          this.#extend(progress.sequence, progress.sequence.length + 1);
+        }
+        next += now.length;
+        await pause(signal);
+      }
+    }
+  }
+
+  /** Returns a cache that only this sequence uses, with the capacity for `tokens` tokens, and with no rows beyond its length. */
+  async #ownCache(sequence: Sequence, tokens: number, signal: AbortSignal | undefined): Promise<KvCache> {
+    const { shared, length } = sequence;
+    let capacity = minCapacity;
+    while (capacity < tokens) capacity *= 2;
+    capacity = Math.min(capacity, this.#maxTokens);
+    if (shared?.users === 1 && shared.cache.capacity === capacity) {
+      shared.cache.clear(length, shared.written);
+      shared.written = length;
+      return shared.cache;
+    }
+    const cache = await this.#decoder.createCache(capacity, signal);
+    if (shared !== undefined) cache.copyFrom(shared.cache, length);
+    this.#leave(sequence);
+    sequence.shared = { cache, users: 1, written: length };
+    return cache;
+  }
+
+  /** Sets the length of a sequence whose cache has rows of so many tokens. */
+  #extend(sequence: Sequence, length: number): void {
+    sequence.length = length;
+    if (sequence.shared !== undefined) sequence.shared.written = Math.max(sequence.shared.written, length);
+  }
+
+  /** Detaches the sequence from its cache, which is freed with its last user. */
+  #leave(sequence: Sequence): void {
+    const { shared } = sequence;
+    sequence.shared = undefined;
+    if (shared === undefined) return;
+    shared.users -= 1;
+    if (shared.users === 0) shared.cache.release();
+  }
+
+  #checkLength(tokens: number): void {
+    if (tokens <= this.#maxTokens) return;
+    throw new InferyardError(
+      "INPUT_TOO_LONG",
+      `the sequence would have ${tokens} tokens, and the model's context is ${this.#maxTokens}`,
+      { remedy: "shorten the text, or ask for fewer new tokens", data: { tokens, contextLength: this.#maxTokens } },
+    );
+  }
+
+  #add(sequence: Sequence): number {
+    this.#created += 1;
+    this.#sequences.set(this.#created, sequence);
+    return this.#created;
+  }
+
+  #sequence(id: number): Sequence {
+    const sequence = this.#sequences.get(id);
+    if (sequence === undefined) throw new InferyardError("INPUT_INVALID", `there is no sequence ${id}`);
+    return sequence;
+  }
+
+  async #exclusive<Result>(work: () => Promise<Result>): Promise<Result> {
+    return await this.#mutex.runExclusive(async () => {
+      if (this.#decoder.isDisposed) throw new InferyardError("DISPOSED", "the model was disposed");
+      return await work();
+    });
+  }
+}
+
+/** Lets the event loop run between two runs of a call that can be aborted. Throws ABORTED if it was. */
+async function pause(signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return;
+  await yieldToEventLoop();
+  throwIfAborted(signal);
+}
