@@ -169,6 +169,8 @@ export interface DeviceAvailability {
 export interface Capabilities {
   /** File formats that it loads. For each, the architectures (config.json `architectures`) that it supports, or "any". */
   readonly formats: Readonly<Partial<Record<ModelFormat, readonly string[] | "any">>>;
+  /** As `formats`, for `loadLanguage`. Default: none. */
+  readonly languageFormats?: Readonly<Partial<Record<ModelFormat, readonly string[] | "any">>>;
   /** Precisions of weights that it runs. */
   readonly precisions: readonly Precision[];
   /**

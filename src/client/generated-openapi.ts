@@ -272,6 +272,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/fill-mask": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tokens for the mask tokens of texts */
+        post: operations["post_api_fill_mask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answers to a question, as pieces of contexts */
+        post: operations["post_api_answer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/chunk": {
         parameters: {
             query?: never;
@@ -477,23 +511,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/rerank": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Rank documents by relevance, as Cohere's API v1 and Jina's API */
-        post: operations["post_v1_rerank"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v2/embed": {
         parameters: {
             query?: never;
@@ -511,6 +528,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/rerank": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rank documents by relevance, as the APIs of Cohere (v1), Jina and Voyage */
+        post: operations["post_v1_rerank"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/rerank": {
         parameters: {
             query?: never;
@@ -522,6 +556,57 @@ export interface paths {
         put?: never;
         /** Rank documents by relevance, as Cohere's API v2 */
         post: operations["post_v2_rerank"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reranking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rank documents by relevance, as Mixedbread and llama.cpp */
+        post: operations["post_v1_reranking"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reranking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rank documents by relevance, as llama.cpp */
+        post: operations["post_reranking"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ranking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rank passages by relevance, as NVIDIA NIM */
+        post: operations["post_v1_ranking"];
         delete?: never;
         options?: never;
         head?: never;
@@ -828,6 +913,57 @@ export interface paths {
         put?: never;
         /** Unload a model as soon as it is unused (admins) */
         post: operations["post_v2_repository_models_model_unload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pipeline/{task}/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A task of Hugging Face's pipelines */
+        post: operations["post_pipeline_task_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/models/{model}/pipeline/{task}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A task of Hugging Face's pipelines */
+        post: operations["post_models_model_pipeline_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/models/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A task of Hugging Face's pipelines */
+        post: operations["post_models_model"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1166,7 +1302,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Rank texts by relevance to a query, as text-embeddings-inference */
+        /** Rank texts by relevance, as text-embeddings-inference (texts) or as Cohere, Jina, vLLM and Infinity (documents) */
         post: operations["post_rerank"];
         delete?: never;
         options?: never;
@@ -1268,7 +1404,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What the default model does: as /embed, /embed_sparse, /predict or /rerank of text-embeddings-inference */
+        /** What the default model does, as text-embeddings-inference and Hugging Face's pipelines */
         post: operations["post_root"];
         delete?: never;
         options?: never;
@@ -1285,7 +1421,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What the default model does: as /embed, /embed_sparse, /predict or /rerank of text-embeddings-inference */
+        /** What the default model does, as text-embeddings-inference and Hugging Face's pipelines */
         post: operations["post_invocations"];
         delete?: never;
         options?: never;
@@ -1696,6 +1832,69 @@ export interface components {
              */
             offsets?: "utf16" | "codepoints" | "bytes";
         };
+        FillMaskResponse: {
+            model: string;
+            /** @description For each text and each of its masks, tokens, best first */
+            fills: {
+                /** @description The token as text */
+                token: string;
+                token_id: number;
+                score: number;
+                /** @description The text with the token in the place of the mask */
+                text: string;
+            }[][][];
+        };
+        FillMaskRequest: {
+            /** @description Name of a model. Default: the server's default model */
+            model?: string;
+            /** @description Texts with one or more mask tokens of the model, such as [MASK] */
+            texts: string[];
+            /** @description Number of tokens for each mask, best first. Default: 5 */
+            top_k?: number;
+            /** @description Consider only these words; scores remain probabilities over the whole vocabulary */
+            targets?: string[];
+            /**
+             * @description What to do with texts longer than the model reads. Default: cut
+             * @enum {string}
+             */
+            truncate?: "cut" | "error";
+        };
+        AnswerResponse: {
+            model: string;
+            /** @description For each context its answers, best first; an empty text is no answer */
+            answers: {
+                text: string;
+                start: number;
+                end: number;
+                score: number;
+            }[][];
+        };
+        AnswerRequest: {
+            /** @description Name of a model. Default: the server's default model */
+            model?: string;
+            /** @example Who purrs? */
+            question: string;
+            /**
+             * @description Texts in which to look for the answer
+             * @example [
+             *       "A cat purrs."
+             *     ]
+             */
+            contexts: string[];
+            /** @description Number of answers in each context, best first. Default: 1 */
+            top_k?: number;
+            /** @description Maximum length of an answer in tokens. Default: 15 */
+            max_answer_tokens?: number;
+            /** @description Include no answer, an empty text, as a candidate. Default: false */
+            no_answer?: boolean;
+            /** @description Extend answers to whole words. Default: true */
+            align_to_words?: boolean;
+            /**
+             * @description Unit of `start` and `end`. Default: utf16
+             * @enum {string}
+             */
+            offsets?: "utf16" | "codepoints" | "bytes";
+        };
         ChunkResponse: {
             model: string;
             chunks: {
@@ -1984,6 +2183,20 @@ export interface components {
                     [key: string]: unknown;
                 };
             }[];
+            /** @description The results once more, for requests of Voyage and Mixedbread */
+            data?: {
+                index: number;
+                relevance_score?: number;
+                score?: number;
+                document?: string;
+                input?: string | ({
+                    text: string;
+                } & {
+                    [key: string]: unknown;
+                });
+                /** @enum {string} */
+                object?: "rank_result";
+            }[];
             meta: {
                 api_version: {
                     version: string;
@@ -1998,6 +2211,8 @@ export interface components {
                 total_tokens: number;
                 prompt_tokens: number;
             };
+            top_k?: number;
+            return_input?: boolean;
         };
         RerankRequest: {
             /**
@@ -2008,25 +2223,95 @@ export interface components {
             /** @example a pet */
             query: string;
             /**
-             * @description Texts, or objects with `text` or the fields of `rank_fields`
+             * @description Texts, or objects with `text` or the fields of `rank_fields`; either these or `input`
              * @example [
              *       "a car",
              *       "a cat"
              *     ]
              */
-            documents: (string | {
+            documents?: (string | ({
+                text?: string;
+            } & {
                 [key: string]: unknown;
-            })[];
+            }))[];
+            /** @description The documents, as Mixedbread names them */
+            input?: (string | ({
+                text?: string;
+            } & {
+                [key: string]: unknown;
+            }))[];
             /** @description Maximum number of results. Default: all */
             top_n?: number;
-            /** @description Whether results contain their documents. Default: true on /v1/rerank, as with Jina; false on /v2/rerank */
+            /** @description The same, as Voyage and Mixedbread name it */
+            top_k?: number;
+            /** @description Whether results contain their documents. Default: true on /v1/rerank, as with Jina; false elsewhere, and for requests of Voyage */
             return_documents?: boolean;
+            /** @description The same, as Mixedbread names it. Default: false */
+            return_input?: boolean;
             /** @description Fields of objects to read. Default: text */
             rank_fields?: string[];
             /** @description Maximum tokens of a document; longer ones are truncated */
             max_tokens_per_doc?: number;
+            /** @description Voyage: whether longer texts are truncated; otherwise they are refused. Marks the request as one of Voyage's clients */
+            truncation?: boolean;
+            /** @description Infinity: return the model's raw output, without an activation function. Default: false */
+            raw_scores?: boolean;
+            /**
+             * @description Mixedbread: not built
+             * @enum {boolean}
+             */
+            rewrite_query?: false;
+            /**
+             * @description Jina: not built
+             * @enum {boolean}
+             */
+            return_embeddings?: false;
             /** @description Accepted and ignored: see x-inferyard-priority */
             priority?: number;
+        };
+        RankingResponse: {
+            /** @description Best first */
+            rankings: {
+                index: number;
+                logit: number;
+            }[];
+            usage: {
+                prompt_tokens: number;
+                total_tokens: number;
+            };
+        };
+        RankingRequest: {
+            /**
+             * @description Name of a model. Default: the server's default model
+             * @example builtin
+             */
+            model?: string;
+            /**
+             * @example {
+             *       "text": "a pet"
+             *     }
+             */
+            query: {
+                text: string;
+            };
+            /**
+             * @example [
+             *       {
+             *         "text": "a car"
+             *       },
+             *       {
+             *         "text": "a cat"
+             *       }
+             *     ]
+             */
+            passages: {
+                text: string;
+            }[];
+            /**
+             * @description Longer texts: END keeps their beginning, NONE refuses them; START is not built. Default: NONE
+             * @enum {string}
+             */
+            truncate?: "NONE" | "START" | "END";
         };
         ServerMetadata: {
             name: string;
@@ -2196,6 +2481,127 @@ export interface components {
             state: "READY" | "UNAVAILABLE";
             reason: string;
         }[];
+        TeiError: {
+            error: string;
+            /** @enum {string} */
+            error_type: "Unhealthy" | "Backend" | "Overloaded" | "Validation" | "Tokenizer" | "Empty";
+            /** @example INPUT_TOO_LONG */
+            code: string;
+            retryable: boolean;
+            retry_after_ms?: number;
+            loading?: components["schemas"]["LoadProgress"];
+        };
+        PipelineRequest: {
+            inputs: string | string[];
+            parameters?: {
+                top_k?: number;
+                /** @enum {string} */
+                function_to_apply?: "sigmoid" | "softmax" | "none";
+            };
+            /** @description Accepted and ignored */
+            options?: {
+                wait_for_model?: boolean;
+                use_cache?: boolean;
+                use_gpu?: boolean;
+                dont_load_model?: boolean;
+            };
+        } | {
+            inputs: string | string[];
+            parameters?: {
+                /** @enum {string} */
+                aggregation_strategy?: "none" | "simple" | "first" | "average" | "max";
+                ignore_labels?: string[];
+                stride?: number;
+            };
+            /** @description Accepted and ignored */
+            options?: {
+                wait_for_model?: boolean;
+                use_cache?: boolean;
+                use_gpu?: boolean;
+                dont_load_model?: boolean;
+            };
+        } | {
+            inputs: string | string[];
+            parameters: {
+                candidate_labels: string | string[];
+                multi_label?: boolean;
+                hypothesis_template?: string;
+            };
+            /** @description Accepted and ignored */
+            options?: {
+                wait_for_model?: boolean;
+                use_cache?: boolean;
+                use_gpu?: boolean;
+                dont_load_model?: boolean;
+            };
+        } | {
+            inputs: string | string[];
+            parameters?: {
+                top_k?: number;
+                targets?: string[];
+            };
+            /** @description Accepted and ignored */
+            options?: {
+                wait_for_model?: boolean;
+                use_cache?: boolean;
+                use_gpu?: boolean;
+                dont_load_model?: boolean;
+            };
+        } | {
+            inputs: {
+                question: string;
+                context: string;
+            };
+            parameters?: {
+                top_k?: number;
+                max_answer_len?: number;
+                doc_stride?: number;
+                handle_impossible_answer?: boolean;
+                align_to_words?: boolean;
+            };
+            /** @description Accepted and ignored */
+            options?: {
+                wait_for_model?: boolean;
+                use_cache?: boolean;
+                use_gpu?: boolean;
+                dont_load_model?: boolean;
+            };
+        } | {
+            inputs: {
+                source_sentence: string;
+                sentences: string[];
+            };
+            parameters?: Record<string, never>;
+            /** @description Accepted and ignored */
+            options?: {
+                wait_for_model?: boolean;
+                use_cache?: boolean;
+                use_gpu?: boolean;
+                dont_load_model?: boolean;
+            };
+        } | components["schemas"]["TeiEmbedRequest"];
+        TeiEmbedRequest: {
+            inputs: components["schemas"]["TeiInput"];
+            /** @description Name of a prompt of the model that is prepended to every text */
+            prompt_name?: string;
+            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts */
+            truncate?: boolean;
+            /**
+             * @description Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well
+             * @enum {string}
+             */
+            truncation_direction?: "Left" | "Right";
+            /** @description Accepted where it is empty */
+            parameters?: Record<string, never>;
+            /** @description Accepted where it is empty */
+            options?: Record<string, never>;
+            /** @description Whether to scale vectors to unit length. Default: true */
+            normalize?: boolean;
+            /** @description Number of leading dimensions to keep */
+            dimensions?: number;
+        };
+        /** @description A text or a list of texts, each a string or token ids of the model's own tokenizer */
+        TeiInput: string | number[] | (string | number[])[];
         InfinityModels: {
             /** @enum {string} */
             object: "list";
@@ -2314,9 +2720,12 @@ export interface components {
             object: "list";
             data: {
                 /** @enum {string} */
-                object: "embedding";
+                object: "embedding" | "embedding_dict";
                 index: number;
-                embedding: number[] | string;
+                /** @description The vector; an object by format if the request names several in a list */
+                embedding: number[] | string | {
+                    [key: string]: unknown;
+                };
             }[];
             model: string;
             /** @description Number of tokens read, special tokens included */
@@ -2332,57 +2741,59 @@ export interface components {
              */
             model?: string;
             /**
-             * @description A text, a list of texts, or either as token ids: with the special tokens of the model's own tokenizer around them, or as the server's setting tokenIds says
+             * @description A text, a list of texts or of objects with `text`, or texts as token ids: with the special tokens of the model's own tokenizer around them, or as the server's setting tokenIds says
              * @example hello
              */
-            input: string | string[] | number[] | number[][];
+            input: string | string[] | number[] | number[][] | {
+                text: string;
+            }[];
+            /** @description `base64`: little-endian 32-bit floats, or with output_dtype the bytes of that type. Mixedbread: also the types of output_dtype, and several in a list. Default: float */
+            encoding_format?: ("float" | "int8" | "uint8" | "binary" | "ubinary" | "base64") | ("float" | "int8" | "uint8" | "binary" | "ubinary" | "base64")[];
             /**
-             * @description `base64`: little-endian 32-bit floats. Default: float
+             * @description Voyage: type of the numbers. int8: 127 times the unit vector, rounded; uint8: the same plus 128; ubinary: one bit for each dimension, 1 for positive numbers, eight in a byte; binary: the same minus 128. Default: float
              * @enum {string}
              */
-            encoding_format?: "float" | "base64";
+            output_dtype?: "float" | "int8" | "uint8" | "binary" | "ubinary";
+            /** @description Jina: as encoding_format */
+            embedding_type?: ("float" | "int8" | "uint8" | "binary" | "ubinary" | "base64") | ("float" | "int8" | "uint8" | "binary" | "ubinary" | "base64")[];
             /** @description Number of leading dimensions to keep */
             dimensions?: number;
+            /** @description The same, as Voyage names it */
+            output_dimension?: number;
+            /**
+             * @description Voyage, NVIDIA, Cohere: what the texts are for; selects the model's prompt of that use. Without effect on models without such prompts
+             * @enum {string}
+             */
+            input_type?: "search_document" | "search_query" | "classification" | "clustering" | "image" | "query" | "document" | "passage" | "retrieval.query" | "retrieval.passage" | "code.query" | "code.passage" | "separation" | "text-matching";
+            /**
+             * @description The same, as Jina names it
+             * @enum {string}
+             */
+            task?: "search_document" | "search_query" | "classification" | "clustering" | "image" | "query" | "document" | "passage" | "retrieval.query" | "retrieval.passage" | "code.query" | "code.passage" | "separation" | "text-matching";
+            /** @description Mixedbread, Jina: whether vectors are scaled to unit length. Default: what the model's files state */
+            normalized?: boolean;
             /** @description Accepted and ignored */
             user?: string;
+            /** @description Voyage: whether longer texts are truncated; otherwise they are refused */
+            truncation?: boolean;
+            /** @description What to do with texts longer than the model reads: cut (END, true) keeps their beginning, error (NONE, false) refuses them, windows embeds all parts; START is not built. Default: error, as with OpenAI */
+            truncate?: ("cut" | "error" | "windows" | "NONE" | "START" | "END") | boolean;
             /**
-             * @description Extension: what to do with texts longer than the model reads. Default: error, as with OpenAI
+             * @description NVIDIA: only texts are built
              * @enum {string}
              */
-            truncate?: "cut" | "error" | "windows";
-        };
-        TeiError: {
-            error: string;
-            /** @enum {string} */
-            error_type: "Unhealthy" | "Backend" | "Overloaded" | "Validation" | "Tokenizer" | "Empty";
-            /** @example INPUT_TOO_LONG */
-            code: string;
-            retryable: boolean;
-            retry_after_ms?: number;
-            loading?: components["schemas"]["LoadProgress"];
-        };
-        TeiEmbedRequest: {
-            inputs: components["schemas"]["TeiInput"];
-            /** @description Name of a prompt of the model that is prepended to every text */
-            prompt_name?: string;
-            /** @description Whether to truncate texts longer than the model reads; otherwise they are refused. Default: the setting longTexts */
-            truncate?: boolean;
+            modality?: "text";
             /**
-             * @description Which side of a text that is too long is left out: only right is supported. Default: right. In lower case as well
-             * @enum {string}
+             * @description Jina: not built; /api/chunk has late chunks
+             * @enum {boolean}
              */
-            truncation_direction?: "Left" | "Right";
-            /** @description Accepted where it is empty */
-            parameters?: Record<string, never>;
-            /** @description Accepted where it is empty */
-            options?: Record<string, never>;
-            /** @description Whether to scale vectors to unit length. Default: true */
-            normalize?: boolean;
-            /** @description Number of leading dimensions to keep */
-            dimensions?: number;
+            late_chunking?: false;
+            /**
+             * @description Jina: not built here; see /api/embed/outputs
+             * @enum {boolean}
+             */
+            return_multivector?: false;
         };
-        /** @description A text or a list of texts, each a string or token ids of the model's own tokenizer */
-        TeiInput: string | number[] | (string | number[])[];
         TeiEmbedAllRequest: {
             inputs: components["schemas"]["TeiInput"];
             /** @description Name of a prompt of the model that is prepended to every text */
@@ -3847,6 +4258,252 @@ export interface operations {
             };
         };
     };
+    post_api_fill_mask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FillMaskRequest"];
+            };
+        };
+        responses: {
+            /** @description Tokens for the mask tokens of texts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FillMaskResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    post_api_answer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerRequest"];
+            };
+        };
+        responses: {
+            /** @description Answers to a question, as pieces of contexts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnswerResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     post_api_chunk: {
         parameters: {
             query?: never;
@@ -5046,129 +5703,6 @@ export interface operations {
             };
         };
     };
-    post_v1_rerank: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RerankRequest"];
-            };
-        };
-        responses: {
-            /** @description Results, best first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RerankResponse"];
-                };
-            };
-            /** @description The request is invalid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description A valid API key is required */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description The client may not do this */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description There is no such model */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description The request exceeds a limit */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description The media type, encoding or charset of the body is not supported */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description The model does not support this */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description Too many requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description Internal error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-            /** @description The request timed out */
-            504: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CohereError"];
-                };
-            };
-        };
-    };
     post_v2_embed: {
         parameters: {
             query?: never;
@@ -5292,6 +5826,129 @@ export interface operations {
             };
         };
     };
+    post_v1_rerank: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RerankRequest"];
+            };
+        };
+        responses: {
+            /** @description Rank documents by relevance, as the APIs of Cohere (v1), Jina and Voyage */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RerankResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+        };
+    };
     post_v2_rerank: {
         parameters: {
             query?: never;
@@ -5305,13 +5962,382 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Results, best first */
+            /** @description Rank documents by relevance, as Cohere's API v2 */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RerankResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+        };
+    };
+    post_v1_reranking: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RerankRequest"];
+            };
+        };
+        responses: {
+            /** @description Rank documents by relevance, as Mixedbread and llama.cpp */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RerankResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+        };
+    };
+    post_reranking: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RerankRequest"];
+            };
+        };
+        responses: {
+            /** @description Rank documents by relevance, as llama.cpp */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RerankResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohereError"];
+                };
+            };
+        };
+    };
+    post_v1_ranking: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RankingRequest"];
+            };
+        };
+        responses: {
+            /** @description Rank passages by relevance, as NVIDIA NIM */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RankingResponse"];
                 };
             };
             /** @description The request is invalid */
@@ -7254,6 +8280,410 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InferenceError"];
+                };
+            };
+        };
+    };
+    post_pipeline_task_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task: string;
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineRequest"];
+            };
+        };
+        responses: {
+            /** @description A task of Hugging Face's pipelines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The input is empty */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request exceeds a limit, or a text is longer than the model reads */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The model does not support this, or failed */
+            424: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+        };
+    };
+    post_models_model_pipeline_task: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                model: string;
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineRequest"];
+            };
+        };
+        responses: {
+            /** @description A task of Hugging Face's pipelines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The input is empty */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request exceeds a limit, or a text is longer than the model reads */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The model does not support this, or failed */
+            424: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+        };
+    };
+    post_models_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineRequest"];
+            };
+        };
+        responses: {
+            /** @description A task of Hugging Face's pipelines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The input is empty */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request exceeds a limit, or a text is longer than the model reads */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The model does not support this, or failed */
+            424: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeiError"];
                 };
             };
         };
@@ -9232,11 +10662,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TeiRerankRequest"];
+                "application/json": components["schemas"]["TeiRerankRequest"] | components["schemas"]["RerankRequest"];
             };
         };
         responses: {
-            /** @description Rank texts by relevance to a query, as text-embeddings-inference */
+            /** @description Rank texts by relevance, as text-embeddings-inference (texts) or as Cohere, Jina, vLLM and Infinity (documents) */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9246,7 +10676,7 @@ export interface operations {
                         index: number;
                         score: number;
                         text?: string;
-                    }[];
+                    }[] | components["schemas"]["RerankResponse"];
                 };
             };
             /** @description The input is empty */
@@ -10030,17 +11460,107 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TeiEmbedRequest"] | components["schemas"]["TeiPredictRequest"] | components["schemas"]["TeiRerankRequest"];
+                "application/json": components["schemas"]["TeiEmbedRequest"] | components["schemas"]["TeiPredictRequest"] | components["schemas"]["TeiRerankRequest"] | {
+                    inputs: string | string[];
+                    parameters?: {
+                        top_k?: number;
+                        /** @enum {string} */
+                        function_to_apply?: "sigmoid" | "softmax" | "none";
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: string | string[];
+                    parameters?: {
+                        /** @enum {string} */
+                        aggregation_strategy?: "none" | "simple" | "first" | "average" | "max";
+                        ignore_labels?: string[];
+                        stride?: number;
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: string | string[];
+                    parameters: {
+                        candidate_labels: string | string[];
+                        multi_label?: boolean;
+                        hypothesis_template?: string;
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: string | string[];
+                    parameters?: {
+                        top_k?: number;
+                        targets?: string[];
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: {
+                        question: string;
+                        context: string;
+                    };
+                    parameters?: {
+                        top_k?: number;
+                        max_answer_len?: number;
+                        doc_stride?: number;
+                        handle_impossible_answer?: boolean;
+                        align_to_words?: boolean;
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: {
+                        source_sentence: string;
+                        sentences: string[];
+                    };
+                    parameters?: Record<string, never>;
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                };
             };
         };
         responses: {
-            /** @description What the default model does: as /embed, /embed_sparse, /predict or /rerank of text-embeddings-inference */
+            /** @description What the default model does, as text-embeddings-inference and Hugging Face's pipelines */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown[];
+                    "application/json": unknown[] | {
+                        [key: string]: unknown;
+                    };
                 };
             };
             /** @description The input is empty */
@@ -10162,17 +11682,107 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TeiEmbedRequest"] | components["schemas"]["TeiPredictRequest"] | components["schemas"]["TeiRerankRequest"];
+                "application/json": components["schemas"]["TeiEmbedRequest"] | components["schemas"]["TeiPredictRequest"] | components["schemas"]["TeiRerankRequest"] | {
+                    inputs: string | string[];
+                    parameters?: {
+                        top_k?: number;
+                        /** @enum {string} */
+                        function_to_apply?: "sigmoid" | "softmax" | "none";
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: string | string[];
+                    parameters?: {
+                        /** @enum {string} */
+                        aggregation_strategy?: "none" | "simple" | "first" | "average" | "max";
+                        ignore_labels?: string[];
+                        stride?: number;
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: string | string[];
+                    parameters: {
+                        candidate_labels: string | string[];
+                        multi_label?: boolean;
+                        hypothesis_template?: string;
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: string | string[];
+                    parameters?: {
+                        top_k?: number;
+                        targets?: string[];
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: {
+                        question: string;
+                        context: string;
+                    };
+                    parameters?: {
+                        top_k?: number;
+                        max_answer_len?: number;
+                        doc_stride?: number;
+                        handle_impossible_answer?: boolean;
+                        align_to_words?: boolean;
+                    };
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                } | {
+                    inputs: {
+                        source_sentence: string;
+                        sentences: string[];
+                    };
+                    parameters?: Record<string, never>;
+                    /** @description Accepted and ignored */
+                    options?: {
+                        wait_for_model?: boolean;
+                        use_cache?: boolean;
+                        use_gpu?: boolean;
+                        dont_load_model?: boolean;
+                    };
+                };
             };
         };
         responses: {
-            /** @description What the default model does: as /embed, /embed_sparse, /predict or /rerank of text-embeddings-inference */
+            /** @description What the default model does, as text-embeddings-inference and Hugging Face's pipelines */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown[];
+                    "application/json": unknown[] | {
+                        [key: string]: unknown;
+                    };
                 };
             };
             /** @description The input is empty */

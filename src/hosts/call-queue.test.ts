@@ -9,6 +9,7 @@ afterEach(() => void vi.useRealTimers());
 
 const load = {
   operation: "load",
+  kind: "tensor",
   entry: { module: "", export: "" },
   model: { format: "onnx", path: "", bytes: 0, config: {} },
   device: { type: "cpu", index: 0 },

@@ -1,5 +1,15 @@
 /** Hosts: where a loaded model lives. All hosts have the same interface. */
-import type { Backend, Device, LoadOptions, ModelFiles, RunOptions, TensorModel } from "../backend.ts";
+import type {
+  Backend,
+  Device,
+  LanguageModel,
+  LoadedModel,
+  LoadOptions,
+  ModelBase,
+  ModelFiles,
+  RunOptions,
+  TensorModel,
+} from "../backend.ts";
 import type { Reduction } from "./output-reduction.ts";
 import type { TensorMap } from "../tensor.ts";
 import type { ReplicaGroup } from "./replica-group.ts";
@@ -27,25 +37,39 @@ export interface DisposeOptions {
 }
 
 /** A loaded model in a host. */
-export interface HostedModel extends Omit<TensorModel, "dispose"> {
+export type HostedModel = HostedTensorModel | HostedLanguageModel;
+
+/** What hosted models of all kinds have. */
+export interface HostedModelBase extends Omit<ModelBase, "dispose"> {
   /** Estimated bytes of one more replica, its thread excluded. Undefined if replicas do not share memory. */
   readonly replicaBytes?: number | undefined;
   /** Milliseconds since the current call began; 0 if there is none. Undefined on the calling thread. */
   readonly runningMs?: number;
-  run(inputs: TensorMap, options?: HostedRunOptions): Promise<TensorMap>;
   /** Frees the model. A thread or process that needs more than a few seconds besides `waitMs` is killed, if that is safe. */
   dispose(options?: DisposeOptions): Promise<void>;
 }
+
+/** A model on tensors in a host. */
+export interface HostedTensorModel extends HostedModelBase, Omit<TensorModel, keyof ModelBase | "run"> {
+  run(inputs: TensorMap, options?: HostedRunOptions): Promise<TensorMap>;
+}
+
+/** A language model in a host. Its sequences are lost if its thread or process dies; calls for them then fail with HOST_DIED. */
+export interface HostedLanguageModel extends HostedModelBase, Omit<LanguageModel, keyof ModelBase> {}
+
+/** What a model is loaded as. */
+export type ModelKind = LoadedModel["kind"];
 
 /** Loads models and runs them: on the calling thread, in worker threads, or in child processes. */
 export interface Host {
   readonly name: HostName;
   /**
-   * Loads a model. `supervision`: is notified when the thread or process dies and permits each start; not used by "inline".
+   * Loads a model as `kind`. `supervision`: is notified when the thread or process dies and permits each start; not used by "inline".
    * Default: none. `replicas`: the replicas of this model, which may share memory on threads of this process. Default: nothing
    * is shared.
    */
   load(
+    kind: ModelKind,
     backend: Backend,
     model: ModelFiles,
     device: Device,

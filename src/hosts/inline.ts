@@ -2,18 +2,22 @@
 import type { TensorModel } from "../backend.ts";
 import { reduceOutputs } from "./output-reduction.ts";
 import type { TensorMap } from "../tensor.ts";
-import type { Host, HostedModel, HostedRunOptions } from "./host.ts";
+import { loadLanguage } from "./language/load-language.ts";
+import type { Host, HostedRunOptions, HostedTensorModel } from "./host.ts";
 
 /** A host that runs models on the calling thread. */
 export function inlineHost(): Host {
   return {
     name: "inline",
-    load: async (backend, model, device, options) => new InlineModel(await backend.load(model, device, options)),
+    load: async (kind, backend, model, device, options) =>
+      kind === "language"
+        ? loadLanguage(backend, model, device, options)
+        : new InlineModel(await backend.load(model, device, options)),
     dispose: async () => {},
   };
 }
 
-class InlineModel implements HostedModel {
+class InlineModel implements HostedTensorModel {
   readonly kind = "tensor";
   readonly inputs: TensorModel["inputs"];
   readonly outputs: TensorModel["outputs"];

@@ -1,10 +1,20 @@
 /** The peer's side of a host: one backend, one model, one call at a time. */
-import type { Backend, LoadedModel } from "../backend.ts";
+import type { Backend, LanguageModel, LoadedModel } from "../backend.ts";
 import { InferyardError, wrapError } from "../errors.ts";
 import { type ReplicaModel, type ReplicaSlot, type SharedReplicaState, sharesReplicas } from "../replicas.ts";
 import { reduceOutputs } from "./output-reduction.ts";
 import type { TensorMap } from "../tensor.ts";
-import type { AnswerMessage, Call, CallMessage, ModelDescription, PeerPort, Results } from "./protocol.ts";
+import { loadLanguage } from "./language/load-language.ts";
+import type {
+  AnswerMessage,
+  Call,
+  CallMessage,
+  LanguageCall,
+  LanguageResults,
+  ModelDescription,
+  PeerPort,
+  Results,
+} from "./protocol.ts";
 
 /** Imports the module of a backend's entry. */
 export type ImportModule = (module: string) => Promise<Readonly<Record<string, unknown>>>;
@@ -20,7 +30,7 @@ export class ModelServer {
   readonly #importModule: ImportModule;
   readonly #receive: ReceiveSharedState;
   #backend: Backend | undefined;
-  #model: ReplicaModel | undefined;
+  #model: ReplicaModel | LanguageModel | undefined;
 
   /** `kind`: "worker" or "process", for messages. `receive`: for peers that can share memory; others receive no shared state. */
   constructor(
@@ -63,6 +73,8 @@ export class ModelServer {
         return this.#load(call);
       case "run":
         return this.#run(call);
+      case "language":
+        return this.#callLanguage(call.call);
       case "evidence":
         return this.#loaded().evidence();
       case "export":
@@ -81,9 +93,16 @@ export class ModelServer {
       throw new InferyardError("CONTRACT_VIOLATION", `${call.entry.module} does not export a function "${call.entry.export}"`);
     }
     this.#backend = create(call.entry.options) as Backend;
-    this.#model = await this.#loadModel(this.#backend, call);
-    const { inputs, outputs, library, memory, sharing } = this.#model;
-    return { inputs, outputs, library, memory, replicaBytes: sharing?.replicaBytes };
+    if (call.kind === "language") {
+      const model = await loadLanguage(this.#backend, call.model, call.device, call.settings);
+      this.#model = model;
+      const { kind, limits, library, memory } = model;
+      return { kind, limits, library, memory };
+    }
+    const model = await this.#loadModel(this.#backend, call);
+    this.#model = model;
+    const { kind, inputs, outputs, library, memory, sharing } = model;
+    return { kind, inputs, outputs, library, memory, replicaBytes: sharing?.replicaBytes };
   }
 
   #loadModel(backend: Backend, { model, device, settings, replica }: LoadCall): Promise<ReplicaModel> {
@@ -100,7 +119,7 @@ export class ModelServer {
 
   #exportState(port: PeerPort): boolean {
     try {
-      const state = this.#loaded().sharing?.exportState();
+      const state = this.#tensorModel().sharing?.exportState();
       if (state !== undefined) port.postMessage(state);
       return state !== undefined;
     } finally {
@@ -109,10 +128,23 @@ export class ModelServer {
   }
 
   async #run({ inputs, outputs, reductions }: Extract<Call, { operation: "run" }>): Promise<TensorMap> {
-    return reduceOutputs(await this.#loaded().run(inputs, outputs === undefined ? {} : { outputs }), reductions);
+    return reduceOutputs(await this.#tensorModel().run(inputs, outputs === undefined ? {} : { outputs }), reductions);
   }
 
-  #loaded(): ReplicaModel {
+  async #callLanguage({ method, arguments: given }: LanguageCall): Promise<LanguageResults[keyof LanguageResults]> {
+    const model = this.#loaded();
+    if (model.kind !== "language") throw new TypeError("the model in this peer is no language model");
+    const bound = model[method].bind(model) as (...all: readonly unknown[]) => Promise<LanguageResults[keyof LanguageResults]>;
+    return bound(...given);
+  }
+
+  #tensorModel(): ReplicaModel {
+    const model = this.#loaded();
+    if (model.kind !== "tensor") throw new TypeError("the model in this peer is a language model");
+    return model;
+  }
+
+  #loaded(): ReplicaModel | LanguageModel {
     if (this.#model === undefined) throw new InferyardError("DISPOSED", `no model is loaded in this ${this.#kind}`);
     return this.#model;
   }

@@ -2,7 +2,18 @@
  * The protocol between a host and its peer (a worker thread or a child process). One call is in progress at a time; each answer
  * carries the number of its call.
  */
-import type { BackendEntry, Device, Library, LoadLimits, LoadSettings, LoadedModel, ModelFiles } from "../backend.ts";
+import type {
+  BackendEntry,
+  Device,
+  LanguageModel,
+  LanguageModelLimits,
+  Library,
+  LoadLimits,
+  LoadSettings,
+  LoadedModel,
+  ModelFiles,
+} from "../backend.ts";
+import type { ModelKind } from "./host.ts";
 import type { SerializedError } from "../errors.ts";
 import type { ReplicaSlot, SharedReplicaState } from "../replicas.ts";
 import type { Reduction } from "./output-reduction.ts";
@@ -12,6 +23,7 @@ import type { TensorInfo, TensorMap } from "../tensor.ts";
 export type Call =
   | {
       readonly operation: "load";
+      readonly kind: ModelKind;
       readonly entry: BackendEntry;
       readonly model: ModelFiles;
       readonly device: Device;
@@ -25,10 +37,34 @@ export type Call =
       readonly outputs?: readonly string[];
       readonly reductions?: Readonly<Record<string, Reduction>>;
     }
+  /** Calls a method of a language model. */
+  | { readonly operation: "language"; readonly call: LanguageCall }
   | { readonly operation: "evidence" }
   /** Posts the model's shared state to the port. Returns whether there was any. */
   | { readonly operation: "export"; readonly port: PeerPort }
   | { readonly operation: "dispose" };
+
+/** A call of a method of `LanguageModel`, without a signal: an aborted call is dropped while it waits, and its result afterwards. */
+export type LanguageCall = {
+  readonly [Method in keyof LanguageResults]: {
+    readonly method: Method;
+    readonly arguments: Parameters<LanguageModel[Method]>;
+  };
+}[keyof LanguageResults];
+
+/** The result of each method, by its name. */
+export type LanguageResults = {
+  readonly [
+    Method in
+      | "createSequence"
+      | "decode"
+      | "forkSequence"
+      | "truncateSequence"
+      | "saveSequence"
+      | "restoreSequence"
+      | "releaseSequence"
+  ]: Awaited<ReturnType<LanguageModel[Method]>>;
+};
 
 /**
  * One end of a channel between two peers. The state that "export" posts to one end is received at the other. Ports are
@@ -46,6 +82,7 @@ export type CallMessage = Call & { readonly number: number };
 export interface Results {
   readonly load: ModelDescription;
   readonly run: TensorMap;
+  readonly language: LanguageResults[keyof LanguageResults];
   readonly evidence: readonly string[];
   readonly export: boolean;
   readonly dispose: null;
@@ -59,12 +96,25 @@ export type AnswerMessage = {
 } & ({ readonly ok: true; readonly result: Results[keyof Results] } | { readonly ok: false; readonly error: SerializedError });
 
 /** Description of a model that lives in a peer. */
-export interface ModelDescription {
-  readonly inputs: readonly TensorInfo[];
-  readonly outputs: readonly TensorInfo[];
+export type ModelDescription = TensorModelDescription | LanguageModelDescription;
+
+interface BaseDescription {
   readonly library: Library;
   readonly memory: LoadedModel["memory"];
   readonly replicaBytes?: number | undefined;
+}
+
+/** Description of a model on tensors. */
+export interface TensorModelDescription extends BaseDescription {
+  readonly kind: "tensor";
+  readonly inputs: readonly TensorInfo[];
+  readonly outputs: readonly TensorInfo[];
+}
+
+/** Description of a language model. */
+export interface LanguageModelDescription extends BaseDescription {
+  readonly kind: "language";
+  readonly limits: LanguageModelLimits;
 }
 
 /** Data that a new worker thread is started with. */

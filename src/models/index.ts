@@ -14,6 +14,7 @@ import type { ReadOptions } from "./manifest/variants.ts";
 export type { Manifest, Variant } from "./manifest.ts";
 export { type DigestCache, createDigestCache, digestOf } from "./digest.ts";
 export type { ModelReference } from "./reference/model-location.ts";
+export { languageVariants } from "./manifest/language-variants.ts";
 export { resolveReference } from "./reference/resolve-reference.ts";
 export type { ReadOptions } from "./manifest/variants.ts";
 

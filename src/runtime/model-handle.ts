@@ -1,7 +1,8 @@
 /** A handle on a loaded model. */
-import type { LoadedModel } from "../backend.ts";
+import type { LanguageModel, LoadedModel } from "../backend.ts";
+import { asTensorModel } from "../hosts/model-kind.ts";
 import { InferyardError } from "../errors.ts";
-import type { HostedModel, HostedRunOptions } from "../hosts/host.ts";
+import type { HostedRunOptions, HostedTensorModel, ModelKind } from "../hosts/host.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
 import type { Decision } from "./decision/decision.ts";
@@ -43,14 +44,27 @@ export class ModelHandle {
     return this.#lease.decisionOf(this.#resident.loaded);
   }
 
-  /** Names, data types and shapes of the inputs. */
+  /** Names, data types and shapes of the inputs. Throws MODEL_UNSUPPORTED for a model that was loaded with `kind: "language"`. */
   get inputs(): readonly TensorInfo[] {
-    return this.#resident.loaded.model.inputs;
+    return asTensorModel(this.#resident.loaded.model).inputs;
   }
 
   /** Names, data types and shapes of the outputs that are tensors. */
   get outputs(): readonly TensorInfo[] {
-    return this.#resident.loaded.model.outputs;
+    return asTensorModel(this.#resident.loaded.model).outputs;
+  }
+
+  /** What it was loaded as: the option `kind` of the load. */
+  get kind(): ModelKind {
+    return this.#resident.loaded.model.kind;
+  }
+
+  /**
+   * The language model: sequences, tokens in and logits out. Throws MODEL_UNSUPPORTED unless it was loaded with `kind: "language"`. It is disposed with
+   * the model, not by its own `dispose`.
+   */
+  get language(): Omit<LanguageModel, "dispose"> {
+    return this.#resident.language;
   }
 
   /** Memory of the primary instance; see `TensorModel.memory`. */
@@ -73,7 +87,7 @@ export class ModelHandle {
   }
 
   /** Instances for bulk work, to be used in parallel: single-threaded replicas, or the model alone. */
-  async replicas(): Promise<readonly Pick<HostedModel, "run">[]> {
+  async replicas(): Promise<readonly Pick<HostedTensorModel, "run">[]> {
     return this.#resident.replicas();
   }
 

@@ -9,7 +9,14 @@ import { ModelLoader } from "./loading/model-loader.ts";
 import type { AnswerCheck } from "./loading/verification.ts";
 import { ModelHandle } from "./model-handle.ts";
 import { parseDuration } from "./options/duration.ts";
-import { checkLoadSettings, checkRuntimeSettings, modelOptionNames, parseLoadLimits, refuseUnknown } from "./options/options.ts";
+import {
+  checkLoadSettings,
+  checkRuntimeSettings,
+  modelOptionNames,
+  parseLoadLimits,
+  refuseUnknown,
+  refuseUnlisted,
+} from "./options/options.ts";
 import type { ModelOptions, RuntimeDisposeOptions, RuntimeSettings } from "./options/runtime-settings.ts";
 import type { Platform } from "./platform.ts";
 import type { BackendReport, MemoryReport } from "./reports.ts";
@@ -267,4 +274,5 @@ function checkCall(reference: string, options: ModelOptions): void {
   }
   refuseUnknown(options, modelOptionNames, "a load");
   checkLoadSettings(options);
+  refuseUnlisted("kind", options.kind, ["tensor", "language"]);
 }

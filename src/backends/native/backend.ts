@@ -27,6 +27,7 @@ const cpu: Device = { type: "cpu", index: 0 };
 const library: Library = { name: "inferyard", version };
 const onCpu: Capabilities = {
   formats: { safetensors: ["StaticModel", ...architectureNames], onnx: "any" },
+  languageFormats: { safetensors: architectureNames.filter((name) => /(?:ForCausalLM|LMHeadModel)$/.test(name)), onnx: "any" },
   precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
   // Met as upper bounds: static embeddings use one thread and have no graph, and all nodes run on the CPU. Not memoryPattern and memoryArena: the
   // memory of a run is always planned in advance, and is kept between runs.

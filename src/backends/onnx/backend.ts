@@ -44,6 +44,7 @@ function capabilities(device: Device): Capabilities {
   const provider = providerOf(device);
   return {
     formats: provider === undefined ? {} : { onnx: "any" },
+    languageFormats: provider === undefined ? {} : { onnx: "any" },
     precisions: provider?.precisions ?? [],
     // Memory: measured on the CPU, where the options are known to act.
     options: ["threads", "graphOptimization", "cpuNodes", ...(device.type === "cpu" ? memoryOptions : [])],

@@ -37,6 +37,7 @@ export function wasm(options: WasmOptions = {}): Backend {
 function capabilities(device: Device): Capabilities {
   return {
     formats: device.type === "cpu" ? { onnx: "any" } : {},
+    languageFormats: device.type === "cpu" ? { onnx: "any" } : {},
     precisions: ["fp32", "fp16", "int8", "int4"],
     options: ["threads", "graphOptimization", "cpuNodes"],
     // Measured with 1.30 on x64 Linux: 616 MB for 90 MB of weights, 337 for 23, a process of 46 taken off.

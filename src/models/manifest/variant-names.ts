@@ -66,6 +66,11 @@ export function nameVariants<File extends NamedFile>(files: readonly File[]): (F
   return named.sort((a, b) => formatRank(a) - formatRank(b) || nameRank(a.name) - nameRank(b.name));
 }
 
+/** The name that a suffix of a file name states; without one, the name of the precision. */
+export function nameOfSuffix(suffix: string, precision: Precision = "fp32"): VariantName {
+  return suffixes.get(suffix) ?? { name: suffix === "" ? precision : suffix, aliases: [] };
+}
+
 /** The name that follows from the name of the file. */
 function nameFromFile(file: NamedFile): VariantName {
   const stem = basename(file.file, extname(file.file));

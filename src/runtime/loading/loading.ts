@@ -17,6 +17,7 @@ import { type LoadRequest, type EligibleCandidate, type CheckedCandidate, select
 import type { SelectionFacts } from "../selection/selection-facts.ts";
 import { type Target, formatDevice, formatTarget } from "../selection/target.ts";
 import { type AnswerCheck, type UnprovenPlacement, type Verification, unprovenRefusal, verify } from "./verification.ts";
+import { verifyLanguageModel } from "./language-verification.ts";
 import type { Constraints } from "../selection/constraints.ts";
 
 /** What the load loop needs from the runtime. */
@@ -149,7 +150,7 @@ export async function loadCandidate(
   decide: DecisionFactory,
   signal?: AbortSignal,
 ): Promise<LoadOutcome<VerifiedModel>> {
-  const outcome = await attempt(context, candidate, manifest, constraints, request.settings, signal);
+  const outcome = await attempt(context, candidate, manifest, constraints, request, signal);
   if (!outcome.ok) return outcome;
   const { target, variant } = candidate;
   const { model, evidence, unproven, host, need, loadReplica, digest } = outcome;
@@ -198,7 +199,7 @@ async function attempt(
   { target, variant }: EligibleCandidate,
   manifest: Manifest,
   constraints: Constraints,
-  settings: LoadSettings,
+  { settings, kind = "tensor" }: LoadRequest,
   signal: AbortSignal | undefined,
 ): Promise<SuccessfulLoad | FailedLoad> {
   const backend = context.backends.find(({ name }) => name === target.backend);
@@ -217,6 +218,7 @@ async function attempt(
     const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
     const stop = loadSignal === undefined ? {} : { signal: loadSignal };
     return host.load(
+      kind,
       backend,
       variant,
       target.device,
@@ -235,7 +237,10 @@ async function attempt(
       const model = await loadInHost(settings, loadSignal);
       stage = "verify";
       try {
-        const verification = await verify(model, manifest, context.checkAnswers, loadSignal);
+        const verification =
+          model.kind === "language"
+            ? await verifyLanguageModel(model, loadSignal)
+            : await verify(model, manifest, context.checkAnswers, loadSignal);
         const refusal = unprovenRefusal(verification.unproven, target.device, constraints);
         if (refusal !== undefined) throw refusal;
         refuseOtherDigest(variant, await digest);

@@ -2,7 +2,7 @@
  * Verification of a loaded model: it runs a probe input, its outputs are finite, the known answers of its manifest hold, and
  * the engine reports where it computed.
  */
-import type { Device, TensorModel, TensorInfo, TensorMap } from "../../backend.ts";
+import type { Device, ModelBase, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
 import { type ErrorCode, InferyardError } from "../../errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { required } from "../../checked.ts";
@@ -42,18 +42,29 @@ export async function verify(
   const probe = await runProbe(model, manifest, signal);
   const answers = await checkAnswers(model, manifest, signal);
   const evidence = answers === undefined ? [probe] : [probe, answers];
-  try {
-    const reported = await model.evidence();
-    if (reported.length > 0) return { evidence: [...evidence, ...reported] };
-  } catch (error) {
-    if (!(error instanceof InferyardError && error.code === "PLACEMENT_UNPROVEN")) throw error;
-    const { message: reason, remedy } = error;
-    return { evidence, unproven: { reason, ...(remedy === undefined ? {} : { remedy }) } };
-  }
+  const reported = await reportedEvidence(model);
+  if ("unproven" in reported) return { evidence, unproven: reported.unproven };
+  if (reported.evidence.length > 0) return { evidence: [...evidence, ...reported.evidence] };
   if (probe !== ran && answers === undefined) {
     return { evidence, unproven: { reason: "nothing ran at the load; the first request is checked", pending: true } };
   }
-  return { evidence, unproven: { reason: "the engine reports nothing about where it computed" } };
+  return { evidence, unproven: reportsNothing };
+}
+
+/** Why the placement of a model is unproven whose engine reports nothing. */
+export const reportsNothing: UnprovenPlacement = { reason: "the engine reports nothing about where it computed" };
+
+/** What the engine reports about where it computed, or why it could not be obtained. */
+export async function reportedEvidence(
+  model: Pick<ModelBase, "evidence">,
+): Promise<{ readonly evidence: readonly string[] } | { readonly unproven: UnprovenPlacement }> {
+  try {
+    return { evidence: await model.evidence() };
+  } catch (error) {
+    if (!(error instanceof InferyardError && error.code === "PLACEMENT_UNPROVEN")) throw error;
+    const { message: reason, remedy } = error;
+    return { unproven: { reason, ...(remedy === undefined ? {} : { remedy }) } };
+  }
 }
 
 /**

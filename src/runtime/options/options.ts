@@ -15,7 +15,13 @@ export const constraintNames: readonly (keyof ConstraintOptions)[] = ["policy", 
 const modelSettingNames: readonly (keyof ModelSettings)[] = [...constraintNames, "strategy"];
 
 /** Names of the options of one load. */
-export const modelOptionNames: readonly (keyof ModelOptions)[] = [...constraintNames, ...loadSettingNames, "variant", "signal"];
+export const modelOptionNames: readonly (keyof ModelOptions)[] = [
+  ...constraintNames,
+  ...loadSettingNames,
+  "variant",
+  "kind",
+  "signal",
+];
 
 /** Names of the settings of a runtime. */
 export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [

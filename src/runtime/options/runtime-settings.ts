@@ -1,6 +1,6 @@
 /** Settings of a runtime, options of one load, and the events that a runtime reports. */
 import type { LoadSettings } from "../../backend.ts";
-import type { HostName } from "../../hosts/host.ts";
+import type { HostName, ModelKind } from "../../hosts/host.ts";
 import type { ReplacementReason } from "../../hosts/supervision.ts";
 import type { PullProgress } from "../../models/hub/progress.ts";
 import type { MemoryBudgetSettings } from "../residency/memory-budget.ts";
@@ -184,5 +184,10 @@ export interface RuntimeDisposeOptions {
 export interface ModelOptions extends ConstraintOptions, LoadSettings {
   /** Name or alias of a variant: "fp32", "int8", "quantized", ... Default: the first variant that the selected backend can run. */
   readonly variant?: string;
+  /**
+   * What the model is loaded as: "tensor" for named tensors in and out, "language" for decoding tokens with a cache (`ModelHandle.language`). Default:
+   * "tensor".
+   */
+  readonly kind?: ModelKind;
   readonly signal?: AbortSignal;
 }

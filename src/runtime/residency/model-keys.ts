@@ -1,5 +1,6 @@
 /** Keys under which requests and loaded models are shared. */
 import type { LoadSettings } from "../../backend.ts";
+import type { ModelKind } from "../../hosts/host.ts";
 import type { Variant } from "../../models/manifest.ts";
 import { loadSettingNames } from "../options/load-options.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
@@ -12,7 +13,7 @@ import { parseTargets } from "../selection/constraints.ts";
  * in the order in which the decision lists them. Throws INPUT_INVALID for a malformed target.
  */
 export function requestKey(reference: string, options: Omit<ModelOptions, "signal">): string {
-  const { variant, policy, priority, prefer, target, exclude, gpu = "auto" } = options;
+  const { variant, policy, priority, prefer, target, exclude, gpu = "auto", kind = "tensor" } = options;
   return JSON.stringify([
     reference,
     variant,
@@ -22,6 +23,7 @@ export function requestKey(reference: string, options: Omit<ModelOptions, "signa
     canonicalTargets(target),
     canonicalTargets(exclude),
     gpu,
+    kind,
     settingsOf(options),
   ]);
 }
@@ -36,6 +38,8 @@ export interface ResolvedModel {
   readonly target: Target;
   readonly variant: Pick<Variant, "path">;
   readonly settings: LoadSettings;
+  /** What it is loaded as. Default: "tensor". */
+  readonly kind?: ModelKind | undefined;
   /**
    * With failover: the targets that the model may move to, in order. Requests share a model only if these are equal, so that
    * none gets a target that it excluded. Undefined without failover.
@@ -44,8 +48,8 @@ export interface ResolvedModel {
 }
 
 /** Key of a loaded model in residency. */
-export function residentKey({ reference, target, variant, settings, permitted }: ResolvedModel): string {
-  return JSON.stringify([reference, placementKey(target, variant), settingsOf(settings), permitted]);
+export function residentKey({ reference, target, variant, settings, kind = "tensor", permitted }: ResolvedModel): string {
+  return JSON.stringify([reference, placementKey(target, variant), kind, settingsOf(settings), permitted]);
 }
 
 /** Targets that the constraints permit, in order. Unknown targets are left out, since a caller may name any number of them. */

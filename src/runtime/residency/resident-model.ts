@@ -1,6 +1,7 @@
 /** A model in memory: its primary instance, the replicas that share the work, and failover when a run fails. */
 import { InferyardError } from "../../errors.ts";
-import type { HostedModel, HostedRunOptions } from "../../hosts/host.ts";
+import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
+import { asLanguageModel, asTensorModel } from "../../hosts/model-kind.ts";
 import type { TensorMap } from "../../tensor.ts";
 import { type MemoryAmounts, heldMemory, machineMemory, addAmounts } from "./memory-budget.ts";
 import { boundedRun } from "../scheduling/bounded-run.ts";
@@ -32,7 +33,7 @@ export interface ResidentModelOptions {
 }
 
 interface ReplicaSet {
-  readonly models: readonly HostedModel[];
+  readonly models: readonly HostedTensorModel[];
   readonly dispatcher: Dispatcher;
 }
 
@@ -101,15 +102,22 @@ export class ResidentModel implements Resident {
    */
   async runScheduled(inputs: TensorMap, options: HostedRunOptions, schedulingKey: SchedulingKey): Promise<TensorMap> {
     if (this.#options.maxRunMemory === undefined) return await this.run(inputs, options);
-    const run: HostedModel["run"] = (part, own = {}) => {
+    const run: HostedTensorModel["run"] = (part, own = {}) => {
       const instances = 1 + (this.#replicas?.models.length ?? 0);
       return this.#scheduler.run(schedulingKey, instances, own.signal, () => this.#runWhole(part, own));
     };
     return await this.#bounded(run, inputs, options, partTokens);
   }
 
-  #bounded(run: HostedModel["run"], inputs: TensorMap, options: HostedRunOptions, maxTokens?: number): Promise<TensorMap> {
-    return boundedRun(this.#loaded, { memory: this.#options.maxRunMemory, tokens: maxTokens }, run, inputs, options);
+  #bounded(run: HostedTensorModel["run"], inputs: TensorMap, options: HostedRunOptions, maxTokens?: number): Promise<TensorMap> {
+    const { model, variant, target } = this.#loaded;
+    return boundedRun(
+      { model: asTensorModel(model), variant, target },
+      { memory: this.#options.maxRunMemory, tokens: maxTokens },
+      run,
+      inputs,
+      options,
+    );
   }
 
   async #runWhole(inputs: TensorMap, options: HostedRunOptions): Promise<TensorMap> {
@@ -121,16 +129,23 @@ export class ResidentModel implements Resident {
       : this.#runOnReplica(this.#replicas, inputs, options);
   }
 
+  /** The language model. Each access reports the memory that it holds to the booking. Throws MODEL_UNSUPPORTED if it was loaded on tensors. */
+  get language(): HostedLanguageModel {
+    this.#refuseDisposed();
+    this.#report();
+    return asLanguageModel(this.#loaded.model);
+  }
+
   /**
    * Instances for bulk work, to be used in parallel: single-threaded replicas, whose total throughput exceeds that of one
    * instance with many threads. They are loaded at the first call. Returns only the model itself if replicas would not pay or
    * do not load.
    */
-  async replicas(): Promise<readonly Pick<HostedModel, "run">[]> {
+  async replicas(): Promise<readonly Pick<HostedTensorModel, "run">[]> {
     this.#refuseDisposed();
     const replicas = await this.#replicasOnce();
     if (replicas === undefined) return [this];
-    const run: HostedModel["run"] = (inputs, options = {}) => this.#runOnReplica(replicas, inputs, options);
+    const run: HostedTensorModel["run"] = (inputs, options = {}) => this.#runOnReplica(replicas, inputs, options);
     return replicas.models.map(() => ({ run: (inputs, options = {}) => this.#bounded(run, inputs, options) }));
   }
 
@@ -151,11 +166,11 @@ export class ResidentModel implements Resident {
     const used = this.#loaded;
     this.#running += 1;
     try {
-      return await used.model.run(inputs, options);
+      return await asTensorModel(used.model).run(inputs, options);
     } catch (error) {
       if (!this.#shouldFailOver(error)) throw error;
       await this.#failOverFrom(used, error);
-      return await this.#loaded.model.run(inputs, options);
+      return await asTensorModel(this.#loaded.model).run(inputs, options);
     } finally {
       this.#running -= 1;
       this.#report();
@@ -191,12 +206,12 @@ export class ResidentModel implements Resident {
 
   async #loadReplicas(): Promise<ReplicaSet | undefined> {
     const { replicas: count, booking } = this.#options;
-    if (count < 2) return undefined;
+    if (count < 2 || this.#loaded.model.kind === "language") return undefined;
     const extra = Array.from({ length: count }, () => replicaMemory(this.#loaded)).reduce(addAmounts);
     if (booking?.grow(extra) === false) return undefined;
     const loads = Array.from({ length: count }, () => this.#loaded.loadReplica({ threads: 1 }, this.#ending.signal));
     const settled = await Promise.allSettled(loads);
-    const models = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    const models = settled.flatMap((result) => (result.status === "fulfilled" ? [asTensorModel(result.value)] : []));
     if (models.length === count && !this.#disposed) {
       this.#replicas = { models, dispatcher: new Dispatcher(models) };
     } else {

@@ -231,7 +231,7 @@ export class SharedModels {
 
   #keyOf(reference: string, { selections, request }: SelectionOutcome, { target, variant }: EligibleCandidate): string {
     const permitted = this.#options.failover ? { permitted: permittedTargets(selections) } : {};
-    return residentKey({ reference, target, variant, settings: request.settings, ...permitted });
+    return residentKey({ reference, target, variant, settings: request.settings, kind: request.kind, ...permitted });
   }
 
   #remember(key: string, known: ResolvedRequest): void {

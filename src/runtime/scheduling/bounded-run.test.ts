@@ -1,9 +1,8 @@
 import { expect, it } from "vitest";
-import type { HostedModel, HostedRunOptions } from "../../hosts/host.ts";
+import type { HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
 import { InferyardError } from "../../errors.ts";
 import type { TensorMap } from "../../tensor.ts";
 import { boundedRun } from "./bounded-run.ts";
-import type { VerifiedModel } from "../loading/loading.ts";
 import { estimateRunMemory } from "./run-memory.ts";
 
 const config = { hidden_size: 384, num_attention_heads: 12, intermediate_size: 1536, vocab_size: 1000, model_type: "bert" };
@@ -12,7 +11,7 @@ const config = { hidden_size: 384, num_attention_heads: 12, intermediate_size: 1
 function modelOf(
   backend = "onnx",
   outputBatch = "batch",
-): { loaded: Pick<VerifiedModel, "model" | "variant" | "target">; rows: number[]; run: HostedModel["run"] } {
+): { loaded: Parameters<typeof boundedRun>[0]; rows: number[]; run: HostedTensorModel["run"] } {
   const rows: number[] = [];
   const run = async (inputs: TensorMap, options: HostedRunOptions = {}): Promise<TensorMap> => {
     const { shape = [], data } = inputs["input_ids"] ?? {};
@@ -62,7 +61,7 @@ it("a row that is too long, and rows that depend on each other, are refused befo
 
 it("outputs that are too large when they are joined are refused after the first part", async () => {
   const { loaded, rows, run } = modelOf();
-  const wide: HostedModel["run"] = async (inputs, own) => {
+  const wide: HostedTensorModel["run"] = async (inputs, own) => {
     await run(inputs, own);
     const [batch = 0] = inputs["input_ids"]?.shape ?? [];
     return { y: { dataType: "float32", shape: [batch, 2 ** 18], data: new Float32Array(batch * 2 ** 18) } };
@@ -76,7 +75,7 @@ it("outputs that are too large when they are joined are refused after the first 
 
 it("our own engine says itself what a run takes, and is split by that", async () => {
   const { loaded, rows, run } = modelOf("native");
-  const refusing: HostedModel["run"] = async (inputs, own) => {
+  const refusing: HostedTensorModel["run"] = async (inputs, own) => {
     const [batch = 0] = inputs["input_ids"]?.shape ?? [];
     if (batch > 3) throw new InferyardError("LIMIT_EXCEEDED", "too large", { data: { estimate: batch * 100, limit: 300 } });
     return await run(inputs, own);
@@ -105,7 +104,7 @@ it("more tokens than one part may have run in parts, in the same order", async (
 
 it("a run is not split for its tokens where its outputs cannot be joined", async () => {
   const { loaded, run } = modelOf();
-  const sums: HostedModel["run"] = async (inputs, own) => {
+  const sums: HostedTensorModel["run"] = async (inputs, own) => {
     const { y } = await run(inputs, own);
     return { y: { dataType: "float32", shape: [1], data: Float32Array.of(Number(y?.data.length)) } };
   };

@@ -4,13 +4,13 @@
  */
 import { at } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
-import type { HostedModel, HostedRunOptions } from "../../hosts/host.ts";
+import type { HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
 import { checkInputs, refuseMalformedTensors, type TensorMap } from "../../tensor.ts";
 import { independentRows, joinParts, sliceOptions, sliceRows } from "./batch-split.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
 import { estimateRunMemory } from "./run-memory.ts";
 
-type Run = HostedModel["run"];
+type Run = HostedTensorModel["run"];
 
 /** Limits of one run. Undefined: no limit. */
 export interface RunBounds {
@@ -28,7 +28,11 @@ export interface RunBounds {
  * `estimate`, `limit`) for a run that exceeds the memory limit and cannot be split; both before memory is allocated.
  */
 export async function boundedRun(
-  { model, variant, target }: Pick<VerifiedModel, "model" | "variant" | "target">,
+  {
+    model,
+    variant,
+    target,
+  }: Pick<VerifiedModel, "variant" | "target"> & { readonly model: Pick<HostedTensorModel, "inputs" | "outputs"> },
   { memory: limit, tokens: maxTokens = Number.POSITIVE_INFINITY }: RunBounds,
   run: Run,
   inputs: TensorMap,

@@ -1,9 +1,9 @@
 /** Load balancing over the replicas of one model: least connections. */
-import type { HostedModel, HostedRunOptions } from "../../hosts/host.ts";
+import type { HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
 import type { TensorMap } from "../../tensor.ts";
 
 interface Replica {
-  readonly model: Pick<HostedModel, "run">;
+  readonly model: Pick<HostedTensorModel, "run">;
   /** Runs in progress. */
   running: number;
 }
@@ -12,7 +12,7 @@ interface Replica {
 export class Dispatcher {
   readonly #replicas: readonly Replica[];
 
-  constructor(models: readonly Pick<HostedModel, "run">[]) {
+  constructor(models: readonly Pick<HostedTensorModel, "run">[]) {
     this.#replicas = models.map((model) => ({ model, running: 0 }));
   }
 

@@ -7,6 +7,7 @@ import {
   type Variant,
   canonicalReference,
   digestOf,
+  languageVariants,
   readManifestOf,
 } from "../../models/index.ts";
 import { type HostPolicy, hostPolicy } from "../loading/host-selection.ts";
@@ -53,16 +54,17 @@ export class ModelSelector {
     options: ModelOptions,
     { download, signal }: { readonly download: boolean; readonly signal?: AbortSignal | undefined },
   ): Promise<ModelSelection> {
-    const manifest = download
-      ? await this.manifest(reference, options, signal)
-      : await readManifestOf(reference, variantOption(options));
+    const manifest = forKind(
+      download ? await this.manifest(reference, options, signal) : await readManifestOf(reference, variantOption(options)),
+      options,
+    );
     refuseUnknownVariant(manifest.variants, options.variant, reference.text);
     return this.#selectFrom(manifest, reference, options);
   }
 
   /** Selection for `explain`: downloads nothing, and an unknown variant makes every candidate a refused one. */
   async explain(reference: ModelReference, options: ModelOptions): Promise<ModelSelection> {
-    return this.#selectFrom(await readManifestOf(reference, variantOption(options)), reference, options);
+    return this.#selectFrom(forKind(await readManifestOf(reference, variantOption(options)), options), reference, options);
   }
 
   /** The manifest of a model, which is downloaded if it is not on this machine. */
@@ -90,7 +92,11 @@ export class ModelSelector {
     const levels = await this.#settingsFor(canonical);
     const constraints = mergeConstraints(settings, ...levels, options);
     // Settings of the load override those of the runtime, which override those that the model's author recommends.
-    const request = { ...variantOption(options), settings: mergeLoadSettings(manifest.settings ?? {}, settings, options) };
+    const request = {
+      ...variantOption(options),
+      kind: options.kind,
+      settings: mergeLoadSettings(manifest.settings ?? {}, settings, options),
+    };
     const facts = await this.#factsFor(manifest, constraints, request.settings);
     return { selections: select(facts, manifest, constraints, request), facts, manifest, constraints, request };
   }
@@ -126,4 +132,9 @@ export class ModelSelector {
       ...(signal === undefined ? {} : { signal }),
     });
   }
+}
+
+/** The manifest with the variants of the kind that the model is loaded as. */
+function forKind(manifest: Manifest, { kind }: ModelOptions): Manifest {
+  return kind === "language" ? { ...manifest, variants: languageVariants(manifest.variants) } : manifest;
 }

@@ -8,6 +8,7 @@
  * succeeds.
  */
 import type { Capabilities, Device, DeviceAvailability, LoadSettings } from "../../backend.ts";
+import type { ModelKind } from "../../hosts/host.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
 import { measuredSpeed } from "./measured-speed.ts";
@@ -22,6 +23,8 @@ import type { Constraints } from "./constraints.ts";
 export interface LoadRequest {
   /** Name or alias of a variant. Default: the first variant that the backend can run. */
   readonly variant?: string;
+  /** What the model is loaded as. Default: "tensor". */
+  readonly kind?: ModelKind | undefined;
   readonly settings: LoadSettings;
 }
 
@@ -235,31 +238,37 @@ function wantedVariants({ manifest, request }: CandidateContext): readonly Varia
 
 function runnableVariant(context: CandidateContext): Variant | undefined {
   const capabilities = context.backend?.capabilities(context.target.device);
-  return wantedVariants(context).find((variant) => capabilities !== undefined && canRun(capabilities, variant));
+  return wantedVariants(context).find((variant) => capabilities !== undefined && canRun(capabilities, variant, context.request));
 }
 
-function canRun(capabilities: Capabilities, variant: Variant): boolean {
-  const architectures = capabilities.formats[variant.format];
+/** Formats that a backend loads as the kind of model that is requested. */
+function formatsFor(capabilities: Capabilities, { kind = "tensor" }: LoadRequest): Capabilities["formats"] {
+  return kind === "language" ? (capabilities.languageFormats ?? {}) : capabilities.formats;
+}
+
+function canRun(capabilities: Capabilities, variant: Variant, request: LoadRequest): boolean {
+  const architectures = formatsFor(capabilities, request)[variant.format];
   if (architectures === undefined) return false;
   if (variant.precision !== undefined && !capabilities.precisions.includes(variant.precision)) return false;
   return architectures === "any" || (variant.architecture !== undefined && architectures.includes(variant.architecture));
 }
 
 function formatRefusal(context: CandidateContext): Refusal {
-  const { target, backend } = context;
+  const { target, backend, request } = context;
   const capabilities = backend?.capabilities(target.device);
+  const known = capabilities === undefined ? {} : formatsFor(capabilities, request);
+  const asKind = request.kind === "language" ? " as a language model" : "";
   const wanted = wantedVariants(context);
   const formats = [...new Set(wanted.map((variant) => variant.format))];
-  const sameFormat = wanted.find((variant) => capabilities?.formats[variant.format] !== undefined);
+  const sameFormat = wanted.find((variant) => known[variant.format] !== undefined);
   if (sameFormat === undefined) {
-    return { stage: "capability", reason: `${target.backend} does not run ${formats.join(" or ")}` };
+    return { stage: "capability", reason: `${target.backend} does not run ${formats.join(" or ")}${asKind}` };
   }
-  const architectures = capabilities?.formats[sameFormat.format];
+  const architectures = known[sameFormat.format];
   if (architectures !== "any" && !architectures?.includes(sameFormat.architecture ?? "")) {
-    const known = abbreviatedList(architectures ?? []);
     return {
       stage: "capability",
-      reason: `${target.backend} runs ${sameFormat.format} of ${known}, not of ${sameFormat.architecture ?? "an unnamed architecture"}`,
+      reason: `${target.backend} runs ${sameFormat.format}${asKind} of ${abbreviatedList(architectures ?? [])}, not of ${sameFormat.architecture ?? "an unnamed architecture"}`,
     };
   }
   return {

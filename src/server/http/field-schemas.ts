@@ -85,9 +85,9 @@ export function name(): z.ZodString {
 
 /**
  * An object with arbitrary members, which is not copied. `max`: maximum number of members. Default: unlimited here, since the limits on the whole
- * body apply.
+ * body apply. `properties`: the JSON schemas of members that the OpenAPI document names; they are not checked here.
  */
-export function members(max: number = Number.POSITIVE_INFINITY): z.ZodType<Record<string, unknown>> {
+export function members(max: number = Number.POSITIVE_INFINITY, properties?: Documentation): z.ZodType<Record<string, unknown>> {
   const check = (value: unknown): Issue | undefined => {
     if (!isObject(value)) return mismatchIssue(value, "an object");
     let count = 0;
@@ -99,7 +99,7 @@ export function members(max: number = Number.POSITIVE_INFINITY): z.ZodType<Recor
   };
   return customSchema(check, {
     type: "object",
-    additionalProperties: {},
+    ...(properties === undefined ? { additionalProperties: {} } : { properties, additionalProperties: true }),
     ...(Number.isFinite(max) ? { maxProperties: max } : {}),
   });
 }

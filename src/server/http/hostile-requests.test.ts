@@ -29,7 +29,7 @@ const infer = "/v2/models/builtin/infer";
 describe("a request is refused in bounded words, whatever it holds", () => {
   const long = "n".repeat(100_000);
   it.each<[string, string, string, number]>([
-    ["objects for texts", "/v1/embeddings", `{"input":${list("{}", 100_000)}}`, 400],
+    ["objects for texts", "/v1/embeddings", `{"input":${list("{}", 100_000)}}`, 413],
     ["a body that is too large", "/v1/embeddings", `{"input":${list("{}", 3_000_000)}}`, 413],
     ["more objects than any request has", "/v1/embeddings", `{"input":${list("{}", 300_000)}}`, 413],
     ["more token ids than a text has", "/v1/embeddings", `{"input":${list("0", 1_000_000)}}`, 413],

@@ -5,6 +5,7 @@ import type { Readiness } from "../serving/readiness.ts";
 import type { Service } from "../serving/service.ts";
 import { handleCohereError } from "./cohere/errors.ts";
 import { cohereRoutes } from "./cohere/index.ts";
+import { huggingFaceRoutes } from "./huggingface/index.ts";
 import { infinityRoutes } from "./infinity.ts";
 import { handleInferyardError } from "./inferyard/errors.ts";
 import { inferyardRoutes } from "./inferyard/index.ts";
@@ -30,8 +31,17 @@ export interface Protocol {
 export const protocols: readonly Protocol[] = [
   { paths: /^\/api\/(?:embeddings|tags|ps|show|chat)$/, routes: ollamaRoutes, handleError: handleTextError },
   { paths: /^\/api(?:\/|$)/, routes: inferyardRoutes, handleError: handleInferyardError },
-  { paths: /^\/v[12]\/(?:embed|rerank)$/, routes: cohereRoutes, handleError: handleCohereError },
+  {
+    paths: /^\/(?:v[12]\/(?:embed|rerank)|(?:v1\/)?reranking|v1\/ranking)$/,
+    routes: cohereRoutes,
+    handleError: handleCohereError,
+  },
   { paths: /^\/(?:v2(?:\/|$)|v1\/models\/.+:predict$)/, routes: kserveRoutes, handleError: handleTextError },
+  {
+    paths: /^\/(?:hf-inference\/|pipeline\/|models\/)/,
+    routes: huggingFaceRoutes,
+    handleError: handleTeiError,
+  },
   { paths: /^\/(?:classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
   { paths: /^\/(?:(?:v1|openai)(?:\/|$)|embeddings$)/, routes: openAiRoutes, handleError: handleOpenAiError },
   {

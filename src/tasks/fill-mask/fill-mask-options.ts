@@ -1,6 +1,6 @@
 /** Options of the task `fill-mask`. */
 import { type TaskOptions, positiveInteger, texts } from "../shared/task-option.ts";
-import { type TextTaskOptions, textTaskOptions } from "../shared/task-options.ts";
+import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../shared/task-options.ts";
 
 /** Options of `Runtime.fillMask`. */
 export interface FillMaskOptions extends TextTaskOptions {
@@ -12,7 +12,16 @@ export interface FillMaskOptions extends TextTaskOptions {
 
 /** All options of `fillMask`. Any other name is refused. */
 export const fillMaskOptions: TaskOptions<FillMaskOptions> = {
-  topK: { type: positiveInteger, flag: ["--top-k <number>", "tokens for each mask, best first"] },
-  targets: { type: texts, flag: ["--targets <words>", "consider only these words"] },
+  topK: {
+    type: positiveInteger,
+    flag: ["--top-k <number>", "tokens for each mask, best first"],
+    field: "Number of tokens for each mask, best first. Default: 5",
+  },
+  targets: {
+    type: texts,
+    flag: ["--targets <words>", "consider only these words"],
+    field: "Consider only these words; scores remain probabilities over the whole vocabulary",
+  },
   ...textTaskOptions,
+  truncate: truncateWithField,
 };

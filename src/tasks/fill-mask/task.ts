@@ -10,6 +10,7 @@ export const fillMaskTask: Task<readonly string[], FillMaskOptions, MaskFills> =
     task: "fill-mask",
     verb: "fillMask",
     command: "fill-mask",
+    route: "/api/fill-mask",
     input: "texts with mask tokens",
     output: "for each mask tokens with scores",
     models: architecturesOf("fill-mask"),

@@ -21,14 +21,31 @@ export interface AnswerOptions extends TextTaskOptions {
 
 /** All options of `answer`. Any other name is refused. */
 export const answerOptions: TaskOptions<AnswerOptions> = {
-  topK: { type: positiveInteger, flag: ["--top-k <number>", "answers of each text, best first"] },
-  maxAnswerTokens: { type: positiveInteger, flag: ["--max-answer-tokens <number>", "longest answer in tokens"] },
-  noAnswer: { type: boolean, flag: ["--no-answer", 'allow "no answer"'] },
+  topK: {
+    type: positiveInteger,
+    flag: ["--top-k <number>", "answers of each text, best first"],
+    field: "Number of answers in each context, best first. Default: 1",
+  },
+  maxAnswerTokens: {
+    type: positiveInteger,
+    flag: ["--max-answer-tokens <number>", "longest answer in tokens"],
+    field: "Maximum length of an answer in tokens. Default: 15",
+  },
+  noAnswer: {
+    type: boolean,
+    flag: ["--no-answer", 'allow "no answer"'],
+    field: "Include no answer, an empty text, as a candidate. Default: false",
+  },
   alignToWords: {
     type: boolean,
     negatedFlag: ["--no-align-to-words", "align answers with tokens instead of words"],
+    field: "Extend answers to whole words. Default: true",
   },
-  offsets: { type: choice(offsetUnits), flag: ["--offsets <unit>", "unit of positions"] },
+  offsets: {
+    type: choice(offsetUnits),
+    flag: ["--offsets <unit>", "unit of positions"],
+    field: "Unit of `start` and `end`. Default: utf16",
+  },
   stride: { type: positiveInteger, flag: ["--stride <tokens>", "tokens by which windows of long texts overlap"] },
   ...textTaskOptions,
 };

@@ -7,7 +7,7 @@ import { jsonResponse } from "../../http/json-response.ts";
 import type { Service } from "../../serving/service.ts";
 import { inputTypes, promptOption } from "../input-type.ts";
 import { refuseTokenVectors } from "../text-vectors.ts";
-import { type EmbeddingType, embeddingTypes, encodeVectors } from "./embedding-types.ts";
+import { type EmbeddingType, embeddingTypes, encodeVectors } from "../embedding-types.ts";
 import { documentedErrors } from "./errors.ts";
 
 const part = z.looseObject({ type: z.string(), text: z.string().optional() });

@@ -1,121 +1,71 @@
 /**
- * POST /v1/rerank and /v2/rerank of Cohere and Jina. One response serves all clients: `results` is common, `meta` is read by Cohere's clients,
- * `model` and `usage` by Jina's.
+ * POST /v1/rerank and /v2/rerank, and the same under the paths of other services. The fields of a request say whose client sent it, and which response
+ * it reads.
  */
-import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
-import { relevanceScore, totalTokens } from "../relevance.ts";
-import type { Service } from "../../serving/service.ts";
+import type { Context } from "hono";
+import { createRoute } from "@hono/zod-openapi";
 import { createYielder } from "../../../tasks/shared/yielding.ts";
+import { type Env, type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { jsonResponse } from "../../http/json-response.ts";
+import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
-import { requestLimits } from "../../http/request-limits.ts";
-import { isObject, listOf, members, name, oneOf, text, requestObject } from "../../http/field-schemas.ts";
-import { type Document, cutText, refuseDuplicates, textOfDocument } from "./documents.ts";
+import type { Service } from "../../serving/service.ts";
+import { relevanceScore, totalTokens } from "../relevance.ts";
+import { cutText, refuseDuplicates, textOfDocument } from "./documents.ts";
 import { documentedErrors } from "./errors.ts";
-
-const document = oneOf<Document>("a string or an object", [text, { schema: members(), fits: isObject }]);
-
-const requestOf = (limit: number) =>
-  requestObject({
-    model: name().optional().openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
-    query: z.string().openapi({ example: "a pet" }),
-    documents: listOf(document, { min: 1, max: limit }).openapi({
-      description: "Texts, or objects with `text` or the fields of `rank_fields`",
-      example: ["a car", "a cat"],
-    }),
-    top_n: z.int().positive().optional().openapi({ description: "Maximum number of results. Default: all" }),
-    return_documents: z.boolean().optional().openapi({
-      description: "Whether results contain their documents. Default: true on /v1/rerank, as with Jina; false on /v2/rerank",
-    }),
-    rank_fields: z
-      .array(name())
-      .min(1)
-      .max(requestLimits.rankFields)
-      .optional()
-      .openapi({ description: "Fields of objects to read. Default: text" }),
-    max_tokens_per_doc: z
-      .int()
-      .positive()
-      .optional()
-      .openapi({ description: "Maximum tokens of a document; longer ones are truncated" }),
-    priority: z.int().optional().openapi({ description: "Accepted and ignored: see x-inferyard-priority" }),
-  }).openapi("RerankRequest");
-
-const response = z
-  .object({
-    id: z.string(),
-    model: z.string(),
-    object: z.literal("list"),
-    results: z.array(
-      z.object({
-        index: z.int().openapi({ description: "Index of the document in the request" }),
-        relevance_score: z.number(),
-        document: z.looseObject({ text: z.string() }).optional(),
-      }),
-    ),
-    meta: z.object({
-      api_version: z.object({ version: z.string() }),
-      tokens: z.object({ input_tokens: z.int(), output_tokens: z.int() }),
-    }),
-    usage: z
-      .object({ total_tokens: z.int(), prompt_tokens: z.int() })
-      .openapi({ description: "Number of tokens read: queries, documents and special tokens" }),
-  })
-  .openapi("RerankResponse");
+import { type RerankRequest, documentsOf, rerankRequest } from "./rerank-request.ts";
+import { rerankResponse, responseBody } from "./rerank-response.ts";
 
 type Version = "1" | "2";
 
-const routeOf = (version: Version, limit: number) =>
-  createRoute({
-    method: "post",
-    path: `/v${version}/rerank` as const,
-    summary:
-      version === "1"
-        ? "Rank documents by relevance, as Cohere's API v1 and Jina's API"
-        : "Rank documents by relevance, as Cohere's API v2",
-    request: { body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
-    responses: {
-      200: { description: "Results, best first", content: { "application/json": { schema: response } } },
-      ...documentedErrors,
-    },
-  } satisfies RouteConfig);
+/** Where the route is, and the version of Cohere's API whose defaults hold there. */
+const locations: readonly { readonly path: string; readonly version: Version; readonly summary: string }[] = [
+  { path: "/v1/rerank", version: "1", summary: "Rank documents by relevance, as the APIs of Cohere (v1), Jina and Voyage" },
+  { path: "/v2/rerank", version: "2", summary: "Rank documents by relevance, as Cohere's API v2" },
+  { path: "/v1/reranking", version: "2", summary: "Rank documents by relevance, as Mixedbread and llama.cpp" },
+  { path: "/reranking", version: "2", summary: "Rank documents by relevance, as llama.cpp" },
+];
 
-/** Adds the route of one version. */
-export function addRerank(routes: Routes, service: Service, version: Version): void {
-  routes.openapi(routeOf(version, service.limits.maxTexts), async (context) => {
-    const request = context.req.valid("json");
-    const { query, documents, top_n: topN, max_tokens_per_doc: maxTokens } = request;
-    const fields = request.rank_fields;
-    refuseDuplicates(fields);
-    const texts = documents.map((one, index) => textOfDocument(one, index, fields));
-    refusePairs([query], texts);
-    const limit = topN === undefined ? {} : { topN };
-    const key = ["rerank cut", query, texts, maxTokens ?? null, limit] as const;
-    const call = { model: request.model, texts: documents.length, key };
-    const outcome = await service.call(callerOf(context), call, async (handle, signal) => {
-      const readTexts = maxTokens === undefined ? texts : await cutTexts(texts, maxTokens, service.runtime.tokenizer(handle));
-      return service.runtime.rerank(query, readTexts, { ...limit, model: handle, signal });
-    });
-    const { results, scoring } = outcome.result;
-    const withDocuments = request.return_documents ?? version === "1";
-    const total = totalTokens(outcome.result);
-    return context.json(
-      {
-        id: context.get("requestId"),
-        model: outcome.model,
-        object: "list" as const,
-        results: results.map(({ index, score }) => ({
-          index,
-          relevance_score: relevanceScore(scoring, score),
-          ...(withDocuments ? { document: documentBody(documents[index], texts[index]) } : {}),
-        })),
-        meta: { api_version: { version }, tokens: { input_tokens: total, output_tokens: 0 } },
-        usage: { total_tokens: total, prompt_tokens: total },
-      },
-      200,
-      resultHeaders(outcome),
+/** Adds the routes. */
+export function addRerank(routes: Routes, service: Service): void {
+  const request = rerankRequest(service.limits.maxTexts);
+  for (const { path, version, summary } of locations) {
+    routes.openapi(createRoute(jsonRoute(path, summary, request, rerankResponse, documentedErrors)), (context) =>
+      answerRerank(service, context, context.req.valid("json"), version),
     );
+  }
+}
+
+/** The response to a request with `documents` or `input`. */
+export async function answerRerank(
+  service: Service,
+  context: Context<Env>,
+  request: RerankRequest,
+  version: Version,
+): Promise<never> {
+  const { query, top_n: topN = request.top_k, max_tokens_per_doc: maxTokens, rank_fields: fields, truncation } = request;
+  const { raw_scores: raw = false } = request;
+  const documents = documentsOf(request);
+  refuseDuplicates(fields);
+  const texts = documents.map((one, index) => textOfDocument(one, index, fields));
+  refusePairs([query], texts);
+  const options = {
+    ...(topN === undefined ? {} : { topN }),
+    ...(truncation === false ? { truncate: "error" as const } : {}),
+    ...(raw ? { raw } : {}),
+  };
+  const key = ["rerank cut", query, texts, maxTokens ?? null, options] as const;
+  const call = { model: request.model, texts: documents.length, key };
+  const outcome = await service.call(callerOf(context), call, async (handle, signal) => {
+    const readTexts = maxTokens === undefined ? texts : await cutTexts(texts, maxTokens, service.runtime.tokenizer(handle));
+    return service.runtime.rerank(query, readTexts, { ...options, model: handle, signal });
   });
+  const { results, scoring } = outcome.result;
+  const ranked = results.map(({ index, score }) => ({ index, score: raw ? score : relevanceScore(scoring, score) }));
+  const id = context.get("requestId");
+  const tokens = totalTokens(outcome.result);
+  const body = responseBody(request, { id, model: outcome.model, version, ranked, documents, texts, tokens });
+  return jsonResponse(context, body, resultHeaders(outcome));
 }
 
 async function cutTexts(
@@ -131,10 +81,4 @@ async function cutTexts(
     await yieldIfDue();
   }
   return cut;
-}
-
-/** The document as it was sent, with the text that was ranked where it has no field `text`, since clients expect one. */
-function documentBody(document: Document | undefined, text = ""): { readonly text: string } {
-  if (typeof document !== "object") return { text };
-  return { ...document, text: typeof document["text"] === "string" ? document["text"] : text };
 }

@@ -4,12 +4,14 @@ import { createRoutes } from "../../http/routes.ts";
 import type { Service } from "../../serving/service.ts";
 import { version } from "../../../version.ts";
 import { addUnimplemented } from "../unimplemented.ts";
+import { addAnswer } from "./answer.ts";
 import { addChunk } from "./chunk.ts";
 import { addClassify } from "./classify.ts";
 import { addEmbed } from "./embed.ts";
 import { addEmbedOutputs } from "./embed-outputs.ts";
 import { errorBody, handleInferyardError } from "./errors.ts";
 import { addExplain } from "./explain.ts";
+import { addFillMask } from "./fill-mask.ts";
 import { addModels } from "./models.ts";
 import { addRecognize } from "./recognize.ts";
 import { addRerank } from "./rerank.ts";
@@ -24,8 +26,8 @@ const unimplemented = {
 /** Creates the routes under /api. */
 export function inferyardRoutes(service: Service): Routes {
   const routes = createRoutes(handleInferyardError);
-  for (const add of [addEmbed, addEmbedOutputs, addClassify, addRerank, addRecognize, addChunk, addModels, addExplain])
-    add(routes, service);
+  const tasks = [addEmbed, addEmbedOutputs, addClassify, addRerank, addRecognize, addFillMask, addAnswer, addChunk];
+  for (const add of [...tasks, addModels, addExplain]) add(routes, service);
   addUnimplemented(routes, unimplemented, errorBody);
   routes.get("/api/version", (context) => context.json({ version }));
   return routes;

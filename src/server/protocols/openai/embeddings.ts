@@ -1,42 +1,14 @@
-/** POST /v1/embeddings, and the same under Azure's paths. OpenAI's clients request base64 by default and decode it themselves. */
+/** POST /v1/embeddings, and the same under Azure's paths. Clients of OpenAI and Voyage request base64 by default and decode it themselves. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
-import {
-  arrayAlternative,
-  isNumber,
-  isText,
-  listOf,
-  name,
-  oneOf,
-  text,
-  texts,
-  tokenIds,
-  requestObject,
-} from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import { base64Floats, refuseTokenVectors } from "../text-vectors.ts";
-import { type TextInput, textsOf } from "../token-input.ts";
+import { type EmbeddingType, encodeVectors } from "../embedding-types.ts";
+import { promptOfWord } from "../input-type.ts";
+import { refuseTokenVectors } from "../text-vectors.ts";
+import { textsOf } from "../token-input.ts";
+import { embedOptionsOf, embeddingsRequest, formatsOf, inputsOf, useOf } from "./embeddings-request.ts";
 import { documentedErrors } from "./errors.ts";
-
-const requestOf = (limit: number) =>
-  requestObject({
-    model: name().optional().openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
-    input: inputOf(limit).openapi({
-      description:
-        "A text, a list of texts, or either as token ids: with the special tokens of the model's own tokenizer around them, or as the server's setting tokenIds says",
-      example: "hello",
-    }),
-    encoding_format: z
-      .enum(["float", "base64"])
-      .optional()
-      .openapi({ description: "`base64`: little-endian 32-bit floats. Default: float" }),
-    dimensions: z.int().positive().optional().openapi({ description: "Number of leading dimensions to keep" }),
-    user: name().optional().openapi({ description: "Accepted and ignored" }),
-    truncate: z.enum(["cut", "error", "windows"]).optional().openapi({
-      description: "Extension: what to do with texts longer than the model reads. Default: error, as with OpenAI",
-    }),
-  }).openapi("OpenAIEmbeddingsRequest");
 
 const usageSchema = z.object({ prompt_tokens: z.int(), total_tokens: z.int() });
 
@@ -45,9 +17,11 @@ const response = z
     object: z.literal("list"),
     data: z.array(
       z.object({
-        object: z.literal("embedding"),
+        object: z.enum(["embedding", "embedding_dict"]),
         index: z.int(),
-        embedding: z.union([z.array(z.number()), z.string()]),
+        embedding: z
+          .union([z.array(z.number()), z.string(), z.record(z.string(), z.unknown())])
+          .openapi({ description: "The vector; an object by format if the request names several in a list" }),
       }),
     ),
     model: z.string(),
@@ -76,7 +50,7 @@ const routeOf = ({ path, summary, request }: (typeof locations)[number], limit: 
     method: "post",
     path,
     summary,
-    request: { ...request, body: { required: true, content: { "application/json": { schema: requestOf(limit) } } } },
+    request: { ...request, body: { required: true, content: { "application/json": { schema: embeddingsRequest(limit) } } } },
     responses: {
       200: { description: "A vector per text", content: { "application/json": { schema: response } } },
       ...documentedErrors,
@@ -91,20 +65,27 @@ export function addEmbeddings(routes: Routes, service: Service): void {
 function addEmbeddingsAt(routes: Routes, service: Service, location: (typeof locations)[number]): void {
   const source = service.tiktoken ?? (service.settings.tokenIds === "own" ? "own" : "framed");
   routes.openapi(routeOf(location, service.limits.maxTexts), async (context) => {
-    const { model: written, input, encoding_format: format, dimensions, truncate = "error" } = context.req.valid("json");
-    const model = context.req.param("deployment") ?? written;
-    const inputs = inputsOf(input);
-    const options = { ...(dimensions === undefined ? {} : { dimensions }), truncate };
-    const call = { model, texts: inputs.length, key: ["embed", inputs, options] as const };
+    const request = context.req.valid("json");
+    const model = context.req.param("deployment") ?? request.model;
+    const inputs = inputsOf(request);
+    const options = embedOptionsOf(request);
+    const wanted = formatsOf(request);
+    const use = useOf(request);
+    const call = {
+      model,
+      texts: inputs.length,
+      key: ["embed", inputs, { ...options, ...(use === undefined ? {} : { use }) }] as const,
+    };
     const outcome = await service.call(callerOf(context), call, async (handle, signal) => {
       const texts = await textsOf(inputs, () => service.runtime.tokenizer(handle), source);
-      return service.runtime.embed(texts, { ...options, model: handle, signal });
+      return service.runtime.embed(texts, { ...options, ...promptOfWord(handle.manifest, use), model: handle, signal });
     });
     refuseTokenVectors(outcome.result, outcome.model);
-    const data = outcome.result.embeddings.map((vector, index) => ({
-      object: "embedding",
+    const vectors = await encodedVectors(outcome.result.embeddings, wanted);
+    const data = vectors.map((embedding, index) => ({
+      object: wanted.isList ? "embedding_dict" : "embedding",
       index,
-      embedding: format === "base64" ? base64Floats(vector) : vector,
+      embedding,
     }));
     const tokens = outcome.result.tokens.reduce((sum, count) => sum + count, 0);
     const usage = { prompt_tokens: tokens, total_tokens: tokens };
@@ -112,23 +93,20 @@ function addEmbeddingsAt(routes: Routes, service: Service, location: (typeof loc
   });
 }
 
-type Input = string | string[] | number[] | number[][];
-
-function inputOf(limit: number): z.ZodType<Input> {
-  return oneOf<Input>("a string, or an array of strings, of token ids, or of arrays of token ids", [
-    text,
-    arrayAlternative(texts(limit, 1), isText),
-    arrayAlternative(tokenIds(1), isNumber),
-    arrayAlternative(listOf(tokenIds(1), { min: 1, max: limit }), Array.isArray),
-  ]);
+/** The vector of each text: in one format, or an object with all that a list names. */
+async function encodedVectors(
+  vectors: readonly Float32Array[],
+  { formats, isList, bytes }: ReturnType<typeof formatsOf>,
+): Promise<readonly unknown[]> {
+  const encoded = await Promise.all(formats.map(async (format) => [format, await encodeVectors(vectors, format)] as const));
+  if (isList) return vectors.map((_, index) => Object.fromEntries(encoded.map(([format, all]) => [format, all[index]])));
+  const [[format, all] = ["float", []] as const] = encoded;
+  return bytes ? all.map((vector) => base64Codes(vector, format)) : all;
 }
 
-/** The inputs as a list; an array of numbers is one text. */
-function inputsOf(input: Input): readonly TextInput[] {
-  if (typeof input === "string") return [input];
-  return isIds(input) ? [input] : input;
-}
-
-function isIds(input: readonly (string | number | readonly number[])[]): input is readonly number[] {
-  return typeof input[0] === "number";
+/** Codes of 8 bits, signed or not, as the base64 of their bytes. */
+function base64Codes(vector: unknown, format: EmbeddingType): string {
+  const codes = vector as readonly number[];
+  const bytes = format === "int8" || format === "binary" ? Int8Array.from(codes) : Uint8Array.from(codes);
+  return Buffer.from(bytes.buffer).toString("base64");
 }

@@ -94,11 +94,12 @@ export function addEmbed(routes: Routes, service: Service): void {
   routes.openapi(embedRoute(service.limits.maxTexts), (context) => answerEmbed(service, context, context.req.valid("json")));
 }
 
-/** The response to a request of /embed. */
+/** The response to a request of /embed. `model`: the model that the path names. */
 export async function answerEmbed(
   service: Service,
   context: Context<Env>,
   { normalize = true, dimensions, ...request }: EmbedRequest,
+  model?: string,
 ): Promise<never> {
   const list = textList(request.inputs);
   const options = {
@@ -107,8 +108,14 @@ export async function answerEmbed(
     normalize,
     ...(dimensions === undefined ? {} : { dimensions }),
   };
-  const outcome = await callModel(service, context, list.length, ["embed", list, options], async (handle, signal) =>
-    service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
+  const outcome = await callModel(
+    service,
+    context,
+    list.length,
+    ["embed", list, options],
+    async (handle, signal) =>
+      service.runtime.embed(await readTexts(service, handle, list), { ...options, model: handle, signal }),
+    model,
   );
   refuseTokenVectors(outcome.result, outcome.model);
   return jsonResponse(context, outcome.result.embeddings, resultHeaders(outcome));

@@ -6,8 +6,12 @@ import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
 import { relevanceScore } from "../relevance.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { jsonRoute } from "../../http/json-route.ts";
+import { jsonBody, validated } from "../../http/json-body.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
-import { isText, listOf, oneOf, text, texts, requestObject } from "../../http/field-schemas.ts";
+import { answerRerank as answerDocuments } from "../cohere/rerank.ts";
+import { rerankRequest as documentsRequest } from "../cohere/rerank-request.ts";
+import { rerankResponse } from "../cohere/rerank-response.ts";
+import { isObject, isText, listOf, oneOf, text, texts, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { emptyError, documentedErrors } from "./errors.ts";
 import {
@@ -46,20 +50,23 @@ export const rerankRequest = (limit: number): z.ZodType<RerankRequest> =>
     top_n: z.int().optional().openapi({ description: "Accepted and ignored, as text-embeddings-inference does" }),
   }).openapi("TeiRerankRequest");
 const rank = z.object({ index: z.int(), score: z.number(), text: z.string().optional() });
-const rerankRoute = (limit: number) =>
-  createRoute(
-    jsonRoute(
-      "/rerank",
-      "Rank texts by relevance to a query, as text-embeddings-inference",
-      rerankRequest(limit),
-      z.array(rank),
-      documentedErrors,
-    ),
-  );
 
-/** Adds POST /rerank. */
+/** Adds POST /rerank: `texts` are TEI's, `documents` those of Cohere, Jina, vLLM and Infinity, each with the response of its own. */
 export function addRerank(routes: Routes, service: Service): void {
-  routes.openapi(rerankRoute(service.limits.maxTexts), (context) => answerRerank(service, context, context.req.valid("json")));
+  const { maxTexts } = service.limits;
+  const [own, others] = [rerankRequest(maxTexts), documentsRequest(maxTexts)];
+  const summary =
+    "Rank texts by relevance, as text-embeddings-inference (texts) or as Cohere, Jina, vLLM and Infinity (documents)";
+  routes.openAPIRegistry.registerPath(
+    jsonRoute("/rerank", summary, z.union([own, others]), z.union([z.array(rank), rerankResponse]), documentedErrors),
+  );
+  routes.post("/rerank", async (context) => {
+    const body = await jsonBody(context);
+    const isOther = isObject(body) && !("texts" in body) && ("documents" in body || "input" in body);
+    return isOther
+      ? answerDocuments(service, context, validated(body, others), "2")
+      : answerRerank(service, context, validated(body, own));
+  });
 }
 
 /** The response to a request of /rerank. */

@@ -96,7 +96,7 @@ export function truncationOf({ settings }: Service, fields: TruncationFields): {
 
 /**
  * Runs `work` on the model of the header x-inferyard-model, else on the default model: TEI serves a single model, so its requests name none.
- * `key`: see `ModelCall.key`.
+ * `model`: the model that the path names. `key`: see `ModelCall.key`.
  */
 export function callModel<Result>(
   service: Service,
@@ -104,8 +104,9 @@ export function callModel<Result>(
   texts: number,
   key: CallKey | undefined,
   work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
+  model?: string,
 ): Promise<ModelCallResult<Result>> {
-  const call = { model: context.req.header("x-inferyard-model"), texts, ...(key === undefined ? {} : { key }) };
+  const call = { model: model ?? context.req.header("x-inferyard-model"), texts, ...(key === undefined ? {} : { key }) };
   return service.call(callerOf(context), call, work);
 }
 

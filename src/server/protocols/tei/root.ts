@@ -1,6 +1,7 @@
 /**
- * POST / and /invocations, to which clients post that were given nothing but an address: Hugging Face's clients, and SageMaker. The model decides
- * what is computed, as in text-embeddings-inference: vectors, sparse vectors, labels or scores.
+ * POST / and /invocations, to which clients post that were given nothing but an address: Hugging Face's clients, and SageMaker. The shape of the
+ * request and the model decide what is computed: as text-embeddings-inference does (vectors, sparse vectors, labels, scores), and for the tasks that it
+ * does not have as the pipelines of Hugging Face's inference API.
  */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
@@ -10,6 +11,9 @@ import { jsonBody, validated } from "../../http/json-body.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
 import { answerEmbed, answerSparse, embedRequest, sparseRequest } from "./embed.ts";
+import { answerPipeline } from "../huggingface/answer-pipeline.ts";
+import { taskOfManifest } from "../huggingface/answer-task.ts";
+import { type PipelineTask, pipelineRequests, taskOfShape } from "../huggingface/pipeline-requests.ts";
 import { documentedErrors } from "./errors.ts";
 import { modelNotHere, modelTypeOf } from "./info.ts";
 import { answerPredict, answerRerank, predictRequest, rerankRequest } from "./rank.ts";
@@ -22,22 +26,31 @@ const hubOptions = requestObject({
   dont_load_model: z.boolean().optional(),
 });
 
-const response = z.array(z.unknown()).openapi({ description: "As that of /embed, /embed_sparse, /predict or /rerank" });
+const response = z
+  .union([z.array(z.unknown()), z.record(z.string(), z.unknown())])
+  .openapi({ description: "As that of /embed, /embed_sparse, /predict, /rerank, or of a pipeline" });
 
 /** Adds POST / and POST /invocations. */
 export function addRoot(routes: Routes, service: Service): void {
   const { maxTexts } = service.limits;
-  const request = z.union([embedRequest(maxTexts), predictRequest(maxTexts), rerankRequest(maxTexts)]);
+  const request = z.union([
+    embedRequest(maxTexts),
+    predictRequest(maxTexts),
+    rerankRequest(maxTexts),
+    ...Object.values(pipelineRequests(maxTexts)),
+  ]);
   for (const path of ["/", "/invocations"] as const) {
-    const summary = "What the default model does: as /embed, /embed_sparse, /predict or /rerank of text-embeddings-inference";
+    const summary = "What the default model does, as text-embeddings-inference and Hugging Face's pipelines";
     routes.openAPIRegistry.registerPath(jsonRoute(path, summary, request, response, documentedErrors));
-    routes.post(path, async (context) => answer(service, context, flattened(await jsonBody(context))));
+    routes.post(path, async (context) => answer(service, context, await jsonBody(context)));
   }
 }
 
-async function answer(service: Service, context: Context<Env>, body: unknown): Promise<Response> {
+async function answer(service: Service, context: Context<Env>, written: unknown): Promise<Response> {
   const { maxTexts } = service.limits;
-  switch (await routeOf(service, context, body)) {
+  const route = await routeOf(service, context, written);
+  const body = flattened(written);
+  switch (route) {
     case "rerank":
       return answerRerank(service, context, validated(body, rerankRequest(maxTexts)));
     case "predict":
@@ -46,22 +59,36 @@ async function answer(service: Service, context: Context<Env>, body: unknown): P
       return answerSparse(service, context, validated(body, sparseRequest(maxTexts)));
     case "embed":
       return answerEmbed(service, context, validated(body, embedRequest(maxTexts)));
+    case "text-classification":
+    case "token-classification":
+    case "zero-shot-classification":
+    case "fill-mask":
+    case "question-answering":
+    case "sentence-similarity":
+      return answerPipeline(service, context, route, written, undefined);
   }
 }
 
-/** The route whose request this is: a query with texts is ranked by any model that can, else the model decides. */
+/**
+ * The route or task whose request this is: that which its shape names, else the model decides. A text for a classifier gives a list of lists on /, as the
+ * pipelines of Hugging Face's clients do; text-embeddings-inference gives one list.
+ */
 async function routeOf(
   service: Service,
   context: Context<Env>,
   body: unknown,
-): Promise<"embed" | "embed_sparse" | "predict" | "rerank"> {
+): Promise<"embed" | "embed_sparse" | "predict" | "rerank" | PipelineTask> {
   if (isObject(body) && "query" in body && "texts" in body) return "rerank";
+  const named = taskOfShape(body);
+  if (named !== undefined) return named;
+  const isText = isObject(body) && typeof body["inputs"] === "string" && context.req.path === "/";
   const { result: type } = await service.describe(callerOf(context), context.req.header("x-inferyard-model"), {
-    loaded: async ({ manifest }) => modelTypeOf(manifest),
-    files: async (manifest) => modelTypeOf(manifest),
+    loaded: async ({ manifest }) => ({ ...modelTypeOf(manifest), task: taskOfManifest(manifest), sparse: manifest.text?.sparse }),
+    files: async (manifest) => ({ ...modelTypeOf(manifest), task: taskOfManifest(manifest), sparse: manifest.text?.sparse }),
     missing: modelNotHere,
   });
-  if ("classifier" in type) return "predict";
+  if (type.task === "token-classification" || (type.task === "fill-mask" && type.sparse === undefined)) return type.task;
+  if ("classifier" in type) return isText ? "text-classification" : "predict";
   if ("reranker" in type) return "rerank";
   return type.embedding.pooling === "splade" ? "embed_sparse" : "embed";
 }

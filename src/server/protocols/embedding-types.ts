@@ -3,11 +3,11 @@
  * `uint8` Cohere's service uses calibration ranges that it does not publish, and its response has no room for a scale, so that here every model and
  * every text have the same range: that of unit vectors, [-1, 1].
  */
-import { InferyardError } from "../../../errors.ts";
-import { quantize } from "../../../tasks/embedding/quantize.ts";
-import { createYielder } from "../../../tasks/shared/yielding.ts";
-import { at } from "../../../checked.ts";
-import { base64Floats, numbersOf } from "../text-vectors.ts";
+import { InferyardError } from "../../errors.ts";
+import { quantize } from "../../tasks/embedding/quantize.ts";
+import { createYielder } from "../../tasks/shared/yielding.ts";
+import { at } from "../../checked.ts";
+import { base64Floats, numbersOf } from "./text-vectors.ts";
 
 /** Formats that a request may ask for. */
 export const embeddingTypes = ["float", "int8", "uint8", "binary", "ubinary", "base64"] as const;

@@ -1,0 +1,20 @@
+/** Loads a language model with a backend that may have none. */
+import {
+  type Backend,
+  type Device,
+  InferyardError,
+  type LanguageModel,
+  type LoadOptions,
+  type ModelFiles,
+} from "../../backend.ts";
+
+/** Calls `loadLanguage` of the backend. Throws MODEL_UNSUPPORTED if it has none. */
+export async function loadLanguage(
+  backend: Backend,
+  model: ModelFiles,
+  device: Device,
+  options: LoadOptions,
+): Promise<LanguageModel> {
+  if (backend.loadLanguage !== undefined) return backend.loadLanguage(model, device, options);
+  throw new InferyardError("MODEL_UNSUPPORTED", `${backend.name} does not run language models`);
+}

@@ -1,0 +1,120 @@
+/** A language model in a peer. */
+import {
+  type DecodeOptions,
+  type DecodeStep,
+  InferyardError,
+  type LanguageModelLimits,
+  type Library,
+  type ModelBase,
+  type SequenceId,
+  type SequenceOptions,
+} from "../../backend.ts";
+import { omitUndefined } from "../../checked.ts";
+import type { DisposeOptions, HostedLanguageModel } from "../host.ts";
+import type { ModelPeer } from "../model-peer.ts";
+import type { LanguageCall, LanguageModelDescription, LanguageResults } from "../protocol.ts";
+
+/** A sequence in a peer: its number there, and the number of the peer. */
+interface RemoteSequence {
+  readonly id: SequenceId;
+  readonly generation: number;
+}
+
+/** Calls a language model in a peer. Sequences have numbers of their own here, so that those of a dead peer are not taken for a successor's. */
+export class RemoteLanguageModel implements HostedLanguageModel {
+  readonly kind = "language";
+  readonly limits: LanguageModelLimits;
+  readonly library: Library;
+  readonly #peer: ModelPeer;
+  readonly #sequences = new Map<SequenceId, RemoteSequence>();
+  #created = 0;
+
+  constructor(peer: ModelPeer, { limits, library }: LanguageModelDescription) {
+    this.#peer = peer;
+    this.limits = limits;
+    this.library = library;
+  }
+
+  get memory(): ModelBase["memory"] {
+    return this.#peer.memory;
+  }
+
+  get runningMs(): number {
+    return this.#peer.runningMs;
+  }
+
+  async createSequence({ source, signal }: SequenceOptions = {}): Promise<SequenceId> {
+    const generation = await this.#peer.ready(signal);
+    return this.#add(generation, await this.#call("createSequence", [omitUndefined({ source })], generation, signal));
+  }
+
+  async decode(steps: readonly DecodeStep[], { signal }: DecodeOptions = {}): Promise<readonly Float32Array[]> {
+    const sequences = steps.map(({ sequence }) => this.#sequence(sequence));
+    const generation = sequences[0]?.generation ?? (await this.#peer.ready(signal));
+    const there = steps.map((step, index) => ({ ...step, sequence: sequences[index]?.id ?? 0 }));
+    return this.#call("decode", [there], generation, signal);
+  }
+
+  async forkSequence(sequence: SequenceId): Promise<SequenceId> {
+    const { id, generation } = this.#sequence(sequence);
+    return this.#add(generation, await this.#call("forkSequence", [id], generation));
+  }
+
+  async truncateSequence(sequence: SequenceId, length: number): Promise<void> {
+    const { id, generation } = this.#sequence(sequence);
+    await this.#call("truncateSequence", [id, length], generation);
+  }
+
+  async saveSequence(sequence: SequenceId): Promise<Uint8Array> {
+    const { id, generation } = this.#sequence(sequence);
+    return this.#call("saveSequence", [id], generation);
+  }
+
+  async restoreSequence(bytes: Uint8Array): Promise<SequenceId> {
+    const generation = await this.#peer.ready();
+    return this.#add(generation, await this.#call("restoreSequence", [bytes], generation));
+  }
+
+  /** Never throws HOST_DIED: the sequences of a dead peer are freed. */
+  async releaseSequence(sequence: SequenceId): Promise<void> {
+    const { id, generation } = this.#sequence(sequence);
+    this.#sequences.delete(sequence);
+    this.#peer.holdsSequences = this.#sequences.size > 0;
+    try {
+      await this.#call("releaseSequence", [id], generation);
+    } catch (error) {
+      if (!(error instanceof InferyardError && error.code === "HOST_DIED")) throw error;
+    }
+  }
+
+  evidence(): Promise<readonly string[]> {
+    return this.#peer.call<"evidence">({ operation: "evidence" });
+  }
+
+  dispose(options?: DisposeOptions): Promise<void> {
+    return this.#peer.dispose(options);
+  }
+
+  #add(generation: number, id: SequenceId): SequenceId {
+    this.#created += 1;
+    this.#sequences.set(this.#created, { id, generation });
+    this.#peer.holdsSequences = true;
+    return this.#created;
+  }
+
+  #sequence(id: SequenceId): RemoteSequence {
+    const sequence = this.#sequences.get(id);
+    if (sequence === undefined) throw new InferyardError("INPUT_INVALID", `there is no sequence ${id}`);
+    return sequence;
+  }
+
+  async #call<Method extends keyof LanguageResults>(
+    method: Method,
+    given: readonly unknown[],
+    generation: number,
+    signal?: AbortSignal,
+  ): Promise<LanguageResults[Method]> {
+    const call = { method, arguments: given } as unknown as LanguageCall;
+    return (await this.#peer.call<"language">({ operation: "language", call }, signal, generation)) as LanguageResults[Method];
+  }
+}

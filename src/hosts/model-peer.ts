@@ -1,0 +1,195 @@
+/** A peer that holds one loaded model, and its successors. */
+import type { LoadedModel } from "../backend.ts";
+import { abortable } from "../concurrency/abortable.ts";
+import { InferyardError } from "../errors.ts";
+import type { CallQueue } from "./call-queue.ts";
+import type { DisposeOptions, HostName } from "./host.ts";
+import { loadWithTimeout } from "./load-timeout.ts";
+import type { Call, ModelDescription, Results } from "./protocol.ts";
+import type { ReplacementReason, Supervision } from "./supervision.ts";
+
+/**
+ * Minimum time between two replacements of a peer for its memory, in multiples of its load time. A memory limit that is too low
+ * then costs at most a tenth of the time.
+ */
+const minRecycleIntervalFactor = 10;
+
+/** The host and the supervision of a model. */
+interface Owner {
+  /** Name of the host. */
+  readonly name: HostName;
+  readonly supervision: Supervision;
+}
+
+/**
+ * A model in a peer, behind a queue of calls. If the peer dies, its calls fail with HOST_DIED and the next call starts another peer, which has loaded
+ * the model anew.
+ */
+export class ModelPeer {
+  readonly #memory: LoadedModel["memory"];
+  readonly #start: () => Promise<CallQueue>;
+  readonly #owner: Owner;
+  readonly #ending = new AbortController();
+  #queue: CallQueue;
+  #generation = 1;
+  /** Whether the peer holds sequences that a successor would not have. It is then not replaced for its memory. */
+  holdsSequences = false;
+  #restart: Promise<void> | undefined;
+  #recycling: Promise<void> | undefined;
+  /** Time before which the peer is not replaced for its memory, by `performance.now()`. */
+  #notRecycledUntil: number;
+  #disposal: Promise<void> | undefined;
+
+  private constructor(
+    start: () => Promise<CallQueue>,
+    owner: Owner,
+    { queue, description, milliseconds }: { queue: CallQueue; description: ModelDescription; milliseconds: number },
+  ) {
+    this.#start = start;
+    this.#owner = owner;
+    this.#queue = queue;
+    this.#notRecycledUntil = performance.now() + minRecycleIntervalFactor * milliseconds;
+    this.#memory = description.memory;
+  }
+
+  /** Starts a peer and loads the model in it. */
+  static async load(
+    start: () => Promise<CallQueue>,
+    owner: Owner,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly peer: ModelPeer; readonly description: ModelDescription }> {
+    await owner.supervision.admit(signal);
+    const started = performance.now();
+    const queue = await start();
+    const description = await awaitLoaded(queue, signal);
+    return { peer: new ModelPeer(start, owner, { queue, description, milliseconds: performance.now() - started }), description };
+  }
+
+  /** Memory of the model, as the peer reported it last. */
+  get memory(): LoadedModel["memory"] {
+    return this.#queue.memory ?? this.#memory;
+  }
+
+  /** Milliseconds since the current call began; 0 if there is none. */
+  get runningMs(): number {
+    return this.#queue.runningMs;
+  }
+
+  /** Waits for a peer that lives, and returns its number: 1 for the first, and one more for each successor. */
+  async ready(signal?: AbortSignal): Promise<number> {
+    await this.#revive(signal);
+    return this.#generation;
+  }
+
+  /**
+   * Calls the model, in a successor if this peer is dead. `generation`: the number of the peer that must answer. Throws HOST_DIED if it is gone.
+   */
+  async call<Operation extends keyof Results>(
+    message: Call & { operation: Operation },
+    signal?: AbortSignal,
+    generation?: number,
+  ): Promise<Results[Operation]> {
+    if (generation === undefined) await this.#revive(signal);
+    this.#refuseDisposed();
+    if (generation !== undefined && (generation !== this.#generation || this.#queue.ended)) {
+      throw new InferyardError("HOST_DIED", `the sequence was lost with the ${this.#queue.kind} that held it`, {
+        remedy: "begin again: the model is loaded anew",
+      });
+    }
+    try {
+      return await this.#queue.call<Operation>(message, signal);
+    } finally {
+      this.#watchMemory();
+    }
+  }
+
+  /** Frees the model and ends the peer. */
+  dispose({ waitMs }: DisposeOptions = {}): Promise<void> {
+    this.#disposal ??= this.#end(waitMs);
+    return this.#disposal;
+  }
+
+  async #end(waitMs: number | undefined): Promise<void> {
+    this.#ending.abort(); // kills a peer that is still loading
+    const ended = this.#queue.end(waitMs);
+    await Promise.allSettled([this.#restart, this.#recycling, ended]);
+    await this.#queue.end(waitMs); // a successor that was started meanwhile
+  }
+
+  /** Starts another peer if this one is dead, once for all calls that find it dead. */
+  async #revive(signal?: AbortSignal): Promise<void> {
+    this.#refuseDisposed();
+    if (!this.#queue.ended) return;
+    this.#restart ??= this.#replaceDead().finally(() => (this.#restart = undefined));
+    await abortable(this.#restart, signal);
+    this.#refuseDisposed();
+  }
+
+  async #replaceDead(): Promise<void> {
+    await abortable(this.#queue.kill(), this.#ending.signal); // a hung thread may still hold its memory
+    await this.#owner.supervision.admit(this.#ending.signal);
+    this.#queue = await this.#startSuccessor("died");
+    this.#generation += 1;
+  }
+
+  /** Replaces a peer that holds too much memory. It is ended after its current calls. */
+  #watchMemory(): void {
+    const { maxMemory } = this.#owner.supervision;
+    const old = this.#queue;
+    if (maxMemory === undefined || old.ended || old.heldBytes <= maxMemory) return;
+    if (
+      this.holdsSequences ||
+      this.#recycling !== undefined ||
+      this.#disposal !== undefined ||
+      performance.now() < this.#notRecycledUntil
+    )
+      return;
+    this.#recycling = this.#recycle(old)
+      .catch(() => {}) // the old peer stays; the failure was reported to the supervision
+      .finally(() => (this.#recycling = undefined));
+  }
+
+  async #recycle(old: CallQueue): Promise<void> {
+    await this.#owner.supervision.admit(this.#ending.signal);
+    const fresh = await this.#startSuccessor("memory");
+    if (this.#queue !== old || old.ended) return fresh.end(); // it has died and has a successor
+    this.#queue = fresh;
+    this.#generation += 1;
+    await old.end();
+  }
+
+  /** Starts another peer and loads the model in it. */
+  async #startSuccessor(why: ReplacementReason): Promise<CallQueue> {
+    const started = performance.now();
+    const { name, supervision } = this.#owner;
+    try {
+      const queue = await loadWithTimeout(supervision, name, this.#ending.signal, async (signal) => {
+        const loading = await this.#start();
+        await awaitLoaded(loading, signal);
+        return loading;
+      });
+      supervision.replaced(why, performance.now() - started);
+      return queue;
+    } finally {
+      const now = performance.now();
+      this.#notRecycledUntil = now + minRecycleIntervalFactor * (now - started);
+    }
+  }
+
+  #refuseDisposed(): void {
+    if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "this model was disposed");
+  }
+}
+
+/**
+ * Waits until the peer has loaded its model. On failure the peer is ended, or killed if the caller aborted, before this throws,
+ * so that its memory is free.
+ */
+async function awaitLoaded(queue: CallQueue, signal: AbortSignal | undefined): Promise<ModelDescription> {
+  try {
+    return await queue.description(signal);
+  } catch (error) {
+    await (signal?.aborted === true ? queue.kill() : queue.end());
+    throw error;
+  }
+}

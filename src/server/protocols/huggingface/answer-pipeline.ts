@@ -1,0 +1,117 @@
+/** Runs the tasks of Hugging Face's inference API, and gives what its pipelines give. Positions count code points, as in Python. */
+import type { Context } from "hono";
+import { toHuggingFaceEntities, toHuggingFaceFills } from "../../../tasks/shared/hugging-face-results.ts";
+import { type Env, callerOf, resultHeaders } from "../../http/context.ts";
+import { validated } from "../../http/json-body.ts";
+import { jsonResponse } from "../../http/json-response.ts";
+import { refuseHypotheses, refusePairs } from "../../http/pair-limits.ts";
+import type { Service } from "../../serving/service.ts";
+import { type PipelineTask, pipelineRequests } from "./pipeline-requests.ts";
+
+/** The response to a request of a task. `model`: the model that the path names. Default: that of the header, or the default model. */
+export async function answerPipeline(
+  service: Service,
+  context: Context<Env>,
+  task: PipelineTask,
+  body: unknown,
+  model: string | undefined,
+): Promise<Response> {
+  const requests = pipelineRequests(service.limits.maxTexts);
+  const { runtime } = service;
+  const caller = callerOf(context);
+  const named = model ?? context.req.header("x-inferyard-model");
+  switch (task) {
+    case "text-classification": {
+      const { inputs, parameters = {} } = validated(body, requests[task]);
+      const list = [inputs].flat();
+      const { top_k: topK, function_to_apply: activation } = parameters;
+      const options = { ...(topK === undefined ? {} : { topK }), ...(activation === undefined ? {} : { activation }) };
+      const call = { model: named, texts: list.length, key: ["classify", list, options] as const };
+      const outcome = await service.call(caller, call, (handle, signal) =>
+        runtime.classify(list, { ...options, model: handle, signal }),
+      );
+      const labels = outcome.result.results.map((each) => each.map(({ label, score }) => ({ label, score })));
+      return jsonResponse(context, labels, resultHeaders(outcome)); // a list of lists for one text, too
+    }
+    case "token-classification": {
+      const { inputs, parameters = {} } = validated(body, requests[task]);
+      const list = [inputs].flat();
+      const { aggregation_strategy: aggregation, ignore_labels: ignoreLabels, stride } = parameters;
+      const options = {
+        offsets: "codepoints" as const,
+        ...(aggregation === undefined ? {} : { aggregation }),
+        ...(ignoreLabels === undefined ? {} : { ignoreLabels }),
+        ...(stride === undefined ? {} : { stride }),
+      };
+      const call = { model: named, texts: list.length, key: ["recognize", list, options] as const };
+      const outcome = await service.call(caller, call, (handle, signal) =>
+        runtime.recognize(list, { ...options, model: handle, signal }),
+      );
+      const entities = outcome.result.results.map((each) => toHuggingFaceEntities(each));
+      return jsonResponse(context, typeof inputs === "string" ? (entities[0] ?? []) : entities, resultHeaders(outcome));
+    }
+    case "zero-shot-classification": {
+      const { inputs, parameters } = validated(body, requests[task]);
+      const list = [inputs].flat();
+      const { candidate_labels: given, multi_label: multiLabel, hypothesis_template: hypothesisTemplate } = parameters;
+      const labels = typeof given === "string" ? given.split(",").map((label) => label.trim()) : given;
+      refuseHypotheses(list, labels, hypothesisTemplate ?? "");
+      const options = {
+        labels,
+        ...(multiLabel === undefined ? {} : { multiLabel }),
+        ...(hypothesisTemplate === undefined ? {} : { hypothesisTemplate }),
+      };
+      const call = { model: named, texts: list.length * labels.length, key: ["classify", list, options] as const };
+      const outcome = await service.call(caller, call, (handle, signal) =>
+        runtime.classify(list, { ...options, model: handle, signal }),
+      );
+      const scores = outcome.result.results.map((each) => each.map(({ label, score }) => ({ label, score })));
+      return jsonResponse(context, typeof inputs === "string" ? (scores[0] ?? []) : scores, resultHeaders(outcome));
+    }
+    case "fill-mask": {
+      const { inputs, parameters = {} } = validated(body, requests[task]);
+      const list = [inputs].flat();
+      const { top_k: topK, targets } = parameters;
+      const options = { ...(topK === undefined ? {} : { topK }), ...(targets === undefined ? {} : { targets }) };
+      const call = { model: named, texts: list.length, key: ["fill mask", list, options] as const };
+      const outcome = await service.call(caller, call, (handle, signal) =>
+        runtime.fillMask(list, { ...options, model: handle, signal }),
+      );
+      const fills = outcome.result.results.map((each) => toHuggingFaceFills(each));
+      return jsonResponse(context, typeof inputs === "string" ? (fills[0] ?? []) : fills, resultHeaders(outcome));
+    }
+    case "question-answering": {
+      const { inputs, parameters = {} } = validated(body, requests[task]);
+      const { question, context: passage } = inputs;
+      refusePairs([question], [passage]);
+      const { top_k: topK = 1, max_answer_len: maxAnswerTokens, doc_stride: stride } = parameters;
+      const { handle_impossible_answer: noAnswer, align_to_words: alignToWords } = parameters;
+      const options = {
+        topK,
+        offsets: "codepoints" as const,
+        ...(maxAnswerTokens === undefined ? {} : { maxAnswerTokens }),
+        ...(stride === undefined ? {} : { stride }),
+        ...(noAnswer === undefined ? {} : { noAnswer }),
+        ...(alignToWords === undefined ? {} : { alignToWords }),
+      };
+      const call = { model: named, texts: 1, key: ["answer", question, passage, options] as const };
+      const outcome = await service.call(caller, call, (handle, signal) =>
+        runtime.answer(question, passage, { ...options, model: handle, signal }),
+      );
+      const answers = (outcome.result.results[0] ?? []).map(({ answer, score, start, end }) => ({ score, start, end, answer }));
+      return jsonResponse(context, topK === 1 && answers.length === 1 ? answers[0] : answers, resultHeaders(outcome));
+    }
+    case "sentence-similarity": {
+      const { inputs } = validated(body, requests[task]);
+      const { source_sentence: source, sentences } = inputs;
+      const key = ["similarity", source, sentences, {}] as const;
+      const call = { model: named, texts: sentences.length + 1, key };
+      const outcome = await service.call(caller, call, (handle, signal) =>
+        runtime.similarity([source], sentences, { metric: "cosine", model: handle, signal }),
+      );
+      return jsonResponse(context, [...(outcome.result.scores[0] ?? [])], resultHeaders(outcome));
+    }
+    default:
+      return task satisfies never;
+  }
+}

@@ -1,0 +1,77 @@
+/** Finds the task of a request of Hugging Face's inference API, and answers it. */
+import type { Context } from "hono";
+import { InferyardError } from "../../../errors.ts";
+import type { Manifest } from "../../../models/manifest.ts";
+import { type Env, callerOf } from "../../http/context.ts";
+import { isObject } from "../../http/field-schemas.ts";
+import { validated } from "../../http/json-body.ts";
+import type { Service } from "../../serving/service.ts";
+import { textLabels } from "../model-capabilities.ts";
+import { answerEmbed, embedRequest } from "../tei/embed.ts";
+import { modelNotHere } from "../tei/info.ts";
+import { answerPipeline } from "./answer-pipeline.ts";
+import { type PipelineTask, taskOfShape } from "./pipeline-requests.ts";
+
+/** A task of Hugging Face. */
+export type Task = PipelineTask | "feature-extraction";
+
+/** Other names of tasks, in transformers and in older clients. */
+const taskNames: Readonly<Record<string, Task>> = {
+  "feature-extraction": "feature-extraction",
+  "text-classification": "text-classification",
+  "sentiment-analysis": "text-classification",
+  "token-classification": "token-classification",
+  ner: "token-classification",
+  "zero-shot-classification": "zero-shot-classification",
+  "fill-mask": "fill-mask",
+  "question-answering": "question-answering",
+  "sentence-similarity": "sentence-similarity",
+};
+
+const notBuilt: ReadonlySet<string> = new Set([
+  "summarization",
+  "translation",
+  "text-generation",
+  "text2text-generation",
+  "conversational",
+  "table-question-answering",
+]);
+
+/** The response to a request, by the task that the path names, the shape of the request or the model. */
+export async function answerTask(
+  service: Service,
+  context: Context<Env>,
+  body: unknown,
+  { model, task: written }: { readonly model: string | undefined; readonly task: string | undefined },
+): Promise<Response> {
+  const task = written === undefined ? (taskOfShape(body) ?? (await taskOfModel(service, context, model))) : taskNames[written];
+  if (task === undefined) throw unknownTask(written ?? "");
+  if (task !== "feature-extraction") return answerPipeline(service, context, task, body, model);
+  const { parameters, options: _options, ...rest } = isObject(body) ? body : {};
+  const flat = isObject(parameters) ? { ...rest, ...parameters } : rest;
+  return answerEmbed(service, context, validated(flat, embedRequest(service.limits.maxTexts)), model);
+}
+
+async function taskOfModel(service: Service, context: Context<Env>, model: string | undefined): Promise<Task> {
+  const { result } = await service.describe(callerOf(context), model ?? context.req.header("x-inferyard-model"), {
+    loaded: async ({ manifest }) => taskOfManifest(manifest),
+    files: async (manifest) => taskOfManifest(manifest),
+    missing: modelNotHere,
+  });
+  return result;
+}
+
+/** The task of the model's head. Throws NOT_BUILT for a model that generates text. */
+export function taskOfManifest(manifest: Manifest): Task {
+  const [first] = manifest.tasks.flatMap((task) => taskNames[task] ?? []);
+  const generates = manifest.tasks.find((task) => notBuilt.has(task));
+  if (first === undefined && generates !== undefined) throw unknownTask(generates);
+  if (first === "token-classification" || first === "question-answering" || first === "fill-mask") return first;
+  return textLabels(manifest) === undefined ? "feature-extraction" : "text-classification";
+}
+
+function unknownTask(task: string): InferyardError {
+  const remedy = `the tasks are ${Object.keys(taskNames).join(", ")}`;
+  if (notBuilt.has(task)) return new InferyardError("NOT_BUILT", `the task ${task} is not built yet`, { remedy });
+  return new InferyardError("INPUT_INVALID", `there is no task ${JSON.stringify(task)}`, { remedy });
+}

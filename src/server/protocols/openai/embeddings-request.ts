@@ -1,0 +1,185 @@
+/** The request of /v1/embeddings: OpenAI's fields, and those that clients of Voyage, Mixedbread, Jina and NVIDIA send to the same path. */
+import { z } from "@hono/zod-openapi";
+import { InferyardError } from "../../../errors.ts";
+import {
+  arrayAlternative,
+  isNumber,
+  isObject,
+  isText,
+  listOf,
+  name,
+  oneOf,
+  requestObject,
+  text,
+  texts,
+  tokenIds,
+} from "../../http/field-schemas.ts";
+import { type EmbeddingType, embeddingTypes } from "../embedding-types.ts";
+import { useWords } from "../input-type.ts";
+import type { TextInput } from "../token-input.ts";
+
+interface TextObject {
+  readonly text: string;
+}
+
+type Input = string | string[] | number[] | number[][] | TextObject[];
+
+/** Fields of a request. */
+export interface EmbeddingsRequest {
+  readonly model?: string | undefined;
+  readonly input: Input;
+  readonly encoding_format?: EmbeddingType | EmbeddingType[] | undefined;
+  readonly output_dtype?: Exclude<EmbeddingType, "base64"> | undefined;
+  readonly embedding_type?: EmbeddingType | EmbeddingType[] | undefined;
+  readonly dimensions?: number | undefined;
+  readonly output_dimension?: number | undefined;
+  readonly input_type?: string | undefined;
+  readonly task?: string | undefined;
+  readonly normalized?: boolean | undefined;
+  readonly truncation?: boolean | undefined;
+  readonly truncate?: boolean | "cut" | "error" | "windows" | "NONE" | "START" | "END" | undefined;
+}
+
+const format = z.enum(embeddingTypes);
+const formats: z.ZodType<EmbeddingType | EmbeddingType[]> = oneOf<EmbeddingType | EmbeddingType[]>(
+  "the name of a format, or an array of such names",
+  [
+    { schema: format, fits: isText },
+    { schema: listOf(format, { min: 1, max: embeddingTypes.length }), fits: Array.isArray },
+  ],
+);
+const textObject: z.ZodType<TextObject> = z.strictObject({ text: z.string() });
+const truncations = ["cut", "error", "windows", "NONE", "START", "END"] as const;
+
+/** Schema of the request. `limit`: maximum number of texts. */
+export const embeddingsRequest = (limit: number): z.ZodType<EmbeddingsRequest> =>
+  requestObject({
+    model: name().optional().openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
+    input: inputOf(limit).openapi({
+      description:
+        "A text, a list of texts or of objects with `text`, or texts as token ids: with the special tokens of the model's own tokenizer around them, or as the server's setting tokenIds says",
+      example: "hello",
+    }),
+    encoding_format: formats.optional().openapi({
+      description:
+        "`base64`: little-endian 32-bit floats, or with output_dtype the bytes of that type. Mixedbread: also the types of output_dtype, and several in a list. Default: float",
+    }),
+    output_dtype: z.enum(["float", "int8", "uint8", "binary", "ubinary"]).optional().openapi({
+      description:
+        "Voyage: type of the numbers. int8: 127 times the unit vector, rounded; uint8: the same plus 128; ubinary: one bit for each dimension, 1 for positive numbers, eight in a byte; binary: the same minus 128. Default: float",
+    }),
+    embedding_type: formats.optional().openapi({ description: "Jina: as encoding_format" }),
+    dimensions: z.int().positive().optional().openapi({ description: "Number of leading dimensions to keep" }),
+    output_dimension: z.int().positive().optional().openapi({ description: "The same, as Voyage names it" }),
+    input_type: z.enum(useWords).optional().openapi({
+      description:
+        "Voyage, NVIDIA, Cohere: what the texts are for; selects the model's prompt of that use. Without effect on models without such prompts",
+    }),
+    task: z.enum(useWords).optional().openapi({ description: "The same, as Jina names it" }),
+    normalized: z.boolean().optional().openapi({
+      description: "Mixedbread, Jina: whether vectors are scaled to unit length. Default: what the model's files state",
+    }),
+    user: name().optional().openapi({ description: "Accepted and ignored" }),
+    truncation: z
+      .boolean()
+      .optional()
+      .openapi({ description: "Voyage: whether longer texts are truncated; otherwise they are refused" }),
+    truncate: z
+      .union([z.enum(truncations), z.boolean()])
+      .optional()
+      .openapi({
+        description:
+          "What to do with texts longer than the model reads: cut (END, true) keeps their beginning, error (NONE, false) refuses them, windows embeds all parts; START is not built. Default: error, as with OpenAI",
+      }),
+    modality: z.literal("text").optional().openapi({ description: "NVIDIA: only texts are built" }),
+    late_chunking: z.literal(false).optional().openapi({ description: "Jina: not built; /api/chunk has late chunks" }),
+    return_multivector: z.literal(false).optional().openapi({ description: "Jina: not built here; see /api/embed/outputs" }),
+  }).openapi("OpenAIEmbeddingsRequest");
+
+/** The inputs as a list; an array of numbers is one text. */
+export function inputsOf({ input }: EmbeddingsRequest): readonly TextInput[] {
+  if (typeof input === "string") return [input];
+  if (isIds(input)) return [input];
+  return input.map((one: string | readonly number[] | TextObject) => (isTextObject(one) ? one.text : one));
+}
+
+/** Options of `embed` that a request states. Throws INPUT_INVALID for fields that contradict each other. */
+export function embedOptionsOf(request: EmbeddingsRequest): {
+  readonly dimensions?: number;
+  readonly normalize?: boolean;
+  readonly truncate: "cut" | "error" | "windows";
+} {
+  const dimensions = eitherOf(request, "dimensions", "output_dimension");
+  const { normalized } = request;
+  return {
+    ...(dimensions === undefined ? {} : { dimensions }),
+    ...(normalized === undefined ? {} : { normalize: normalized }),
+    truncate: truncationOf(eitherOf(request, "truncate", "truncation")),
+  };
+}
+
+/** What the texts are for. */
+export function useOf(request: EmbeddingsRequest): string | undefined {
+  return eitherOf(request, "input_type", "task");
+}
+
+/** The formats that a request asks for; `bytes`: the numbers are to be sent as the base64 of their bytes. */
+export function formatsOf(request: EmbeddingsRequest): {
+  readonly formats: readonly EmbeddingType[];
+  readonly isList: boolean;
+  readonly bytes: boolean;
+} {
+  const { output_dtype: type } = request;
+  const stated = eitherOf(request, "encoding_format", "embedding_type") ?? "float";
+  if (Array.isArray(stated)) return { formats: [...new Set(stated)], isList: true, bytes: false };
+  if (type === undefined || type === "float") return { formats: [stated], isList: false, bytes: false };
+  if (stated === "base64") return { formats: [type], isList: false, bytes: true };
+  if (stated === "float" || stated === type) return { formats: [type], isList: false, bytes: false };
+  throw contradiction("encoding_format", "output_dtype");
+}
+
+function truncationOf(stated: EmbeddingsRequest["truncate"]): "cut" | "error" | "windows" {
+  if (stated === "START") {
+    throw new InferyardError("INPUT_INVALID", "truncate START, which keeps the end of a text, is not built yet", {
+      remedy: "use END or NONE, or send the end of the text",
+      data: { path: ["truncate"] },
+    });
+  }
+  if (stated === "cut" || stated === "error" || stated === "windows") return stated;
+  return stated === true || stated === "END" ? "cut" : "error";
+}
+
+/** The value of one of two fields with the same meaning. */
+function eitherOf<One extends keyof EmbeddingsRequest, Other extends keyof EmbeddingsRequest>(
+  request: EmbeddingsRequest,
+  one: One,
+  other: Other,
+): EmbeddingsRequest[One] | EmbeddingsRequest[Other] {
+  if (request[one] !== undefined && request[other] !== undefined) throw contradiction(one, other);
+  return request[one] ?? request[other];
+}
+
+function contradiction(one: string, other: string): InferyardError {
+  return new InferyardError("INPUT_INVALID", `the request has both ${one} and ${other}`, {
+    remedy: "send one of them",
+    data: { path: [other] },
+  });
+}
+
+function inputOf(limit: number): z.ZodType<Input> {
+  return oneOf<Input>("a string, or an array of strings, of objects with text, of token ids, or of arrays of token ids", [
+    text,
+    arrayAlternative(texts(limit, 1), isText),
+    arrayAlternative(tokenIds(1), isNumber),
+    arrayAlternative(listOf(tokenIds(1), { min: 1, max: limit }), Array.isArray),
+    arrayAlternative(listOf(textObject, { min: 1, max: limit }), isObject),
+  ]);
+}
+
+function isTextObject(input: unknown): input is TextObject {
+  return isObject(input);
+}
+
+function isIds(input: readonly (string | number | readonly number[] | TextObject)[]): input is readonly number[] {
+  return typeof input[0] === "number";
+}
