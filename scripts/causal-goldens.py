@@ -33,6 +33,7 @@ LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_fr
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
 CASES = [
     ("Qwen3ForCausalLM", {}),
+    ("MistralForCausalLM", {"sliding_window": 3}),
     ("Qwen3ForCausalLM", {"attention_bias": True, "tie_word_embeddings": True}),
     ("LlamaForCausalLM", {"rope_scaling": {"rope_type": "linear", "factor": 4.0}}),
     ("LlamaForCausalLM", {"rope_scaling": LLAMA3, "rope_theta": 500.0}),

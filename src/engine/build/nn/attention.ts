@@ -71,20 +71,14 @@ export function joinHeads(ops: TensorOps, x: Value): Value {
 
 /**
  * Causal mask as a constant, bool `[length, total]`: true where a query may attend to a key. Query i stands at position `offset` + i; it attends to
- * keys up to its own position, and to the last `window` of those (sliding-window attention; default: all).
+ * keys up to its own position.
  */
-export function causalMask(
-  ops: TensorOps,
-  length: number,
-  total: number,
-  offset: number,
-  window: number = Number.POSITIVE_INFINITY,
-): Value {
+export function causalMask(ops: TensorOps, length: number, total: number, offset: number): Value {
   ops.builder.reserve({ dataType: "bool", shape: [length, total] }, 0);
   const mask = Uint8Array.from({ length: length * total }, (_, index) => {
     const query = Math.floor(index / total) + offset;
     const key = index % total;
-    return Number(key <= query && key > query - window);
+    return Number(key <= query);
   });
   return ops.builder.constant({ dataType: "bool", shape: [length, total], data: mask });
 }
@@ -105,15 +99,27 @@ export function paddingBias(ops: TensorOps, mask: Value): Value {
   return additiveMask(ops, keyVisibility(ops, mask));
 }
 
+/** Sliding-window attention: true where a key is among the last `window` tokens before and at a query. bool `[batch, 1, length, S]`. */
+function windowMask(ops: TensorOps, mask: Value, length: number, window: number): Value {
+  const [batch, total] = dimensions(mask, 2);
+  const ones = ops.cast(ops.unary("not", ops.binary("equal", mask, 0)), "int32");
+  const places = ops.add({ kind: "cumulative", function: "sum", axis: 1, exclusive: false, reverse: false }, ones);
+  const queries = ops.reshape(ops.slice(places, 1, total - length, length), [batch, 1, length, 1]);
+  const keys = ops.reshape(places, [batch, 1, 1, total]);
+  return ops.binary("greater", keys, ops.binary("sub", queries, window));
+}
+
 /**
  * The bias of causal attention: excludes padding and later tokens. `mask` is `[batch, S]`, 1 for tokens; the queries are the last `length` of the S
- * positions. A query attends to at most `window` keys, its own included. The result is float32 `[batch, 1, length, S]`, or `[batch, 1, 1, S]` for
- * one query that sees everything before it.
+ * positions. A query attends to at most the last `window` tokens, its own included; positions that the mask excludes do not count, so that a cache may
+ * have unused positions between its tokens. The result is float32 `[batch, 1, length, S]`, or `[batch, 1, 1, S]` for one query that sees everything
+ * before it.
  */
 export function causalBias(ops: TensorOps, mask: Value, length: number, window: number = Number.POSITIVE_INFINITY): Value {
   const visible = keyVisibility(ops, mask);
   const [, total] = dimensions(mask, 2);
   if (length === 1 && total <= window) return additiveMask(ops, visible);
-  const causal = ops.reshape(causalMask(ops, length, total, total - length, window), [1, 1, length, total]);
-  return additiveMask(ops, ops.binary("and", causal, visible));
+  const causal = ops.reshape(causalMask(ops, length, total, total - length), [1, 1, length, total]);
+  const allowed = ops.binary("and", causal, visible);
+  return additiveMask(ops, total <= window ? allowed : ops.binary("and", allowed, windowMask(ops, mask, length, window)));
 }
