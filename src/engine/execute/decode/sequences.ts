@@ -42,8 +42,10 @@ interface Progress {
   readonly logits: Float32Array;
 }
 
-/** Capacity of the smallest cache in tokens. Larger ones double it. */
+/** Capacity of the smallest cache in tokens. */
 const minCapacity = 64;
+/** From this capacity on there are two capacities for each power of two: unused positions are read as well. */
+const minHalfStep = 256;
 /** A prompt is padded to a multiple of this many tokens. */
 const chunk = 16;
 
@@ -224,9 +226,7 @@ export class Sequences {
   /** Returns a cache that only this sequence uses, with the capacity for `tokens` tokens, and with no rows beyond its length. */
   async #ownCache(sequence: Sequence, tokens: number, signal: AbortSignal | undefined): Promise<KvCache> {
     const { shared, length } = sequence;
-    let capacity = minCapacity;
-    while (capacity < tokens) capacity *= 2;
-    capacity = Math.min(capacity, this.#maxTokens);
+    const capacity = Math.min(capacityFor(tokens), this.#maxTokens);
     if (shared?.users === 1 && shared.cache.capacity === capacity) {
       shared.cache.clear(length, shared.written);
       shared.written = length;
@@ -281,6 +281,14 @@ export class Sequences {
       return await work();
     });
   }
+}
+
+/** The smallest of the capacities 64, 128, 256, 384, 512, 768, 1024, 1536, ... that holds so many tokens. */
+function capacityFor(tokens: number): number {
+  let capacity = minCapacity;
+  while (capacity < tokens) capacity *= 2;
+  const between = (capacity * 3) / 4;
+  return between >= tokens && between > minHalfStep ? between : capacity;
 }
 
 /** Lets the event loop run between two runs of a call that can be aborted. Throws ABORTED if it was. */

@@ -40,6 +40,15 @@ describe("softmax", () => {
     return row.map((x) => (logarithm ? x - max - Math.log(sum) : Math.exp(x - max) / sum));
   };
 
+  it("gives masked elements the probability 0, not a subnormal number", () => {
+    const mask = Float32Array.of(0, 0, 0, -3.4e38, Number.NEGATIVE_INFINITY, -88);
+    for (const set of featureSets) {
+      const kernel = softmax({ shape: [1, 6], maskStrides: [0, 1] });
+      const { y } = outputs(kernel, { x: Float32Array.of(1, 2, 3, 4, 5, 3), mask, y: new Float32Array(6) }, 1, set);
+      expect(y!.slice(3)).toEqual(Float32Array.of(0, 0, 0));
+    }
+  });
+
   it("equals the definition, with scale and mask", () => {
     fc.assert(
       fc.property(

@@ -138,6 +138,9 @@ interface NormalizedRow {
   readonly logarithm: boolean;
 }
 
+/** Lower bound of the arguments of `clampedExp`. */
+const minExponent = -87;
+
 /** exp(d) / sum exp(d), or its logarithm d - log(sum exp(d)), with d = scale * (x - maximum). */
 function normalize(f: FunctionBuilder, columns: RowLength, { from, to, max, scale, logarithm }: NormalizedRow): void {
   const below = (offset: I32): V128 => {
@@ -145,7 +148,9 @@ function normalize(f: FunctionBuilder, columns: RowLength, { from, to, max, scal
     return scale === 1 ? difference : f32x4.mul(difference, f32x4.const(scale));
   };
   const power = (offset: I32, lanes: number): V128 => {
-    const result = clampedExp(f, below(offset));
+    const difference = f.value(below(offset));
+    // Exactly 0 below the range, as for masked elements: e^-87 over the sum is subnormal, and products of subnormal numbers take ten times as long.
+    const result = f.value(v128.andnot(clampedExp(f, difference), f32x4.lt(difference, f32x4.const(minExponent))));
     if (!logarithm) storeLanes(f, place(f, to, offset), result, lanes);
     return result;
   };
