@@ -11,7 +11,7 @@ const encoders = [
   ...heads.slice(0, -1).map((head) => `ModernBert${head}`),
 ];
 
-const decoders = ["Llama", "Mistral", "Qwen2", "Gemma"].flatMap((family) => [`${family}Model`, `${family}ForCausalLM`]);
+const decoders = ["Llama", "Mistral", "Qwen2", "Qwen3", "Gemma"].flatMap((family) => [`${family}Model`, `${family}ForCausalLM`]);
 
 const encoderDecoders = ["T5", "MT5"].flatMap((family) => [`${family}EncoderModel`, `${family}ForConditionalGeneration`]);
 

@@ -57,6 +57,18 @@ export class Config {
     throw this.#invalid(key, value, "a number above 0 is required");
   }
 
+  /** A finite number of at least `min`. */
+  numberAtLeast(key: string, min: number): number {
+    const value = this.#get(key);
+    if (typeof value === "number" && Number.isFinite(value) && value >= min) return value;
+    throw this.#invalid(key, value, `a number of at least ${min} is required`);
+  }
+
+  /** Whether the key is present. */
+  has(key: string): boolean {
+    return this.#get(key) !== undefined;
+  }
+
   /** true or false. */
   boolean(key: string, otherwise: boolean): boolean {
     const value = this.#get(key) ?? otherwise;

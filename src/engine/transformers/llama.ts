@@ -5,10 +5,11 @@
  * - Llama: Touvron et al. 2023, https://arxiv.org/abs/2302.13971
  * - Mistral: Jiang et al. 2023, https://arxiv.org/abs/2310.06825. Sliding-window attention.
  * - Qwen2: Yang et al. 2024, https://arxiv.org/abs/2407.10671. Biases on the query, key and value projections.
+ * - Qwen3: Yang et al. 2025, https://arxiv.org/abs/2505.09388. RMSNorm of each query and key head.
  * - Gemma: Gemma Team 2024, https://arxiv.org/abs/2403.08295. Scaled embeddings, RMSNorm weights stored minus 1, GELU in place of SiLU.
  *
  * Reads from config.json: hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, num_key_value_heads, head_dim, vocab_size,
- * rms_norm_eps, rope_theta (or rope_parameters), hidden_act (Gemma: hidden_activation), attention_bias, mlp_bias, sliding_window, tie_word_embeddings.
+ * rms_norm_eps, rope_theta, rope_scaling (or rope_parameters), hidden_act (Gemma: hidden_activation), attention_bias, mlp_bias, sliding_window, tie_word_embeddings.
  */
 import type { Value } from "../ir/graph.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
@@ -18,6 +19,7 @@ import type { Config } from "./config.ts";
 import { activation } from "../build/nn/activations.ts";
 import { embedding, type Layer, linear, repeated, rmsNorm } from "../build/nn/layers.ts";
 import { type RotaryAngles, rotaryAngles, rotaryPairs, applyRotary } from "../build/nn/rotary-embedding.ts";
+import { configuredFrequencies } from "./rope-scaling.ts";
 import type { Architecture, Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
@@ -33,6 +35,10 @@ interface FamilyOptions {
   readonly activation: Layer;
   /** Number of keys that a query attends to, its own included: sliding-window attention. */
   readonly window: number;
+  /** Whether each query and key head passes an RMSNorm before its rotation. */
+  readonly normalizesHeads: boolean;
+  /** Head size when config.json does not set `head_dim`. Undefined: the hidden size divided by the number of heads. */
+  readonly headSize: number | undefined;
   /** Added to the weights of every RMSNorm. */
   readonly normOffset: number;
   /** Factor of the token embeddings. */
@@ -47,6 +53,8 @@ const defaultOptions: FamilyOptions = {
   feedForwardBias: false,
   activation: activation("silu"),
   window: Number.POSITIVE_INFINITY,
+  normalizesHeads: false,
+  headSize: undefined,
   normOffset: 0,
   embeddingScale: 1,
   tiesEmbeddings: false,
@@ -76,6 +84,19 @@ const qwen2: FamilyOptionsOf = (config) => {
   return { ...defaultOptions, inputBias: true, activation: config.activation("hidden_act", "silu") };
 };
 
+const qwen3: FamilyOptionsOf = (config) => {
+  config.requireEqual("use_sliding_window", false);
+  const bias = config.boolean("attention_bias", false);
+  return {
+    ...defaultOptions,
+    inputBias: bias,
+    outputBias: bias,
+    normalizesHeads: true,
+    headSize: 128,
+    activation: config.activation("hidden_act", "silu"),
+  };
+};
+
 const gemma: FamilyOptionsOf = (config) => {
   const bias = config.boolean("attention_bias", false);
   return {
@@ -99,7 +120,7 @@ interface Sizes {
   readonly epsilon: number;
 }
 
-function sizesOf(config: Config): Sizes {
+function sizesOf(config: Config, headSize: number | undefined): Sizes {
   const width = config.positiveInteger("hidden_size");
   const heads = config.positiveInteger("num_attention_heads");
   const keyValueHeads = config.divisorOf("num_key_value_heads", heads, heads);
@@ -108,17 +129,9 @@ function sizesOf(config: Config): Sizes {
     inner: config.positiveInteger("intermediate_size"),
     heads,
     keyValueHeads,
-    headSize: config.positiveIntegerIfGiven("head_dim") ?? width / config.divisorOf("num_attention_heads", width),
+    headSize: config.positiveIntegerIfGiven("head_dim") ?? headSize ?? width / config.divisorOf("num_attention_heads", width),
     epsilon: config.positiveNumber("rms_norm_eps", 1e-6),
   };
-}
-
-/** The base of the rotary frequencies: `rope_theta`, which recent files keep in the section `rope_parameters`. Scaled RoPE is MODEL_UNSUPPORTED. */
-function thetaOf(config: Config): number {
-  config.requireAbsent("rope_scaling", "rope_interleaved");
-  const settings = config.section("rope_parameters");
-  settings?.requireEqual("rope_type", "default");
-  return settings?.positiveNumber("rope_theta", 10_000) ?? config.positiveNumber("rope_theta", 10_000);
 }
 
 /** Adds the operations of one decoder block and returns its output. */
@@ -147,13 +160,16 @@ function block(weights: Weights, prefix: string, sizes: Sizes, options: FamilyOp
   const [gate, up, down] = [feed("gate_proj", width, inner), feed("up_proj", width, inner), feed("down_proj", inner, width)];
   const norm = (name: string): Layer => rmsNorm(weights, `${prefix}.${name}`, width, epsilon, options.normOffset);
   const [attentionNorm, feedForwardNorm] = [norm("input_layernorm"), norm("post_attention_layernorm")];
+  const headNorm = (name: string): Layer =>
+    options.normalizesHeads ? rmsNorm(weights, `${prefix}.self_attn.${name}`, headSize, epsilon) : (_ops, x) => x;
+  const [queryNorm, keyNorm] = [headNorm("q_norm"), headNorm("k_norm")];
   return (ops, x, angles, bias, updateCache) => {
     const normalized = attentionNorm(ops, x);
     const current = {
-      key: applyRotary(ops, splitHeads(ops, key(ops, normalized), keyValueHeads), angles),
+      key: applyRotary(ops, keyNorm(ops, splitHeads(ops, key(ops, normalized), keyValueHeads)), angles),
       value: splitHeads(ops, value(ops, normalized), keyValueHeads),
     };
-    const queries = applyRotary(ops, splitHeads(ops, query(ops, normalized), heads), angles);
+    const queries = applyRotary(ops, queryNorm(ops, splitHeads(ops, query(ops, normalized), heads)), angles);
     const context = attention(ops, { query: queries, ...updateCache(current), scale: 1 / Math.sqrt(headSize), bias });
     const attended = ops.binary("add", output(ops, context), x);
     const attendedNorm = feedForwardNorm(ops, attended);
@@ -163,10 +179,9 @@ function block(weights: Weights, prefix: string, sizes: Sizes, options: FamilyOp
 }
 
 function decoder(config: Config, weights: Weights, options: FamilyOptions, output: CausalModel["output"]): CausalModel {
-  const sizes = sizesOf(config);
+  const sizes = sizesOf(config, options.headSize);
   const { width, keyValueHeads, headSize, epsilon } = sizes;
-  const theta = thetaOf(config);
-  const pairs = rotaryPairs(headSize);
+  const frequencies = configuredFrequencies(config, rotaryPairs(headSize));
   const vocabulary = config.positiveInteger("vocab_size");
   const tokens = embedding(weights, "embed_tokens.weight", vocabulary, width);
   const blocks = repeated(config.positiveInteger("num_hidden_layers"), (index) =>
@@ -184,7 +199,7 @@ function decoder(config: Config, weights: Weights, options: FamilyOptions, outpu
     outputSize: outputMatrix === undefined ? width : vocabulary,
     build: (ops, { ids, mask, positions }, updateCache) => {
       const bias = causalBias(ops, mask, dimensions(ids, 2)[1], options.window);
-      const angles = rotaryAngles(ops, positions, pairs, theta);
+      const angles = rotaryAngles(ops, positions, frequencies);
       const rows = tokens(ops, ids);
       const embedded = options.embeddingScale === 1 ? rows : ops.binary("mul", rows, options.embeddingScale);
       const hidden = norm(
@@ -209,10 +224,11 @@ function family(name: string, optionsOf: FamilyOptionsOf): Architectures {
   return { [`${name}Model`]: architecture("last_hidden_state"), [`${name}ForCausalLM`]: architecture("logits") };
 }
 
-/** The Llama-like architectures (Llama, Mistral, Qwen2, Gemma), by Hugging Face class name. */
+/** The Llama-like architectures (Llama, Mistral, Qwen2, Qwen3, Gemma), by Hugging Face class name. */
 export const llamaArchitectures: Architectures = {
   ...family("Llama", llama),
   ...family("Mistral", mistral),
   ...family("Qwen2", qwen2),
+  ...family("Qwen3", qwen3),
   ...family("Gemma", gemma),
 };

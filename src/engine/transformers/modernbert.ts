@@ -24,7 +24,7 @@ import {
 } from "./heads.ts";
 import { embedding, firstToken, layerNorm, type Layer, linear, repeated, sequential } from "../build/nn/layers.ts";
 import { arange } from "./position-embeddings.ts";
-import { type RotaryAngles, rotaryAngles, rotaryPairs, applyRotary } from "../build/nn/rotary-embedding.ts";
+import { type RotaryAngles, rotaryAngles, rotaryFrequencies, rotaryPairs, applyRotary } from "../build/nn/rotary-embedding.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
@@ -107,11 +107,11 @@ function modernBertEncoder(config: Config, weights: Weights): Encoder {
       const visible = keyVisibility(ops, mask);
       const global: AttentionScope = {
         bias: additiveMask(ops, visible),
-        angles: rotaryAngles(ops, positions, pairs, globalTheta),
+        angles: rotaryAngles(ops, positions, rotaryFrequencies(pairs, globalTheta)),
       };
       const local: AttentionScope = {
         bias: additiveMask(ops, ops.binary("and", visible, slidingWindow(ops, length, radius))),
-        angles: rotaryAngles(ops, positions, pairs, localTheta),
+        angles: rotaryAngles(ops, positions, rotaryFrequencies(pairs, localTheta)),
       };
       const embedded = embeddingNorm(ops, words(ops, ids));
       return finalNorm(

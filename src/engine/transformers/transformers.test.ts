@@ -275,8 +275,10 @@ describe("Mistral's sliding window", () => {
   });
 
   it.each([
-    ["rope_scaling", { rope_scaling: { rope_type: "llama3", factor: 8 } }],
-    ["rope_type", { rope_parameters: { rope_type: "yarn", rope_theta: 10_000 } }],
+    ["type", { rope_scaling: { type: "dynamic", factor: 8 } }],
+    ["rope_type", { rope_parameters: { rope_type: "longrope", rope_theta: 10_000 } }],
+    ["mscale", { rope_scaling: { rope_type: "yarn", factor: 8, original_max_position_embeddings: 64, mscale: 0.7 } }],
+    ["partial_rotary_factor", { partial_rotary_factor: 0.5 }],
     ["hidden_act", { hidden_act: "xielu" }],
     ["quantization_config", { quantization_config: { quant_method: "gptq" } }],
     ["auto_map", { auto_map: { AutoModel: "modeling.py" } }],

@@ -12,19 +12,31 @@ export interface RotaryAngles {
   readonly sines: Value;
 }
 
-/**
- * The angles `position * theta^(-pair / pairs)` of int64 positions `[batch or 1, length]`. `pairs` is half of the head size; `theta` is config.json's
- * `rope_theta`.
- */
-export function rotaryAngles(ops: TensorOps, positions: Value, pairs: number, theta: number): RotaryAngles {
-  const [batch, length] = dimensions(positions, 2);
+/** The angles by which the pairs of a head are rotated from one position to the next. */
+export interface RotaryFrequencies {
+  /** In radians, one for each pair. */
+  readonly frequencies: readonly number[];
+  /** Factor of the cosines and sines. */
+  readonly scale: number;
+}
+
+/** The frequencies `theta^(-pair / pairs)`. `pairs` is half of the head size; `theta` is config.json's `rope_theta`. */
+export function rotaryFrequencies(pairs: number, theta: number): RotaryFrequencies {
   // Rounded to float32 where PyTorch rounds, so that the angles of large positions agree with it.
   const frequencies = Array.from({ length: pairs }, (_, pair) =>
     Math.fround(1 / Math.fround(theta ** Math.fround((2 * pair) / (2 * pairs)))),
   );
+  return { frequencies, scale: 1 };
+}
+
+/** The angles `position * frequency` of int64 positions `[batch or 1, length]`. */
+export function rotaryAngles(ops: TensorOps, positions: Value, { frequencies, scale }: RotaryFrequencies): RotaryAngles {
+  const [batch, length] = dimensions(positions, 2);
+  const pairs = frequencies.length;
   const frequency = ops.builder.constant(literalOf("float32", [1, 1, pairs], frequencies));
   const angles = ops.binary("mul", ops.reshape(ops.cast(positions, "float32"), [batch, length, 1]), frequency);
-  return { cosines: ops.unary("cos", angles), sines: ops.unary("sin", angles) };
+  const scaled = (x: Value): Value => (scale === 1 ? x : ops.binary("mul", x, scale));
+  return { cosines: scaled(ops.unary("cos", angles)), sines: scaled(ops.unary("sin", angles)) };
 }
 
 /** Half of `headSize`: the number of element pairs that are rotated. Throws MODEL_INVALID if `headSize` is odd. */
