@@ -9,7 +9,6 @@ import { type TestProjectInlineConfiguration, type ViteUserConfig, configDefault
 const alone = [
   "budget",
   "chaos",
-  "chunk-growth",
   "ending",
   "hostile-onnx",
   "hung-hosts",
@@ -38,7 +37,7 @@ const config: ViteUserConfig = defineConfig({
         name: "long",
         include: ["src/**/*.long.test.ts", "test/**/*.long.test.ts"],
         exclude: [...exclude, ...aloneFiles],
-        maxWorkers: Math.max(2, availableParallelism() - 1),
+        maxWorkers: availableParallelism() + 1, // many wait for installations and other processes
         sequence: { groupOrder: 0 },
       }),
       project({ name: "alone", include: aloneFiles, maxWorkers: 1, sequence: { groupOrder: 1 } }),

@@ -112,3 +112,34 @@ func main() {
     expect(found.map((vector) => vector.map(Math.fround))).toEqual(vectors);
   });
 });
+
+describe(`${packages[1]}, Java`, () => {
+  needsInstalled(() => problemOf(() => void execFileSync("mvn", ["--version"], { stdio: "pipe" })));
+  const main = `package org.openapitools.client;
+
+import java.util.List;
+import org.openapitools.client.api.DefaultApi;
+import org.openapitools.client.model.EmbedRequest;
+
+public class Example {
+  public static void main(String[] arguments) throws Exception {
+    DefaultApi api = new DefaultApi(new ApiClient().setBasePath(arguments[0]));
+    System.out.println(JSON.serialize(api.postApiEmbed(new EmbedRequest().input(List.of("a cat", "a dog"))).getEmbeddings()));
+    System.exit(0);
+  }
+}
+`;
+
+  it("from version 3.0: it compiles, and embeds", async () => {
+    const output = join(folder, "java");
+    const parts = "models,apis,supportingFiles,modelTests=false,apiTests=false,modelDocs=false,apiDocs=false";
+    const args = ["generate", "-i", document("3.0"), "-g", "java", "-o", output, "--global-property", parts];
+    const options = { cwd: folder, maxBuffer: 2 ** 26, env: environment };
+    await run(toolOf("openapi-generator-cli"), args, options);
+    writeFileSync(join(output, "src/main/java/org/openapitools/client/Example.java"), main);
+    const goals = ["-q", "-DskipTests", "compile", "org.codehaus.mojo:exec-maven-plugin:3.5.0:java"];
+    const example = ["-Dexec.mainClass=org.openapitools.client.Example", `-Dexec.args=${server.url}`];
+    const { stdout } = await run("mvn", [...goals, ...example], { ...options, cwd: output });
+    expect(JSON.parse(stdout.split("\n").find((line) => line.startsWith("[[")) ?? "")).toEqual(vectors);
+  });
+});

@@ -16,7 +16,6 @@ import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
 import { cleanMessage, loadFailure } from "../onnxruntime/failures.ts";
 import type { OnnxRuntime } from "../onnxruntime/library.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
-import { loadLanguageModel } from "../sequences/load-language-model.ts";
 import { runTinyGraph, tinyGraphSentence } from "../onnxruntime/tiny-graph.ts";
 import { type InstalledPackage, findPackage, importLibrary, requirement } from "./package.ts";
 import { makeProfileFolder, profilingOptions, readEvidence, removeProfileFolder, removeProfilesAtExit } from "./profile.ts";
@@ -34,7 +33,10 @@ export function onnx(): Backend {
     probe,
     capabilities,
     load,
-    loadLanguage: (model, device, options) => loadLanguageModel(model, (part) => load(part, device, options)),
+    loadLanguage: async (model, device, options) => {
+      const { loadLanguageModel } = await import("../sequences/load-language-model.ts"); // imported on demand: other models do without it
+      return loadLanguageModel(model, (part) => load(part, device, options));
+    },
   };
 }
 

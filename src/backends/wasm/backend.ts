@@ -12,7 +12,6 @@ import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
 import { basename } from "../../platform/node/paths.ts";
 import { loadFailure } from "../onnxruntime/failures.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
-import { loadLanguageModel } from "../sequences/load-language-model.ts";
 import { runTinyGraph, tinyGraphSentence } from "../onnxruntime/tiny-graph.ts";
 import type { WasmOptions } from "./engine-options.ts";
 import { computationNotes, graphSource, importLibrary, installedVersion, requirement } from "./package.ts";
@@ -30,7 +29,10 @@ export function wasm(options: WasmOptions = {}): Backend {
     probe: (asked) => probe(asked, options),
     capabilities,
     load: (model, device, asked) => load(model, device, { ...asked, ...options }),
-    loadLanguage: (model, device, asked) => loadLanguageModel(model, (part) => load(part, device, { ...asked, ...options })),
+    loadLanguage: async (model, device, asked) => {
+      const { loadLanguageModel } = await import("../sequences/load-language-model.ts"); // imported on demand: other models do without it
+      return loadLanguageModel(model, (part) => load(part, device, { ...asked, ...options }));
+    },
   };
 }
 

@@ -30,7 +30,7 @@ export function addOpenApiDocument(
 
 /**
  * The document as OpenAPI 3.0.3, which has the JSON schema of an early draft: types with null become `nullable`, constants an `enum` of one value,
- * tuples arrays, and exclusive limits flags. Constants and enumerations of booleans, which 3.0's generators cannot name, become booleans.
+ * tuples arrays, and exclusive limits flags. Alternatives for which the generator of Java writes code that does not compile become any value. Constants and enumerations of booleans, which 3.0's generators cannot name, become booleans.
  */
 export function asOpenApi30(document: Part): Part {
   const { webhooks: _webhooks, ...others } = document; // 3.0 has none, and neither has the server
@@ -68,7 +68,7 @@ function schema31(schema: Part): Part {
 }
 
 function schema30(schema: Part): Part {
-  return withoutNull(withoutConstant(withoutTuple(withoutExclusiveLimit(schema31(schema)))));
+  return withoutMixedAlternatives(withoutNull(withoutConstant(withoutTuple(withoutExclusiveLimit(schema31(schema))))));
 }
 
 /** `type: ["number", "null"]`, and alternatives one of which is null. */
@@ -110,6 +110,19 @@ function withoutExclusiveLimit(schema: Part): Part {
     ...(typeof exclusiveMinimum === "number" ? { minimum: exclusiveMinimum, exclusiveMinimum: true } : {}),
     ...(typeof exclusiveMaximum === "number" ? { maximum: exclusiveMaximum, exclusiveMaximum: true } : {}),
   };
+}
+
+/**
+ * Alternatives one of which is an array, or an object without named members: the schema allows any value instead. The generator of Java writes code for
+ * them that does not compile, or that cannot send an array.
+ */
+function withoutMixedAlternatives(schema: Part): Part {
+  const { anyOf, ...others } = schema;
+  if (!Array.isArray(anyOf)) return schema;
+  const isMixed = anyOf.some(
+    (part) => isObject(part) && (part["type"] === "array" || (part["type"] === "object" && part["properties"] === undefined)),
+  );
+  return isMixed ? others : schema;
 }
 
 function isEmptyObject(value: unknown): boolean {
