@@ -152,6 +152,31 @@ describe("gpu", () => {
   });
 });
 
+describe("a model that is loaded as a language model", () => {
+  const decoding = backend("onnx", [here("cpu")], { ...anyOnnx, languageFormats: { onnx: "any" } });
+  const causal = backend("native", [here("cpu")], { ...staticRows, languageFormats: { safetensors: ["LlamaForCausalLM"] } });
+  const scene: Scene = { backends: [decoding, causal, wasm], request: { kind: "language" } };
+
+  it("goes to the backends that decode its format, and the others say so", () => {
+    expect(open(scene)).toEqual(["onnx:cpu"]);
+    expect(refusalOf(scene, "wasm:cpu")).toBe("capability: wasm does not run onnx as a language model");
+    expect(refusalOf(scene, "native:cpu")).toBe("capability: native does not run onnx as a language model");
+  });
+
+  it("needs an architecture that the backend decodes", () => {
+    const llama: Variant = { ...weights, architecture: "LlamaForCausalLM" };
+    expect(open({ ...scene, manifest: { variants: [llama] } })).toEqual(["native:cpu"]);
+    expect(refusalOf({ ...scene, manifest: { variants: [weights] } }, "native:cpu")).toBe(
+      "capability: native runs safetensors as a language model of LlamaForCausalLM, not of BertModel",
+    );
+  });
+
+  it("is not what the same files are on tensors", () => {
+    expect(open({ ...scene, request: { kind: "tensor" } })).toEqual(["onnx:cpu", "wasm:cpu"]);
+    expect(open({ ...scene, request: {} })).toEqual(["onnx:cpu", "wasm:cpu"]);
+  });
+});
+
 describe("which targets are tried, and in what order", () => {
   const cases: readonly [string, Scene, string[]][] = [
     ["the order of backends: onnx, native, wasm", {}, ["onnx:cpu", "wasm:cpu"]],
