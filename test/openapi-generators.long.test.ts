@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { installPython, needsInstalled, problemOf, pythonOf } from "./fixtures/installed.ts";
+import { installPython, needsInstalled, needsTime, problemOf, pythonOf } from "./fixtures/installed.ts";
 import { type ServerProcess, ServerProcesses, embed, ready } from "./fixtures/server-process.ts";
 
 const run = promisify(execFile);
@@ -113,7 +113,8 @@ func main() {
   });
 });
 
-describe(`${packages[1]}, Java`, () => {
+const [skipJava, java] = needsTime(`${packages[1]}, Java`, "Maven fetches and compiles for a minute");
+describe.skipIf(skipJava)(java, () => {
   needsInstalled(() => problemOf(() => void execFileSync("mvn", ["--version"], { stdio: "pipe" })));
   const main = `package org.openapitools.client;
 

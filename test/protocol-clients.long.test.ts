@@ -8,7 +8,15 @@ import { join } from "node:path";
 import { createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { guideExample } from "./fixtures/guide-example.ts";
-import { installNpm, installPython, installedModule, needsInstalled, pythonOf, runPython } from "./fixtures/installed.ts";
+import {
+  installNpm,
+  installPython,
+  installedModule,
+  needsInstalled,
+  needsTime,
+  pythonOf,
+  runPython,
+} from "./fixtures/installed.ts";
 import { hasSharedData, sharedData } from "./shared-data.ts";
 import { type ServerProcess, ServerProcesses } from "./fixtures/server-process.ts";
 
@@ -120,8 +128,8 @@ describe(`PyPI: ${small.join(", ")}`, () => {
   });
 });
 
-// Measured: its 60 dependencies take a minute of processor time to install.
-describe("PyPI: kserve==0.21.0", () => {
+const [skipKserve, kserve] = needsTime("PyPI: kserve==0.21.0", "installing its 60 dependencies takes a minute");
+describe.skipIf(skipKserve)(kserve, () => {
   const where = folderOf("kserve");
   needsInstalled(() => installPython(where, ["kserve==0.21.0"]));
 
