@@ -282,6 +282,7 @@ describe("an option of a load has an effect", () => {
   aborted.abort();
   const own = {
     variant: "nothing",
+    kind: "language",
     signal: aborted.signal,
     ...Object.fromEntries(Object.entries({ ...constraints, ...loadSettings }).map(([name, { given }]) => [name, given])),
   };
