@@ -2,13 +2,21 @@
  * Cohere's, Ollama's and LangChain's clients, unchanged, against `inferyard serve` in a process of its own. They are installed into a folder for this
  * run; where a registry cannot be reached the tests say so and are skipped.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { guideExample } from "./fixtures/guide-example.ts";
-import { installNpm, installPython, installedModule, needsInstalled, pythonOf, runPython } from "./fixtures/installed.ts";
+import {
+  installNpm,
+  installPython,
+  installedModule,
+  needsInstalled,
+  needsTime,
+  pythonOf,
+  runPython,
+} from "./fixtures/installed.ts";
 import { type ServerProcess, ServerProcesses } from "./fixtures/server-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-clients-"));
@@ -22,7 +30,7 @@ afterAll(() => {
 });
 
 const npmPackages = ["cohere-ai@8.1.0", "ollama@0.6.4"];
-const pythonPackages = ["cohere==7.3.1", "ollama==0.6.3", "langchain-ollama==1.1.0", "litellm==1.106.2", "numpy==2.4.6"];
+const pythonPackages = ["cohere==7.3.1", "ollama==0.6.3", "langchain-ollama==1.1.0", "numpy==2.4.6"];
 const texts = ["a cat sits on the mat", "ein Satz", "a dog"];
 
 /** What the library says of the same texts. */
@@ -108,14 +116,43 @@ describe(`npm: ${npmPackages.join(", ")}`, () => {
   });
 });
 
+/** Runs a Python program of these lines; it finds the address in `url` and the texts in `texts`. */
+function runIn(where: string, lines: readonly string[]): unknown {
+  const head = ["import json, os", 'url = os.environ["URL"]', 'texts = json.loads(os.environ["INPUT"])'];
+  return runPython(where, [...head, ...lines], { URL: server.url, INPUT: JSON.stringify(texts) });
+}
+
+const floats = (rows: unknown): number[][] => (rows as number[][]).map((row) => row.map(Math.fround));
+
+const [skipLiteLlm, liteLlm] = needsTime("PyPI: litellm==1.106.2", "its installation takes most of a minute");
+describe.skipIf(skipLiteLlm)(liteLlm, () => {
+  const where = join(folder, "litellm");
+  needsInstalled(() => {
+    mkdirSync(where);
+    return installPython(where, ["litellm==1.106.2"]);
+  });
+
+  it("embeds as Cohere's, Ollama's and Azure's", async () => {
+    const { vectors } = await expected();
+    const answer = runIn(where, [
+      'os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"',
+      "import litellm",
+      'common = dict(input=texts, api_key="none")',
+      "data = lambda answer: [one['embedding'] for one in answer.data]",
+      "rows = dict()",
+      'rows["ollama"] = data(litellm.embedding(model="ollama/builtin", api_base=url, **common))',
+      'rows["cohere"] = data(litellm.embedding(model="cohere/builtin", api_base=url + "/v2/embed", input_type="search_document", **common))',
+      'rows["azure"] = data(litellm.embedding(model="azure/builtin", api_base=url, api_version="2024-10-21", **common))',
+      "print(json.dumps(rows))",
+    ]) as Record<string, unknown>;
+    for (const [client, rows] of Object.entries(answer)) expect([client, floats(rows)]).toEqual([client, vectors]);
+    expect(Object.keys(answer)).toEqual(["ollama", "cohere", "azure"]);
+  });
+});
+
 describe(`PyPI: ${pythonPackages.join(", ")}`, () => {
   needsInstalled(() => installPython(folder, pythonPackages));
-  const run = (...lines: string[]): unknown =>
-    runPython(folder, ["import json, os", 'url = os.environ["URL"]', 'texts = json.loads(os.environ["INPUT"])', ...lines], {
-      URL: server.url,
-      INPUT: JSON.stringify(texts),
-    });
-  const floats = (rows: unknown): number[][] => (rows as number[][]).map((row) => row.map(Math.fround));
+  const run = (...lines: string[]): unknown => runIn(folder, lines);
 
   it("cohere embeds: floats in both versions, and the other types as numpy makes them of those", async () => {
     const { vectors, tokens } = await expected();
@@ -175,23 +212,14 @@ describe(`PyPI: ${pythonPackages.join(", ")}`, () => {
     expect(answer["failed"]).toEqual([expect.stringMatching(/^there is no model "nothing" here/), 404]);
   });
 
-  it("LangChain's OllamaEmbeddings and LiteLLM, as Cohere's, Ollama's and Azure's, embed", async () => {
+  it("LangChain's OllamaEmbeddings embeds", async () => {
     const { vectors } = await expected();
     const answer = run(
-      'os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"',
-      "import litellm",
       "from langchain_ollama import OllamaEmbeddings",
       'embedder = OllamaEmbeddings(model="builtin", base_url=url, validate_model_on_init=True)',
-      "rows = dict(langchain=embedder.embed_documents(texts), query=[embedder.embed_query(text) for text in texts])",
-      'common = dict(input=texts, api_key="none")',
-      "data = lambda answer: [one['embedding'] for one in answer.data]",
-      'rows["ollama"] = data(litellm.embedding(model="ollama/builtin", api_base=url, **common))',
-      'rows["cohere"] = data(litellm.embedding(model="cohere/builtin", api_base=url + "/v2/embed", input_type="search_document", **common))',
-      'rows["azure"] = data(litellm.embedding(model="azure/builtin", api_base=url, api_version="2024-10-21", **common))',
-      "print(json.dumps(rows))",
-    ) as Record<string, unknown>;
-    for (const [client, rows] of Object.entries(answer)) expect([client, floats(rows)]).toEqual([client, vectors]);
-    expect(Object.keys(answer)).toEqual(["langchain", "query", "ollama", "cohere", "azure"]);
+      "print(json.dumps([embedder.embed_documents(texts), [embedder.embed_query(text) for text in texts]]))",
+    ) as unknown[];
+    expect(answer.map(floats)).toEqual([vectors, vectors]);
   });
 
   it.each(["ollama, PyPI", "langchain-ollama, PyPI"])("%s: runs the guide's example", async (heading) => {
