@@ -26,6 +26,10 @@ export interface Manifest {
   readonly settings?: ManifestSettings;
   /** How text is tokenized and pooled. Present if the model takes text. */
   readonly text?: TextSettings;
+  /** Content of generation_config.json, or of the same fields in config.json: how text is generated. Absent: the files state nothing about it. */
+  readonly generation?: Readonly<Record<string, unknown>>;
+  /** Chat templates (Jinja) by name, the main one as "default". Absent: the model has none. */
+  readonly chatTemplates?: Readonly<Record<string, string>>;
   /** How the model is verified after a load. Absent: it is run on an input made from its input names, and its outputs must be finite. */
   readonly probe?: ModelProbe;
   /** License: an SPDX expression, or the text in the model's files. */

@@ -2,6 +2,7 @@
 import type { Backend, MachineFacts } from "../backend.ts";
 import { waitAtMost } from "../concurrency/time-limit.ts";
 import { InferyardError, messageOf } from "../errors.ts";
+import { usualKind } from "../models/language-tasks.ts";
 import { type Manifest, canonicalReference, createDigestCache, resolveReference } from "../models/index.ts";
 import { type Decision, makeDecision } from "./decision/decision.ts";
 import { explainCandidates } from "./loading/loading.ts";
@@ -153,7 +154,11 @@ export class ModelRuntime {
     const { models = {}, preload = [] } = this.#settings;
     const early = Object.entries(models).filter(([, { strategy = "lazy" }]) => strategy !== "lazy");
     const references = new Set([...early.map(([reference]) => reference), ...preload]);
-    await Promise.all([...references].map((reference) => this.use(reference, {}, async () => {})));
+    const loads = [...references].map(async (reference) => {
+      const kind = usualKind(await this.manifest(reference));
+      await this.use(reference, kind === "language" ? { kind } : {}, async () => {});
+    });
+    await Promise.all(loads);
   }
 
   /** The decision that a load would make. Loads and downloads nothing. */

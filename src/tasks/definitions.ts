@@ -4,6 +4,7 @@ export { textClassificationTask, zeroShotClassificationTask } from "./classifica
 export { embeddingTask } from "./embedding/task.ts";
 export { extractionTask } from "./extraction/task.ts";
 export { fillMaskTask } from "./fill-mask/task.ts";
+export { chatTask, generationTask, rewritingTask } from "./generation/task.ts";
 export { questionAnsweringTask } from "./question-answering/task.ts";
 export { rerankingTask } from "./reranking/task.ts";
 export { similarityTask } from "./similarity/task.ts";

@@ -31,3 +31,22 @@ export type { RerankOptions } from "./reranking/rerank-options.ts";
 export type { Similarities } from "./similarity/similarity.ts";
 export type { SimilarityOptions } from "./similarity/similarity-options.ts";
 export type { SimilarityMetric } from "./similarity/similarity-matrix.ts";
+export type { GenerateOptions } from "./generation/generate-options.ts";
+export type {
+  FinishEvent,
+  FinishReason,
+  GeneratedLogprob,
+  GeneratedText,
+  GenerationEvent,
+  GenerationTimings,
+  TextEvent,
+} from "./generation/generated-text.ts";
+export type { GenerationStream } from "./generation/generation-stream.ts";
+export type { TokenLogprob } from "./generation/sampling/log-probabilities.ts";
+export type { GenerationOptions } from "./generation/sampling/generation-options.ts";
+export type { Prompt } from "./generation/text-generator.ts";
+export type { AnswerMessage, ChatAnswer, ChatEvent } from "./generation/chat/chat.ts";
+export type { ChatOptions } from "./generation/chat/chat-options.ts";
+export type { ChatMessage, ChatRole, TextPart, Tool, ToolCall } from "./generation/chat/messages.ts";
+export type { RewriteOptions } from "./generation/rewrite/rewrite-options.ts";
+export type { SequenceCounts } from "./generation/open-generator.ts";

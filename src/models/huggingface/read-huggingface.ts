@@ -12,8 +12,9 @@ import type {
   Variant,
 } from "../manifest.ts";
 import { architectureOf, readLicense, tasksOf } from "./model-card.ts";
-import { type Folder, type JsonObject, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
+import { type Folder, type JsonObject, isJsonObject, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { readModules } from "./modules.ts";
+import { readChatTemplates } from "./chat-templates.ts";
 import { type TextOverrides, readTextSettings } from "./text-settings.ts";
 import { type VariantFile, readFoundVariants } from "../manifest/variants.ts";
 import { findWeightFiles } from "../manifest/weights.ts";
@@ -60,6 +61,8 @@ export async function readHuggingFace(
   const { flat = false } = stated;
   const text = await readTextSettings(folder, inner, { modules, config, isStatic, flat, overrides: stated.text ?? {} });
   const architecture = isStatic ? "StaticModel" : encoderOf(config);
+  const generation = generationFields(config, await readJsonObject(inner, "generation_config.json"));
+  const chatTemplates = text === undefined ? undefined : await readChatTemplates(inner, text.tokenizerConfig);
   const license = stated.license ?? (await readLicense(folder));
   return {
     reference: folder.displayName,
@@ -70,8 +73,34 @@ export async function readHuggingFace(
     variants: files.map((file) => withConfig(file, architecture, config)),
     selection: stated.selection ?? { backends: [], fallbacks: [] },
     requirements: stated.requirements ?? {},
-    ...omitUndefined({ settings: stated.settings, text, probe: stated.probe, license, provenance: stated.provenance }),
+    ...omitUndefined({
+      settings: stated.settings,
+      text,
+      generation,
+      chatTemplates,
+      probe: stated.probe,
+      license,
+      provenance: stated.provenance,
+    }),
   };
+}
+
+/** Fields of config.json that older models have instead of generation_config.json. */
+const generationNames: ReadonlySet<string> = new Set([
+  "bos_token_id",
+  "eos_token_id",
+  "pad_token_id",
+  "decoder_start_token_id",
+  "forced_bos_token_id",
+  "forced_eos_token_id",
+]);
+
+/** Content of generation_config.json, otherwise its fields in config.json; and what config.json alone states of tasks. Undefined: there is none. */
+function generationFields(config: JsonObject, stated: JsonObject | undefined): JsonObject | undefined {
+  const older = Object.entries(config).filter(([name, value]) => generationNames.has(name) && value !== null);
+  const { task_specific_params: tasks } = config;
+  const fields = { ...(stated ?? Object.fromEntries(older)), ...(isJsonObject(tasks) ? { task_specific_params: tasks } : {}) };
+  return Object.keys(fields).length === 0 ? undefined : fields;
 }
 
 function isEmbedder(text: TextSettings | undefined): boolean {

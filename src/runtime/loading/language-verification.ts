@@ -4,7 +4,10 @@ import type { HostedLanguageModel } from "../../hosts/host.ts";
 import { type Verification, reportedEvidence, reportsNothing } from "./verification.ts";
 
 /** Verifies a language model with tokens from the middle of its vocabulary: a call with two, then one with the cache. Throws VERIFICATION_FAILED. */
-export async function verifyLanguageModel(model: HostedLanguageModel, signal?: AbortSignal): Promise<Verification> {
+export async function verifyLanguageModel(
+  model: Pick<HostedLanguageModel, "createSequence" | "decode" | "releaseSequence" | "limits" | "evidence">,
+  signal?: AbortSignal,
+): Promise<Verification> {
   const { vocabulary, hasEncoder } = model.limits;
   const tokens = [Math.floor(vocabulary / 3), Math.floor(vocabulary / 2), Math.floor((2 * vocabulary) / 3)];
   const options = signal === undefined ? {} : { signal };

@@ -12,14 +12,17 @@ export interface TaskDescription {
   /** The method of `Runtime` that runs it. */
   readonly verb:
     | "answer"
+    | "chat"
     | "chunk"
     | "classify"
     | "embed"
     | "embedSparse"
     | "extract"
     | "fillMask"
+    | "generate"
     | "recognize"
     | "rerank"
+    | "rewrite"
     | "similarity";
   /** The command of the command line, with the flag that selects this task if the command has several. */
   readonly command: string;

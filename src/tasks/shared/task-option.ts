@@ -16,6 +16,8 @@ export type OptionType =
   | { readonly kind: "name" }
   | { readonly kind: "text" }
   | { readonly kind: "texts" }
+  /** As "texts", of any characters: the flag takes one, and may be given several times. */
+  | { readonly kind: "strings" }
   | { readonly kind: "unchecked" };
 
 /** A flag of the command line: its syntax, "--top-k <number>", and its line in the help text. */
@@ -49,6 +51,8 @@ export const name: OptionType = { kind: "name" };
 export const text: OptionType = { kind: "text" };
 /** Type of lists of texts. */
 export const texts: OptionType = { kind: "texts" };
+/** Type of lists of texts that may contain commas. */
+export const strings: OptionType = { kind: "strings" };
 /** Type of values that the task checks itself. */
 export const unchecked: OptionType = { kind: "unchecked" };
 /** Type of options with a fixed set of values. */

@@ -1,0 +1,27 @@
+/** Options of the task `chat`. */
+import { type TaskOptions, unchecked } from "../../shared/task-option.ts";
+import { type GenerationOptions, generationOptions } from "../sampling/generation-options.ts";
+import type { Tool } from "./messages.ts";
+
+/** Options of `chat`. */
+export interface ChatOptions extends Omit<GenerationOptions, "skipSpecialTokens"> {
+  /** Tools that the model may call. Default: none. */
+  readonly tools?: readonly Tool[];
+  /** Whether the model may call tools: "none" hides them from it. Default: "auto". */
+  readonly toolChoice?: "auto" | "none";
+  /** Further variables of the model's chat template, such as `{ enable_thinking: false }`. */
+  readonly templateVariables?: Readonly<Record<string, unknown>>;
+  /** Whether the call returns a stream as soon as the model is loaded. Default: false, it returns the answer. */
+  readonly stream?: boolean;
+}
+
+const { skipSpecialTokens: _skipSpecialTokens, ...sampling } = generationOptions;
+
+/** Everything about the options in `ChatOptions`. */
+export const chatOptions: TaskOptions<ChatOptions> = {
+  ...sampling,
+  tools: { type: unchecked },
+  toolChoice: { type: unchecked },
+  templateVariables: { type: unchecked },
+  stream: { type: unchecked },
+};

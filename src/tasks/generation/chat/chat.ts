@@ -1,0 +1,147 @@
+/** Answers a conversation with a language model. */
+import { omitUndefined } from "../../../checked.ts";
+import { InferyardError } from "../../../errors.ts";
+import type { Manifest } from "../../../models/manifest.ts";
+import { refuseUnlisted } from "../../../runtime/options/options.ts";
+import type { GeneratedLogprob, GeneratedText, GenerationEvent } from "../generated-text.ts";
+import type { GenerateCall, PreparedPrompts, TextGenerator } from "../text-generator.ts";
+import { type AnswerFormat, answerFormatOf, markersOf, opensReasoning } from "./answer-format.ts";
+import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
+import type { ChatOptions } from "./chat-options.ts";
+import { ChatTemplate } from "./chat-template.ts";
+import { type ChatMessage, type Tool, type ToolCall, checkConversation } from "./messages.ts";
+
+/** Tokens of an answer at most if the model states no context length, and nothing else does. */
+const maxAnswerTokens = 4096;
+
+/** The model's message in a conversation. */
+export interface AnswerMessage extends ChatMessage {
+  readonly role: "assistant";
+  readonly content: string;
+}
+
+/** One answer. */
+export interface ChatAnswer extends Omit<GeneratedText, "text" | "finishReason"> {
+  /** The message to add to the conversation. */
+  readonly message: AnswerMessage;
+  /** As for texts; "toolCalls" if the model calls tools. */
+  readonly finishReason: GeneratedText["finishReason"] | "toolCalls";
+}
+
+/** What an answer consists of while it is generated. `index`: position of the answer in the results. */
+export type ChatEvent = (
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string }
+  | { readonly type: "toolCall"; readonly call: ToolCall }
+  | { readonly type: "finish"; readonly result: ChatAnswer }
+) & {
+  readonly index: number;
+  /** Log probabilities of the tokens since the last event, if they were asked for. */
+  readonly logprobs?: readonly GeneratedLogprob[];
+};
+
+/** A conversation that is ready to be answered. */
+export interface PreparedChat {
+  readonly prepared: PreparedPrompts;
+  readonly format: AnswerFormat;
+  readonly tools: readonly Tool[];
+  readonly startsInReasoning: boolean;
+}
+
+/**
+ * Renders a conversation and checks it. Throws INPUT_INVALID, MODEL_UNSUPPORTED for a model without a chat template or for tools that its template has no
+ * place for, and INPUT_TOO_LONG.
+ */
+export function prepareChat(
+  generator: TextGenerator,
+  template: ChatTemplate,
+  messages: readonly ChatMessage[],
+  options: ChatOptions,
+): PreparedChat {
+  const { tools: given = [], toolChoice = "auto", templateVariables: variables = {}, ...generation } = options;
+  refuseUnlisted<unknown>("toolChoice", toolChoice, ["auto", "none"]);
+  checkConversation(messages, given);
+  const tools = toolChoice === "none" ? [] : given;
+  const prompt = template.render({ messages, tools, variables });
+  const format = answerFormatOf(template.source(tools.length > 0));
+  const prepared = generator.prepare([prompt], generation, {
+    addSpecialTokens: false, // the template writes them
+    maxNewTokens: generator.limits.contextLength === undefined ? maxAnswerTokens : Number.POSITIVE_INFINITY,
+  });
+  const startsInReasoning = format.reasoning !== undefined && opensReasoning(prompt, format.reasoning);
+  return { prepared, format, tools, startsInReasoning };
+}
+
+/** Generates the answers of a conversation. */
+export async function answerChat(
+  generator: TextGenerator,
+  { prepared, format, tools, startsInReasoning }: PreparedChat,
+  call: Omit<GenerateCall, "emit" | "kept"> & { readonly emit?: (event: ChatEvent) => Promise<void> },
+): Promise<readonly ChatAnswer[]> {
+  const answers = Array.from(
+    { length: prepared.settings.n },
+    () => new Answer(new AnswerReader({ format, tools, startsInReasoning })),
+  );
+  const emit = async (event: GenerationEvent): Promise<void> => {
+    for (const each of answers[event.index]?.take(event) ?? []) await call.emit?.({ ...each, index: event.index } as ChatEvent);
+  };
+  const texts = await generator.generate(prepared, { ...call, emit, kept: markersOf(format) });
+  return texts.flatMap((_, index) => answers[index]?.result ?? []);
+}
+
+/** The chat template of a model. Throws MODEL_UNSUPPORTED if it has none. */
+export function chatTemplateOf({ name, chatTemplates, text }: Manifest): ChatTemplate {
+  if (chatTemplates !== undefined) return new ChatTemplate(chatTemplates, text?.tokenizerConfig ?? {});
+  throw new InferyardError("MODEL_UNSUPPORTED", `${name} has no chat template, so it was not made for conversations`, {
+    remedy: "use `generate`, or add chat_template.jinja to the model's folder",
+  });
+}
+
+/** One answer, as far as it is known. */
+class Answer {
+  result: ChatAnswer | undefined;
+  readonly #reader: AnswerReader;
+  #content = "";
+  #reasoning = "";
+  readonly #calls: ToolCall[] = [];
+  #logprobs: GeneratedLogprob[] = [];
+
+  constructor(reader: AnswerReader) {
+    this.#reader = reader;
+  }
+
+  /** Adds an event of the text, and returns those of the answer. */
+  take(event: GenerationEvent): readonly object[] {
+    if (event.type === "text") {
+      if (event.logprob !== undefined) this.#logprobs.push(event.logprob);
+      return this.#events(this.#reader.push(event.text));
+    }
+    const events = this.#events([...this.#reader.push(event.text), ...this.#reader.end()]);
+    const { text: _text, finishReason, ...rest } = event.result;
+    const calls = this.#calls;
+    const message = omitUndefined({
+      role: "assistant" as const,
+      content: this.#content,
+      reasoning: this.#reasoning === "" ? undefined : this.#reasoning,
+      toolCalls: calls.length === 0 ? undefined : calls,
+    });
+    this.result = { message, ...rest, finishReason: calls.length > 0 && finishReason === "stop" ? "toolCalls" : finishReason };
+    return [...events, this.#withLogprobs({ type: "finish", result: this.result })];
+  }
+
+  #events(parts: readonly AnswerPart[]): readonly object[] {
+    return parts.map((part) => {
+      if (part.type === "text") this.#content += part.text;
+      else if (part.type === "reasoning") this.#reasoning += part.text;
+      else this.#calls.push(part.call);
+      return this.#withLogprobs(part);
+    });
+  }
+
+  #withLogprobs(event: object): object {
+    if (this.#logprobs.length === 0) return event;
+    const logprobs = this.#logprobs;
+    this.#logprobs = [];
+    return { ...event, logprobs };
+  }
+}

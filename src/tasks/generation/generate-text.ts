@@ -1,0 +1,143 @@
+/** Generates one text token by token. */
+import type { SequenceId } from "../../backend.ts";
+import { omitUndefined } from "../../checked.ts";
+import type { Tokenizer } from "../../tokenizers/index.ts";
+import type { EmitEvent, FinishReason, GeneratedLogprob, GeneratedText } from "./generated-text.ts";
+import type { SamplingSettings } from "./sampling/sampling-settings.ts";
+import { choiceLogprobs } from "./sampling/log-probabilities.ts";
+import type { GenerationSettings } from "./sampling/resolve-settings.ts";
+import { Random } from "./sampling/random.ts";
+import { TokenSampler } from "./sampling/token-sampler.ts";
+import type { DecodeScheduler } from "./decode-scheduler.ts";
+import { StopStrings } from "./text/stop-strings.ts";
+import { TokenText } from "./text/token-text.ts";
+
+/** A prompt whose tokens the model has read. */
+export interface ReadPrompt {
+  readonly sequence: SequenceId;
+  /** The decoder's tokens. */
+  readonly tokens: readonly number[];
+  /** The encoder's tokens; empty for models without one. */
+  readonly source: readonly number[];
+  /** Logits of the first token to generate. */
+  readonly logits: Float32Array;
+  readonly cachedTokens: number;
+}
+
+/** One text to generate. */
+export interface TextJob {
+  readonly scheduler: Pick<DecodeScheduler, "append">;
+  /** Undefined: the text stays empty. */
+  readonly tokenizer: Tokenizer | undefined;
+  readonly settings: GenerationSettings;
+  readonly sampling: SamplingSettings;
+  /** Position of the text in the results. */
+  readonly index: number;
+  /** Number of the text among those of its prompt: the stream of random numbers that it has. */
+  readonly choice: number;
+  /** Time of the call, as `performance.now()` gives it. */
+  readonly started: number;
+  readonly signal: AbortSignal | undefined;
+  readonly emit: EmitEvent | undefined;
+  /** Special tokens that stay in the text where others are left out. Default: none. */
+  readonly kept?: ReadonlySet<string> | undefined;
+}
+
+interface Ending {
+  readonly reason: FinishReason;
+  readonly stop?: string | number;
+}
+
+/** Generates the text that follows a prompt. Rejects with ABORTED, and with what the model throws. */
+export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<GeneratedText> {
+  const { scheduler, settings, sampling, signal, emit, index } = job;
+  const sampler = new TokenSampler(sampling, Random.seeded(settings.seed, job.choice));
+  const writer = new TextWriter(job.tokenizer, settings, job.kept);
+  const tokens = [...prompt.tokens];
+  const promptLength = tokens.length;
+  const logprobs: GeneratedLogprob[] = [];
+  let { logits } = prompt;
+  let firstTokenMs = 0;
+  for (;;) {
+    const token = sampler.choose(logits, { tokens, promptLength, source: prompt.source });
+    const logprob = settings.logprobs === undefined ? undefined : { token, ...choiceLogprobs(logits, token, settings.logprobs) };
+    if (logprob !== undefined) logprobs.push(logprob);
+    tokens.push(token);
+    if (tokens.length === promptLength + 1) firstTokenMs = performance.now() - job.started;
+    const isEnd = sampling.endTokens.includes(token);
+    const stop = isEnd ? token : writer.push(token);
+    const ending: Ending | undefined =
+      stop !== undefined ? { reason: "stop", stop } : tokens.length >= sampling.maxLength ? { reason: "length" } : undefined;
+    if (ending !== undefined) writer.end(typeof ending.stop === "string");
+    await emit?.(omitUndefined({ type: "text" as const, index, text: writer.take(), token, logprob }));
+    if (ending !== undefined) {
+      const timings = { firstTokenMs, totalMs: performance.now() - job.started };
+      const result: GeneratedText = omitUndefined({
+        text: writer.text,
+        tokens: tokens.slice(promptLength),
+        finishReason: ending.reason,
+        stop: ending.stop,
+        logprobs: settings.logprobs === undefined ? undefined : logprobs,
+        promptTokens: prompt.source.length > 0 ? prompt.source.length : promptLength,
+        cachedTokens: prompt.cachedTokens,
+        seed: sampling.doSample ? settings.seed : undefined,
+        timings,
+      });
+      await emit?.({ type: "finish", index, text: "", result });
+      return result;
+    }
+    logits = await scheduler.append(prompt.sequence, [token], signal);
+  }
+}
+
+/** The text of the tokens so far, as far as it can be shown. */
+class TextWriter {
+  readonly #tokenText: TokenText | undefined;
+  readonly #stops: StopStrings;
+  #fresh = "";
+  #text = "";
+
+  constructor(
+    tokenizer: Tokenizer | undefined,
+    { skipSpecialTokens, stop }: GenerationSettings,
+    kept: ReadonlySet<string> | undefined,
+  ) {
+    this.#tokenText = tokenizer === undefined ? undefined : new TokenText(tokenizer, skipSpecialTokens, kept);
+    this.#stops = new StopStrings(stop);
+  }
+
+  /** All of the text. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Adds a token. Returns the stop string that ends the text with it. */
+  push(token: number): string | undefined {
+    return this.#add(this.#tokenText?.push(token) ?? "");
+  }
+
+  /** Adds what was held back, once no token follows. */
+  end(hasStopped: boolean): void {
+    if (hasStopped) return;
+    const stop = this.#add(this.#tokenText?.end() ?? "");
+    if (stop === undefined) this.#write(this.#stops.end());
+  }
+
+  /** The text since the last call. */
+  take(): string {
+    const fresh = this.#fresh;
+    this.#fresh = "";
+    return fresh;
+  }
+
+  #add(part: string): string | undefined {
+    const { text, stop } = this.#stops.push(part);
+    this.#write(text);
+    return stop;
+  }
+
+  #write(text: string): void {
+    this.#fresh += text;
+    this.#text += text;
+  }
+}

@@ -1,0 +1,50 @@
+/** Makes the text generator of a loaded language model. */
+import type { Manifest } from "../../models/manifest.ts";
+import type { Tokenizer } from "../../tokenizers/index.ts";
+import { readGenerationConfig } from "./sampling/generation-config.ts";
+import { DecodeScheduler, type DecodingModel } from "./decode-scheduler.ts";
+import { TextGenerator } from "./text-generator.ts";
+
+/** A loaded language model, for its generator. */
+export interface LoadedModel {
+  readonly manifest: Manifest;
+  readonly reference: string;
+  readonly target: string;
+}
+
+/** Numbers of texts of one model. */
+export interface SequenceCounts {
+  readonly reference: string;
+  /** Texts that are being generated. */
+  readonly running: number;
+  /** Texts that wait for their turn. */
+  readonly waiting: number;
+}
+
+/** Generators of loaded models, made at the first use: texts of all calls share the model's steps. */
+export class Generators {
+  readonly #known = new WeakMap<DecodingModel, TextGenerator>();
+  /** The schedulers of the last load of each model on each target. */
+  readonly #schedulers = new Map<string, { readonly reference: string; readonly scheduler: DecodeScheduler }>();
+
+  /** The generator of a model. `tokenizer`: undefined if it has none. Throws MODEL_INVALID and MODEL_UNSUPPORTED for its generation_config.json. */
+  of(model: DecodingModel, { manifest, reference, target }: LoadedModel, tokenizer: Tokenizer | undefined): TextGenerator {
+    const known = this.#known.get(model);
+    if (known !== undefined) return known;
+    const config = readGenerationConfig(manifest.generation ?? {});
+    const scheduler = new DecodeScheduler(model);
+    const made = new TextGenerator({ limits: model.limits, scheduler, tokenizer, config });
+    this.#known.set(model, made);
+    this.#schedulers.set(`${reference} ${target}`, { reference, scheduler });
+    return made;
+  }
+
+  /** Texts that are generated, and those that wait, by model. */
+  get sequences(): readonly SequenceCounts[] {
+    return [...this.#schedulers.values()].map(({ reference, scheduler }) => ({
+      reference,
+      running: scheduler.runningSequences,
+      waiting: scheduler.waitingSequences,
+    }));
+  }
+}

@@ -1,0 +1,43 @@
+/** Options of the task `text2text-generation`. */
+import { type TaskOptions, name, text, unchecked } from "../../shared/task-option.ts";
+import { type GenerationOptions, generationOptions } from "../sampling/generation-options.ts";
+
+/** Options of `rewrite`. */
+export interface RewriteOptions extends GenerationOptions {
+  /** What is done, by a name of `task_specific_params` in config.json, such as "summarization" or "translation_en_to_de" (T5). Default: what the model does. */
+  readonly task?: string;
+  /** Text before each text, as the model was trained with. Default: that of the task, otherwise none. */
+  readonly prefix?: string;
+  /** Language of the texts, as the model's vocabulary names it ("eng_Latn", "en"). Only for models with tokens of languages. */
+  readonly sourceLanguage?: string;
+  /** Language to translate into, named likewise. */
+  readonly targetLanguage?: string;
+  /** Whether the call returns a stream as soon as the model is loaded. Default: false, it returns the texts. */
+  readonly stream?: boolean;
+}
+
+/** Everything about the options in `RewriteOptions`. */
+export const rewriteOptions: TaskOptions<RewriteOptions> = {
+  task: {
+    type: name,
+    flag: ["--task <name>", "what is done: a name in config.json, such as summarization"],
+    field: "What is done, by its name in config.json",
+  },
+  prefix: {
+    type: text,
+    flag: ["--prefix <text>", "text before each text"],
+    field: "Text before each text. Default: that of the task",
+  },
+  sourceLanguage: {
+    type: name,
+    flag: ["--source-language <name>", "language of the texts"],
+    field: "Language of the texts, as the model's vocabulary names it",
+  },
+  targetLanguage: {
+    type: name,
+    flag: ["--target-language <name>", "language to translate into"],
+    field: "Language to translate into, as the model's vocabulary names it",
+  },
+  ...generationOptions,
+  stream: { type: unchecked },
+};

@@ -1,0 +1,98 @@
+/** Summarizes, translates and otherwise rewrites texts with models that have an encoder and a decoder. */
+import { InferyardError } from "../../../errors.ts";
+import type { Manifest } from "../../../models/manifest.ts";
+import type { Tokenizer } from "../../../tokenizers/index.ts";
+import type { PreparedPrompts, PromptSettings, TextGenerator } from "../text-generator.ts";
+import type { GenerationOptions } from "../sampling/generation-options.ts";
+import { readGenerationConfig } from "../sampling/generation-config.ts";
+import type { RewriteOptions } from "./rewrite-options.ts";
+
+/** Prepares texts. Throws MODEL_UNSUPPORTED for a decoder alone, and INPUT_INVALID for a task or a language that the model does not have. */
+export function prepareRewrite(
+  generator: TextGenerator,
+  manifest: Manifest,
+  texts: readonly string[],
+  options: RewriteOptions,
+): PreparedPrompts {
+  const { task, prefix, sourceLanguage, targetLanguage, stream: _stream, ...generation } = options;
+  const { limits, tokenizer } = generator;
+  if (!limits.hasEncoder || tokenizer === undefined) {
+    const lacks = limits.hasEncoder ? "tokenizer.json" : "encoder";
+    throw new InferyardError("MODEL_UNSUPPORTED", `${manifest.name} has no ${lacks}, so it cannot rewrite texts`, {
+      remedy: limits.hasEncoder ? "add the file" : "use `generate` or `chat`",
+    });
+  }
+  const stated = taskFields(manifest, task);
+  const before = prefix ?? (typeof stated["prefix"] === "string" ? stated["prefix"] : "");
+  const languages = new Languages(tokenizer, manifest, sourceLanguage, targetLanguage);
+  const prompts = texts.map((text) => languages.encode(before + text));
+  return generator.prepare(prompts, { ...optionsOf(stated), ...generation }, languages.settings);
+}
+
+/** The fields of a task in `task_specific_params`. */
+function taskFields({ name, generation = {} }: Manifest, task: string | undefined): Readonly<Record<string, unknown>> {
+  if (task === undefined) return {};
+  const all = generation["task_specific_params"];
+  const known = typeof all === "object" && all !== null ? (all as Readonly<Record<string, unknown>>) : {};
+  const fields = Object.hasOwn(known, task) ? known[task] : undefined;
+  if (typeof fields === "object" && fields !== null) return fields as Readonly<Record<string, unknown>>;
+  const names = Object.keys(known);
+  throw new InferyardError("INPUT_INVALID", `${name} states no task "${task}" in task_specific_params`, {
+    remedy: names.length === 0 ? "leave task out, or give prefix" : `its tasks are ${names.join(", ")}`,
+  });
+}
+
+/** The settings of a task as options, where there is an option for them. */
+function optionsOf(fields: Readonly<Record<string, unknown>>): GenerationOptions {
+  const { maxLength, numBeams, lengthPenalty, earlyStopping, noRepeatNgramSize, minLength } = readGenerationConfig(fields);
+  return {
+    ...(maxLength === undefined ? {} : { maxNewTokens: maxLength }),
+    ...(minLength === undefined ? {} : { minNewTokens: minLength }),
+    ...(numBeams === undefined ? {} : { numBeams }),
+    ...(lengthPenalty === undefined ? {} : { lengthPenalty }),
+    ...(earlyStopping === undefined ? {} : { earlyStopping }),
+    ...(noRepeatNgramSize === undefined ? {} : { noRepeatNgramSize }),
+  };
+}
+
+/** How a model is told languages: by tokens of its vocabulary, in one of the ways of Marian, mBART, mBART-50, M2M-100 and NLLB. */
+class Languages {
+  readonly settings: PromptSettings;
+  readonly #tokenizer: Tokenizer;
+  readonly #encodeTokens: ((ids: readonly number[]) => readonly number[]) | undefined;
+  readonly #prefix: string = "";
+
+  constructor(tokenizer: Tokenizer, manifest: Manifest, source: string | undefined, target: string | undefined) {
+    this.#tokenizer = tokenizer;
+    this.settings = {};
+    const marian = target === undefined ? undefined : tokenizer.idOf(`>>${target}<<`);
+    if (marian !== undefined && source === undefined) {
+      this.#prefix = `>>${target ?? ""}<< `; // the encoder's first token, where one model translates into several languages
+      return;
+    }
+    if (source === undefined && target === undefined) return;
+    const targetToken = target === undefined ? undefined : this.#languageToken(target, manifest.name);
+    const sourceToken = source === undefined ? undefined : this.#languageToken(source, manifest.name);
+    const isMBart = manifest.text?.tokenizerConfig["tokenizer_class"] === "MBartTokenizer";
+    if (targetToken !== undefined)
+      this.settings = isMBart ? { decoderStartToken: targetToken } : { forcedFirstToken: targetToken };
+    const end = readGenerationConfig(manifest.generation ?? {}).endTokens.slice(0, 1);
+    if (sourceToken !== undefined)
+      this.#encodeTokens = (ids) => (isMBart ? [...ids, ...end, sourceToken] : [sourceToken, ...ids, ...end]);
+  }
+
+  /** The encoder's tokens of a text, or the text itself where the tokenizer adds all special tokens. */
+  encode(text: string): string | readonly number[] {
+    if (this.#encodeTokens === undefined) return this.#prefix + text;
+    const options = { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY };
+    return this.#encodeTokens(this.#tokenizer.encode(text, options).ids);
+  }
+
+  #languageToken(language: string, model: string): number {
+    const token = this.#tokenizer.idOf(language) ?? this.#tokenizer.idOf(`__${language}__`);
+    if (token !== undefined) return token;
+    throw new InferyardError("INPUT_INVALID", `${model} has no token for the language "${language}"`, {
+      remedy: 'name languages as the model\'s vocabulary does, such as "eng_Latn" (NLLB), "en" (M2M-100), "en_XX" (mBART)',
+    });
+  }
+}

@@ -1,0 +1,150 @@
+/** Reads generation_config.json: the model's own settings of generation. */
+import { InferyardError } from "../../../errors.ts";
+import type { SequenceBias } from "./sampling-settings.ts";
+
+/** Settings that generation_config.json states; what it leaves out is absent. */
+export interface GenerationConfig {
+  readonly doSample?: boolean;
+  readonly temperature?: number;
+  readonly topK?: number;
+  readonly topP?: number;
+  readonly minP?: number;
+  readonly typicalP?: number;
+  readonly repetitionPenalty?: number;
+  readonly noRepeatNgramSize?: number;
+  readonly encoderNoRepeatNgramSize?: number;
+  readonly sequenceBias?: readonly SequenceBias[];
+  readonly badWords?: readonly (readonly number[])[];
+  readonly suppressTokens?: readonly number[];
+  readonly beginSuppressTokens?: readonly number[];
+  readonly forcedFirstToken?: number;
+  readonly forcedEndTokens?: readonly number[];
+  readonly maxLength?: number;
+  readonly maxNewTokens?: number;
+  readonly minLength?: number;
+  readonly minNewTokens?: number;
+  readonly numBeams?: number;
+  readonly lengthPenalty?: number;
+  readonly earlyStopping?: boolean | "never";
+  readonly stop?: readonly string[];
+  readonly endTokens: readonly number[];
+  readonly startToken?: number;
+  readonly decoderStartToken?: number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Fields that change the text and that this version does not compute, with the values that mean that they are off. */
+const notBuilt: Readonly<Record<string, readonly unknown[]>> = {
+  penalty_alpha: [0],
+  num_beam_groups: [1],
+  diversity_penalty: [0],
+  epsilon_cutoff: [0],
+  eta_cutoff: [0],
+  exponential_decay_length_penalty: [],
+  guidance_scale: [1],
+  encoder_repetition_penalty: [1],
+  force_words_ids: [],
+  constraints: [],
+  watermarking_config: [],
+  token_healing: [false],
+  dola_layers: [],
+};
+
+/** Reads the fields. Throws MODEL_INVALID for a value of a wrong type, and MODEL_UNSUPPORTED for a setting that is on and is not built. */
+export function readGenerationConfig(fields: Fields): GenerationConfig {
+  for (const [name, neutral] of Object.entries(notBuilt)) {
+    const value = fields[name];
+    if (value === undefined || value === null || neutral.includes(value)) continue;
+    throw new InferyardError("MODEL_UNSUPPORTED", `generation_config.json sets ${name}, which this version does not compute`, {
+      remedy: `remove ${name} from the file to generate without it`,
+    });
+  }
+  const startToken = tokenOf(fields, "bos_token_id");
+  return {
+    endTokens: tokensOf(fields, "eos_token_id") ?? [],
+    ...optional("doSample", read(fields, "do_sample", isBoolean, "true or false")),
+    ...optional("temperature", numberOf(fields, "temperature")),
+    ...optional("topK", numberOf(fields, "top_k")),
+    ...optional("topP", numberOf(fields, "top_p")),
+    ...optional("minP", numberOf(fields, "min_p")),
+    ...optional("typicalP", numberOf(fields, "typical_p")),
+    ...optional("repetitionPenalty", numberOf(fields, "repetition_penalty")),
+    ...optional("noRepeatNgramSize", numberOf(fields, "no_repeat_ngram_size")),
+    ...optional("encoderNoRepeatNgramSize", numberOf(fields, "encoder_no_repeat_ngram_size")),
+    ...optional("sequenceBias", sequenceBiasOf(fields)),
+    ...optional("badWords", read(fields, "bad_words_ids", isTokenLists, "a list of lists of token ids")),
+    ...optional("suppressTokens", tokensOf(fields, "suppress_tokens")),
+    ...optional("beginSuppressTokens", tokensOf(fields, "begin_suppress_tokens")),
+    ...optional("forcedFirstToken", tokenOf(fields, "forced_bos_token_id")),
+    ...optional("forcedEndTokens", tokensOf(fields, "forced_eos_token_id")),
+    ...optional("maxLength", numberOf(fields, "max_length")),
+    ...optional("maxNewTokens", numberOf(fields, "max_new_tokens")),
+    ...optional("minLength", numberOf(fields, "min_length")),
+    ...optional("minNewTokens", numberOf(fields, "min_new_tokens")),
+    ...optional("numBeams", numberOf(fields, "num_beams")),
+    ...optional("lengthPenalty", numberOf(fields, "length_penalty")),
+    ...optional("earlyStopping", read(fields, "early_stopping", isEarlyStopping, 'true, false or "never"')),
+    ...optional("stop", stopStringsOf(fields)),
+    ...optional("startToken", startToken),
+    // As transformers: a decoder without a start token of its own starts with the one of texts.
+    ...optional("decoderStartToken", tokenOf(fields, "decoder_start_token_id") ?? startToken),
+  };
+}
+
+function optional<Name extends string, Value>(name: Name, value: Value | undefined): Partial<Record<Name, Value>> {
+  return value === undefined ? {} : ({ [name]: value } as Record<Name, Value>);
+}
+
+const isBoolean = (value: unknown): value is boolean => typeof value === "boolean";
+const isFinite = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
+const isToken = (value: unknown): value is number => isFinite(value) && Number.isInteger(value) && value >= 0;
+const isTokens = (value: unknown): value is number[] => Array.isArray(value) && value.every(isToken);
+const isTokenLists = (value: unknown): value is number[][] =>
+  Array.isArray(value) && value.every((each) => isTokens(each) && each.length > 0);
+const isEarlyStopping = (value: unknown): value is boolean | "never" => isBoolean(value) || value === "never";
+const isStopStrings = (value: unknown): value is string | string[] =>
+  typeof value === "string" || (Array.isArray(value) && value.every((each) => typeof each === "string"));
+
+function read<Value>(fields: Fields, name: string, is: (value: unknown) => value is Value, wanted: string): Value | undefined {
+  const value = fields[name];
+  if (value === undefined || value === null) return undefined;
+  if (is(value)) return value;
+  throw new InferyardError(
+    "MODEL_INVALID",
+    `generation_config.json: ${name} is ${JSON.stringify(value)}, and must be ${wanted}`,
+    {
+      remedy: "correct the file",
+    },
+  );
+}
+
+function numberOf(fields: Fields, name: string): number | undefined {
+  return read(fields, name, isFinite, "a number");
+}
+
+function tokenOf(fields: Fields, name: string): number | undefined {
+  const value = fields[name];
+  // Some exporters write a list of one.
+  return isTokens(value) && value.length === 1 ? value[0] : read(fields, name, isToken, "a token id");
+}
+
+function tokensOf(fields: Fields, name: string): readonly number[] | undefined {
+  const value = fields[name];
+  return isToken(value) ? [value] : read(fields, name, isTokens, "a token id or a list of them");
+}
+
+function stopStringsOf(fields: Fields): readonly string[] | undefined {
+  const value = read(fields, "stop_strings", isStopStrings, "a string or a list of strings");
+  return typeof value === "string" ? [value] : value;
+}
+
+function sequenceBiasOf(fields: Fields): readonly SequenceBias[] | undefined {
+  const isPair = (value: unknown): value is [number[], number] =>
+    Array.isArray(value) && value.length === 2 && isTokens(value[0]) && value[0].length > 0 && isFinite(value[1]);
+  const isPairs = (value: unknown): value is [number[], number][] => Array.isArray(value) && value.every(isPair);
+  return read(fields, "sequence_bias", isPairs, "a list of pairs of token ids and a bias")?.map(([tokens, bias]) => ({
+    tokens,
+    bias,
+  }));
+}

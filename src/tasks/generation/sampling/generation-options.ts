@@ -1,0 +1,174 @@
+/** Options of tasks that generate text. */
+import { type TaskOptions, boolean, number, positiveInteger, strings, unchecked, zeroOrMore } from "../../shared/task-option.ts";
+
+/**
+ * How text is generated. What is left out is as generation_config.json of the model says, and otherwise as stated here. Names are those of transformers in
+ * camel case, and of OpenAI's API for what transformers lacks.
+ */
+export interface GenerationOptions {
+  /** Tokens to generate at most, for each text. Default: as the model's files say, otherwise 256. */
+  readonly maxNewTokens?: number;
+  /** Tokens before which a text does not end. Default: 0. */
+  readonly minNewTokens?: number;
+  /**
+   * Whether tokens are drawn at random by their probabilities. Default: true if one of `temperature` (above 0), `topK`, `topP`, `minP`, `typicalP` is
+   * given, otherwise as the model's files say, otherwise false: the most probable token is chosen.
+   */
+  readonly doSample?: boolean;
+  /** Divides the logits: below 1 probable tokens become more probable. 0: the most probable token is chosen. Default: 1. */
+  readonly temperature?: number;
+  /** Draw among this many most probable tokens; 0: all. Default: 0. */
+  readonly topK?: number;
+  /** Draw among the most probable tokens that reach this probability together, above 0 and at most 1. Default: 1. */
+  readonly topP?: number;
+  /** Draw among tokens with at least this share of the highest probability, from 0 to 1. Default: 0. */
+  readonly minP?: number;
+  /** Draw among the tokens nearest to the expected information that reach this probability together (locally typical sampling). Default: 1. */
+  readonly typicalP?: number;
+  /** Seed of the random numbers: the same one gives the same text. A whole number from 0. Default: a random one, which the result states. */
+  readonly seed?: number;
+  /** Makes tokens that occur, in the prompt too, less probable if above 1. Default: 1. */
+  readonly repetitionPenalty?: number;
+  /** Subtracted from the logit of a token for each time it was generated. Default: 0. */
+  readonly frequencyPenalty?: number;
+  /** Subtracted from the logits of tokens that were generated. Default: 0. */
+  readonly presencePenalty?: number;
+  /** No sequence of this many tokens occurs twice, the prompt included; 0: no limit. Default: 0. */
+  readonly noRepeatNgramSize?: number;
+  /** What is added to the logits of tokens, by token id: -100 bans one, 100 all others. Default: nothing. */
+  readonly logitBias?: Readonly<Record<number, number>>;
+  /** Texts that are not generated; each is banned as the tokens that it is made of, with and without a space before it. Default: none. */
+  readonly badWords?: readonly string[];
+  /** Tokens that are not generated. Default: none. */
+  readonly suppressTokens?: readonly number[];
+  /** A text ends before the first of these strings, wherever tokens begin and end. Default: none. */
+  readonly stop?: string | readonly string[];
+  /** Tokens that end a text, beside those of the model. Default: none. */
+  readonly stopTokens?: readonly number[];
+  /** Whether the model's own end tokens do not end a text. Default: false. */
+  readonly ignoreEndTokens?: boolean;
+  /** Texts for each prompt. Default: 1. */
+  readonly n?: number;
+  /** Number of beams of beam search; 1: none. Default: 1. */
+  readonly numBeams?: number;
+  /** With beams: exponent of the length by which scores are divided; above 0 prefers longer texts. Default: 1. */
+  readonly lengthPenalty?: number;
+  /** With beams: whether the search ends as soon as there are `numBeams` texts; "never": only when no better one is possible. Default: false. */
+  readonly earlyStopping?: boolean | "never";
+  /** Whether each token is given with its log probability, and this many most probable alternatives; 0: no alternatives. Default: neither. */
+  readonly logprobs?: number;
+  /** Whether special tokens are left out of the text. Default: true. */
+  readonly skipSpecialTokens?: boolean;
+  /** Cancels the call, which then rejects with ABORTED. */
+  readonly signal?: AbortSignal;
+}
+
+/** Everything about the options in `GenerationOptions`. */
+export const generationOptions: TaskOptions<GenerationOptions> = {
+  maxNewTokens: {
+    type: positiveInteger,
+    flag: ["--max-new-tokens <number>", "longest answer in tokens"],
+    field: "Tokens to generate at most. Default: 256, or as the model's files say",
+  },
+  minNewTokens: {
+    type: zeroOrMore,
+    flag: ["--min-new-tokens <number>", "tokens before which a text does not end"],
+    field: "Tokens before which a text does not end. Default: 0",
+  },
+  doSample: {
+    type: boolean,
+    flag: ["--do-sample", "draw tokens at random by their probabilities"],
+    negatedFlag: ["--no-do-sample", "choose the most probable token"],
+    field: "Whether tokens are drawn at random. Default: if a setting of sampling is given, or as the model's files say",
+  },
+  temperature: {
+    type: { kind: "number", min: 0, max: 100 },
+    flag: ["--temperature <number>", "divides the logits; 0: the most probable token"],
+    field: "Divides the logits; 0: the most probable token is chosen. Default: 1",
+  },
+  topK: {
+    type: zeroOrMore,
+    flag: ["--top-k <number>", "draw among this many most probable tokens"],
+    field: "Draw among this many most probable tokens; 0: all. Default: 0",
+  },
+  topP: {
+    type: { kind: "number", min: 0, max: 1 },
+    flag: ["--top-p <number>", "draw among the most probable tokens that reach this probability"],
+    field: "Draw among the most probable tokens that reach this probability together. Default: 1",
+  },
+  minP: {
+    type: { kind: "number", min: 0, max: 1 },
+    flag: ["--min-p <number>", "draw among tokens with this share of the highest probability"],
+    field: "Draw among tokens with at least this share of the highest probability. Default: 0",
+  },
+  typicalP: {
+    type: { kind: "number", min: 0, max: 1 },
+    flag: ["--typical-p <number>", "probability that typical tokens reach together"],
+    field: "Draw among the tokens nearest to the expected information that reach this probability. Default: 1",
+  },
+  seed: {
+    type: zeroOrMore,
+    flag: ["--seed <number>", "seed of the random numbers"],
+    field: "Seed of the random numbers. Default: a random one",
+  },
+  repetitionPenalty: {
+    type: number,
+    flag: ["--repetition-penalty <number>", "above 1: tokens that occur become less probable"],
+    field: "Above 1: tokens that occur, in the prompt too, become less probable. Default: 1",
+  },
+  frequencyPenalty: {
+    type: number,
+    flag: ["--frequency-penalty <number>", "subtracted for each time a token was generated"],
+    field: "Subtracted from the logit of a token for each time it was generated. Default: 0",
+  },
+  presencePenalty: {
+    type: number,
+    flag: ["--presence-penalty <number>", "subtracted if a token was generated"],
+    field: "Subtracted from the logits of tokens that were generated. Default: 0",
+  },
+  noRepeatNgramSize: {
+    type: zeroOrMore,
+    flag: ["--forbid-repeated-ngrams <number>", "no sequence of this many tokens occurs twice"],
+    field: "No sequence of this many tokens occurs twice; 0: no limit. Default: 0",
+  },
+  logitBias: { type: unchecked },
+  badWords: {
+    type: strings,
+    flag: ["--bad-word <text>", "a text that is not generated; may be given again"],
+    field: "Texts that are not generated",
+  },
+  suppressTokens: { type: unchecked },
+  stop: {
+    type: strings,
+    flag: ["--stop <text>", "end before this text; may be given again"],
+    field: "A text ends before the first of these strings",
+  },
+  stopTokens: { type: unchecked },
+  ignoreEndTokens: {
+    type: boolean,
+    flag: ["--ignore-end-tokens", "do not end at the model's end tokens"],
+    field: "Whether the model's own end tokens do not end a text. Default: false",
+  },
+  n: { type: positiveInteger, flag: ["-n, --n <number>", "texts for each prompt"], field: "Texts for each prompt. Default: 1" },
+  numBeams: {
+    type: positiveInteger,
+    flag: ["--num-beams <number>", "beams of beam search"],
+    field: "Number of beams of beam search. Default: 1",
+  },
+  lengthPenalty: {
+    type: number,
+    flag: ["--length-penalty <number>", "with beams: above 0 prefers longer texts"],
+    field: "With beams: exponent of the length by which scores are divided. Default: 1",
+  },
+  earlyStopping: { type: unchecked },
+  logprobs: {
+    type: zeroOrMore,
+    field: "Give each token with its log probability, and this many most probable alternatives",
+  },
+  skipSpecialTokens: {
+    type: boolean,
+    negatedFlag: ["--no-skip-special-tokens", "keep special tokens in the text"],
+    field: "Whether special tokens are left out of the text. Default: true",
+  },
+  signal: { type: unchecked },
+};

@@ -1,0 +1,209 @@
+/** Merges the options of a request with the model's own settings into the settings of one generation. */
+import { InferyardError } from "../../../errors.ts";
+import type { Tokenizer } from "../../../tokenizers/index.ts";
+import { checkOptions } from "../../shared/task-option.ts";
+import type { BeamSettings } from "./beam-search.ts";
+import type { GenerationConfig } from "./generation-config.ts";
+import { type GenerationOptions, generationOptions } from "./generation-options.ts";
+import type { SamplingSettings, SequenceBias } from "./sampling-settings.ts";
+
+/** Tokens that are generated at most if neither the request nor the model's files state a number. */
+export const defaultMaxNewTokens = 256;
+
+/** Most probable alternatives that can be asked for. */
+const maxLogprobs = 100;
+
+/** The settings of a generation that do not depend on its prompt. */
+export interface GenerationSettings {
+  readonly sampling: Omit<SamplingSettings, "maxLength">;
+  /** Undefined: no beam search. */
+  readonly beams?: BeamSettings;
+  /** Tokens that are generated at most. */
+  readonly maxNewTokens: number;
+  /** Tokens of the decoder at most, the prompt included; if stated, `maxNewTokens` is not. */
+  readonly maxLength?: number;
+  readonly stop: readonly string[];
+  readonly n: number;
+  readonly seed: number;
+  /** Number of alternatives; undefined: no log probabilities. */
+  readonly logprobs?: number;
+  readonly skipSpecialTokens: boolean;
+}
+
+/** What the settings are resolved for. */
+export interface SettingsSources {
+  readonly config: GenerationConfig;
+  /** Undefined if the model has none: options that need words are then refused. */
+  readonly tokenizer?: Pick<Tokenizer, "encode" | "idOf">;
+  readonly vocabulary: number;
+  /** Tokens to generate at most if nothing else says. */
+  readonly maxNewTokens?: number;
+}
+
+/** Throws INPUT_INVALID for options whose values are not possible, whatever the model is. */
+export function checkGenerationOptions(options: GenerationOptions): void {
+  checkOptions(generationOptions, options);
+  requireRange("temperature", options.temperature, 0, 100);
+  requireRange("topP", options.topP, 0, 1, "exclusive");
+  requireRange("minP", options.minP, 0, 1);
+  requireRange("typicalP", options.typicalP, 0, 1, "exclusive");
+  requireRange("repetitionPenalty", options.repetitionPenalty, 0, 1e6, "exclusive");
+  requireRange("frequencyPenalty", options.frequencyPenalty, -100, 100);
+  requireRange("presencePenalty", options.presencePenalty, -100, 100);
+  requireRange("lengthPenalty", options.lengthPenalty, -100, 100);
+  requireRange("logprobs", options.logprobs, 0, maxLogprobs);
+  const { stop, badWords, stopTokens, suppressTokens, earlyStopping, n = 1, numBeams } = options;
+  requireTexts("stop", typeof stop === "string" ? [stop] : stop);
+  requireTexts("badWords", badWords);
+  requireTokens("stopTokens", stopTokens);
+  requireTokens("suppressTokens", suppressTokens);
+  if (earlyStopping !== undefined && typeof earlyStopping !== "boolean" && earlyStopping !== "never")
+    throw refused("earlyStopping", earlyStopping, 'true, false or "never"');
+  if (numBeams !== undefined && numBeams > 1) refuseWithBeams(options);
+  if (numBeams !== undefined && numBeams > 1 && n > numBeams) throw refused("n", n, `at most numBeams, ${numBeams}`);
+}
+
+/** Merges the options with the model's settings. Throws INPUT_INVALID for values that are not possible with this model. */
+export function resolveSettings(options: GenerationOptions, sources: SettingsSources): GenerationSettings {
+  const { config, vocabulary } = sources;
+  checkGenerationOptions(options);
+  const { temperature = config.temperature ?? 1, n = 1, lengthPenalty, earlyStopping, logprobs, stop } = options;
+  const numBeams = options.numBeams ?? (asksForSampling(options) || options.stop !== undefined ? 1 : config.numBeams) ?? 1;
+  const asksForLength = options.maxNewTokens !== undefined || config.maxNewTokens !== undefined;
+  const doSample = samples(options, config) && temperature > 0;
+  return {
+    sampling: {
+      doSample,
+      temperature: temperature === 0 ? 1 : temperature,
+      topK: options.topK ?? config.topK ?? 0,
+      topP: options.topP ?? config.topP ?? 1,
+      minP: options.minP ?? config.minP ?? 0,
+      typicalP: options.typicalP ?? config.typicalP ?? 1,
+      repetitionPenalty: options.repetitionPenalty ?? config.repetitionPenalty ?? 1,
+      frequencyPenalty: options.frequencyPenalty ?? 0,
+      presencePenalty: options.presencePenalty ?? 0,
+      noRepeatNgramSize: options.noRepeatNgramSize ?? config.noRepeatNgramSize ?? 0,
+      encoderNoRepeatNgramSize: config.encoderNoRepeatNgramSize ?? 0,
+      sequenceBias: [...(config.sequenceBias ?? []), ...biasOf(options.logitBias, vocabulary)],
+      badWords: [...(config.badWords ?? []), ...bannedWords(options.badWords, sources.tokenizer)],
+      suppressTokens: [...(config.suppressTokens ?? []), ...within("suppressTokens", options.suppressTokens, vocabulary)],
+      beginSuppressTokens: config.beginSuppressTokens ?? [],
+      ...(config.forcedFirstToken === undefined ? {} : { forcedFirstToken: config.forcedFirstToken }),
+      forcedEndTokens: config.forcedEndTokens ?? [],
+      minLength: config.minLength ?? 0,
+      minNewTokens: options.minNewTokens ?? config.minNewTokens ?? 0,
+      endTokens: [
+        ...(options.ignoreEndTokens === true ? [] : config.endTokens),
+        ...within("stopTokens", options.stopTokens, vocabulary),
+      ],
+    },
+    ...(numBeams > 1
+      ? {
+          beams: {
+            numBeams,
+            lengthPenalty: lengthPenalty ?? config.lengthPenalty ?? 1,
+            earlyStopping: earlyStopping ?? config.earlyStopping ?? false,
+          },
+        }
+      : {}),
+    maxNewTokens: options.maxNewTokens ?? config.maxNewTokens ?? sources.maxNewTokens ?? defaultMaxNewTokens,
+    ...(asksForLength || config.maxLength === undefined ? {} : { maxLength: config.maxLength }),
+    stop: typeof stop === "string" ? [stop] : (stop ?? config.stop ?? []),
+    n,
+    seed: options.seed ?? randomSeed(),
+    ...(logprobs === undefined ? {} : { logprobs }),
+    skipSpecialTokens: options.skipSpecialTokens ?? true,
+  };
+}
+
+function asksForSampling({ doSample, temperature = 0, topK, topP, minP, typicalP }: GenerationOptions): boolean {
+  return doSample === true || temperature > 0 || [topK, topP, minP, typicalP].some((value) => value !== undefined);
+}
+
+function samples(options: GenerationOptions, config: GenerationConfig): boolean {
+  if (options.doSample !== undefined) return options.doSample;
+  if ((options.numBeams ?? 1) > 1 || options.temperature === 0) return false;
+  return asksForSampling(options) || config.doSample === true;
+}
+
+/** Any whole number of 32 bits. */
+function randomSeed(): number {
+  return globalThis.crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+}
+
+function biasOf(biases: GenerationOptions["logitBias"], vocabulary: number): readonly SequenceBias[] {
+  if (biases === undefined) return [];
+  if (typeof biases !== "object" || biases === null) throw refused("logitBias", biases, "an object of numbers by token id");
+  return Object.entries(biases).map(([id, bias]) => {
+    const token = Number(id);
+    if (!Number.isInteger(token) || token < 0 || token >= vocabulary)
+      throw refused("logitBias", id, `token ids from 0 to ${vocabulary - 1}`);
+    requireRange(`logitBias of token ${id}`, bias, -100, 100);
+    return { tokens: [token], bias: bias === -100 ? Number.NEGATIVE_INFINITY : bias };
+  });
+}
+
+/** The tokens of each word, at the beginning of a text and behind a space. */
+function bannedWords(
+  words: readonly string[] | undefined,
+  tokenizer: SettingsSources["tokenizer"],
+): readonly (readonly number[])[] {
+  if (words === undefined || words.length === 0) return [];
+  if (tokenizer === undefined) throw refused("badWords", words, "left out for a model without a tokenizer; give suppressTokens");
+  const forms = words.flatMap((word) => [word, ` ${word}`]);
+  const lists = forms.map((form) => tokenizer.encode(form, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY }).ids);
+  // Vocabularies of SentencePiece have pieces that begin no word, which no text is encoded to by itself.
+  const pieces = words.flatMap((word) => tokenizer.idOf(word) ?? []).map((id) => [id]);
+  return [...new Map([...lists, ...pieces].map((ids) => [ids.join(), ids])).values()].filter((ids) => ids.length > 0);
+}
+
+function within(name: string, tokens: readonly number[] | undefined, vocabulary: number): readonly number[] {
+  const outside = tokens?.find((token) => token >= vocabulary);
+  if (outside !== undefined) throw refused(name, outside, `token ids from 0 to ${vocabulary - 1}`);
+  return tokens ?? [];
+}
+
+function refuseWithBeams({
+  doSample,
+  temperature = 0,
+  topK,
+  topP,
+  minP,
+  typicalP,
+  stop,
+  logprobs,
+  seed,
+}: GenerationOptions): void {
+  const sampling = { topK, topP, minP, typicalP, seed, stop, logprobs };
+  const [name] = Object.entries(sampling).find(([, value]) => value !== undefined) ?? [];
+  const given = doSample === true ? "doSample" : temperature > 0 ? "temperature" : name;
+  if (given === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `${given} has no effect on beam search`, {
+    remedy: `leave out ${given} or numBeams`,
+  });
+}
+
+function requireRange(name: string, value: number | undefined, min: number, max: number, bound?: "exclusive"): void {
+  if (value === undefined) return;
+  const isLow = bound === "exclusive" ? value <= min : value < min;
+  if (typeof value === "number" && Number.isFinite(value) && !isLow && value <= max) return;
+  throw refused(name, value, bound === "exclusive" ? `above ${min}, and at most ${max}` : `a number from ${min} to ${max}`);
+}
+
+function requireTexts(name: string, values: readonly string[] | undefined): void {
+  if (values === undefined) return;
+  if (!Array.isArray(values) || values.some((value) => typeof value !== "string" || value === ""))
+    throw refused(name, values, "texts that are not empty");
+}
+
+function requireTokens(name: string, values: readonly number[] | undefined): void {
+  if (values === undefined) return;
+  if (!Array.isArray(values) || values.some((value) => !Number.isSafeInteger(value) || value < 0))
+    throw refused(name, values, "a list of token ids");
+}
+
+function refused(name: string, value: unknown, wanted: string): InferyardError {
+  return new InferyardError("INPUT_INVALID", `${name} is ${JSON.stringify(value) ?? String(value)}, and must be ${wanted}`, {
+    remedy: `correct ${name}, or leave it out`,
+  });
+}

@@ -1,0 +1,79 @@
+/** Chooses the next token of a text from its logits. */
+import { InferyardError } from "../../../errors.ts";
+import { exponential } from "./exponential.ts";
+import { exponentialSum, filterLogits, highestLogit } from "./filters.ts";
+import { type LogitsProcessor, createLogitsProcessors } from "./logits-processors.ts";
+import type { Random } from "./random.ts";
+import type { SamplingSettings, TextSoFar } from "./sampling-settings.ts";
+
+/** Chooses tokens by settings. */
+export class TokenSampler {
+  readonly #settings: SamplingSettings;
+  readonly #processors: readonly LogitsProcessor[];
+  readonly #random: Random;
+
+  /** `random` is used if the settings ask for random sampling. */
+  constructor(settings: SamplingSettings, random: Random) {
+    this.#settings = settings;
+    this.#processors = createLogitsProcessors(settings);
+    this.#random = random;
+  }
+
+  /**
+   * The next token. `allowed`: a bit for each token that may be chosen, the lowest bit of the first word for token 0; default: all may. Throws
+   * RUN_FAILED for logits that are not numbers, and INPUT_INVALID if the settings leave no token.
+   */
+  choose(logits: Float32Array, text: TextSoFar, allowed?: Uint32Array): number {
+    const changed = logits.slice();
+    processLogits(changed, text, this.#processors, allowed);
+    if (!this.#settings.doSample) return firstHighest(changed);
+    filterLogits(changed, this.#settings);
+    return this.#draw(changed);
+  }
+
+  /** Draws a token with the probabilities that the logits state: the first, by id, whose cumulative probability exceeds the random number. */
+  #draw(logits: Float32Array): number {
+    const highest = highestLogit(logits);
+    const drawn = this.#random.uniform() * exponentialSum(logits, highest);
+    let cumulative = 0;
+    let last = 0;
+    for (const [id, logit] of logits.entries()) {
+      if (logit === Number.NEGATIVE_INFINITY) continue;
+      cumulative += exponential(logit - highest);
+      if (cumulative > drawn) return id;
+      last = id;
+    }
+    return last;
+  }
+}
+
+/** Applies processors in place, and removes the tokens whose bit in `allowed` is not set. Throws as `TokenSampler.choose`. */
+export function processLogits(
+  logits: Float32Array,
+  text: TextSoFar,
+  processors: readonly LogitsProcessor[],
+  allowed?: Uint32Array,
+): void {
+  for (const process of processors) process(logits, text);
+  if (allowed !== undefined) removeForbidden(logits, allowed);
+  const highest = highestLogit(logits);
+  if (Number.isFinite(highest) && !logits.some((logit) => Number.isNaN(logit))) return;
+  if (highest === Number.NEGATIVE_INFINITY && logits.every((logit) => logit === Number.NEGATIVE_INFINITY)) {
+    throw new InferyardError("INPUT_INVALID", "the settings leave no token that may come next", {
+      remedy: "loosen the settings that ban tokens (badWords, suppressTokens, logitBias, noRepeatNgramSize), or the constraint",
+    });
+  }
+  throw new InferyardError("RUN_FAILED", "the model computed logits that are not finite numbers", {
+    remedy: "load another variant of the model, or run it on another target",
+  });
+}
+
+function removeForbidden(logits: Float32Array, allowed: Uint32Array): void {
+  for (let id = 0; id < logits.length; id += 1) {
+    if ((((allowed[id >>> 5] ?? 0) >>> (id & 31)) & 1) === 0) logits[id] = Number.NEGATIVE_INFINITY;
+  }
+}
+
+function firstHighest(logits: Float32Array): number {
+  return logits.indexOf(highestLogit(logits));
+}
