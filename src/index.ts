@@ -8,6 +8,8 @@ export { Runtime } from "./api/runtime.ts";
 export type * from "./api/task-requests.ts";
 export { type NamedTask, type Pipeline, type PipelineName, type PipelineOptions, pipeline } from "./api/pipeline.ts";
 export type * from "./api/pipelines.ts";
+export type * from "./api/generation-pipelines.ts";
+export { type Streamer, TextStreamer, type TextStreamerOptions } from "./tasks/generation/text-streamer.ts";
 export * from "./tasks/index.ts";
 export type { Candidate, Decision, Selected, SelectionStage, Verdict } from "./runtime/decision/decision.ts";
 export { ModelHandle } from "./runtime/model-handle.ts";

@@ -2,7 +2,7 @@
  * Every flag of every command: with it the command prints or does something else than without it. The flags that decide which engine runs,
  * --batch-tokens, and those of the commands that measure are in test/every-load-flag.long.test.ts.
  */
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -79,7 +79,86 @@ const parisText = "Yesterday Maria Schmidt left Paris, and went to London-Paris.
 const labelled = ["--model", spans, parisText, "--labels", "person,city,place"];
 const cityTexts = ["Angela Merkel lives in Berlin near Hamburg.", "Nothing here."];
 
+/** Flags of how text is generated. `text`: the command line up to a text that goes on; `ending`: one that comes to an end token; `lengths`: one where beams differ in length. */
+const generating = (
+  text: readonly string[],
+  ending: readonly string[],
+  lengths: readonly string[],
+  part: string,
+): Record<string, Case> => {
+  const short = [...text, "--max-new-tokens", "8"];
+  const drawn = [...short, "--seed", "1"];
+  return {
+    "--max-new-tokens": { on: short, value: ["3"] },
+    "--min-new-tokens": { on: [...ending, "--max-new-tokens", "20"], value: ["18"] },
+    "--ignore-end-tokens": { on: [...ending, "--max-new-tokens", "20"], value: [] },
+    "--do-sample": { on: drawn, value: [] },
+    "--no-do-sample": { on: [...drawn, "--temperature", "9"], value: [] },
+    "--temperature": { on: drawn, value: ["9"] },
+    "--top-k": { on: [...drawn, "--temperature", "9"], value: ["2"] },
+    "--top-p": { on: [...drawn, "--temperature", "9"], value: ["0.1"] },
+    "--min-p": { on: [...drawn, "--temperature", "9"], value: ["0.9"] },
+    "--typical-p": { on: [...drawn, "--temperature", "9"], value: ["0.05"] },
+    "--seed": { on: [...drawn, "--temperature", "9"], value: ["2"] },
+    "--repetition-penalty": { on: [...text, "--max-new-tokens", "20"], value: ["9"] },
+    "--frequency-penalty": { on: [...text, "--max-new-tokens", "20"], value: ["100"] },
+    "--presence-penalty": { on: [...text, "--max-new-tokens", "20"], value: ["100"] },
+    "--forbid-repeated-ngrams": { on: [...text, "--max-new-tokens", "20"], value: ["1"] },
+    "--bad-word": { on: short, value: [part] },
+    "--stop": { on: short, value: [part] },
+    "--n": { on: [...drawn, "--temperature", "9"], value: ["2"] },
+    "--num-beams": { on: short, value: ["3"] },
+    "--length-penalty": { on: [...lengths, "--max-new-tokens", "12"], value: ["-3"] },
+  };
+};
+const gpt2 = at("tiny-random-gpt2");
+const qwen = at("tiny-random-qwen2");
+const t5 = at("tiny-random-t5");
+/** tiny-random-qwen2 with a template that knows `enable_thinking`. */
+const thinking = join(folder, "thinking");
+/** tiny-random-t5 with a task in its config.json. */
+const summarizer = join(folder, "summarizer");
+const tools = file("tools.json", '[{ "name": "clock" }]');
+const gpt2Text = ["--model", gpt2, "Once upon a time"];
+const t5Text = ["--model", t5, "world"];
+
 const commands: Readonly<Record<string, CommandCases>> = {
+  generate: {
+    on: gpt2Text,
+    flags: {
+      ...generating(gpt2Text, ["--model", gpt2, "world"], ["--model", qwen, "--num-beams", "3", "x"], "her"),
+      "--model": { on: ["Hello", "--max-new-tokens", "4"], value: [gpt2], fails: "without" },
+      "--input": { on: ["--model", gpt2, "--max-new-tokens", "4"], value: [texts] },
+      "--no-skip-special-tokens": {
+        on: ["--model", gpt2, "world", "--ignore-end-tokens", "--max-new-tokens", "8"],
+        value: [],
+      },
+      "--no-add-special-tokens": { on: ["--model", at("tiny-random-llama"), "Hello", "--max-new-tokens", "4"], value: [] },
+    },
+  },
+  chat: {
+    on: [qwen, "Hello world!"],
+    flags: {
+      ...generating([qwen, "Hello world!"], [qwen, "we"], [qwen, "--num-beams", "3", "x"], "L"),
+      "--model": { on: ["Hello", "--max-new-tokens", "4"], value: [qwen], fails: "without" },
+      "--system": { on: [qwen, "Hello", "--max-new-tokens", "4"], value: ["Be kind"] },
+      "--tools": { on: [qwen, "Hello", "--max-new-tokens", "4"], value: [tools], fails: "with" },
+      "--no-thinking": { on: [thinking, "Hello", "--max-new-tokens", "4"], value: [] },
+    },
+  },
+  rewrite: {
+    on: t5Text,
+    flags: {
+      ...generating(t5Text, ["--model", t5, "why?"], ["--model", t5, "--num-beams", "3", "2"], "at"),
+      "--model": { on: ["Hello", "--max-new-tokens", "4"], value: [t5], fails: "without" },
+      "--input": { on: ["--model", t5, "--max-new-tokens", "4"], value: [texts] },
+      "--task": { on: ["--model", summarizer, "Hello", "--max-new-tokens", "6"], value: ["summarization"] },
+      "--prefix": { on: [...t5Text, "--max-new-tokens", "6"], value: ["sum: "] },
+      "--source-language": { on: [...t5Text, "--max-new-tokens", "6"], value: ["b"] },
+      "--target-language": { on: [...t5Text, "--max-new-tokens", "6"], value: ["b"] },
+      "--no-skip-special-tokens": { on: ["--model", t5, "why?", "--ignore-end-tokens", "--max-new-tokens", "20"], value: [] },
+    },
+  },
   embed: {
     on: ["--model", bert, "a text"],
     flags: {
@@ -344,7 +423,7 @@ async function outcome(args: readonly string[]): Promise<CommandResult> {
   const remote = args.some((word) => word.startsWith("hf:")); // nothing answers there: a download is waited for until it is aborted
   const result = await inferyard(args, { directory: folder, ...(remote ? { signal: AbortSignal.timeout(300) } : {}) });
   const without = (text: string): string =>
-    text.replaceAll(/"(?:id|at|milliseconds|load)":[^,}]+|\d+(?:\.\d+)? m?s\b|\d+\.\d GB/g, "");
+    text.replaceAll(/"(?:id|at|milliseconds|load|first_token_ms|total_ms)":[^,}]+|\d+(?:\.\d+)? m?s\b|\d+\.\d GB/g, "");
   return { code: result.code, stdout: without(result.stdout), stderr: without(result.stderr) };
 }
 
@@ -374,6 +453,13 @@ describe.skipIf(skip)(title, () => {
     }));
     writeFileSync(join(bert, "modules.json"), JSON.stringify(modules));
     writeFileSync(join(bert, "config_sentence_transformers.json"), JSON.stringify({ prompts: { query: "what is asked: " } }));
+    cpSync(qwen, thinking, { recursive: true });
+    const template = "{{ messages[-1].content }}{% if enable_thinking is defined and not enable_thinking %}x{% endif %}";
+    writeFileSync(join(thinking, "chat_template.jinja"), template);
+    cpSync(t5, summarizer, { recursive: true });
+    const config = JSON.parse(readFileSync(join(t5, "config.json"), "utf8")) as object;
+    const parameters = { summarization: { prefix: "sum: " } };
+    writeFileSync(join(summarizer, "config.json"), JSON.stringify({ ...config, task_specific_params: parameters }));
     const groups = [
       ["person", "maria", "schmidt"],
       ["city", "place", "paris", "london"],

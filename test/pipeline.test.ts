@@ -54,7 +54,7 @@ describe("pipeline", () => {
   });
 
   it("refuses a task it does not know, and names those it does, or the one that was meant", async () => {
-    await expect(pipeline("text-generation" as never)).rejects.toMatchObject({
+    await expect(pipeline("text-to-speech" as never)).rejects.toMatchObject({
       code: "INPUT_INVALID",
       remedy: expect.stringContaining("feature-extraction"),
     });

@@ -2,8 +2,16 @@
 import { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
 import { InferyardError } from "../errors.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
-import { type PipelineAliases, type PipelineCalls, type PipelineTask, pipelineAliases, pipelineFactories } from "./pipelines.ts";
+import {
+  type PipelineAliases,
+  type PipelineCalls,
+  type PipelineTask,
+  languageTasks,
+  pipelineAliases,
+  pipelineFactories,
+} from "./pipelines.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
+import type { Tokenizer } from "../tokenizers/index.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
 
 /** Options of `pipeline`: those of loading the model and those of the runtime that is created for it. */
@@ -21,6 +29,8 @@ export type NamedTask<Name extends PipelineName> = Name extends keyof PipelineAl
 export type Pipeline<Task extends PipelineTask> = PipelineCalls[Task] & {
   readonly task: Task;
   readonly model: ModelHandle;
+  /** The model's tokenizer; undefined if it has none. */
+  readonly tokenizer: Tokenizer | undefined;
   /** Unloads the model and disposes its runtime. */
   dispose(): Promise<void>;
 };
@@ -31,19 +41,23 @@ export type Pipeline<Task extends PipelineTask> = PipelineCalls[Task] & {
  */
 export async function pipeline<Name extends PipelineName>(
   task: Name,
-  model = "builtin",
+  model?: string,
   options: PipelineOptions = {},
 ): Promise<Pipeline<NamedTask<Name>>> {
   const known = taskNamed(task);
+  if (model === undefined && languageTasks.has(known))
+    throw new InferyardError("INPUT_INVALID", `${known} needs a model`, { remedy: `pipeline("${known}", "hf:owner/name")` });
   const { signal, variant, ...config } = options;
   const runtime = await createRuntime(config);
   try {
-    const handle = await runtime.load(model, {
+    const handle = await runtime.load(model ?? "builtin", {
       ...(signal === undefined ? {} : { signal }),
       ...(variant === undefined ? {} : { variant }),
+      ...(languageTasks.has(known) ? { kind: "language" as const } : {}),
     });
+    const tokenizer = handle.manifest.text === undefined ? undefined : await runtime.tokenizer(handle);
     const call: object = pipelineFactories[known](runtime, handle);
-    const pipe = Object.assign(call, { task: known, model: handle, dispose: () => runtime.dispose() });
+    const pipe = Object.assign(call, { task: known, model: handle, tokenizer, dispose: () => runtime.dispose() });
     return pipe as Pipeline<NamedTask<Name>>; // TypeScript cannot relate the entry of a table to the name it is looked up by
   } catch (error) {
     await runtime.dispose();

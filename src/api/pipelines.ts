@@ -5,6 +5,7 @@
 import type { Decision } from "../runtime/decision/decision.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
+import { type GenerationPipelineCalls, rewriting, textGeneration } from "./generation-pipelines.ts";
 import type { Runtime } from "./runtime.ts";
 import type { ClassifyOptions } from "../tasks/classification/classify-options.ts";
 import type { EmbedOptions } from "../tasks/embedding/embed-options.ts";
@@ -48,7 +49,7 @@ export interface ZeroShotLabels {
 }
 
 /** Signature of the pipeline of each task. */
-export interface PipelineCalls {
+export interface PipelineCalls extends GenerationPipelineCalls {
   /** Pooling and normalization default to the model's own; transformers.js defaults to none. */
   "feature-extraction": (texts: string | readonly string[], options?: EmbedOptions) => Promise<FeatureTensor>;
   /** One label per text; with `topK` a list of up to that many. */
@@ -176,7 +177,20 @@ export const pipelineFactories: PipelineFactories = {
     }
     return ask;
   },
+
+  "text-generation": textGeneration,
+  "text2text-generation": (runtime, model) => rewriting(runtime, model, "generated_text"),
+  summarization: (runtime, model) => rewriting(runtime, model, "summary_text"),
+  translation: (runtime, model) => rewriting(runtime, model, "translation_text"),
 };
+
+/** The tasks whose pipelines run language models. */
+export const languageTasks: ReadonlySet<PipelineTask> = new Set<PipelineTask>([
+  "text-generation",
+  "text2text-generation",
+  "summarization",
+  "translation",
+]);
 
 /** Wraps a function on a list of texts so that it also takes a single text. */
 function oneOrMany<Result, Rest extends readonly unknown[]>(

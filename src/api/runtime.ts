@@ -1,345 +1,109 @@
 /**
- * The runtime that users hold: `ModelRuntime` loads the models, and this class runs tasks on them. Each task is imported at its
- * first use, so that a browser page downloads only the tasks it needs.
+ * The runtime that users hold: it loads models, runs the tasks that read texts (`EncoderRuntime`) and those that write them. What writes texts is imported
+ * at its first use, so that a browser page downloads only what it needs.
  */
-import type { Backend } from "../backend.ts";
-import { InferyardError } from "../errors.ts";
-import { unrefTimeout } from "../platform/event-loop.ts";
-import { ModelHandle } from "../runtime/model-handle.ts";
-import { ModelRuntime } from "../runtime/model-runtime.ts";
-import type { ModelOptions, RuntimeDisposeOptions, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
-import { modelOptionNames, refuseUnknown } from "../runtime/options/options.ts";
-import type { Platform } from "../runtime/platform.ts";
-import type { TensorMap } from "../tensor.ts";
-import type { TextPair } from "../tasks/shared/encode-pairs.ts";
-import { textSettings } from "../tasks/shared/text-settings.ts";
-import type { DynamicBatcher } from "../tasks/batching/dynamic-batcher.ts";
-import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
-import type { Encoder } from "../tasks/batching/run-encodings.ts";
-import { createAnswerCheck } from "../tasks/verification/known-answers.ts";
-import {
-  chunkingTask,
-  embeddingTask,
-  fillMaskTask,
-  questionAnsweringTask,
-  rerankingTask,
-  similarityTask,
-  sparseEmbeddingTask,
-  textClassificationTask,
-  tokenClassificationTask,
-} from "../tasks/definitions.ts";
-import type { Task } from "../tasks/shared/define-task.ts";
-import { TokenizerCache } from "../tasks/shared/tokenizer-cache.ts";
-import type { TextSettings } from "../models/manifest.ts";
-import type { Tokenizer } from "../tokenizers/index.ts";
-import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";
-import { extractFields } from "./extract-fields.ts";
-import {
-  type ModelRequest,
-  checkRunRequest,
-  modelOptions,
-  refuseLoadOptions,
-  refusePlacementOptions,
-  toList,
-} from "./request-options.ts";
+import type { ChatEvent } from "../tasks/generation/chat/chat.ts";
+import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
+import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
+import type { SequenceCounts } from "../tasks/generation/open-generator.ts";
+import type { Prompt } from "../tasks/generation/text-generator.ts";
+import { refuseUnknown } from "../runtime/options/options.ts";
+import { EncoderRuntime } from "./encoder-runtime.ts";
+import type { Generation } from "./generation.ts";
 import type {
-  AnswerRequest,
-  AnswerResult,
-  ChunkRequest,
-  ChunkResult,
-  ClassifyRequest,
-  ClassifyResult,
-  EmbedOutputsRequest,
-  EmbedOutputsResult,
-  EmbedRequest,
-  EmbedResult,
-  EmbedSparseRequest,
-  EmbedSparseResult,
-  ExtractRequest,
-  ExtractResult,
-  FillMaskRequest,
-  FillMaskResult,
-  QuantizedEmbedRequest,
-  QuantizedEmbedResult,
-  RecognizeRequest,
-  RecognizeResult,
-  RerankRequest,
-  RerankResult,
-  RunRequest,
-  RunResult,
-  SimilarityRequest,
-  SimilarityResult,
-  TaskRun,
+  ChatPrompt,
+  ChatPromptRequest,
+  ChatRequest,
+  ChatResult,
+  GenerateRequest,
+  GenerateResult,
+  RewriteRequest,
+  RewriteResult,
 } from "./task-requests.ts";
-
-/**
- * Milliseconds for which the tokenizer of an unloaded model is cached. Reading one takes about 0.1 s; a changed file is read
- * again after this time.
- */
-const tokenizerCacheMs = 60_000;
-
-interface CachedTokenizer {
-  readonly text: TextSettings;
-  readonly tokenizer: Tokenizer;
-}
-
-/** One call of a task, as the runtime sees it. */
-interface TaskCall {
-  /** Name of the method, for errors. */
-  readonly verb: string;
-  /** Names of the task's own options. Options of loading are permitted as well. */
-  readonly optionNames: readonly string[];
-  readonly request: ModelRequest;
-}
 
 /**
  * Loads models and runs tasks on them. Every result says which target ran it and why. Dispose the runtime to free all models,
  * threads and processes.
  */
-export class Runtime extends ModelRuntime {
-  readonly #tokenizers: TokenizerCache;
-  readonly #textReaders: TextWorkers | undefined;
-  readonly #shareBatches: boolean;
-  readonly #onBatch: RuntimeSettings["onBatch"];
-  /** One for each loaded model. */
-  readonly #batchPools = new WeakMap<ModelHandle["model"], DynamicBatcher>();
-  /** Tokenizers of models that were used for nothing else. */
-  readonly #tokenizerCache = new Map<string, CachedTokenizer>();
+export class Runtime extends EncoderRuntime {
+  #generation: Promise<Generation> | undefined;
+  #sequences: () => readonly SequenceCounts[] = () => [];
 
-  /** `readers`: threads that tokenize long texts, ended with the runtime. Default: the calling thread does it. */
-  constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Platform, readers?: TextWorkers) {
-    const tokenizers = new TokenizerCache(readers);
-    super(backends, settings, createAnswerCheck(tokenizers), surroundings);
-    this.#tokenizers = tokenizers;
-    this.#textReaders = readers;
-    this.#shareBatches = settings.shareBatches ?? false;
-    this.#onBatch = settings.onBatch;
+  /**
+   * Generates what follows prompts, which are texts or lists of token ids (task `text-generation`). Prompts are generated together; each has the result
+   * that it has alone. With `stream: true` the texts arrive token by token. Throws INPUT_INVALID, and INPUT_TOO_LONG for a prompt that fills the context.
+   */
+  generate(
+    prompts: Prompt | readonly Prompt[],
+    request: GenerateRequest & { readonly stream: true },
+  ): Promise<GenerationStream<GenerateResult>>;
+  /** Generates what follows prompts, and returns the texts when all are finished. */
+  generate(prompts: Prompt | readonly Prompt[], request: GenerateRequest & { readonly stream?: false }): Promise<GenerateResult>;
+  async generate(
+    prompts: Prompt | readonly Prompt[],
+    request: GenerateRequest & { readonly stream?: boolean },
+  ): Promise<GenerateResult | GenerationStream<GenerateResult>> {
+    const stream = await (await this.#generating()).generate(prompts, request);
+    return request.stream === true ? stream : stream.finish();
   }
 
   /**
-   * Embeds texts in several forms at once: dense, sparse, multi-vector (a vector per token). A model that gives several, as BGE-M3 does, is run once for all.
-   * Throws MODEL_UNSUPPORTED for a form that the model does not give.
+   * Answers a conversation with the model's own chat template (task `chat`): text, thoughts and calls of tools, each apart. With `stream: true` they arrive as
+   * they are generated. Throws INPUT_INVALID, MODEL_UNSUPPORTED for a model without a chat template, and INPUT_TOO_LONG.
    */
-  embed(texts: string | readonly string[], request: EmbedOutputsRequest): Promise<EmbedOutputsResult>;
-  /**
-   * Embeds texts: one float32 vector of `dimensions` numbers per text (task `feature-extraction`). A model given by reference
-   * is loaded if necessary and released afterwards. Throws INPUT_INVALID for unknown options, and what loading throws.
-   */
-  embed(texts: string | readonly string[], request?: EmbedRequest): Promise<EmbedResult>;
-  /** Embeds texts and quantizes the vectors to the requested precision. */
-  embed(texts: string | readonly string[], request: QuantizedEmbedRequest): Promise<QuantizedEmbedResult>;
-  async embed(
+  chat(
+    messages: readonly ChatMessage[],
+    request: ChatRequest & { readonly stream: true },
+  ): Promise<GenerationStream<ChatResult, ChatEvent>>;
+  /** Answers a conversation, and returns the message when it is finished. */
+  chat(messages: readonly ChatMessage[], request: ChatRequest & { readonly stream?: false }): Promise<ChatResult>;
+  async chat(
+    messages: readonly ChatMessage[],
+    request: ChatRequest & { readonly stream?: boolean },
+  ): Promise<ChatResult | GenerationStream<ChatResult, ChatEvent>> {
+    const stream = await (await this.#generating()).chat(messages, request);
+    return request.stream === true ? stream : stream.finish();
+  }
+
+  /** The prompt that `chat` gives the model for a conversation. Reads the model's files, and does not load it. Throws as `chat` does. */
+  async chatPrompt(messages: readonly ChatMessage[], request: ChatPromptRequest): Promise<ChatPrompt> {
+    refuseUnknown(request, ["model", "tools", "toolChoice", "templateVariables", "signal"], "chatPrompt");
+    const { model, signal } = request;
+    const options = signal === undefined ? {} : { signal };
+    const manifest = typeof model === "string" ? await this.manifest(model, options) : model.manifest;
+    const tokenizer = await this.tokenizerOf(manifest);
+    return (await this.#generating()).prompt(messages, manifest, tokenizer, request);
+  }
+
+  /** Texts that are generated now, and those that wait for their turn, by model. */
+  sequences(): readonly SequenceCounts[] {
+    return this.#sequences();
+  }
+
+  /** Summarizes, translates or otherwise rewrites texts with a model that has an encoder and a decoder (task `text2text-generation`). */
+  rewrite(
     texts: string | readonly string[],
-    request: EmbedRequest | QuantizedEmbedRequest | EmbedOutputsRequest = {},
-  ): Promise<EmbedResult | QuantizedEmbedResult | EmbedOutputsResult> {
-    return this.#perform(embeddingTask, toList(texts), request);
-  }
-
-  /**
-   * Embeds texts as sparse vectors: weights of vocabulary tokens. Needs a model with a masked-language-model head (SPLADE, Formal et al. 2021), the sparse
-   * head of BGE-M3, or a sparse autoencoder (CSR).
-   */
-  async embedSparse(texts: string | readonly string[], request: EmbedSparseRequest): Promise<EmbedSparseResult> {
-    return this.#perform(sparseEmbeddingTask, toList(texts), request);
-  }
-
-  /** Classifies texts or pairs of texts: labels with scores (tasks `text-classification` and `zero-shot-classification`). */
-  async classify(texts: string | TextPair | readonly (string | TextPair)[], request: ClassifyRequest): Promise<ClassifyResult> {
-    return this.#perform(textClassificationTask, toList(texts), request);
-  }
-
-  /** Sorts documents by their relevance to a query (task `text-ranking`). */
-  async rerank(query: string, documents: readonly string[], request: RerankRequest = {}): Promise<RerankResult> {
-    return this.#perform(rerankingTask, { query, documents }, request);
-  }
-
-  /** Recognizes named entities in texts, with their positions (task `token-classification`). */
-  async recognize(texts: string | readonly string[], request: RecognizeRequest): Promise<RecognizeResult> {
-    return this.#perform(tokenClassificationTask, toList(texts), request);
-  }
-
-  /** Predicts tokens for the mask tokens of texts (task `fill-mask`). */
-  async fillMask(texts: string | readonly string[], request: FillMaskRequest): Promise<FillMaskResult> {
-    return this.#perform(fillMaskTask, toList(texts), request);
-  }
-
-  /**
-   * Extracts answers to questions from contexts (task `question-answering`). One question may be paired with many contexts, and
-   * one context with many questions; two lists are paired item by item.
-   */
-  async answer(
-    questions: string | readonly string[],
-    contexts: string | readonly string[],
-    request: AnswerRequest,
-  ): Promise<AnswerResult> {
-    const { questionPairs } = await import("../tasks/question-answering/answer.ts");
-    return this.#perform(questionAnsweringTask, questionPairs(questions, contexts), request);
-  }
-
-  /**
-   * Similarity of each text of one list with each text of another (task `sentence-similarity`). If both lists are the same, the
-   * texts are embedded once.
-   */
-  async similarity(
+    request: RewriteRequest & { readonly stream: true },
+  ): Promise<GenerationStream<RewriteResult>>;
+  /** Rewrites texts, and returns them when all are finished. */
+  rewrite(texts: string | readonly string[], request: RewriteRequest & { readonly stream?: false }): Promise<RewriteResult>;
+  async rewrite(
     texts: string | readonly string[],
-    others: string | readonly string[],
-    request: SimilarityRequest = {},
-  ): Promise<SimilarityResult> {
-    return this.#perform(similarityTask, { texts: toList(texts), others: toList(others) }, request);
+    request: RewriteRequest & { readonly stream?: boolean },
+  ): Promise<RewriteResult | GenerationStream<RewriteResult>> {
+    const stream = await (await this.#generating()).rewrite(texts, request);
+    return request.stream === true ? stream : stream.finish();
   }
 
-  /** Extracts the fields of a schema from texts: entities as `recognize` does, answers as `answer` does. */
-  async extract(texts: string | readonly string[], request: ExtractRequest): Promise<ExtractResult> {
-    const runOnModel = <Result>(one: ModelRequest, work: (encoder: Encoder) => Promise<Result>): Promise<Result & TaskRun> =>
-      this.#onEncoder({ verb: "extract", optionNames: Object.keys(one), request: one }, work);
-    return extractFields(runOnModel, toList(texts), request);
-  }
-
-  /**
-   * Splits long texts into chunks of at most a given number of tokens, without losing text between them. Strategies that run a
-   * model load it; the others read its tokenizer only.
-   */
-  async chunk(texts: string | readonly string[], request: ChunkRequest = {}): Promise<ChunkResult> {
-    const list = toList(texts);
-    if (this.#textReaders !== undefined) for (const text of list) requireMaxLength(text.length, "characters", this.#textReaders);
-    return (await this.#performOnTokenizer(chunkingTask, list, request)) ?? this.#perform(chunkingTask, list, request);
-  }
-
-  /**
-   * Runs any model on tensors by input name, without tokenizer or task. `model`: a reference, or a handle from `load`. Throws
-   * INPUT_INVALID that lists every input that does not fit, and MODEL_UNSUPPORTED if a requested output is not a tensor.
-   */
-  async run(model: string | ModelHandle, tensors: TensorMap, request: RunRequest = {}): Promise<RunResult> {
-    const { outputs, ...options } = request;
-    checkRunRequest(tensors, request);
-    const { signal } = options;
-    const wanted = { ...(outputs === undefined ? {} : { outputs }), ...(signal === undefined ? {} : { signal }) };
-    return this.#onModel({ verb: "run", optionNames: [], request: { ...options, model } }, async (handle) => async () => ({
-      outputs: await handle.run(tensors, wanted),
-    }));
-  }
-
-  /** The tokenizer of a loaded model. */
-  tokenizer(handle: ModelHandle): Promise<Tokenizer> {
-    return this.#tokenizers.get(textSettings(handle.manifest));
-  }
-
-  /** Runs a task on the model of a request. */
-  async #perform<Input, Options extends object, Result>(
-    task: Task<Input, Options, Result>,
-    input: Input,
-    request: Options & ModelRequest,
-  ): Promise<Result & TaskRun> {
-    const { options, check, run } = await task.load();
-    const call = { verb: task.verb, optionNames: Object.keys(options), request: { model: task.defaultModel, ...request } };
-    refuseUnknownOptions(call);
-    await check?.(request);
-    return this.#onEncoder(call, (encoder) => run(encoder, input, request));
-  }
-
-  /** Runs a task on the tokenizer of a request's model. Undefined if the options need the model itself. */
-  async #performOnTokenizer<Input, Options extends object, Result>(
-    task: Task<Input, Options, Result>,
-    input: Input,
-    request: Options & ModelRequest,
-  ): Promise<(Result & Pick<TaskRun, "model" | "milliseconds">) | undefined> {
-    const { options, tokenizerCall } = await task.load();
-    const { model = task.defaultModel, ...given }: ModelRequest = request;
-    refuseUnknownOptions({ verb: task.verb, optionNames: Object.keys(options), request });
-    const call = tokenizerCall?.(request);
-    if (call === undefined || model === undefined) return undefined;
-    const placement = modelOptions(given);
-    if (model instanceof ModelHandle) refuseLoadOptions(placement);
-    else refusePlacementOptions(placement, call);
-    const cached = await this.#tokenizerOf(model, placement);
-    const started = performance.now();
-    const result = await call.run({ ...cached, threads: this.#textReaders }, input);
-    const reference = model instanceof ModelHandle ? model.reference : model;
-    return { ...result, model: reference, milliseconds: performance.now() - started };
-  }
-
-  /** Runs work on texts. */
-  async #onEncoder<Result>(call: TaskCall, work: (encoder: Encoder) => Promise<Result>): Promise<Result & TaskRun> {
-    return this.#onModel(call, async (handle) => {
-      const encoder = await this.#encoder(handle);
-      return () => work(encoder);
+  /** Imported on demand: a page that runs no language model does not load it. */
+  #generating(): Promise<Generation> {
+    this.#generation ??= import("./generation.ts").then(({ Generation }) => {
+      const made = new Generation({ onModel: this.onModel.bind(this), tokenizer: this.tokenizer.bind(this) });
+      this.#sequences = () => made.sequences;
+      return made;
     });
+    return this.#generation;
   }
-
-  /**
-   * Runs work on the handle of a request, or on a model that is loaded for it and released afterwards. The time of `prepare` is not
-   * counted in `milliseconds`.
-   */
-  async #onModel<Result>(
-    call: TaskCall,
-    prepare: (handle: ModelHandle) => Promise<() => Promise<Result>>,
-  ): Promise<Result & TaskRun> {
-    refuseUnknownOptions(call);
-    const { model, ...options } = call.request;
-    if (model === undefined) {
-      throw new InferyardError("INPUT_INVALID", `${call.verb} was given no model`, { remedy: "name one: a path or a reference" });
-    }
-    const placement = modelOptions(options);
-    const run = async (handle: ModelHandle): Promise<Result & TaskRun> => {
-      const work = await prepare(handle);
-      const started = performance.now();
-      const result = await work();
-      const milliseconds = performance.now() - started;
-      return { ...result, model: handle.reference, target: handle.target, decision: handle.decision, milliseconds };
-    };
-    if (!(model instanceof ModelHandle)) return this.use(model, placement, run);
-    refuseLoadOptions(placement);
-    return run(model);
-  }
-
-  /** The tokenizer of a model, which is not loaded for it; that of a reference is cached for a while. */
-  async #tokenizerOf(model: string | ModelHandle, options: ModelOptions): Promise<CachedTokenizer> {
-    if (model instanceof ModelHandle) return { text: textSettings(model.manifest), tokenizer: await this.tokenizer(model) };
-    const key = JSON.stringify([model, options.variant]);
-    const known = this.#tokenizerCache.get(key);
-    if (known !== undefined) return known;
-    const text = textSettings(await this.manifest(model, options));
-    const read = { text, tokenizer: await this.#tokenizers.get(text) };
-    this.#tokenizerCache.set(key, read);
-    unrefTimeout(() => this.#tokenizerCache.delete(key), tokenizerCacheMs);
-    return read;
-  }
-
-  override async dispose(options?: RuntimeDisposeOptions): Promise<void> {
-    await Promise.all([super.dispose(options), this.#textReaders?.dispose()]);
-  }
-
-  #batchesOf({ reference, target }: ModelHandle): Pick<Encoder, "onBatch"> {
-    const tell = this.#onBatch;
-    return tell === undefined ? {} : { onBatch: (batch) => tell({ reference, target, ...batch }) };
-  }
-
-  async #encoder(handle: ModelHandle): Promise<Encoder> {
-    const tokenizer = await this.tokenizer(handle);
-    const { manifest, inputs, outputs } = handle;
-    const loadModules = this.#tokenizers.getModules.bind(this.#tokenizers);
-    const run = handle.run.bind(handle);
-    const encoder = {
-      manifest,
-      tokenizer,
-      inputs,
-      outputs,
-      loadModules,
-      run,
-      replicas: () => handle.replicas(),
-      ...this.#batchesOf(handle),
-    };
-    if (!this.#shareBatches) return encoder;
-    const { DynamicBatcher } = await import("../tasks/batching/dynamic-batcher.ts"); // only servers share batches
-    const { model, schedulingKey } = handle;
-    const pool = this.#batchPools.get(model) ?? new DynamicBatcher(model);
-    this.#batchPools.set(model, pool);
-    return { ...encoder, runShared: pool.forClient(schedulingKey) };
-  }
-}
-
-function refuseUnknownOptions({ verb, optionNames, request }: TaskCall): void {
-  refuseUnknown(request, ["model", ...optionNames, ...modelOptionNames], verb);
 }
 
 /** Loads the models that the settings name for preloading and returns the runtime. Disposes it if a load fails. */

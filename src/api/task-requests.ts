@@ -26,6 +26,11 @@ import type { Ranking } from "../tasks/reranking/cross-encoder.ts";
 import type { RerankOptions } from "../tasks/reranking/rerank-options.ts";
 import type { Similarities } from "../tasks/similarity/similarity.ts";
 import type { SimilarityOptions } from "../tasks/similarity/similarity-options.ts";
+import type { AnswerMessage, ChatAnswer } from "../tasks/generation/chat/chat.ts";
+import type { ChatOptions } from "../tasks/generation/chat/chat-options.ts";
+import type { RewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
+import type { GenerateOptions } from "../tasks/generation/generate-options.ts";
+import type { GeneratedText } from "../tasks/generation/generated-text.ts";
 import type { TensorMap } from "../tensor.ts";
 
 /** Fields that every result has. */
@@ -178,4 +183,56 @@ export interface ExtractResult extends TaskRun {
   readonly results: readonly ExtractedFields[];
   /** The run of the question-answering model, if both models ran. */
   readonly questionRun?: Omit<TaskRun, "milliseconds">;
+}
+
+/** Options of `generate`. */
+export interface GenerateRequest extends Omit<GenerateOptions, "stream">, ModelOptions {
+  /** Reference of a language model, or a handle from `load` with `kind: "language"`. */
+  readonly model: string | ModelHandle;
+}
+
+/** Result of `generate`. */
+export interface GenerateResult extends TaskRun {
+  /** The texts: `n` for each prompt, one after another. A beam search may find fewer. */
+  readonly results: readonly GeneratedText[];
+}
+
+/** Options of `chat`. */
+export interface ChatRequest extends Omit<ChatOptions, "stream">, ModelOptions {
+  /** Reference of a language model with a chat template, or a handle from `load` with `kind: "language"`. */
+  readonly model: string | ModelHandle;
+}
+
+/** Result of `chat`. */
+export interface ChatResult extends TaskRun {
+  /** The answer, to be added to the conversation; the first of `n`. */
+  readonly message: AnswerMessage;
+  /** All `n` answers. */
+  readonly results: readonly ChatAnswer[];
+}
+
+/** Options of `rewrite`. */
+export interface RewriteRequest extends Omit<RewriteOptions, "stream">, ModelOptions {
+  /** Reference of a model with an encoder and a decoder, or a handle from `load` with `kind: "language"`. */
+  readonly model: string | ModelHandle;
+}
+
+/** Result of `rewrite`. */
+export interface RewriteResult extends TaskRun {
+  /** The texts: `n` for each given one, one after another. A beam search may find fewer. */
+  readonly results: readonly GeneratedText[];
+}
+
+/** Options of `chatPrompt`. */
+export interface ChatPromptRequest extends Pick<ChatOptions, "tools" | "toolChoice" | "templateVariables" | "signal"> {
+  /** Reference or handle of a model with a chat template. */
+  readonly model: string | ModelHandle;
+}
+
+/** Result of `chatPrompt`. */
+export interface ChatPrompt {
+  /** The conversation as the model's chat template writes it. */
+  readonly text: string;
+  /** Its token ids. */
+  readonly tokens: readonly number[];
 }

@@ -73,7 +73,12 @@ describe("the table of tasks", () => {
         .filter(({ pipeline }) => pipeline)
         .map(({ task }) => task)
         .toSorted(),
-    ).toEqual(Object.keys(pipelineFactories).toSorted());
+      // Names that Hugging Face has for one task of two, which `rewrite` is.
+    ).toEqual(
+      Object.keys(pipelineFactories)
+        .filter((name) => name !== "summarization" && name !== "translation")
+        .toSorted(),
+    );
   });
 
   it("is the one of the docs", () => {

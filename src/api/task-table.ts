@@ -1,11 +1,14 @@
 /** The table of tasks: input, output, models that serve it, method of `Runtime`, and command. Printed by `inferyard tasks`. */
 import {
+  chatTask,
   chunkingTask,
   embeddingTask,
   extractionTask,
   fillMaskTask,
+  generationTask,
   questionAnsweringTask,
   rerankingTask,
+  rewritingTask,
   similarityTask,
   sparseEmbeddingTask,
   textClassificationTask,
@@ -27,4 +30,7 @@ export const taskTable: readonly TaskDescription[] = [
   similarityTask,
   extractionTask,
   chunkingTask,
+  generationTask,
+  chatTask,
+  rewritingTask,
 ];

@@ -62,6 +62,21 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/tasks/extract.ts")).defineExtract,
   },
   {
+    name: "generate",
+    description: "generate text that follows prompts",
+    load: async () => (await import("./commands/tasks/generate.ts")).defineGenerate,
+  },
+  {
+    name: "chat",
+    description: "talk to a language model",
+    load: async () => (await import("./commands/tasks/chat.ts")).defineChat,
+  },
+  {
+    name: "rewrite",
+    description: "summarize, translate or otherwise rewrite texts",
+    load: async () => (await import("./commands/tasks/rewrite.ts")).defineRewrite,
+  },
+  {
     name: "tokenize",
     description: "tokens of texts, with their positions",
     load: async () => (await import("./commands/tasks/tokenize.ts")).defineTokenize,

@@ -23,6 +23,8 @@ function parsed([syntax, help]: Flag, type: OptionType): Option {
       return option.argParser(Number);
     case "texts":
       return option.argParser(list);
+    case "strings":
+      return option.argParser((value, before?: string[]) => [...(before ?? []), value]);
     case "boolean":
     case "name":
     case "text":

@@ -22,6 +22,7 @@ export type { Reduction, TokenPosition } from "../../hosts/output-reduction.ts";
 export { createStore, inspectFile, inspectModel } from "./unavailable.ts";
 export type { PullProgress } from "../../models/hub/progress.ts";
 export type { Manifest, Pooling, Variant } from "../../models/manifest.ts";
+export { type Streamer, TextStreamer, type TextStreamerOptions } from "../../tasks/generation/text-streamer.ts";
 export { convertOffsets } from "../../tokenizers/index.ts";
 export type {
   DecodeOptions,

@@ -1,0 +1,201 @@
+/** Calls of language models: generating, chatting and rewriting, whole or as a stream. */
+import { at } from "../checked.ts";
+import { InferyardError } from "../errors.ts";
+import type { Manifest } from "../models/manifest.ts";
+import { ModelHandle } from "../runtime/model-handle.ts";
+import { refuseUnlisted } from "../runtime/options/options.ts";
+import { type ChatEvent, answerChat, chatTemplateOf, prepareChat } from "../tasks/generation/chat/chat.ts";
+import { type ChatOptions, chatOptions } from "../tasks/generation/chat/chat-options.ts";
+import type { ChatTemplate } from "../tasks/generation/chat/chat-template.ts";
+import { type ChatMessage, checkConversation } from "../tasks/generation/chat/messages.ts";
+import type { GeneratedText, GenerationEvent } from "../tasks/generation/generated-text.ts";
+import { type GenerateOptions, generateOptions } from "../tasks/generation/generate-options.ts";
+import { GenerationStream } from "../tasks/generation/generation-stream.ts";
+import { Generators, type SequenceCounts } from "../tasks/generation/open-generator.ts";
+import { prepareRewrite } from "../tasks/generation/rewrite/rewrite.ts";
+import { type RewriteOptions, rewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
+import type { GenerationOptions } from "../tasks/generation/sampling/generation-options.ts";
+import { checkGenerationOptions } from "../tasks/generation/sampling/resolve-settings.ts";
+import { type Prompt, type TextGenerator, promptTokensOf } from "../tasks/generation/text-generator.ts";
+import type { TaskOptions } from "../tasks/shared/task-option.ts";
+import type { Tokenizer } from "../tokenizers/index.ts";
+import { type ModelRequest, toList } from "./request-options.ts";
+import type {
+  ChatPrompt,
+  ChatPromptRequest,
+  ChatRequest,
+  ChatResult,
+  GenerateRequest,
+  GenerateResult,
+  RewriteRequest,
+  RewriteResult,
+  TaskRun,
+} from "./task-requests.ts";
+
+/** What a runtime gives to calls of language models. */
+export interface GenerationHost {
+  /** Runs work on the model of a request, which is held until the work has ended. */
+  readonly onModel: <Result>(
+    call: { readonly verb: string; readonly optionNames: readonly string[]; readonly request: ModelRequest },
+    prepare: (handle: ModelHandle) => Promise<() => Promise<Result>>,
+  ) => Promise<Result & TaskRun>;
+  readonly tokenizer: (handle: ModelHandle) => Promise<Tokenizer>;
+}
+
+/** A call whose input was checked: the numbers of tokens of its prompts, and what generates. */
+interface OpenedGeneration<Result, Event> {
+  readonly promptTokens: readonly number[];
+  readonly run: (call: {
+    readonly signal: AbortSignal;
+    readonly emit: (event: Event) => Promise<void>;
+    readonly started: number;
+  }) => Promise<Result>;
+}
+
+/** Checks the input of a call on an opened model. */
+type Open<Result, Event> = (generator: TextGenerator, handle: ModelHandle) => OpenedGeneration<Result, Event>;
+
+interface Texts {
+  readonly results: readonly GeneratedText[];
+}
+
+/** Generates text for one runtime. */
+export class Generation {
+  readonly #host: GenerationHost;
+  readonly #generators = new Generators();
+  readonly #templates = new WeakMap<Manifest, ChatTemplate>();
+
+  constructor(host: GenerationHost) {
+    this.#host = host;
+  }
+
+  /** Generates what follows prompts. The stream is returned once the model is loaded and the input is checked. */
+  async generate(
+    prompts: Prompt | readonly Prompt[],
+    request: GenerateRequest & Pick<GenerateOptions, "stream">,
+  ): Promise<GenerationStream<GenerateResult>> {
+    checkRequest(request);
+    const list = toPrompts(prompts);
+    const { addSpecialTokens } = request;
+    return this.#start({ verb: "generate", optionNames: Object.keys(generateOptions), request }, (generator) => {
+      const prepared = generator.prepare(list, request, addSpecialTokens === undefined ? {} : { addSpecialTokens });
+      const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
+        results: await generator.generate(prepared, call),
+      });
+      return { promptTokens: promptTokensOf(prepared), run };
+    });
+  }
+
+  /** Summarizes, translates or otherwise rewrites texts. */
+  async rewrite(
+    texts: string | readonly string[],
+    request: RewriteRequest & Pick<RewriteOptions, "stream">,
+  ): Promise<GenerationStream<RewriteResult>> {
+    checkRequest(request);
+    const list = toList(texts);
+    if (list.some((text) => typeof text !== "string")) throw new InferyardError("INPUT_INVALID", "texts must be strings");
+    return this.#start({ verb: "rewrite", optionNames: Object.keys(rewriteOptions), request }, (generator, { manifest }) => {
+      const prepared = prepareRewrite(generator, manifest, list, optionsOf(rewriteOptions, request));
+      const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
+        results: await generator.generate(prepared, call),
+      });
+      return { promptTokens: promptTokensOf(prepared), run };
+    });
+  }
+
+  /** Answers a conversation. */
+  async chat(
+    messages: readonly ChatMessage[],
+    request: ChatRequest & Pick<ChatOptions, "stream">,
+  ): Promise<GenerationStream<ChatResult, ChatEvent>> {
+    checkRequest(request);
+    checkConversation(messages, request.tools ?? []);
+    return this.#start({ verb: "chat", optionNames: Object.keys(chatOptions), request }, (generator, { manifest }) => {
+      const prepared = prepareChat(generator, this.#templateOf(manifest), messages, optionsOf(chatOptions, request));
+      const run: OpenedGeneration<Pick<ChatResult, "message" | "results">, ChatEvent>["run"] = async (call) => {
+        const results = await answerChat(generator, prepared, call);
+        return { message: at(results, 0).message, results };
+      };
+      return { promptTokens: promptTokensOf(prepared.prepared), run };
+    });
+  }
+
+  /** Texts that are generated, and those that wait, by model. */
+  get sequences(): readonly SequenceCounts[] {
+    return this.#generators.sequences;
+  }
+
+  /** The prompt of a conversation, which no model is loaded for. */
+  prompt(
+    messages: readonly ChatMessage[],
+    manifest: Manifest,
+    tokenizer: Tokenizer,
+    { tools = [], toolChoice = "auto", templateVariables: variables = {} }: ChatPromptRequest,
+  ): ChatPrompt {
+    checkConversation(messages, tools);
+    const text = this.#templateOf(manifest).render({ messages, tools: toolChoice === "none" ? [] : tools, variables });
+    return { text, tokens: tokenizer.encode(text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY }).ids };
+  }
+
+  #templateOf(manifest: Manifest): ChatTemplate {
+    const template = this.#templates.get(manifest) ?? chatTemplateOf(manifest);
+    this.#templates.set(manifest, template);
+    return template;
+  }
+
+  async #start<Result, Event>(
+    { verb, optionNames, request }: { verb: string; optionNames: readonly string[]; request: ModelRequest },
+    open: Open<Result, Event>,
+  ): Promise<GenerationStream<Result & TaskRun, Event>> {
+    const { model, signal } = request;
+    const asked = model instanceof ModelHandle ? request : { ...request, kind: refuseOtherKinds(verb, request.kind) };
+    return new Promise((resolve, reject) => {
+      const run: Promise<Result & TaskRun> = this.#host.onModel({ verb, optionNames, request: asked }, async (handle) => {
+        const started = performance.now();
+        const tokenizer = handle.manifest.text === undefined ? undefined : await this.#host.tokenizer(handle);
+        const { promptTokens, run: work } = open(this.#generators.of(handle.language, handle, tokenizer), handle);
+        return async () => {
+          const cancelled = new AbortController();
+          const stream = new GenerationStream<Result & TaskRun, Event>(cancelled, promptTokens, run);
+          resolve(stream);
+          const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
+          return work({ signal: either, emit: (event) => stream.offer(event), started });
+        };
+      });
+      run.catch(reject);
+    });
+  }
+}
+
+/** Throws INPUT_INVALID for options that no model can obey. */
+function checkRequest(request: GenerationOptions & { readonly stream?: boolean }): void {
+  checkGenerationOptions(request);
+  refuseUnlisted<unknown>("stream", request.stream, [undefined, true, false]);
+}
+
+/** The options of a task in a request. */
+function optionsOf<Options extends object>(table: TaskOptions<Options>, request: Options): Options {
+  return Object.fromEntries(Object.entries(request).filter(([name]) => Object.hasOwn(table, name))) as Options;
+}
+
+function refuseOtherKinds(verb: string, kind: ModelRequest["kind"]): "language" {
+  if (kind === undefined || kind === "language") return "language";
+  throw new InferyardError("INPUT_INVALID", `${verb} runs language models, and kind is "${kind}"`, { remedy: "leave kind out" });
+}
+
+function toPrompts(prompts: Prompt | readonly Prompt[]): readonly Prompt[] {
+  if (typeof prompts === "string") return [prompts];
+  if (!Array.isArray(prompts)) throw wrongPrompts();
+  const list: readonly unknown[] = prompts;
+  if (list.length > 0 && list.every((each) => typeof each === "number")) return [list];
+  if (!list.every(isPrompt)) throw wrongPrompts();
+  return list;
+}
+
+function isPrompt(value: unknown): value is Prompt {
+  return typeof value === "string" || (Array.isArray(value) && value.every((each) => typeof each === "number"));
+}
+
+function wrongPrompts(): InferyardError {
+  return new InferyardError("INPUT_INVALID", "prompts must be a text, a list of token ids, or a list of these");
+}

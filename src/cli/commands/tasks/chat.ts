@@ -1,0 +1,106 @@
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { InferyardError, messageOf } from "../../../errors.ts";
+import { chatOptions } from "../../../tasks/generation/chat/chat-options.ts";
+import type { Tool } from "../../../tasks/generation/chat/messages.ts";
+import type { ChatState } from "../../chat/chat-commands.ts";
+import { answerOnce, converse, describeAnswer } from "../../chat/conversation.ts";
+import { readPrompts } from "../../input/prompts.ts";
+import { addOptionFlags, optionsFromFlags } from "../../option-flags.ts";
+import { generatedFields } from "../../output/generated.ts";
+import { withShortFloats } from "../../output/units.ts";
+import { type Session, addLoadFlags, openSession, withNotice } from "../../session.ts";
+import { type TaskFlags, configured } from "../../task-command.ts";
+import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
+
+interface ChatFlags extends TaskFlags {
+  readonly system?: string;
+  readonly tools?: string;
+  readonly thinking?: boolean;
+}
+
+/** Defines the command `chat`. */
+export function defineChat(command: Command, terminal: Terminal): void {
+  command
+    .argument("[model]", "language model with a chat template: a path, hf:owner/name, or a name in the store")
+    .argument("[message]", "answer this message only; or one message on stdin. Default: a conversation at the terminal")
+    .option("--model <reference>", "the model, instead of the first argument")
+    .option("--system <text>", "say who the model is")
+    .option("--tools <file>", "tools that the model may call: a JSON list of { name, description, parameters }")
+    .option("--no-thinking", "models that think are told not to (enable_thinking of the template)");
+  addLoadFlags(addOptionFlags(command, chatOptions)).action(
+    async (first: string | undefined, second: string | undefined, flags: ChatFlags) => {
+      const [model, message] = flags.model === undefined ? [first, second] : [flags.model, first];
+      if (model === undefined) {
+        throw new InferyardError("INPUT_INVALID", "no model was named", { remedy: "inferyard chat MODEL" });
+      }
+      const state = await initialState(flags);
+      const session = await openSession(terminal, { ...flags }, model);
+      try {
+        if (message === undefined && terminal.stdin.isTTY === true) await talk(session, state, terminal);
+        else await answerAlone(session, state, message, flags, terminal);
+      } finally {
+        await session.runtime.dispose();
+      }
+    },
+  );
+}
+
+async function initialState(flags: ChatFlags): Promise<ChatState> {
+  const tools = flags.tools === undefined ? {} : { tools: await readTools(flags.tools) };
+  const thinking = flags.thinking === false ? { templateVariables: { enable_thinking: false } } : {};
+  return {
+    messages: flags.system === undefined ? [] : [{ role: "system", content: flags.system }],
+    options: { ...optionsFromFlags(chatOptions, flags), ...tools, ...thinking },
+    showsSpeed: false,
+  };
+}
+
+async function talk(session: Session, state: ChatState, terminal: Terminal): Promise<void> {
+  const { runtime, model: reference } = session;
+  await using model = await loaded(session, terminal);
+  const { contextLength } = model.language.limits;
+  const context = contextLength === undefined ? "" : ` · context ${contextLength.toLocaleString("en-US")}`;
+  writeLine(terminal.stdout, `${reference} · ${model.target}${context} · /help for commands`);
+  await converse({ runtime, model, terminal, state });
+}
+
+async function answerAlone(
+  session: Session,
+  state: ChatState,
+  message: string | undefined,
+  { json, quiet }: ChatFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const { runtime } = session;
+  const [content] = message === undefined ? await readPrompts({ texts: [] }, terminal) : [message];
+  await using model = await loaded(session, terminal);
+  const result = await answerOnce({ runtime, model, terminal, state }, content, json !== true, terminal.signal);
+  const { model: reference, target, decision, results } = result;
+  if (json === true) {
+    const fields = results.map(generatedFields);
+    await writeAll(
+      terminal.stdout,
+      `${JSON.stringify({ model: reference, target, results: withShortFloats(fields), decision })}\n`,
+    );
+  } else if (quiet !== true) {
+    writeLine(terminal.stderr, `${reference} · ${target} · ${describeAnswer(result)}`);
+  }
+}
+
+async function loaded(session: Session, terminal: Terminal) {
+  const { variant } = configured(session);
+  const options = { kind: "language" as const, signal: terminal.signal, ...(variant === undefined ? {} : { variant }) };
+  return withNotice(terminal, session.notice(`loading ${session.model}`), session.runtime.load(session.model, options));
+}
+
+async function readTools(path: string): Promise<readonly Tool[]> {
+  try {
+    return JSON.parse(await readFile(path, "utf8")) as readonly Tool[];
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read as JSON: ${messageOf(error)}`, {
+      cause: error,
+      remedy: "give a file with a list of { name, description, parameters }",
+    });
+  }
+}

@@ -1,0 +1,66 @@
+/** The frame of the commands `generate` and `rewrite`: settings, texts, the stream, output. */
+import type { Command } from "commander";
+import type { TaskRun } from "../api/task-requests.ts";
+import type { Runtime } from "../api/runtime.ts";
+import type { GeneratedText } from "../tasks/generation/generated-text.ts";
+import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
+import type { TaskOption } from "../tasks/shared/task-option.ts";
+import { readPrompts } from "./input/prompts.ts";
+import { addOptionFlags } from "./option-flags.ts";
+import { describeGeneration, generatedFields, showTexts } from "./output/generated.ts";
+import { withShortFloats } from "./output/units.ts";
+import { addLoadFlags, openSession, withNotice } from "./session.ts";
+import { type TaskFlags, type TaskRequest, configured, inputOption } from "./task-command.ts";
+import { type Terminal, writeAll, writeLine } from "./terminal.ts";
+
+/** One of the commands. */
+export interface GenerationCommand {
+  readonly command: Command;
+  readonly terminal: Terminal;
+  /** What the arguments are, for the help. */
+  readonly texts: string;
+  /** What --model names, for the help. */
+  readonly model: string;
+  /** Options of the task. */
+  readonly table: Readonly<Record<string, TaskOption>>;
+}
+
+/** Flags that the frame reads itself. */
+type GenerationFlags = TaskFlags & { readonly n?: number };
+
+/** Adds arguments and flags to a command, and runs `start` with them. */
+export function defineGenerationCommand<Result extends TaskRun & { readonly results: readonly GeneratedText[] }>(
+  { command, terminal, texts, model, table }: GenerationCommand,
+  start: (
+    runtime: Runtime,
+    texts: readonly string[],
+    request: Pick<TaskRequest, "model" | "variant" | "signal">,
+    flags: GenerationFlags,
+  ) => Promise<GenerationStream<Result>>,
+): void {
+  command.argument("[texts...]", texts).option("--model <reference>", model);
+  addLoadFlags(addOptionFlags(command, table).addOption(inputOption())).action(
+    async (given: string[], flags: GenerationFlags) => {
+      const { input, json, quiet } = flags;
+      const session = await openSession(terminal, { ...flags }, flags.model);
+      try {
+        const all = await readPrompts({ texts: given, ...(input === undefined ? {} : { input }) }, terminal);
+        const { variant } = configured(session);
+        const request = { ...(variant === undefined ? {} : { variant }), model: session.model, signal: terminal.signal };
+        const opening = start(session.runtime, all, request, flags);
+        const stream = await withNotice(terminal, session.notice(`loading ${session.model}`), opening);
+        const isOne = all.length === 1 && (flags.n ?? 1) === 1;
+        const result = json === true ? await stream.finish() : await showTexts(stream, isOne, terminal);
+        const { model: reference, target, decision, results, milliseconds } = result;
+        if (json === true) {
+          const fields = { model: reference, target, results: withShortFloats(results.map(generatedFields)), decision };
+          await writeAll(terminal.stdout, `${JSON.stringify(fields)}\n`);
+        } else if (quiet !== true) {
+          writeLine(terminal.stderr, `${reference} · ${target} · ${describeGeneration(results, milliseconds)}`);
+        }
+      } finally {
+        await session.runtime.dispose();
+      }
+    },
+  );
+}
