@@ -155,7 +155,7 @@ describe("what a call throws", () => {
     expect(tei).toMatchObject({ status: 400, body: { error_type: "Empty" }, message: expect.stringContaining("empty") });
     const kserve = await failureOf(client.get("/v2/models/{model}", { path: { model: "nothing" } }));
     expect(kserve).toMatchObject({ status: 404, code: "MODEL_NOT_FOUND", message: expect.stringContaining("no model") });
-    const unbuilt = await failureOf(client.post("/api/generate"));
+    const unbuilt = await failureOf(client.post("/api/read"));
     expect(unbuilt).toMatchObject({ status: 501, code: "NOT_BUILT" });
   });
 

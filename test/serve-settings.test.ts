@@ -420,7 +420,7 @@ describe("serve", () => {
     await ready(server);
     await embed(server, { input: "a private text" });
     await embed(server, { input: 3 });
-    await fetch(`${server.url}/api/generate`, { method: "POST" });
+    await fetch(`${server.url}/api/read`, { method: "POST" });
     server.stop();
     const { stderr } = await server.ended;
     const lines = stderr

@@ -179,8 +179,25 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Continue a conversation, as Ollama: not built yet */
+        /** Continue a conversation, as Ollama */
         post: operations["post_api_chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/generate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Generate what follows a prompt, as Ollama */
+        post: operations["post_api_generate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -323,6 +340,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/rewrite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Summarize, translate or otherwise rewrite texts */
+        post: operations["post_api_rewrite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/models": {
         parameters: {
             query?: never;
@@ -420,40 +454,6 @@ export interface paths {
         get: operations["get_api_backends"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/rewrite": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Rewrite texts: not built yet */
-        post: operations["post_api_rewrite"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/generate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Generate text from a prompt: not built yet */
-        post: operations["post_api_generate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1004,6 +1004,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer a conversation, as Anthropic */
+        post: operations["post_v1_messages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messages/count_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Count the tokens of a conversation, as Anthropic */
+        post: operations["post_v1_messages_count_tokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models": {
         parameters: {
             query?: never;
@@ -1183,8 +1217,42 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Continue a conversation: not built yet */
+        /** Continue a conversation, as OpenAI */
         post: operations["post_v1_chat_completions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openai/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Continue a conversation, as Azure OpenAI and KServe */
+        post: operations["post_openai_v1_chat_completions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openai/deployments/{deployment}/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Continue a conversation with the model that the path names, as Azure OpenAI */
+        post: operations["post_openai_deployments_deployment_chat_completions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1200,7 +1268,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Generate text from a prompt: not built yet */
+        /** Generate what follows prompts, as OpenAI */
         post: operations["post_v1_completions"];
         delete?: never;
         options?: never;
@@ -1217,25 +1285,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Generate a response, with tools: not built yet */
+        /** Answer a conversation with items, as OpenAI */
         post: operations["post_v1_responses"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/openai/deployments/{deployment}/chat/completions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Continue a conversation, as Azure OpenAI: not built yet */
-        post: operations["post_openai_deployments_deployment_chat_completions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1640,6 +1691,92 @@ export interface components {
             /** @description Accepted and ignored: tokens and merges are not listed */
             verbose?: boolean;
         };
+        OllamaChat: {
+            model: string;
+            created_at: string;
+            done: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        OllamaChatRequest: {
+            /** @description Name of a model. Default: the server's default model */
+            model?: string;
+            /** @description Whether the answer is sent as lines of JSON while it is generated. Default: true */
+            stream?: boolean;
+            /** @description Not built yet */
+            format?: unknown;
+            /** @description Whether the model thinks, where its chat template can turn that off */
+            think?: boolean | string;
+            /** @description Only false */
+            logprobs?: boolean;
+            /** @enum {boolean} */
+            truncate?: false;
+            /** @description Options of Ollama: num_ctx is obeyed; those of generation and placement are accepted and ignored */
+            options?: {
+                /** @description Maximum tokens of a text, as far as the model reads more */
+                num_ctx?: number;
+            } & {
+                [key: string]: unknown;
+            };
+            /**
+             * @description How long the model stays in memory unused: seconds, or a duration such as "5m" or "1h30m"; 0 unloads it, a negative one keeps it. Obeyed for administrators, who may unload models; ignored for others
+             * @example 5m
+             */
+            keep_alive?: number | string;
+            /** @description Default: none, which loads the model only */
+            messages?: {
+                [key: string]: unknown;
+            }[];
+            tools?: {
+                [key: string]: unknown;
+            }[];
+        };
+        OllamaGenerate: {
+            model: string;
+            created_at: string;
+            done: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        OllamaGenerateRequest: {
+            /** @description Name of a model. Default: the server's default model */
+            model?: string;
+            /** @description Whether the answer is sent as lines of JSON while it is generated. Default: true */
+            stream?: boolean;
+            /** @description Not built yet */
+            format?: unknown;
+            /** @description Whether the model thinks, where its chat template can turn that off */
+            think?: boolean | string;
+            /** @description Only false */
+            logprobs?: boolean;
+            /** @enum {boolean} */
+            truncate?: false;
+            /** @description Options of Ollama: num_ctx is obeyed; those of generation and placement are accepted and ignored */
+            options?: {
+                /** @description Maximum tokens of a text, as far as the model reads more */
+                num_ctx?: number;
+            } & {
+                [key: string]: unknown;
+            };
+            /**
+             * @description How long the model stays in memory unused: seconds, or a duration such as "5m" or "1h30m"; 0 unloads it, a negative one keeps it. Obeyed for administrators, who may unload models; ignored for others
+             * @example 5m
+             */
+            keep_alive?: number | string;
+            /** @description Default: none, which loads the model only */
+            prompt?: string;
+            system?: string;
+            /** @description Whether the prompt is given to the model as it is, without its chat template */
+            raw?: boolean;
+            /** @description Not built yet */
+            suffix?: string;
+            /** @description Not built yet */
+            template?: string;
+            /** @description Not built yet */
+            images?: string[];
+            /** @description Refused: send the conversation to /api/chat */
+            context?: number[];
+        };
         EmbedResponse: {
             model: string;
             dimensions: number;
@@ -1935,6 +2072,72 @@ export interface components {
                 /** @description With semantic: split between sentences whose cosine is below this */
                 threshold?: number;
             };
+        };
+        RewriteResponse: {
+            model: string;
+            /** @description For each text what became of it: `n` texts */
+            texts: string[][];
+            finish_reasons: ("stop" | "length")[][];
+            usage: {
+                prompt_tokens: number;
+                completion_tokens: number;
+            };
+        };
+        RewriteRequest: {
+            /** @description Name of a model. Default: the server's default model */
+            model?: string;
+            /** @description Texts to rewrite */
+            texts: string[];
+            /** @description What is done, by its name in config.json */
+            task?: string;
+            /** @description Text before each text. Default: that of the task */
+            prefix?: string;
+            /** @description Language of the texts, as the model's vocabulary names it */
+            source_language?: string;
+            /** @description Language to translate into, as the model's vocabulary names it */
+            target_language?: string;
+            /** @description Tokens to generate at most. Default: 256, or as the model's files say */
+            max_new_tokens?: number;
+            /** @description Tokens before which a text does not end. Default: 0 */
+            min_new_tokens?: number;
+            /** @description Whether tokens are drawn at random. Default: if a setting of sampling is given, or as the model's files say */
+            do_sample?: boolean;
+            /** @description Divides the logits; 0: the most probable token is chosen. Default: 1 */
+            temperature?: number;
+            /** @description Draw among this many most probable tokens; 0: all. Default: 0 */
+            top_k?: number;
+            /** @description Draw among the most probable tokens that reach this probability together. Default: 1 */
+            top_p?: number;
+            /** @description Draw among tokens with at least this share of the highest probability. Default: 0 */
+            min_p?: number;
+            /** @description Draw among the tokens nearest to the expected information that reach this probability. Default: 1 */
+            typical_p?: number;
+            /** @description Seed of the random numbers. Default: a random one */
+            seed?: number;
+            /** @description Above 1: tokens that occur, in the prompt too, become less probable. Default: 1 */
+            repetition_penalty?: number;
+            /** @description Subtracted from the logit of a token for each time it was generated. Default: 0 */
+            frequency_penalty?: number;
+            /** @description Subtracted from the logits of tokens that were generated. Default: 0 */
+            presence_penalty?: number;
+            /** @description No sequence of this many tokens occurs twice; 0: no limit. Default: 0 */
+            no_repeat_ngram_size?: number;
+            /** @description Texts that are not generated */
+            bad_words?: string[];
+            /** @description A text ends before the first of these strings */
+            stop?: string[];
+            /** @description Whether the model's own end tokens do not end a text. Default: false */
+            ignore_end_tokens?: boolean;
+            /** @description Texts for each prompt. Default: 1 */
+            n?: number;
+            /** @description Number of beams of beam search. Default: 1 */
+            num_beams?: number;
+            /** @description With beams: exponent of the length by which scores are divided. Default: 1 */
+            length_penalty?: number;
+            /** @description Give each token with its log probability, and this many most probable alternatives */
+            logprobs?: number;
+            /** @description Whether special tokens are left out of the text. Default: true */
+            skip_special_tokens?: boolean;
         };
         Models: {
             models: {
@@ -2671,6 +2874,96 @@ export interface components {
             /** @description Scores are the model's logits. Default: false */
             raw_scores?: boolean;
         };
+        AnthropicMessage: {
+            id: string;
+            /** @enum {string} */
+            type: "message";
+        } & {
+            [key: string]: unknown;
+        };
+        AnthropicError: {
+            /** @enum {string} */
+            type: "error";
+            error: {
+                /** @example invalid_request_error */
+                type: string;
+                message: string;
+                code: string;
+                retryable: boolean;
+                retry_after_ms?: number;
+                loading?: components["schemas"]["LoadProgress"];
+            };
+            request_id?: string;
+        };
+        AnthropicMessagesRequest: {
+            /** @description Name of a model. Default: the server's default model */
+            model?: string;
+            messages: ({
+                /** @enum {string} */
+                role: "user" | "assistant";
+                content: string | {
+                    [key: string]: unknown;
+                }[];
+            } & {
+                [key: string]: unknown;
+            })[];
+            system?: string | {
+                [key: string]: unknown;
+            }[];
+            tools?: {
+                [key: string]: unknown;
+            }[];
+            /** @description Type "auto" or "none"; others are not built yet */
+            tool_choice?: {
+                [key: string]: unknown;
+            };
+            /** @description Type disabled turns thinking off, where the model's chat template can */
+            thinking?: {
+                [key: string]: unknown;
+            };
+            max_tokens: number;
+            stop_sequences?: string[];
+            stream?: boolean;
+            temperature?: number;
+            top_p?: number;
+            top_k?: number;
+            metadata?: {
+                [key: string]: unknown;
+            };
+            service_tier?: string;
+            betas?: string[];
+        };
+        AnthropicTokenCount: {
+            input_tokens: number;
+        };
+        AnthropicCountTokensRequest: {
+            /** @description Name of a model. Default: the server's default model */
+            model?: string;
+            messages: ({
+                /** @enum {string} */
+                role: "user" | "assistant";
+                content: string | {
+                    [key: string]: unknown;
+                }[];
+            } & {
+                [key: string]: unknown;
+            })[];
+            system?: string | {
+                [key: string]: unknown;
+            }[];
+            tools?: {
+                [key: string]: unknown;
+            }[];
+            /** @description Type "auto" or "none"; others are not built yet */
+            tool_choice?: {
+                [key: string]: unknown;
+            };
+            /** @description Type disabled turns thinking off, where the model's chat template can */
+            thinking?: {
+                [key: string]: unknown;
+            };
+            betas?: string[];
+        };
         OpenAIModels: {
             /** @enum {string} */
             object: "list";
@@ -2793,6 +3086,255 @@ export interface components {
              * @enum {boolean}
              */
             return_multivector?: false;
+        };
+        ChatCompletion: {
+            id: string;
+            /** @enum {string} */
+            object: "chat.completion";
+            created: number;
+            model: string;
+            choices: unknown[];
+            usage: {
+                prompt_tokens: number;
+                completion_tokens: number;
+                total_tokens: number;
+                prompt_tokens_details: {
+                    cached_tokens: number;
+                };
+            };
+        };
+        ChatCompletionsRequest: {
+            /** @description Name of a model. Default: the server's default model */
+            model?: string;
+            messages: ({
+                /** @enum {string} */
+                role: "system" | "developer" | "user" | "assistant" | "tool";
+                content?: (string | ({
+                    type: string;
+                    text?: string;
+                    refusal?: string;
+                } & {
+                    [key: string]: unknown;
+                })[]) | null;
+                name?: string;
+                tool_calls?: ({
+                    id?: string;
+                    /** @constant */
+                    type?: "function";
+                    function: {
+                        name: string;
+                        arguments: string | {
+                            [key: string]: unknown;
+                        };
+                    } & {
+                        [key: string]: unknown;
+                    };
+                } & {
+                    [key: string]: unknown;
+                })[] | null;
+                tool_call_id?: string;
+                reasoning_content?: string | null;
+                reasoning?: string | null;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /** @description Older name of `max_completion_tokens` */
+            max_tokens?: number;
+            /** @description Tokens to generate at most. Default: up to the model's context */
+            max_completion_tokens?: number;
+            temperature?: number;
+            top_p?: number;
+            /** @description As vLLM: draw among this many most probable tokens; 0 and -1: all */
+            top_k?: number;
+            min_p?: number;
+            typical_p?: number;
+            seed?: number;
+            presence_penalty?: number;
+            frequency_penalty?: number;
+            repetition_penalty?: number;
+            logit_bias?: {
+                [key: string]: number;
+            };
+            stop?: string | string[];
+            stop_token_ids?: number[];
+            min_tokens?: number;
+            ignore_eos?: boolean;
+            n?: number;
+            stream?: boolean;
+            stream_options?: {
+                include_usage?: boolean;
+                continuous_usage_stats?: boolean;
+            } & {
+                [key: string]: unknown;
+            };
+            logprobs?: boolean;
+            top_logprobs?: number;
+            tools?: components["schemas"]["ChatTool"][];
+            /** @description "auto" or "none"; "required" and a named function are not built yet */
+            tool_choice?: unknown;
+            parallel_tool_calls?: boolean;
+            /** @description { "type": "text" }; others are not built yet */
+            response_format?: unknown;
+            /** @description Given to the model's chat template as `reasoning_effort`; `none` turns thinking off */
+            reasoning_effort?: string;
+            /** @description As vLLM: further variables of the model's chat template */
+            chat_template_kwargs?: {
+                [key: string]: unknown;
+            };
+            user?: string;
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Accepted and ignored: nothing is stored */
+            store?: boolean;
+            service_tier?: string;
+            safety_identifier?: string;
+            prompt_cache_key?: string;
+            prompt_cache_retention?: string;
+            verbosity?: string;
+            prediction?: unknown;
+            modalities?: "text"[];
+        };
+        ChatTool: {
+            /** @enum {string} */
+            type: "function";
+            function: {
+                name: string;
+                description?: string;
+                parameters?: unknown;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        Completion: {
+            id: string;
+            /** @enum {string} */
+            object: "text_completion";
+            created: number;
+            model: string;
+            choices: unknown[];
+            usage?: unknown;
+        };
+        CompletionsRequest: {
+            /** @description Name of a model. Default: the server's default model */
+            model?: string;
+            prompt: string | string[] | number[] | number[][];
+            /** @description Tokens to generate at most. Default: 16 */
+            max_tokens?: number;
+            temperature?: number;
+            top_p?: number;
+            /** @description As vLLM: draw among this many most probable tokens; 0 and -1: all */
+            top_k?: number;
+            min_p?: number;
+            typical_p?: number;
+            seed?: number;
+            presence_penalty?: number;
+            frequency_penalty?: number;
+            repetition_penalty?: number;
+            logit_bias?: {
+                [key: string]: number;
+            };
+            stop?: string | string[];
+            stop_token_ids?: number[];
+            min_tokens?: number;
+            ignore_eos?: boolean;
+            n?: number;
+            stream?: boolean;
+            stream_options?: {
+                include_usage?: boolean;
+                continuous_usage_stats?: boolean;
+            } & {
+                [key: string]: unknown;
+            };
+            logprobs?: number;
+            /** @description Whether the prompt stands before each text */
+            echo?: boolean;
+            /** @description Not built yet */
+            suffix?: string;
+            /** @description Only the value of `n` */
+            best_of?: number;
+            add_special_tokens?: boolean;
+            skip_special_tokens?: boolean;
+            user?: string;
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Accepted and ignored: nothing is stored */
+            store?: boolean;
+            service_tier?: string;
+            safety_identifier?: string;
+            prompt_cache_key?: string;
+            prompt_cache_retention?: string;
+            verbosity?: string;
+            prediction?: unknown;
+            modalities?: "text"[];
+        };
+        Response: {
+            id: string;
+            /** @enum {string} */
+            object: "response";
+        } & {
+            [key: string]: unknown;
+        };
+        ResponsesRequest: {
+            /** @description Name of a model. Default: the server's default model */
+            model?: string;
+            input: string | {
+                [key: string]: unknown;
+            }[];
+            instructions?: string;
+            max_output_tokens?: number;
+            temperature?: number;
+            top_p?: number;
+            /** @description Only 0 */
+            top_logprobs?: number;
+            tools?: ({
+                type: string;
+                name?: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            tool_choice?: unknown;
+            parallel_tool_calls?: boolean;
+            stream?: boolean;
+            stream_options?: {
+                [key: string]: unknown;
+            };
+            text?: {
+                format?: unknown;
+            } & {
+                [key: string]: unknown;
+            };
+            reasoning?: {
+                effort?: string | null;
+            } & {
+                [key: string]: unknown;
+            };
+            /** @description Refused: nothing is stored */
+            previous_response_id?: string;
+            /** @description Refused: nothing is stored */
+            conversation?: unknown;
+            /** @description Only false */
+            background?: boolean;
+            /** @enum {string} */
+            truncation?: "disabled";
+            /** @description Accepted and ignored */
+            include?: string[];
+            user?: string;
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Accepted and ignored: nothing is stored */
+            store?: boolean;
+            service_tier?: string;
+            safety_identifier?: string;
+            prompt_cache_key?: string;
+            prompt_cache_retention?: string;
+            verbosity?: string;
+            prediction?: unknown;
+            modalities?: "text"[];
         };
         TeiEmbedAllRequest: {
             inputs: components["schemas"]["TeiInput"];
@@ -3629,10 +4171,238 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OllamaChatRequest"];
+            };
+        };
         responses: {
-            /** @description This route is not built yet */
-            501: {
+            /** @description The answer in lines of JSON while it is generated; without `stream`, as one object */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaChat"];
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+        };
+    };
+    post_api_generate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OllamaGenerateRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer in lines of JSON while it is generated; without `stream`, as one object */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaGenerate"];
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4627,6 +5397,129 @@ export interface operations {
             };
         };
     };
+    post_api_rewrite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RewriteRequest"];
+            };
+        };
+        responses: {
+            /** @description Summarize, translate or otherwise rewrite texts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RewriteResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     get_api_models: {
         parameters: {
             query?: never;
@@ -5491,46 +6384,6 @@ export interface operations {
             };
             /** @description The request timed out */
             504: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    post_api_rewrite: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description This route is not built yet */
-            501: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    post_api_generate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description This route is not built yet */
-            501: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8930,6 +9783,253 @@ export interface operations {
             };
         };
     };
+    post_v1_messages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnthropicMessagesRequest"];
+            };
+        };
+        responses: {
+            /** @description The message; with `stream`, its events as server-sent events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicMessage"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+        };
+    };
+    post_v1_messages_count_tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnthropicCountTokensRequest"];
+            };
+        };
+        responses: {
+            /** @description Count the tokens of a conversation, as Anthropic */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicTokenCount"];
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicError"];
+                };
+            };
+        };
+    };
     get_v1_models: {
         parameters: {
             query?: {
@@ -10179,10 +11279,365 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChatCompletionsRequest"];
+            };
+        };
         responses: {
-            /** @description This route is not built yet */
-            501: {
+            /** @description The answers; with `stream`, chunks as server-sent events, the last one [DONE] */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatCompletion"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+        };
+    };
+    post_openai_v1_chat_completions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChatCompletionsRequest"];
+            };
+        };
+        responses: {
+            /** @description The answers; with `stream`, chunks as server-sent events, the last one [DONE] */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatCompletion"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+        };
+    };
+    post_openai_deployments_deployment_chat_completions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a model */
+                deployment: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChatCompletionsRequest"];
+            };
+        };
+        responses: {
+            /** @description The answers; with `stream`, chunks as server-sent events, the last one [DONE] */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatCompletion"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10199,10 +11654,114 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompletionsRequest"];
+            };
+        };
         responses: {
-            /** @description This route is not built yet */
-            501: {
+            /** @description The texts; with `stream`, chunks as server-sent events, the last one [DONE] */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Completion"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10219,10 +11778,24 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResponsesRequest"];
+            };
+        };
         responses: {
-            /** @description This route is not built yet */
-            501: {
+            /** @description The response; with `stream`, its events as server-sent events */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Response"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The request is invalid */
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10230,21 +11803,89 @@ export interface operations {
                     "application/json": components["schemas"]["OpenAIError"];
                 };
             };
-        };
-    };
-    post_openai_deployments_deployment_chat_completions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                deployment: string;
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
             };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description This route is not built yet */
-            501: {
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIError"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };

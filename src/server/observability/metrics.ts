@@ -8,6 +8,7 @@ import { scrub } from "../http/scrub.ts";
 import { referenceOf } from "../server-settings.ts";
 import type { CallRecord } from "../serving/call-record.ts";
 import type { Service } from "../serving/service.ts";
+import { GenerationMetrics } from "./generation-metrics.ts";
 import { type RequestRecord, codeOf } from "./request-records.ts";
 
 /** Buckets in seconds, from a cached result to a bulk request. */
@@ -85,6 +86,7 @@ export class Metrics {
 
   readonly #batchRows = this.#histogram("batch_rows", "Rows (texts, or windows of long texts) of a batch", ["model"], batchSizes);
   readonly #batchTokens = this.#histogram("batch_tokens", "Tokens of a batch without padding", ["model"], batchTokens);
+  readonly #generation: GenerationMetrics;
   readonly #padding = this.#histogram("padding_ratio", "Fraction of a batch that is padding", ["model"], shares);
 
   constructor(service: Service) {
@@ -95,6 +97,7 @@ export class Metrics {
       ...Object.entries(models).map(([name, model]) => [referenceOf(model), name] as const),
     ]);
     this.#gauges(service);
+    this.#generation = new GenerationMetrics(this.#registry, service.runtime, (reference) => this.#label(reference));
   }
 
   /** All metrics in one of the formats, with its content type. */
@@ -116,13 +119,14 @@ export class Metrics {
   }
 
   /** Counts a call. Results that were shared count once for the time and the tokens of the model. */
-  call({ model: name, target, queueMs, inferenceMs, tokens, reuse }: CallRecord): void {
+  call({ model: name, target, queueMs, inferenceMs, tokens, texts, reuse }: CallRecord): void {
     const model = this.#label(name);
     if (reuse !== undefined) this.#reused.inc({ model, how: reuse });
     if (target === undefined) return;
     this.#queueSeconds.observe({ model }, queueMs / 1000);
     if (reuse === undefined) this.#inferenceSeconds.observe({ model, target }, inferenceMs / 1000);
     if (tokens !== undefined) this.#tokens.inc({ model }, tokens);
+    if (texts !== undefined) this.#generation.count(model, texts);
   }
 
   /** Counts a batch. */

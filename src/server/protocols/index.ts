@@ -3,6 +3,8 @@ import type { Routes } from "../http/context.ts";
 import type { ErrorHandler } from "../http/routes.ts";
 import type { Readiness } from "../serving/readiness.ts";
 import type { Service } from "../serving/service.ts";
+import { handleAnthropicError } from "./anthropic/errors.ts";
+import { anthropicRoutes } from "./anthropic/index.ts";
 import { handleCohereError } from "./cohere/errors.ts";
 import { cohereRoutes } from "./cohere/index.ts";
 import { huggingFaceRoutes } from "./huggingface/index.ts";
@@ -29,7 +31,7 @@ export interface Protocol {
 
 /** In the order of the OpenAPI document. The first protocol whose paths match handles an error. */
 export const protocols: readonly Protocol[] = [
-  { paths: /^\/api\/(?:embeddings|tags|ps|show|chat)$/, routes: ollamaRoutes, handleError: handleTextError },
+  { paths: /^\/api\/(?:embeddings|tags|ps|show|chat|generate)$/, routes: ollamaRoutes, handleError: handleTextError },
   { paths: /^\/api(?:\/|$)/, routes: inferyardRoutes, handleError: handleInferyardError },
   {
     paths: /^\/(?:v[12]\/(?:embed|rerank)|(?:v1\/)?reranking|v1\/ranking)$/,
@@ -43,6 +45,7 @@ export const protocols: readonly Protocol[] = [
     handleError: handleTeiError,
   },
   { paths: /^\/(?:classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
+  { paths: /^\/v1\/messages(?:\/|$)/, routes: anthropicRoutes, handleError: handleAnthropicError },
   { paths: /^\/(?:(?:v1|openai)(?:\/|$)|embeddings$)/, routes: openAiRoutes, handleError: handleOpenAiError },
   {
     paths: /^\/(?:invocations|embed|embed_all|embed_sparse|rerank|predict|similarity|tokenize|decode|info)?$/,

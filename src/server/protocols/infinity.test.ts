@@ -53,6 +53,7 @@ describe("Azure OpenAI's paths", () => {
     expect((await ask("/openai/models/builtin"))[1]).toMatchObject({ id: "builtin" });
     const [status, { error }] = await ask("/openai/deployments/nothing/embeddings", request);
     expect([status, error]).toMatchObject([404, { code: "model_not_found" }]);
-    expect((await ask("/openai/deployments/builtin/chat/completions", {}))[0]).toBe(501);
+    const chat = { messages: [{ role: "user", content: "a" }] };
+    expect((await ask("/openai/deployments/builtin/chat/completions", chat))[0]).toBe(422);
   });
 });

@@ -3,7 +3,19 @@ import type { Manifest } from "../../models/manifest.ts";
 import { labelHeadOf } from "../../tasks/shared/label-head.ts";
 
 /** An operation of the API that a model supports. */
-export type Capability = "embed" | "embed_sparse" | "similarity" | "rerank" | "classify" | "recognize" | "answer" | "chunk";
+export type Capability =
+  | "embed"
+  | "embed_sparse"
+  | "similarity"
+  | "rerank"
+  | "classify"
+  | "recognize"
+  | "answer"
+  | "chunk"
+  | "generate"
+  | "chat"
+  | "tools"
+  | "rewrite";
 
 /** The operations that the model supports. */
 export function capabilitiesOf(manifest: Manifest): Capability[] {
@@ -11,6 +23,7 @@ export function capabilitiesOf(manifest: Manifest): Capability[] {
   const isLate = manifest.text?.lateInteraction !== undefined;
   const isEmbedder = has("feature-extraction") && !isLate;
   const { sparse, heads } = manifest.text ?? {};
+  const templates = Object.values(manifest.chatTemplates ?? {});
   const labels = textLabels(manifest)?.length ?? 0;
   const able: Readonly<Record<Capability, boolean>> = {
     embed: isEmbedder,
@@ -21,6 +34,10 @@ export function capabilitiesOf(manifest: Manifest): Capability[] {
     recognize: has("token-classification"),
     answer: has("question-answering"),
     chunk: true,
+    generate: has("text-generation"),
+    chat: has("text-generation") && templates.length > 0,
+    tools: has("text-generation") && templates.some((template) => /\btools\b/.test(template)),
+    rewrite: has("text2text-generation"),
   };
   if (manifest.text === undefined) return [];
   return (Object.keys(able) as Capability[]).filter((capability) => able[capability]);

@@ -1,7 +1,13 @@
 /** Records of calls. */
 import type { InferyardError } from "../../errors.ts";
+import type { GeneratedText } from "../../tasks/generation/generated-text.ts";
 import type { Decision } from "../../runtime/decision/decision.ts";
 import type { Reuse } from "./calls.ts";
+
+/** A text that a model wrote. */
+export type WrittenText = Pick<GeneratedText, "tokens" | "promptTokens" | "cachedTokens" | "timings"> & {
+  readonly finishReason: string;
+};
 
 /** Record of a call that has ended, for metrics, logs and traces. */
 export interface CallRecord {
@@ -19,6 +25,8 @@ export interface CallRecord {
   readonly loadMs?: number;
   /** Tokens the model read, where the task counts them; left out where another call did the work. */
   readonly tokens?: number;
+  /** Texts that the model wrote, for calls of language models. */
+  readonly texts?: readonly WrittenText[];
   /** Set where the result was not computed by this call. */
   readonly reuse?: Reuse;
   /** What the call failed with. */
@@ -65,6 +73,14 @@ export function tokensOf(result: unknown): { readonly tokens?: number } {
   if (typeof result !== "object" || result === null || !("tokens" in result) || !Array.isArray(result.tokens)) return {};
   const counts = result.tokens.filter((count) => typeof count === "number");
   return { tokens: counts.reduce((sum, count) => sum + count, 0) };
+}
+
+/** The field `texts` of a record: the results of calls that generate text. */
+export function textsOf(result: unknown): { readonly texts?: readonly WrittenText[]; readonly tokens?: number } {
+  if (typeof result !== "object" || result === null || !("results" in result) || !Array.isArray(result.results)) return {};
+  const texts = (result.results as readonly object[]).filter((each): each is WrittenText => "timings" in each);
+  if (texts.length === 0) return {};
+  return { texts, tokens: texts.reduce((sum, { tokens, promptTokens }) => sum + promptTokens + tokens.length, 0) };
 }
 
 /** Whether the model was loaded for this decision after `time` (milliseconds of `Date.now()`), and not in memory before. */

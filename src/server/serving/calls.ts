@@ -30,6 +30,8 @@ export interface Caller {
 export interface ModelCall<Result = unknown> {
   /** The model's name as the client wrote it; undefined: the default model. */
   readonly model: string | undefined;
+  /** Whether the model is loaded as a language model. Default: false. */
+  readonly runsLanguageModel?: boolean;
   /** Number of texts, for the limit `maxTexts`. Default: 1. */
   readonly texts?: number;
   /** Whether the call waits for the model to load whatever `loadingWait` says, as requests to load it do. Default: false. */

@@ -13,7 +13,7 @@ export interface ResolvedModel {
   /** Reference for `Runtime.load`. */
   readonly reference: string;
   /** Targets it may run on and the variant to use. */
-  readonly constraints: ConstraintOptions & Pick<ModelOptions, "variant">;
+  readonly constraints: ConstraintOptions & Pick<ModelOptions, "variant" | "kind">;
 }
 
 /** What clients of Infinity send as the model if they are given none. */

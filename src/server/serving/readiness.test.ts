@@ -16,7 +16,11 @@ async function ready(handler: Handler): Promise<unknown[]> {
 
 /** The runtime, with another way to use its models. */
 function withUse(use: Runtime["use"]): Runtime {
-  return Object.create(runtime, { use: { value: use }, memory: { value: () => runtime.memory() } }) as Runtime;
+  return Object.create(runtime, {
+    use: { value: use },
+    memory: { value: () => runtime.memory() },
+    manifest: { value: runtime.manifest.bind(runtime) },
+  }) as Runtime;
 }
 
 describe("GET /health/ready", () => {
@@ -51,7 +55,11 @@ describe("GET /health/ready", () => {
     const fault = new InferyardError("HOST_DIED", "the process died");
     let works = true;
     const use: Runtime["use"] = (...args) => (works ? runtime.use(...args) : Promise.reject(fault));
-    const dying = Object.create(runtime, { use: { value: use }, memory: { value: () => runtime.memory() } }) as Runtime;
+    const dying = Object.create(runtime, {
+      use: { value: use },
+      memory: { value: () => runtime.memory() },
+      manifest: { value: runtime.manifest.bind(runtime) },
+    }) as Runtime;
     const readiness = new Readiness(createHandler(dying).service, { freshMs: -1 });
     await readiness.warmUp();
     expect((await readiness.report()).ready).toBe(true);
@@ -118,7 +126,11 @@ describe("GET /health/ready", () => {
   it("does not call back a model that has left memory", async () => {
     let uses = 0;
     const use: Runtime["use"] = (...args) => ((uses += 1), runtime.use(...args));
-    const counting = Object.create(runtime, { use: { value: use }, memory: { value: () => runtime.memory() } }) as Runtime;
+    const counting = Object.create(runtime, {
+      use: { value: use },
+      memory: { value: () => runtime.memory() },
+      manifest: { value: runtime.manifest.bind(runtime) },
+    }) as Runtime;
     const readiness = new Readiness(createHandler(counting).service, { freshMs: -1 });
     await readiness.warmUp();
     await runtime.unload("builtin");

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, InferyardError } from "../../errors.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
+import { usualKind } from "../../models/language-tasks.ts";
+import { verifyLanguageModel } from "../../runtime/loading/language-verification.ts";
 import { runProbe } from "../../runtime/loading/verification.ts";
 import { type PublicError, publicError } from "../http/public-error.ts";
 import { resolveModel } from "./model-names.ts";
@@ -48,6 +50,8 @@ export class Readiness {
   readonly #freshMs: number;
   readonly #timeoutMs: number;
   readonly #results = new Map<string, ModelReadiness>();
+  /** What each model is loaded as. */
+  readonly #kinds = new Map<string, ReturnType<typeof usualKind>>();
   #probing: Promise<void> | undefined;
   #probedAt = Number.NEGATIVE_INFINITY;
 
@@ -81,9 +85,16 @@ export class Readiness {
     return { ready: !draining && models.every(({ ready }) => ready), draining, models };
   }
 
-  /** Loads the server's own models and runs a probe on each. Rejects with the first failure. */
+  /** Loads the server's own models and runs a probe on each. Rejects with the first failure; a model whose process dies is probed twice. */
   async warmUp(): Promise<void> {
-    await Promise.all(this.#names().map((name) => this.#run(name)));
+    await Promise.all(
+      this.#names().map((name) =>
+        this.#run(name).catch(async (error: unknown) => {
+          if (!(error instanceof InferyardError) || error.code !== "HOST_DIED") throw error;
+          await this.#run(name);
+        }),
+      ),
+    );
     this.#probedAt = performance.now();
   }
 
@@ -104,7 +115,8 @@ export class Readiness {
   /** Milliseconds since the current run of the model began; 0 if none runs. */
   async #stalledMs(name: string): Promise<number> {
     const { reference, constraints } = await this.#find(name);
-    const running = this.#service.runtime.useLoaded(reference, constraints, async (handle) => handle.runningMs);
+    const options = { ...constraints, kind: this.#kinds.get(name) ?? "tensor" };
+    const running = this.#service.runtime.useLoaded(reference, options, async (handle) => handle.runningMs);
     return (await running.catch(() => 0)) ?? 0; // rejects while the runtime is disposed of
   }
 
@@ -143,8 +155,11 @@ export class Readiness {
     let timer: NodeJS.Timeout | undefined;
     try {
       const { reference, constraints } = await this.#find(model);
-      await runtime.use(reference, { ...constraints, signal: shutdown }, async (handle) => {
+      const kind = usualKind(await runtime.manifest(reference, { signal: shutdown }));
+      this.#kinds.set(model, kind);
+      await runtime.use(reference, { ...constraints, kind, signal: shutdown }, async (handle) => {
         timer = setTimeout(() => timeout.abort(), this.#timeoutMs); // bounds the probe, not the load before it
+        if (kind === "language") return verifyLanguageModel(handle.language, AbortSignal.any([shutdown, timeout.signal]));
         return runProbe(handle, handle.manifest, AbortSignal.any([shutdown, timeout.signal]));
       });
       this.#results.set(model, { model: publicName(model), ready: true });

@@ -1,6 +1,7 @@
 /** The core of the server: runs the calls of all protocols on one runtime. */
 import { InferyardError } from "../../errors.ts";
 import { readManifest } from "../../models/index.ts";
+import { usualKind } from "../../models/language-tasks.ts";
 import { isRemote } from "../../models/reference/remote-reference.ts";
 import type { Decision } from "../../runtime/decision/decision.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
@@ -9,7 +10,7 @@ import type { Runtime } from "../../api/runtime.ts";
 import { serverDefaults } from "../../settings/server-section.ts";
 import { Admission } from "./admission.ts";
 import { ResponseSizeEstimates, responseKind } from "./response-memory.ts";
-import { type CallRecord, callTimes, decisionOfError, placementOf, tokensOf, wasLoadedSince } from "./call-record.ts";
+import { type CallRecord, callTimes, decisionOfError, placementOf, textsOf, tokensOf, wasLoadedSince } from "./call-record.ts";
 import { CallStatistics } from "./call-statistics.ts";
 import type { CallResult, Caller, ModelCall, ModelCallResult, ModelDescriber } from "./calls.ts";
 import { LoadLimiter } from "./load-limiter.ts";
@@ -161,19 +162,19 @@ export class Service {
   }
 
   /**
-   * Runs `work` on the model that the call names, when it is its turn. Throws QUEUE_FULL, REQUEST_TIMEOUT, SHUTTING_DOWN, LIMIT_EXCEEDED,
+   * Runs `work` on the model that the call names, when it is its turn. Work that shows progress calls `extend`, which begins the time limit anew. Throws QUEUE_FULL, REQUEST_TIMEOUT, SHUTTING_DOWN, LIMIT_EXCEEDED,
    * ABORTED, and what loading the model or `work` throws.
    */
   async call<Result>(
     caller: Caller,
     call: ModelCall<Result>,
-    work: (model: ModelHandle, signal: AbortSignal) => Promise<Result>,
+    work: (model: ModelHandle, signal: AbortSignal, extend: () => void) => Promise<Result>,
   ): Promise<ModelCallResult<Result>> {
     this.#checkCall(call);
-    const model = await this.resolve(caller, call.model);
+    const model = forKind(await this.resolve(caller, call.model), call);
     const cached = call.key === undefined ? undefined : await this.#cached<Result>(caller, model, call, call.key);
     if (cached !== undefined) return cached;
-    const { target, decision, ...result } = await this.#runCall(caller, model, call, async (signal, onPlaced) => {
+    const { target, decision, ...result } = await this.#runCall(caller, model, call, async (signal, onPlaced, extend) => {
       const { client, priority, role } = caller;
       const admitLoad = this.#loadLimiter.admitterFor(client, role);
       const startTime = Date.now();
@@ -182,7 +183,7 @@ export class Service {
         const ready = performance.now();
         onPlaced(handle);
         const decision = handle.decision;
-        const done = { result: await work(handle, signal), target: handle.target, decision: handle.decision };
+        const done = { result: await work(handle, signal, extend), target: handle.target, decision: handle.decision };
         const hasMoved = decision !== handle.decision; // failover during the run: the result belongs to no decision
         if (call.key !== undefined && !hasMoved) this.#cacheResult(done, call.key);
         return { ...done, ...(wasLoadedSince(startTime, decision) ? { loadMs: ready - started } : {}) };
@@ -190,7 +191,12 @@ export class Service {
       const waitMs = this.#loadingWaitMs;
       if (call.waitsForLoad !== true && waitMs !== undefined)
         await this.#backgroundLoads.waitUntilLoaded(model, waitMs, signal, admitLoad);
-      return this.runtime.use(model.reference, { ...model.constraints, signal }, onModel, { client, priority, admitLoad });
+      const running = this.runtime.use(model.reference, { ...model.constraints, signal }, onModel, {
+        client,
+        priority,
+        admitLoad,
+      });
+      return call.runsLanguageModel === true ? running.catch((error: unknown) => this.#explainLoad(error, model)) : running;
     });
     return { ...result, target, decision: decision.id };
   }
@@ -231,7 +237,11 @@ export class Service {
     caller: Caller,
     { name, reference, constraints }: ResolvedModel,
     call: ModelCall<Result>,
-    work: (signal: AbortSignal, onPlaced: (handle: ModelHandle) => void) => Promise<Work & WorkResult<Result>>,
+    work: (
+      signal: AbortSignal,
+      onPlaced: (handle: ModelHandle) => void,
+      extend: () => void,
+    ) => Promise<Work & WorkResult<Result>>,
   ): Promise<CallResult<Result> & Omit<Work, "result" | "loadMs">> {
     const { client, priority, responseMemory } = caller;
     const { key } = call;
@@ -255,7 +265,12 @@ export class Service {
             startedAt = performance.now();
             return run();
           }),
-        work: (shared) => work(shared, ({ target, decision }) => (placed = { target, decision })),
+        work: (shared) =>
+          work(
+            shared,
+            ({ target, decision }) => (placed = { target, decision }),
+            () => timer.refresh(),
+          ),
         copy: (done) => ({ ...done, result: deepCopy(done.result, done.decision) }),
       });
       const { result, loadMs, ...location } = outcome.result;
@@ -266,7 +281,7 @@ export class Service {
       );
       const times = callTimes(arrivedAt, Math.max(arrivedAt, outcome.startedAt));
       const reuse = outcome.isOwn ? {} : { reuse: "shared" as const };
-      const own = outcome.isOwn ? { ...(loadMs === undefined ? {} : { loadMs }), ...tokensOf(result) } : {};
+      const own = outcome.isOwn ? { ...(loadMs === undefined ? {} : { loadMs }), ...tokensOf(result), ...textsOf(result) } : {};
       this.#recordCall(caller, key, { model: name, ...placementOf(location), ...times, ...reuse, ...own });
       return { ...location, result, model: name, ...times, ...reuse };
     } catch (thrown) {
@@ -286,6 +301,16 @@ export class Service {
     this.refuseDraining();
     const admitLoad = this.#loadLimiter.admitterFor(caller.client, caller.role);
     await this.#backgroundLoads.waitUntilLoaded(await this.resolve(caller, written), 0, caller.signal, admitLoad);
+  }
+
+  /** Throws the error of a load; MODEL_UNSUPPORTED in its place if the model is none that writes text, which no backend can change. */
+  async #explainLoad(error: unknown, { name, reference }: ResolvedModel): Promise<never> {
+    const hasNoBackend = error instanceof InferyardError && error.code === "NO_BACKEND";
+    if (!hasNoBackend || usualKind(await this.runtime.manifest(reference)) === "language") throw error;
+    throw new InferyardError("MODEL_UNSUPPORTED", `${name} does not write text`, {
+      cause: error,
+      remedy: "name another model: GET /api/models lists what each can do",
+    });
   }
 
   /**
@@ -362,6 +387,11 @@ export class Service {
       retryAfterMs: Math.ceil(this.admission.expectedWaitMs(reference)),
     });
   }
+}
+
+/** The model, loaded as a language model if the call needs that. */
+function forKind(model: ResolvedModel, { runsLanguageModel = false }: ModelCall): ResolvedModel {
+  return runsLanguageModel ? { ...model, constraints: { ...model.constraints, kind: "language" } } : model;
 }
 
 /** Results belong to a decision: one load of the model on one target. */

@@ -7,6 +7,8 @@ import type { Reader, UnreadResponses } from "./unread-responses.ts";
  * reader makes progress.
  */
 const pieceBytes = 65_536;
+/** Types of bodies that are written while they are made. */
+const streamTypes: ReadonlySet<unknown> = new Set(["text/event-stream", "application/x-ndjson"]);
 
 type Head = OutgoingHttpHeaders | OutgoingHttpHeader[];
 type Done = (error?: Error | null) => void;
@@ -87,7 +89,7 @@ export function meteredResponse(
       if (this.#head === undefined) return;
       const { status, message, headers } = this.#head;
       this.#head = undefined;
-      this.isEventStream = Object.values(headers ?? {}).includes("text/event-stream");
+      this.isEventStream = Object.values(headers ?? {}).some((value) => streamTypes.has(value));
       if (message === undefined) super.writeHead(status, headers);
       else super.writeHead(status, message, headers);
     }

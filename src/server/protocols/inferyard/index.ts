@@ -14,11 +14,10 @@ import { addExplain } from "./explain.ts";
 import { addFillMask } from "./fill-mask.ts";
 import { addModels } from "./models.ts";
 import { addRecognize } from "./recognize.ts";
+import { addRewrite } from "./rewrite.ts";
 import { addRerank } from "./rerank.ts";
 
 const unimplemented = {
-  "/api/rewrite": "Rewrite texts",
-  "/api/generate": "Generate text from a prompt",
   "/api/read": "Read the text in images",
   "/api/transcribe": "Transcribe speech",
 };
@@ -26,7 +25,7 @@ const unimplemented = {
 /** Creates the routes under /api. */
 export function inferyardRoutes(service: Service): Routes {
   const routes = createRoutes(handleInferyardError);
-  const tasks = [addEmbed, addEmbedOutputs, addClassify, addRerank, addRecognize, addFillMask, addAnswer, addChunk];
+  const tasks = [addEmbed, addEmbedOutputs, addClassify, addRerank, addRecognize, addFillMask, addAnswer, addChunk, addRewrite];
   for (const add of [...tasks, addModels, addExplain]) add(routes, service);
   addUnimplemented(routes, unimplemented, errorBody);
   routes.get("/api/version", (context) => context.json({ version }));

@@ -107,8 +107,7 @@ it("explain says where a model would run, by GET and by POST; backends what engi
 });
 
 it.each<[...Asked, number, string]>([
-  ["POST", "/api/rewrite", {}, 501, "NOT_BUILT"],
-  ["POST", "/api/generate", {}, 501, "NOT_BUILT"],
+  ["POST", "/api/rewrite", { texts: ["a"] }, 422, "MODEL_UNSUPPORTED"],
   ["POST", "/api/read", {}, 501, "NOT_BUILT"],
   ["POST", "/api/transcribe", {}, 501, "NOT_BUILT"],
   ["POST", "/api/classify", { texts: ["a"] }, 422, "MODEL_UNSUPPORTED"],

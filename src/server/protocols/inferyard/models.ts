@@ -7,6 +7,7 @@ import { jsonContent } from "../../http/error-responses.ts";
 import { publicError } from "../../http/public-error.ts";
 import { capabilitiesOf } from "../model-capabilities.ts";
 import type { Caller } from "../../serving/calls.ts";
+import { usualKind } from "../../../models/language-tasks.ts";
 import type { Service } from "../../serving/service.ts";
 import { type LoadProgressBody, loadProgressSchema } from "../../http/load-progress-body.ts";
 import { requireAdmin } from "./admin.ts";
@@ -125,7 +126,9 @@ export function addModels(routes: Routes, service: Service): void {
       const progress = await loadInBackground(service, callerOf(context), name);
       if (progress !== undefined) return context.json({ model: name, ...progress }, 202);
     }
-    const call = { model: name, texts: 0, waitsForLoad: true };
+    const { reference } = await service.resolve(callerOf(context), name);
+    const runsLanguageModel = usualKind(await service.runtime.manifest(reference)) === "language";
+    const call = { model: name, texts: 0, waitsForLoad: true, runsLanguageModel };
     const outcome = await service.call(callerOf(context), call, async () => {});
     const { model, target, decision, inferenceMs: milliseconds } = outcome;
     return context.json({ model, target, decision, milliseconds }, 200, resultHeaders(outcome));

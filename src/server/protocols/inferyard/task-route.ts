@@ -31,21 +31,24 @@ function schemaOf(type: OptionType, limit: number): z.ZodType {
     case "integer":
       return type.min === 1 ? z.int().positive() : z.int().nonnegative();
     case "number":
-      return z
-        .number()
-        .min(type.min ?? Number.NEGATIVE_INFINITY)
-        .max(type.max ?? Number.POSITIVE_INFINITY);
+      return bounded(z.number(), type);
     case "name":
       return name();
     case "text":
       return z.string().max(requestLimits.templateCharacters);
     case "texts":
+    case "strings":
       return listOf(z.string().max(requestLimits.templateCharacters), { min: 1, max: limit });
     case "unchecked":
       return z.unknown();
     default:
       return type satisfies never;
   }
+}
+
+function bounded(schema: z.ZodNumber, { min, max }: { readonly min?: number; readonly max?: number }): z.ZodNumber {
+  const fromBelow = min === undefined ? schema : schema.min(min);
+  return max === undefined ? fromBelow : fromBelow.max(max);
 }
 
 /** The options that a validated request sets, by the names of the table. */

@@ -119,7 +119,7 @@ export function addModels(routes: Routes, service: Service): void {
       ...(text?.maxTokens === undefined ? {} : { [`${family}.context_length`]: text.maxTokens }),
       ...(typeof width === "number" ? { [`${family}.embedding_length`]: width } : {}),
     };
-    const capabilities = capabilitiesOf(manifest).map((one) => (one === "embed" ? "embedding" : one));
+    const capabilities = capabilitiesOf(manifest).map((one) => ollamaWords[one] ?? one);
     const rest = license === undefined ? {} : { license };
     return context.json({ modified_at: found.modified_at, details: found.details, model_info: info, capabilities, ...rest }, 200);
   });
@@ -152,6 +152,8 @@ async function describe(service: Service, model: string): Promise<Described> {
   };
 }
 
+/** Ollama's words for what models can do. */
+const ollamaWords: Readonly<Record<string, string>> = { embed: "embedding", generate: "completion" };
 const never = "9999-12-31T23:59:59Z";
 
 /** The loaded instances of a model, one for each target that it was loaded on. */

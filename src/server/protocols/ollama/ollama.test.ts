@@ -174,6 +174,7 @@ describe("errors", () => {
       expect(await ask("/api/embed", { body, userAgent })).toMatchObject({ status: 404, body: text });
     const own = await ask("/api/embed", { body });
     expect(own).toMatchObject({ status: 404, body: { error: { code: "MODEL_NOT_FOUND" } } });
-    expect((await ask("/api/chat", { body: {} })).body["error"]).toMatch(/not built/);
+    const format = { messages: [{ role: "user", content: "a" }], format: "json" };
+    expect((await ask("/api/chat", { body: format })).body["error"]).toMatch(/not built/);
   });
 });

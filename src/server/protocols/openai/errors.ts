@@ -24,17 +24,24 @@ export const documentedErrors: DocumentedErrors = documentErrors(errorBody, stat
 /** The error with OpenAI's `type`, `param` and `code`. A text that is too long has OpenAI's own code and status 400. */
 export const handleOpenAiError: ErrorHandler = (thrown, context) => {
   const error = publicError(thrown);
-  const isTooLong = error.code === "INPUT_TOO_LONG";
-  const status = isTooLong ? 400 : error.status;
-  const body = {
+  return errorResponse(context, { error: openAiErrorBody(thrown) }, { status: statusOf(error), headers: error.headers });
+};
+
+/** The object `error` of a response, or of an event in a stream. */
+export function openAiErrorBody(thrown: unknown): object {
+  const error = publicError(thrown);
+  return {
     message: messageWithRemedy(error),
-    type: typeOf(status),
+    type: typeOf(statusOf(error)),
     param: paramOf(thrown, error),
-    code: isTooLong ? "context_length_exceeded" : error.code.toLowerCase(),
+    code: error.code === "INPUT_TOO_LONG" ? "context_length_exceeded" : error.code.toLowerCase(),
     ...retryFields(error),
   };
-  return errorResponse(context, { error: body }, { status, headers: error.headers });
-};
+}
+
+function statusOf({ code, status }: PublicError): number {
+  return code === "INPUT_TOO_LONG" ? 400 : status;
+}
 
 function typeOf(status: number): string {
   if (status === 401) return "authentication_error";

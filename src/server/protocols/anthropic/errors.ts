@@ -1,0 +1,48 @@
+/** Errors as Anthropic's clients read them. */
+import { z } from "@hono/zod-openapi";
+import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeanings } from "../../http/error-responses.ts";
+import { errorResponse, messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";
+import type { ErrorHandler } from "../../http/routes.ts";
+
+const errorBody = z
+  .object({
+    type: z.literal("error"),
+    error: z.object({
+      type: z.string().openapi({ example: "invalid_request_error" }),
+      message: z.string(),
+      code: z.string(),
+      ...retryFieldSchemas,
+    }),
+    request_id: z.string().optional(),
+  })
+  .openapi("AnthropicError");
+
+/** The error responses of every route. */
+export const documentedErrors: DocumentedErrors = documentErrors(errorBody, statusMeanings);
+
+/** The error in Anthropic's form. */
+export const handleAnthropicError: ErrorHandler = (thrown, context) => {
+  const body = { ...anthropicErrorBody(thrown), request_id: context.get("requestId") };
+  return errorResponse(context, body, publicError(thrown));
+};
+
+/** The body of an error response, or the data of an event in a stream. */
+export function anthropicErrorBody(thrown: unknown): { readonly type: "error"; readonly error: object } {
+  const error = publicError(thrown);
+  return {
+    type: "error",
+    error: { type: typeOf(error.status), message: messageWithRemedy(error), code: error.code, ...retryFields(error) },
+  };
+}
+
+function typeOf(status: number): string {
+  const types: Readonly<Record<number, string>> = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+  };
+  return types[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
+}

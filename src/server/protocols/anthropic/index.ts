@@ -1,0 +1,82 @@
+/** Anthropic's API: messages, and counting their tokens. */
+import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { at, omitUndefined } from "../../../checked.ts";
+import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
+import { jsonRoute } from "../../http/json-route.ts";
+import { createRoutes } from "../../http/routes.ts";
+import type { Service } from "../../serving/service.ts";
+import { openStream } from "../generation/open-stream.ts";
+import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
+import { anthropicErrorBody, documentedErrors, handleAnthropicError } from "./errors.ts";
+import { chatOptionsOf, conversationOf, countRequestSchema, messagesRequestSchema } from "./messages-request.ts";
+import { messageEvents, messageOf } from "./messages-response.ts";
+
+const messagesRoute = createRoute({
+  method: "post",
+  path: "/v1/messages",
+  summary: "Answer a conversation, as Anthropic",
+  request: { body: { required: true, content: { "application/json": { schema: messagesRequestSchema } } } },
+  responses: {
+    200: {
+      description: "The message; with `stream`, its events as server-sent events",
+      content: {
+        "application/json": { schema: z.looseObject({ id: z.string(), type: z.literal("message") }).openapi("AnthropicMessage") },
+        "text/event-stream": { schema: z.string() },
+      },
+    },
+    ...documentedErrors,
+  },
+} satisfies RouteConfig);
+
+const countResponse = z.object({ input_tokens: z.int() }).openapi("AnthropicTokenCount");
+const countRoute = createRoute(
+  jsonRoute(
+    "/v1/messages/count_tokens",
+    "Count the tokens of a conversation, as Anthropic",
+    countRequestSchema,
+    countResponse,
+    documentedErrors,
+  ),
+);
+
+/** Creates the routes under /v1/messages. */
+export function anthropicRoutes(service: Service): Routes {
+  const routes = createRoutes(handleAnthropicError);
+  routes.openapi(messagesRoute, async (context) => {
+    const request = context.req.valid("json");
+    const messages = conversationOf(request);
+    const options = chatOptionsOf(request);
+    const { stream, outcome, model } = await openStream(service, context, { model: request.model }, (call) =>
+      service.runtime.chat(messages, { ...options, ...call, stream: true }),
+    );
+    if (request.stream !== true) {
+      void stream.finish();
+      const done = await outcome;
+      return context.json(messageOf(model, at(done.result.results, 0)), 200, resultHeaders(done)) as never;
+    }
+    async function* parts(): AsyncGenerator<string, void> {
+      try {
+        yield* messageEvents(model, stream, stream.promptTokens[0] ?? 0);
+      } catch (error) {
+        yield serverSentEvent(anthropicErrorBody(error), "error");
+      } finally {
+        await stream.cancel();
+      }
+    }
+    const ping = serverSentEvent({ type: "ping" }, "ping");
+    return context.body(streamedBody(parts(), ping), 200, eventStreamHeaders) as never;
+  });
+  routes.openapi(countRoute, async (context) => {
+    const request = context.req.valid("json");
+    const messages = conversationOf(request);
+    const { tools, toolChoice, templateVariables } = chatOptionsOf(request);
+    const options = omitUndefined({ tools, toolChoice, templateVariables });
+    const call = { model: request.model };
+    const outcome = await service.callWithoutModel(callerOf(context), call, async ({ reference }, signal) => {
+      const { tokens } = await service.runtime.chatPrompt(messages, { ...options, model: reference, signal });
+      return tokens.length;
+    });
+    return context.json({ input_tokens: outcome.result }, 200, resultHeaders(outcome));
+  });
+  return routes;
+}

@@ -1,0 +1,46 @@
+/** Calls of language models that answer while they run. */
+import type { Context } from "hono";
+import type { ModelHandle } from "../../../runtime/model-handle.ts";
+import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
+import { type Env, callerOf } from "../../http/context.ts";
+import type { ModelCallResult } from "../../serving/calls.ts";
+import type { Service } from "../../serving/service.ts";
+
+/** A call whose model is loaded and whose input was checked. */
+export interface OpenedCall<Result, Event> {
+  readonly stream: GenerationStream<Result, Event>;
+  /** The outcome, once the stream was read to its end. */
+  readonly outcome: Promise<ModelCallResult<Result>>;
+  /** The model's name as the client wrote it, or that of the default model. */
+  readonly model: string;
+}
+
+/** What `start` gets. */
+export interface StartedCall {
+  readonly model: ModelHandle;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Opens a stream on the model that a request names, as soon as it is the request's turn. The model is held until the stream ends. Rejects with what
+ * `Service.call` and `start` throw before the stream begins.
+ */
+export async function openStream<Result, Event>(
+  service: Service,
+  context: Context<Env>,
+  { model, texts = 1 }: { readonly model: string | undefined; readonly texts?: number },
+  start: (call: StartedCall) => Promise<GenerationStream<Result, Event>>,
+): Promise<OpenedCall<Result, Event>> {
+  const caller = callerOf(context);
+  const { name } = await service.resolve(caller, model);
+  return new Promise((resolve, reject) => {
+    const call = { model, texts, runsLanguageModel: true };
+    const outcome = service.call(caller, call, async (handle, signal, extend) => {
+      const stream = await start({ model: handle, signal });
+      stream.onRead = extend;
+      resolve({ stream, outcome, model: name });
+      return stream.result;
+    });
+    outcome.catch(reject);
+  });
+}

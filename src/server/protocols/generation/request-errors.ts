@@ -1,0 +1,12 @@
+/** What the protocols of language models ask for and this version does not do. */
+import { InferyardError } from "../../../errors.ts";
+
+/** INPUT_INVALID for a field that asks for what this version does not do. Clients repeat requests that get a 5xx, so it is no NOT_BUILT. */
+export function unsupportedField(path: string, what: string, remedy: string): InferyardError {
+  return invalidField(path, `${what} is not supported`, remedy);
+}
+
+/** INPUT_INVALID for a field. */
+export function invalidField(path: string, problem: string, remedy = "correct it, or leave it out"): InferyardError {
+  return new InferyardError("INPUT_INVALID", `${path}: ${problem}`, { remedy, data: { path: path.split(".") } });
+}

@@ -1,0 +1,117 @@
+/** Responses of OpenAI's chat completions, whole and in chunks. */
+import { randomUUID } from "node:crypto";
+import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
+import type { ToolCall } from "../../../tasks/generation/chat/messages.ts";
+import type { GeneratedLogprob } from "../../../tasks/generation/generated-text.ts";
+import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
+import type { Tokenizer } from "../../../tokenizers/index.ts";
+import { serverSentEvent } from "../generation/streamed-body.ts";
+
+/** What a response says of its request. */
+export interface ChatCompletion {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+}
+
+/** Ids, times and the model of a new response. */
+export function newCompletion(prefix: string, model: string): ChatCompletion {
+  return { id: `${prefix}${randomUUID().replaceAll("-", "")}`, created: Math.floor(Date.now() / 1000), model };
+}
+
+/** Numbers of tokens, as OpenAI counts them. */
+export interface Usage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+  readonly prompt_tokens_details: { readonly cached_tokens: number };
+}
+
+/** The numbers of tokens of a response. The prompt counts once, however many answers it has. */
+export function usageOf(results: readonly Pick<ChatAnswer, "tokens" | "promptTokens" | "cachedTokens">[]): Usage {
+  const prompt = results[0]?.promptTokens ?? 0;
+  const generated = results.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: generated,
+    total_tokens: prompt + generated,
+    prompt_tokens_details: { cached_tokens: results[0]?.cachedTokens ?? 0 },
+  };
+}
+
+/** The whole response. `tokenizer`: for log probabilities. */
+export function chatCompletion(about: ChatCompletion, results: readonly ChatAnswer[], tokenizer: Tokenizer | undefined): object {
+  return {
+    ...about,
+    object: "chat.completion",
+    choices: results.map(({ message, finishReason, logprobs }, index) => ({
+      index,
+      message: {
+        role: "assistant",
+        content: message.content === "" && message.toolCalls !== undefined ? null : message.content,
+        refusal: null,
+        ...(message.reasoning === undefined ? {} : { reasoning_content: message.reasoning }),
+        ...(message.toolCalls === undefined ? {} : { tool_calls: message.toolCalls.map((call) => toolCallOf(call)) }),
+      },
+      logprobs: logprobs === undefined ? null : logprobsOf(logprobs, tokenizer),
+      finish_reason: finishReasonOf(finishReason),
+    })),
+    usage: usageOf(results),
+  };
+}
+
+/** The chunks of a stream, from the first to the one before the end mark. Throws what ends the stream before its end. */
+export async function* chatChunks(
+  about: ChatCompletion,
+  stream: GenerationStream<{ readonly results: readonly ChatAnswer[] }, ChatEvent>,
+  { includeUsage, tokenizer }: { readonly includeUsage: boolean; readonly tokenizer: Tokenizer | undefined },
+): AsyncGenerator<string, void> {
+  const begun = new Set<number>();
+  const calls = new Map<number, number>();
+  const chunk = (index: number, delta: object, rest: object = {}): string =>
+    serverSentEvent({
+      ...about,
+      object: "chat.completion.chunk",
+      choices: [{ index, delta, logprobs: null, finish_reason: null, ...rest }],
+      ...(includeUsage ? { usage: null } : {}),
+    });
+  for await (const event of stream) {
+    const { index, logprobs } = event;
+    if (!begun.has(index)) {
+      begun.add(index);
+      yield chunk(index, { role: "assistant", content: "", refusal: null });
+    }
+    const rest = logprobs === undefined ? {} : { logprobs: logprobsOf(logprobs, tokenizer) };
+    if (event.type === "text") yield chunk(index, { content: event.text }, rest);
+    else if (event.type === "reasoning") yield chunk(index, { reasoning_content: event.text }, rest);
+    else if (event.type === "toolCall") {
+      const place = calls.get(index) ?? 0;
+      calls.set(index, place + 1);
+      yield chunk(index, { tool_calls: [{ index: place, ...toolCallOf(event.call) }] }, rest);
+    } else yield chunk(index, {}, { ...rest, finish_reason: finishReasonOf(event.result.finishReason) });
+  }
+  if (!includeUsage) return;
+  const { results } = await stream.result;
+  yield serverSentEvent({ ...about, object: "chat.completion.chunk", choices: [], usage: usageOf(results) });
+}
+
+/** OpenAI's word for why an answer ended. */
+export function finishReasonOf(reason: ChatAnswer["finishReason"]): "stop" | "length" | "tool_calls" {
+  return reason === "toolCalls" ? "tool_calls" : reason;
+}
+
+function toolCallOf({ id, name, arguments: given }: ToolCall) {
+  return { id: `call_${id}`, type: "function", function: { name, arguments: given } };
+}
+
+function logprobsOf(logprobs: readonly GeneratedLogprob[], tokenizer: Tokenizer | undefined): object {
+  const token = (id: number, logprob: number): object => {
+    const text = tokenizer?.decode([id], { skipSpecialTokens: false }) ?? "";
+    return { token: text, logprob, bytes: [...new TextEncoder().encode(text)] };
+  };
+  const content = logprobs.map(({ token: id, logprob, top }) => ({
+    ...token(id, logprob),
+    top_logprobs: top.map((each) => token(each.token, each.logprob)),
+  }));
+  return { content, refusal: null };
+}

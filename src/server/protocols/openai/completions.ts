@@ -1,0 +1,205 @@
+/** POST /v1/completions: what follows prompts. */
+import { createRoute, z } from "@hono/zod-openapi";
+import type { GeneratedLogprob, GeneratedText } from "../../../tasks/generation/generated-text.ts";
+import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
+import type { Prompt } from "../../../tasks/generation/text-generator.ts";
+import type { Tokenizer } from "../../../tokenizers/index.ts";
+import { type Routes, resultHeaders } from "../../http/context.ts";
+import { name, requestObject, tokenIds } from "../../http/field-schemas.ts";
+import type { Service } from "../../serving/service.ts";
+import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { openStream } from "../generation/open-stream.ts";
+import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
+import { type SamplingRequest, harmlessFields, samplingFields, samplingOf, streamOptions } from "./chat-request.ts";
+import { type ChatCompletion, newCompletion, usageOf } from "./chat-response.ts";
+import { documentedErrors, openAiErrorBody } from "./errors.ts";
+
+/** Tokens of a completion at most if the request does not say, as OpenAI has it. */
+const defaultMaxTokens = 16;
+
+/** A validated request. */
+interface CompletionsRequest extends SamplingRequest {
+  readonly model?: string;
+  readonly prompt: Prompt | readonly Prompt[];
+  readonly max_tokens?: number;
+  readonly stream?: boolean;
+  readonly stream_options?: { readonly include_usage?: boolean };
+  readonly logprobs?: number;
+  readonly echo?: boolean;
+  readonly suffix?: string;
+  readonly best_of?: number;
+  readonly add_special_tokens?: boolean;
+  readonly skip_special_tokens?: boolean;
+}
+
+const requestSchema: z.ZodType<CompletionsRequest> = requestObject({
+  model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
+  prompt: z.union([z.string(), z.array(z.string()).min(1), tokenIds(), z.array(tokenIds()).min(1)]),
+  max_tokens: z.int().positive().optional().openapi({ description: "Tokens to generate at most. Default: 16" }),
+  ...samplingFields,
+  stream: z.boolean().optional(),
+  stream_options: streamOptions.optional(),
+  logprobs: z.int().min(0).max(20).optional(),
+  echo: z.boolean().optional().openapi({ description: "Whether the prompt stands before each text" }),
+  suffix: z.string().optional().openapi({ description: "Not built yet" }),
+  best_of: z.int().positive().optional().openapi({ description: "Only the value of `n`" }),
+  add_special_tokens: z.boolean().optional(),
+  skip_special_tokens: z.boolean().optional(),
+  ...harmlessFields,
+}).openapi("CompletionsRequest") as never;
+
+const response = z
+  .object({
+    id: z.string(),
+    object: z.literal("text_completion"),
+    created: z.int(),
+    model: z.string(),
+    choices: z.array(z.unknown()),
+    usage: z.unknown(),
+  })
+  .openapi("Completion");
+
+const route = createRoute({
+  method: "post",
+  path: "/v1/completions",
+  summary: "Generate what follows prompts, as OpenAI",
+  request: { body: { required: true, content: { "application/json": { schema: requestSchema } } } },
+  responses: {
+    200: {
+      description: "The texts; with `stream`, chunks as server-sent events, the last one [DONE]",
+      content: { "application/json": { schema: response }, "text/event-stream": { schema: z.string() } },
+    },
+    ...documentedErrors,
+  },
+});
+
+/** Adds `POST /v1/completions`. */
+export function addCompletions(routes: Routes, service: Service): void {
+  routes.openapi(route, async (context) => {
+    const request = context.req.valid("json");
+    const prompts = promptsOf(request.prompt);
+    const options = optionsOf(request);
+    const texts = prompts.length * (request.n ?? 1);
+    let tokenizer: Tokenizer | undefined;
+    const { stream, outcome, model } = await openStream(service, context, { model: request.model, texts }, async (call) => {
+      tokenizer = await service.runtime.tokenizer(call.model);
+      return service.runtime.generate(prompts, { ...options, ...call, stream: true });
+    });
+    const about = newCompletion("cmpl-", model);
+    const before = (index: number): string => {
+      const prompt = request.echo === true ? (prompts[Math.floor(index / (request.n ?? 1))] ?? "") : "";
+      return typeof prompt === "string" ? prompt : (tokenizer?.decode(prompt) ?? "");
+    };
+    if (request.stream !== true) {
+      void stream.finish();
+      const done = await outcome;
+      const body = completion(about, done.result.results, { before, tokenizer, n: request.n ?? 1 });
+      return context.json(body, 200, resultHeaders(done)) as never;
+    }
+    const includeUsage = request.stream_options?.include_usage ?? false;
+    async function* parts(): AsyncGenerator<string, void> {
+      try {
+        yield* chunks(about, stream, { before, tokenizer, includeUsage, n: request.n ?? 1 });
+      } catch (error) {
+        yield serverSentEvent({ error: openAiErrorBody(error) });
+      } finally {
+        await stream.cancel();
+      }
+      yield serverSentEvent("[DONE]");
+    }
+    return context.body(streamedBody(parts(), ": still here\n\n"), 200, eventStreamHeaders) as never;
+  });
+}
+
+/** The prompts as a list: a text, texts, token ids, or lists of these. */
+export function promptsOf(prompt: Prompt | readonly Prompt[]): readonly Prompt[] {
+  if (typeof prompt === "string") return [prompt];
+  return prompt.every((each): each is number => typeof each === "number") ? [prompt] : prompt;
+}
+
+function optionsOf(request: CompletionsRequest) {
+  const { max_tokens: maxNewTokens = defaultMaxTokens, logprobs, suffix, best_of: bestOf, n = 1 } = request;
+  if (suffix !== undefined && suffix !== "") throw unsupportedField("suffix", "filling in before a suffix", "leave it out");
+  if (bestOf !== undefined && bestOf !== n) throw invalidField("best_of", `is ${bestOf}, and only n, ${n}, is possible`);
+  return {
+    ...samplingOf(request),
+    maxNewTokens,
+    ...(logprobs === undefined ? {} : { logprobs }),
+    ...(request.add_special_tokens === undefined ? {} : { addSpecialTokens: request.add_special_tokens }),
+    ...(request.skip_special_tokens === undefined ? {} : { skipSpecialTokens: request.skip_special_tokens }),
+  };
+}
+
+interface Shown {
+  /** What stands before a text: its prompt, with `echo`. */
+  readonly before: (index: number) => string;
+  readonly tokenizer: Tokenizer | undefined;
+  readonly n: number;
+}
+
+function completion(about: ChatCompletion, results: readonly GeneratedText[], shown: Shown): object {
+  const choices = results.map(({ text, finishReason, logprobs }, index) => ({
+    text: shown.before(index) + text,
+    index,
+    logprobs: logprobs === undefined ? null : logprobsOf(logprobs, shown),
+    finish_reason: finishReason,
+  }));
+  return { ...about, object: "text_completion", choices, usage: usageOfAll(results, shown.n) };
+}
+
+async function* chunks(
+  about: ChatCompletion,
+  stream: GenerationStream<{ readonly results: readonly GeneratedText[] }>,
+  shown: Shown & { readonly includeUsage: boolean },
+): AsyncGenerator<string, void> {
+  const begun = new Set<number>();
+  for await (const event of stream) {
+    const { index } = event;
+    const text = (begun.has(index) ? "" : shown.before(index)) + event.text;
+    begun.add(index);
+    const isEnd = event.type === "finish";
+    const logprob = event.type === "text" ? event.logprob : undefined;
+    if (text === "" && !isEnd && logprob === undefined) continue;
+    const choice = {
+      text,
+      index,
+      logprobs: logprob === undefined ? null : logprobsOf([logprob], shown),
+      finish_reason: isEnd ? event.result.finishReason : null,
+    };
+    yield serverSentEvent({
+      ...about,
+      object: "text_completion",
+      choices: [choice],
+      ...(shown.includeUsage ? { usage: null } : {}),
+    });
+  }
+  if (!shown.includeUsage) return;
+  const { results } = await stream.result;
+  yield serverSentEvent({ ...about, object: "text_completion", choices: [], usage: usageOfAll(results, shown.n) });
+}
+
+/** The sum over prompts; each counts once, however many texts it has. */
+function usageOfAll(results: readonly GeneratedText[], n: number) {
+  const firsts = results.filter((_, index) => index % n === 0);
+  const prompt = firsts.reduce((sum, { promptTokens }) => sum + promptTokens, 0);
+  const cached = firsts.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0);
+  const { completion_tokens: generated } = usageOf(results);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: generated,
+    total_tokens: prompt + generated,
+    prompt_tokens_details: { cached_tokens: cached },
+  };
+}
+
+function logprobsOf(logprobs: readonly GeneratedLogprob[], { tokenizer }: Shown): object {
+  const textOf = (id: number): string => tokenizer?.decode([id], { skipSpecialTokens: false }) ?? "";
+  const tokens = logprobs.map(({ token }) => textOf(token));
+  const starts = tokens.map((_, index) => tokens.slice(0, index).join("").length);
+  return {
+    tokens,
+    token_logprobs: logprobs.map(({ logprob }) => logprob),
+    top_logprobs: logprobs.map(({ top }) => Object.fromEntries(top.map(({ token, logprob }) => [textOf(token), logprob]))),
+    text_offset: starts,
+  };
+}

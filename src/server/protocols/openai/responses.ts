@@ -1,0 +1,233 @@
+/** POST /v1/responses: an answer as items, whole or as typed events. */
+import { randomUUID } from "node:crypto";
+import { createRoute, z } from "@hono/zod-openapi";
+import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
+import type { ToolCall } from "../../../tasks/generation/chat/messages.ts";
+import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
+import { type Routes, resultHeaders } from "../../http/context.ts";
+import type { Service } from "../../serving/service.ts";
+import { openStream } from "../generation/open-stream.ts";
+import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
+import { documentedErrors, openAiErrorBody } from "./errors.ts";
+import { type ResponsesRequest, conversationOf, responseOptionsOf, responsesRequestSchema } from "./responses-request.ts";
+
+const route = createRoute({
+  method: "post",
+  path: "/v1/responses",
+  summary: "Answer a conversation with items, as OpenAI",
+  request: { body: { required: true, content: { "application/json": { schema: responsesRequestSchema } } } },
+  responses: {
+    200: {
+      description: "The response; with `stream`, its events as server-sent events",
+      content: {
+        "application/json": { schema: z.looseObject({ id: z.string(), object: z.literal("response") }).openapi("Response") },
+        "text/event-stream": { schema: z.string() },
+      },
+    },
+    ...documentedErrors,
+  },
+});
+
+/** Adds `POST /v1/responses`. */
+export function addResponses(routes: Routes, service: Service): void {
+  routes.openapi(route, async (context) => {
+    const request = context.req.valid("json");
+    const messages = conversationOf(request);
+    const options = responseOptionsOf(request);
+    const { stream, outcome, model } = await openStream(
+      service,
+      context,
+      request.model === undefined ? { model: undefined } : { model: request.model },
+      (call) => service.runtime.chat(messages, { ...options, ...call, stream: true }),
+    );
+    const writer = new ResponseWriter(request, model);
+    if (request.stream !== true) {
+      void stream.finish();
+      const done = await outcome;
+      for (const _ of writer.whole(done.result.results[0])) continue;
+      return context.json(writer.response, 200, resultHeaders(done)) as never;
+    }
+    async function* parts(): AsyncGenerator<string, void> {
+      try {
+        yield* writer.events(stream);
+      } catch (error) {
+        yield writer.failure(error);
+      } finally {
+        await stream.cancel();
+      }
+    }
+    return context.body(streamedBody(parts(), ": still here\n\n"), 200, eventStreamHeaders) as never;
+  });
+}
+
+const newId = (prefix: string): string => `${prefix}_${randomUUID().replaceAll("-", "")}`;
+
+type Item = Record<string, unknown> & { readonly type: string; readonly id: string };
+
+/** Builds a response item by item, and the events that tell of it. */
+class ResponseWriter {
+  readonly #request: ResponsesRequest;
+  readonly #model: string;
+  readonly #id = newId("resp");
+  readonly #created = Math.floor(Date.now() / 1000);
+  readonly #output: Item[] = [];
+  #sequence = 0;
+  #text = "";
+  #open: Item | undefined;
+  #end: ChatAnswer | undefined;
+  #error: unknown;
+
+  constructor(request: ResponsesRequest, model: string) {
+    this.#request = request;
+    this.#model = model;
+  }
+
+  /** The response as far as it is known. */
+  get response(): object {
+    const request = this.#request;
+    const end = this.#end;
+    const isCut = end?.finishReason === "length";
+    const status = this.#error !== undefined ? "failed" : end === undefined ? "in_progress" : isCut ? "incomplete" : "completed";
+    const usage = end && {
+      input_tokens: end.promptTokens,
+      input_tokens_details: { cached_tokens: end.cachedTokens },
+      output_tokens: end.tokens.length,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: end.promptTokens + end.tokens.length,
+    };
+    return {
+      id: this.#id,
+      object: "response",
+      created_at: this.#created,
+      status,
+      background: false,
+      error: this.#error ?? null,
+      incomplete_details: isCut ? { reason: "max_output_tokens" } : null,
+      instructions: request.instructions ?? null,
+      max_output_tokens: request.max_output_tokens ?? null,
+      model: this.#model,
+      output: [...this.#output],
+      parallel_tool_calls: request.parallel_tool_calls ?? true,
+      previous_response_id: null,
+      reasoning: { effort: request.reasoning?.effort ?? null, summary: null },
+      store: false,
+      temperature: request.temperature ?? null,
+      text: { format: { type: "text" } },
+      tool_choice: request.tool_choice ?? "auto",
+      tools: request.tools ?? [],
+      top_p: request.top_p ?? null,
+      truncation: "disabled",
+      usage: usage ?? null,
+      user: null,
+      metadata: request.metadata ?? {},
+    };
+  }
+
+  /** Builds the response of an answer at once; the events are not needed then. */
+  *whole(answer: ChatAnswer | undefined): Generator<string> {
+    if (answer === undefined) return;
+    const { reasoning = "", content, toolCalls = [] } = answer.message;
+    if (reasoning !== "") yield* this.#add("reasoning", reasoning);
+    if (content !== "") yield* this.#add("text", content);
+    for (const call of toolCalls) yield* this.#call(call);
+    yield* this.#finish(answer);
+  }
+
+  async *events(stream: GenerationStream<unknown, ChatEvent>): AsyncGenerator<string, void> {
+    yield this.#event("response.created", { response: this.response });
+    yield this.#event("response.in_progress", { response: this.response });
+    for await (const event of stream) {
+      if (event.type === "finish") yield* this.#finish(event.result);
+      else if (event.type === "toolCall") yield* this.#call(event.call);
+      else yield* this.#add(event.type, event.text);
+    }
+  }
+
+  /** The event of a failure in the middle. */
+  failure(thrown: unknown): string {
+    const { message, code } = openAiErrorBody(thrown) as { readonly message: string; readonly code: string };
+    this.#error = { code: "server_error", message };
+    return this.#event("response.failed", { response: this.response }) + this.#event("error", { code, message, param: null });
+  }
+
+  *#add(type: "text" | "reasoning", delta: string): Generator<string> {
+    const itemType = type === "text" ? "message" : "reasoning";
+    if (this.#open?.type !== itemType) {
+      yield* this.#close();
+      yield* this.#openText(itemType);
+    }
+    this.#text += delta;
+    const name = type === "text" ? "response.output_text.delta" : "response.reasoning_text.delta";
+    yield this.#event(name, { ...this.#place(), content_index: 0, delta, ...(type === "text" ? { logprobs: [] } : {}) });
+  }
+
+  *#openText(type: "message" | "reasoning"): Generator<string> {
+    const isMessage = type === "message";
+    const rest = isMessage ? { role: "assistant", content: [] } : { summary: [], content: [] };
+    this.#open = { id: newId(isMessage ? "msg" : "rs"), type, status: "in_progress", ...rest };
+    this.#output.push(this.#open);
+    yield this.#event("response.output_item.added", { output_index: this.#output.length - 1, item: this.#open });
+    yield this.#event("response.content_part.added", { ...this.#place(), content_index: 0, part: this.#part("") });
+  }
+
+  /** Ends the open text. */
+  *#close(): Generator<string> {
+    if (this.#open === undefined) return;
+    const place = { ...this.#place(), content_index: 0 };
+    const isMessage = this.#open.type === "message";
+    const part = this.#part(this.#text);
+    const text = { ...place, text: this.#text };
+    if (isMessage) yield this.#event("response.output_text.done", { ...text, logprobs: [] });
+    else yield this.#event("response.reasoning_text.done", text);
+    yield this.#event("response.content_part.done", { ...place, part });
+    const item: Item = { ...this.#open, status: "completed", content: [part] };
+    this.#output[this.#output.length - 1] = item;
+    yield this.#event("response.output_item.done", { output_index: this.#output.length - 1, item });
+    this.#open = undefined;
+    this.#text = "";
+  }
+
+  *#call({ id, name, arguments: given }: ToolCall): Generator<string> {
+    yield* this.#close();
+    const item: Item = {
+      id: newId("fc"),
+      type: "function_call",
+      status: "in_progress",
+      call_id: `call_${id}`,
+      name,
+      arguments: "",
+    };
+    this.#output.push(item);
+    const output_index = this.#output.length - 1;
+    const place = { item_id: item.id, output_index };
+    yield this.#event("response.output_item.added", { output_index, item });
+    yield this.#event("response.function_call_arguments.delta", { ...place, delta: given });
+    yield this.#event("response.function_call_arguments.done", { ...place, name, arguments: given });
+    const done = { ...item, status: "completed", arguments: given };
+    this.#output[output_index] = done;
+    yield this.#event("response.output_item.done", { output_index, item: done });
+  }
+
+  *#finish(answer: ChatAnswer): Generator<string> {
+    yield* this.#close();
+    this.#end = answer;
+    const name = answer.finishReason === "length" ? "response.incomplete" : "response.completed";
+    yield this.#event(name, { response: this.response });
+  }
+
+  #place(): object {
+    return { item_id: this.#open?.id, output_index: this.#output.length - 1 };
+  }
+
+  #part(text: string): object {
+    return this.#open?.type === "reasoning"
+      ? { type: "reasoning_text", text }
+      : { type: "output_text", text, annotations: [], logprobs: [] };
+  }
+
+  #event(type: string, fields: object): string {
+    const event = serverSentEvent({ type, sequence_number: this.#sequence, ...fields }, type);
+    this.#sequence += 1;
+    return event;
+  }
+}
