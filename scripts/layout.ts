@@ -98,6 +98,7 @@ export const folders: readonly Folder[] = [
   folder("settings", ["hosts", "models", "runtime"]),
   folder("distillation", ["api", "formats", "runtime", "tasks"]),
   folder("server", ["api", "formats", "models", "runtime", "settings", "tasks", "tokenizers"]),
+  folder("ai-sdk", ["api", "tasks"]),
   folder("client", []),
   folder("testing", []),
   folder("cli", "everything"),

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRuntime } from "inferyard";
+import { createInferyard } from "inferyard/ai-sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installNpm, installPython, installedModule, needsInstalled, runPython } from "./fixtures/installed.ts";
 import { type ServerProcess, ServerProcesses } from "./fixtures/server-process.ts";
@@ -106,6 +107,26 @@ describe.skipIf(skip)(`${title}, npm: ${packages.join(", ")}`, () => {
     const { text, finishReason } = await generateText(request);
     expect([text, finishReason]).toEqual([content, "length"]);
     expect((await all(streamText(request).textStream as AsyncIterable<string>)).join("")).toBe(content);
+  });
+
+  it("ai with inferyard/ai-sdk: text, streams, embeddings, reranking", async () => {
+    const { generateText, streamText, embed, embedMany, rerank } = await installedModule<Package>(folder, "ai");
+    await using runtime = await createRuntime();
+    const inferyard = createInferyard(runtime);
+    const request = { model: inferyard(qwen), messages, maxOutputTokens: maxTokens, temperature: 0 };
+    const whole = await generateText(request);
+    expect([whole.text, whole.finishReason, whole.usage.outputTokens]).toEqual([content, "length", maxTokens]);
+    const stream = streamText(request);
+    expect((await all<string>(stream.textStream)).join("")).toBe(content);
+    expect((await stream.totalUsage).outputTokens).toBe(maxTokens);
+    const values = ["a cat sits", "a dog barks"];
+    const { embeddings } = await embedMany({ model: inferyard.embeddingModel(), values });
+    expect(embeddings).toEqual((await runtime.embed(values)).embeddings.map((vector) => [...vector]));
+    expect((await embed({ model: inferyard.textEmbeddingModel(), value: values[0] })).usage.tokens).toBeGreaterThan(1);
+    const { ranking } = await rerank({ model: inferyard.rerankingModel(), query: "barking", documents: values, topN: 1 });
+    expect(ranking).toMatchObject([{ originalIndex: 1, document: values[1] }]);
+    const aborted = AbortSignal.abort();
+    await expect(generateText({ ...request, abortSignal: aborted, maxRetries: 0 })).rejects.toBeDefined();
   });
 
   it("@langchain/openai: invoke and stream", async () => {

@@ -1,0 +1,192 @@
+/** A language model of the AI SDK on `runtime.chat`. */
+import type { ChatRequest } from "../api/task-requests.ts";
+import type { Runtime } from "../api/runtime.ts";
+import { omitUndefined } from "../checked.ts";
+import { InferyardError } from "../errors.ts";
+import type { ChatAnswer, ChatEvent } from "../tasks/generation/chat/chat.ts";
+import type { ChatMessage, Tool } from "../tasks/generation/chat/messages.ts";
+import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
+import type {
+  CallOptions,
+  Content,
+  FinishReason,
+  LanguageModelV3,
+  PromptMessage,
+  PromptPart,
+  StreamPart,
+  Usage,
+} from "./model-types.ts";
+
+/** A language model. `modelId`: a reference. */
+export function languageModel(runtime: Runtime, modelId: string): LanguageModelV3 {
+  return {
+    specificationVersion: "v3",
+    provider: "inferyard",
+    modelId,
+    supportedUrls: {},
+    async doGenerate(options) {
+      const { results } = await runtime.chat(messagesOf(options.prompt), { ...optionsOf(options), model: modelId });
+      const [answer] = results as readonly [ChatAnswer, ...ChatAnswer[]];
+      const { reasoning = "", content, toolCalls = [] } = answer.message;
+      const parts: Content[] = [
+        ...(reasoning === "" ? [] : [{ type: "reasoning" as const, text: reasoning }]),
+        ...(content === "" ? [] : [{ type: "text" as const, text: content }]),
+        ...toolCalls.map((call) => ({
+          type: "tool-call" as const,
+          toolCallId: call.id,
+          toolName: call.name,
+          input: call.arguments,
+        })),
+      ];
+      return { content: parts, finishReason: finishReasonOf(answer), usage: usageOf(answer), warnings: [] };
+    },
+    async doStream(options) {
+      const stream = await runtime.chat(messagesOf(options.prompt), { ...optionsOf(options), model: modelId, stream: true });
+      return { stream: partsOf(stream) };
+    },
+  };
+}
+
+/** The answer as a stream of the SDK's parts. Cancelling it ends the generation. */
+function partsOf(stream: GenerationStream<unknown, ChatEvent>): ReadableStream<StreamPart> {
+  const parts = streamParts(stream);
+  return new ReadableStream<StreamPart>(
+    {
+      async pull(controller) {
+        const { done, value } = await parts.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: () => stream.cancel(),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function* streamParts(stream: GenerationStream<unknown, ChatEvent>): AsyncGenerator<StreamPart, void> {
+  yield { type: "stream-start", warnings: [] };
+  let open: "text" | "reasoning" | undefined;
+  let blocks = 0;
+  const end = (): StreamPart[] => {
+    const ended: StreamPart[] = open === undefined ? [] : [{ type: `${open}-end`, id: String(blocks) }];
+    open = undefined;
+    return ended;
+  };
+  try {
+    for await (const event of stream) {
+      if (event.type === "finish") {
+        yield* end();
+        yield { type: "finish", finishReason: finishReasonOf(event.result), usage: usageOf(event.result) };
+      } else if (event.type === "toolCall") {
+        yield* end();
+        const { id, name: toolName, arguments: input } = event.call;
+        yield { type: "tool-input-start", id, toolName };
+        yield { type: "tool-input-delta", id, delta: input };
+        yield { type: "tool-input-end", id };
+        yield { type: "tool-call", toolCallId: id, toolName, input };
+      } else {
+        if (open !== event.type) {
+          yield* end();
+          blocks += 1;
+          open = event.type;
+          yield { type: `${event.type}-start`, id: String(blocks) };
+        }
+        yield { type: `${event.type}-delta`, id: String(blocks), delta: event.text };
+      }
+    }
+  } catch (error) {
+    yield { type: "error", error };
+  }
+}
+
+function messagesOf(prompt: readonly PromptMessage[]): readonly ChatMessage[] {
+  return prompt.flatMap((message): readonly ChatMessage[] => {
+    if (message.role === "system") return [message];
+    const { role, content } = message;
+    if (role === "tool") return content.map(resultOf);
+    const texts = content.filter(({ type }) => type === "text").map(({ text = "" }) => text);
+    const thoughts = content.filter(({ type }) => type === "reasoning").map(({ text = "" }) => text);
+    const calls = content.filter(({ type }) => type === "tool-call");
+    const other = content.find(({ type }) => !["text", "reasoning", "tool-call"].includes(type));
+    if (other !== undefined) throw notRead(other.type);
+    return [
+      {
+        role,
+        content: texts.join("\n"),
+        ...(thoughts.length === 0 ? {} : { reasoning: thoughts.join("\n") }),
+        ...(calls.length === 0
+          ? {}
+          : {
+              toolCalls: calls.map(({ toolCallId: id = "", toolName: name = "", input }) => ({
+                id,
+                name,
+                arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}),
+              })),
+            }),
+      },
+    ];
+  });
+}
+
+function resultOf({ type, toolCallId, toolName, output }: PromptPart): ChatMessage {
+  if (type !== "tool-result" || output === undefined) throw notRead(type);
+  if (output.type === "content") throw notRead("tool-result with content");
+  const { value = output.reason ?? "the call was denied" } = output;
+  return {
+    role: "tool",
+    content: typeof value === "string" ? value : JSON.stringify(value),
+    ...(toolCallId === undefined ? {} : { toolCallId }),
+    ...(toolName === undefined ? {} : { name: toolName }),
+  };
+}
+
+function notRead(type: string): InferyardError {
+  return new InferyardError("INPUT_INVALID", `a part of type "${type}" is not read: models here read text`, {
+    remedy: "send text",
+  });
+}
+
+function optionsOf(options: CallOptions): Omit<ChatRequest, "model"> {
+  const { responseFormat, toolChoice, tools = [], topP, stopSequences = [] } = options;
+  if (responseFormat !== undefined && responseFormat.type !== "text")
+    throw new InferyardError("NOT_BUILT", "structured output is not built yet", { remedy: "generate text, and parse it" });
+  if (toolChoice !== undefined && toolChoice.type !== "auto" && toolChoice.type !== "none")
+    throw new InferyardError("NOT_BUILT", "forcing a tool call is not built yet", { remedy: 'give toolChoice "auto" or "none"' });
+  const given = tools.map(({ type, name, description, inputSchema }): Tool => {
+    if (type !== "function")
+      throw new InferyardError("NOT_BUILT", `the tool "${name}" of a provider is not built`, { remedy: "give functions" });
+    return {
+      name,
+      parameters: inputSchema as NonNullable<Tool["parameters"]>,
+      ...(description === undefined ? {} : { description }),
+    };
+  });
+  const own = options.providerOptions?.["inferyard"] ?? {};
+  return {
+    ...omitUndefined({
+      maxNewTokens: options.maxOutputTokens,
+      temperature: options.temperature,
+      topP: topP === 0 ? undefined : topP,
+      topK: options.topK,
+      presencePenalty: options.presencePenalty,
+      frequencyPenalty: options.frequencyPenalty,
+      seed: options.seed,
+      signal: options.abortSignal,
+    }),
+    ...(stopSequences.length === 0 ? {} : { stop: stopSequences }),
+    ...(given.length === 0 ? {} : { tools: given }),
+    ...(toolChoice?.type === "none" ? { toolChoice: "none" as const } : {}),
+    ...own,
+  };
+}
+
+function finishReasonOf({ finishReason }: ChatAnswer): FinishReason {
+  return { unified: finishReason === "toolCalls" ? "tool-calls" : finishReason, raw: finishReason };
+}
+
+function usageOf({ promptTokens: total, cachedTokens: cacheRead, tokens }: ChatAnswer): Usage {
+  return {
+    inputTokens: { total, noCache: total - cacheRead, cacheRead, cacheWrite: undefined },
+    outputTokens: { total: tokens.length, text: undefined, reasoning: undefined },
+  };
+}
