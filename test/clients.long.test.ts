@@ -74,7 +74,7 @@ interface OpenAiModule {
   };
   readonly BadRequestError: new () => Error;
   readonly NotFoundError: new () => Error;
-  readonly InternalServerError: new () => Error;
+  readonly UnprocessableEntityError: new () => Error;
 }
 
 describe(`npm: ${npmPackage}`, () => {
@@ -110,7 +110,7 @@ describe(`npm: ${npmPackage}`, () => {
 
   it("throws its own classes of error", async () => {
     const client = await connect();
-    const { BadRequestError, NotFoundError, InternalServerError } = await load();
+    const { BadRequestError, NotFoundError, UnprocessableEntityError } = await load();
     const failed = (promise: Promise<unknown>): Promise<unknown> => promise.then(undefined, (error: unknown) => error);
     const missing = await failed(client.embeddings.create({ model: "text-embedding-3-small", input: "a" }));
     expect(missing).toBeInstanceOf(NotFoundError);
@@ -119,8 +119,8 @@ describe(`npm: ${npmPackage}`, () => {
     expect(wrong).toBeInstanceOf(BadRequestError);
     expect(wrong).toMatchObject({ status: 400, param: "input" });
     const chat = await failed(client.chat.completions.create({ model: "builtin", messages: [{ role: "user", content: "hi" }] }));
-    expect(chat).toBeInstanceOf(InternalServerError);
-    expect(chat).toMatchObject({ status: 501, code: "not_built" });
+    expect(chat).toBeInstanceOf(UnprocessableEntityError);
+    expect(chat).toMatchObject({ status: 422, code: "model_unsupported" });
   });
 });
 

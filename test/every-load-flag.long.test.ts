@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { InferyardError } from "../src/errors.ts";
 import { commands as commandTable } from "../src/cli/command-table.ts";
 import { buildProgram, run } from "../src/cli/main.ts";
-import type { Backend } from "../src/backend.ts";
+import type { Backend, LoadOptions } from "../src/backend.ts";
 import { onnx } from "../src/backends/onnx/index.ts";
 import { scriptedBackend } from "../src/testing/scripted-backend.ts";
 import { writeTableModel } from "./fixtures/answering-model.ts";
@@ -71,16 +71,23 @@ function bound(target: object, name: string | symbol): unknown {
 }
 
 function recording(): readonly Backend[] {
-  return ["onnx", "native"].map((name) =>
-    scriptedBackend(name, {
+  const formats = { onnx: "any", safetensors: "any" } as const;
+  return ["onnx", "native"].map((name) => {
+    const onLoad = (type: string, options: object): never => {
+      asked.loads.push([`${name}:${type}`, options]);
+      throw new InferyardError("LOAD_FAILED", "this backend only records");
+    };
+    const backend = scriptedBackend(name, {
       // The second backend obeys no setting, so that it is refused where one is set.
-      capabilities: { formats: { onnx: "any", safetensors: "any" }, ...(name === "onnx" ? {} : { options: [] }) },
-      onLoad: (_files, { type }, { signal: _signal, ...options }) => {
-        asked.loads.push([`${name}:${type}`, options]);
-        throw new InferyardError("LOAD_FAILED", "this backend only records");
-      },
-    }),
-  );
+      capabilities: { formats, languageFormats: formats, ...(name === "onnx" ? {} : { options: [] }) },
+      onLoad: (_files, { type }, { signal: _signal, ...options }) => onLoad(type, options),
+    });
+    return {
+      ...backend,
+      loadLanguage: async (_files: unknown, { type }: { readonly type: string }, { signal: _signal, ...options }: LoadOptions) =>
+        onLoad(type, options),
+    };
+  });
 }
 
 vi.mock("../src/api/create-runtime.ts", async (importOriginal) => {
@@ -139,6 +146,9 @@ const commandLines: Readonly<Record<string, (model: string) => readonly string[]
   similarity: (of) => ["--model", of, "a text", "another"],
   extract: (of) => ["--model", of, "--schema", join(folder, "schema.json"), "a text"],
   chunk: (of) => ["--model", of, "--strategy", "semantic", "A text. Another text. And a third one."],
+  generate: (of) => ["--model", of, "a text"],
+  chat: (of) => [of, "a text"],
+  rewrite: (of) => ["--model", of, "a text"],
   run: (of) => [of, "--input", "x=[1]"],
   serve: (of) => ["--port", "0", "--model", of],
   explain: (of) => [of],
@@ -157,6 +167,9 @@ const modelOf: Readonly<Record<string, string>> = {
   recognize: ner,
   extract: ner,
   "fill-mask": splade,
+  generate: `${sharedData}tiny-random-gpt2`,
+  chat: `${sharedData}tiny-random-qwen2`,
+  rewrite: `${sharedData}tiny-random-t5`,
 };
 
 const flags: Readonly<Record<string, readonly string[]>> = {

@@ -175,6 +175,6 @@ describe("errors", () => {
     const own = await ask("/api/embed", { body });
     expect(own).toMatchObject({ status: 404, body: { error: { code: "MODEL_NOT_FOUND" } } });
     const format = { messages: [{ role: "user", content: "a" }], format: "json" };
-    expect((await ask("/api/chat", { body: format })).body["error"]).toMatch(/not built/);
+    expect((await ask("/api/chat", { body: format })).body["error"]).toMatch(/format/);
   });
 });
