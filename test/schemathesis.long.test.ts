@@ -33,7 +33,7 @@ describe(`PyPI: ${schemathesis}`, () => {
   });
 
   const run = (document: Document): Promise<Outcome> =>
-    hold(document, { python: pythonOf(folder), url: server.url, examples: 5, seed: 1 });
+    hold(document, { python: pythonOf(folder), url: server.url, examples: 5, seed: 1, coverage: false });
 
   it("our own document: nothing fails but what is not built", async () => {
     const document = await ownDocument(server.url);
@@ -42,19 +42,19 @@ describe(`PyPI: ${schemathesis}`, () => {
     // Whether it asks for a model that is not loaded, the other exception, depends on the names it finds in answers.
     const { title, operations } = document.exceptions[0]!;
     expect(expected).toEqual(expect.arrayContaining(operations.map((operation) => `${title}: ${operation}`)));
-    expect(cases).toBeGreaterThan(1000);
+    expect(cases).toBeGreaterThan(150);
   });
 
   const [skip, title] = needsData("others' documents");
   it.skipIf(skip)(`${title}: text-embeddings-inference, but for the errors of its OpenAI route`, async () => {
     const { unexpected, cases, output } = await run(embeddingsInferenceDocument());
     expect(unexpected, output).toEqual([]);
-    expect(cases).toBeGreaterThan(300);
+    expect(cases).toBeGreaterThan(20);
   });
 
   it.skipIf(skip)(`${title}: the Open Inference Protocol`, async () => {
     const { unexpected, cases, output } = await run(openInferenceDocument("builtin"));
     expect(unexpected, output).toEqual([]);
-    expect(cases).toBeGreaterThan(30);
+    expect(cases).toBeGreaterThan(10);
   });
 });

@@ -1,0 +1,110 @@
+/** Nondeterministic automata over bytes, and their determinization. */
+import { refusal } from "../refusal.ts";
+import { type Dfa, classesOf, explore } from "./automaton.ts";
+import { type CodePointRange, anyCodePoint, byteSequences } from "./code-points.ts";
+
+const maxStates = 200_000;
+/** States of all sets of states together, of the automaton without choices. */
+const maxWork = 3_000_000;
+
+interface Edge {
+  readonly first: number;
+  readonly last: number;
+  readonly to: number;
+}
+
+/** States and edges that are added one by one. */
+export class ByteNfa {
+  readonly #edges: Edge[][] = [];
+  readonly #empty: number[][] = [];
+  /** Edges that read nothing, at the start and at the end of the text alone. */
+  readonly #atStart = new Map<number, number[]>();
+  readonly #atEnd = new Map<number, number[]>();
+  #final = -1;
+
+  state(): number {
+    if (this.#edges.length >= maxStates) {
+      throw refusal(`a regular expression needs more than ${maxStates} states`, "give smaller counts of repetition");
+    }
+    this.#empty.push([]);
+    return this.#edges.push([]) - 1;
+  }
+
+  /** An edge that reads nothing. */
+  empty(from: number, to: number): void {
+    this.#empty[from]?.push(to);
+  }
+
+  /** An edge that reads nothing, before the first character. */
+  atStart(from: number, to: number): void {
+    this.#atStart.set(from, [...(this.#atStart.get(from) ?? []), to]);
+  }
+
+  /** An edge that reads nothing, behind the last character. */
+  atEnd(from: number, to: number): void {
+    this.#atEnd.set(from, [...(this.#atEnd.get(from) ?? []), to]);
+  }
+
+  /** Edges that read one of these code points. */
+  read(from: number, to: number, ranges: readonly CodePointRange[]): void {
+    for (const sequence of byteSequences(ranges)) {
+      let place = from;
+      for (const [index, [first, last]] of sequence.entries()) {
+        const next = index === sequence.length - 1 ? to : this.state();
+        this.#edges[place]?.push({ first, last, to: next });
+        place = next;
+      }
+    }
+  }
+
+  /** A state that reads any characters and comes back to itself. */
+  anyBefore(): number {
+    const state = this.state();
+    this.read(state, state, anyCodePoint);
+    return state;
+  }
+
+  /** As `anyBefore`, for the end: a text that reaches it fits, whatever follows. */
+  final(): number {
+    this.#final = this.anyBefore();
+    return this.#final;
+  }
+
+  /** The table of the automaton. */
+  determine(start: number, end: number): Dfa {
+    let work = 0;
+    const ranges = this.#edges.flat().map(({ first, last }) => [first, last] as const);
+    return explore<readonly number[]>({
+      start: this.#closure([start], this.#atStart),
+      key: (set) => set.join(","),
+      classes: classesOf(ranges),
+      step: (set, byte) => {
+        const targets = set.flatMap((state) =>
+          (this.#edges[state] ?? []).filter(({ first, last }) => byte >= first && byte <= last).map(({ to }) => to),
+        );
+        if (targets.length === 0) return undefined;
+        const next = this.#closure(targets, undefined);
+        work += next.length;
+        if (work > maxWork) throw refusal("a regular expression is too large", "give smaller counts of repetition");
+        return next;
+      },
+      accepts: (set) => this.#closure(set, this.#atEnd).includes(end),
+    });
+  }
+
+  /** The states that are reached without a byte, ascending. `assertions`: edges that hold here besides. */
+  #closure(states: readonly number[], assertions: ReadonlyMap<number, readonly number[]> | undefined): readonly number[] {
+    const seen = new Set(states);
+    const open = [...states];
+    // In an empty text both assertions hold.
+    const both = assertions === this.#atEnd ? [this.#atEnd] : assertions === undefined ? [] : [assertions];
+    for (let state = open.pop(); state !== undefined; state = open.pop()) {
+      for (const next of [...(this.#empty[state] ?? []), ...both.flatMap((edges) => edges.get(state ?? -1) ?? [])]) {
+        if (seen.has(next)) continue;
+        seen.add(next);
+        open.push(next);
+      }
+    }
+    return this.#final >= 0 && seen.has(this.#final) ? [this.#final] : [...seen].toSorted((left, right) => left - right);
+  }
+}

@@ -1,0 +1,146 @@
+/** Numbers of JSON within bounds. */
+import { type Dfa, classesOf, explore, intersection } from "./automaton.ts";
+import { regularExpressionDfa } from "./regular-expression.ts";
+
+/** Which numbers fit. */
+export interface NumberRange {
+  readonly isInteger: boolean;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly multipleOf: readonly number[];
+}
+
+const integer = "-?(?:0|[1-9][0-9]*)";
+const classes: Uint8Array = classesOf(
+  Array.from("-.0123456789", (character) => [character.charCodeAt(0), character.charCodeAt(0)] as const),
+);
+
+/** Automaton of the numbers. Where they are bounded on a side other than by 0, or must be multiples, they are written without an exponent. */
+export function numberDfa(range: NumberRange): Dfa {
+  const { isInteger, minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf } = range;
+  const bounds = [
+    ...(minimum === undefined ? [] : [{ bound: minimum, accepted: [0, 1] }]),
+    ...(exclusiveMinimum === undefined ? [] : [{ bound: exclusiveMinimum, accepted: [1] }]),
+    ...(maximum === undefined ? [] : [{ bound: maximum, accepted: [-1, 0] }]),
+    ...(exclusiveMaximum === undefined ? [] : [{ bound: exclusiveMaximum, accepted: [-1] }]),
+  ];
+  const isPlain = bounds.every(({ bound, accepted }) => bound === 0 && accepted.length === 2) && multipleOf.length === 0;
+  if (isInteger && isPlain) return signed(integer, range);
+  if (isPlain) return signed(String.raw`${integer}(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?`, range);
+  const syntax = regularExpressionDfa(isInteger ? integer : String.raw`${integer}(?:\.[0-9]+)?`, { whole: true });
+  return intersection(
+    syntax,
+    ...bounds.map(({ bound, accepted }) => comparisonDfa(bound, accepted)),
+    ...multipleOf.map((factor) => multipleDfa(factor)),
+  );
+}
+
+/** The syntax with the sign that bounds of 0 allow. */
+function signed(syntax: string, { minimum, maximum }: NumberRange): Dfa {
+  const zero = String.raw`-?0(?:\.0+)?`;
+  const unsigned = syntax.slice(2);
+  if (minimum !== undefined && maximum !== undefined) return regularExpressionDfa(zero, { whole: true });
+  if (minimum !== undefined) return regularExpressionDfa(`${unsigned}|${zero}`, { whole: true });
+  return regularExpressionDfa(maximum === undefined ? syntax : `-${unsigned}|${zero}`, { whole: true });
+}
+
+/** A number without an exponent: its digits before and behind the point. */
+export function decimalDigits(value: number): { readonly whole: string; readonly fraction: string } {
+  const text = String(Math.abs(value));
+  const [mantissa = "0", exponent = "0"] = text.split("e");
+  const [whole = "0", fraction = ""] = mantissa.split(".");
+  const shift = Number(exponent);
+  const all = shift < 0 ? whole.padStart(1 - shift, "0") + fraction : whole + fraction.padEnd(shift, "0");
+  const point = shift < 0 ? Math.max(1, whole.length + shift) : whole.length + shift;
+  return { whole: all.slice(0, point).replace(/^0+(?=\d)/, ""), fraction: all.slice(point).replace(/0+$/, "") };
+}
+
+interface Comparison {
+  readonly isNegative: boolean;
+  /** Digits of the whole part, or of the fraction, that were read; "greater" numbers have more digits than the bound. */
+  readonly place: number;
+  readonly isFraction: boolean;
+  /** Of the digits so far with those of the bound: -1, 0 or 1. */
+  readonly order: number;
+  /** Whether no digit that follows changes the order. */
+  readonly isDecided: boolean;
+  readonly isEmpty: boolean;
+}
+
+/** Texts of numbers without an exponent whose comparison with `bound` gives one of `accepted`: -1, 0, 1. */
+function comparisonDfa(bound: number, accepted: readonly number[]): Dfa {
+  const { whole, fraction } = decimalDigits(bound);
+  const isBoundNegative = bound < 0;
+  const orderOf = ({ isNegative, place, isFraction, order, isDecided }: Comparison): number => {
+    const isShorter = !isDecided && !isFraction && place < whole.length;
+    const rest = isFraction ? fraction.slice(place) : fraction;
+    const magnitude = isShorter ? -1 : order !== 0 || isDecided ? order : /[1-9]/.test(rest) ? -1 : 0;
+    if (isNegative) {
+      if (isBoundNegative) return -magnitude;
+      return bound === 0 && magnitude === 0 ? 0 : -1;
+    }
+    return isBoundNegative ? 1 : magnitude;
+  };
+  return explore<Comparison>({
+    start: { isNegative: false, place: 0, isFraction: false, order: 0, isDecided: false, isEmpty: true },
+    key: (state) => Object.values(state).join(),
+    classes,
+    accepts: (state) => !state.isEmpty && accepted.includes(orderOf(state)),
+    step(state, byte) {
+      const character = String.fromCharCode(byte);
+      if (character === "-") return state.isEmpty && !state.isNegative ? { ...state, isNegative: true } : undefined;
+      if (character === ".") {
+        if (state.isFraction || state.isEmpty) return undefined;
+        if (state.isDecided) return { ...state, isFraction: true, place: 0 };
+        if (state.place < whole.length) return { ...state, isFraction: true, place: 0, order: -1, isDecided: true };
+        return { ...state, isFraction: true, place: 0, isDecided: state.order !== 0 };
+      }
+      if (character < "0" || character > "9") return undefined;
+      return stepDigit(state, Number(character));
+    },
+  });
+
+  function stepDigit(state: Comparison, digit: number): Comparison {
+    const next = { ...state, isEmpty: false };
+    if (state.isDecided) return { ...next, place: 0 };
+    if (!state.isFraction && state.place >= whole.length) return { ...next, place: 0, order: 1, isDecided: true };
+    const other = Number((state.isFraction ? fraction : whole)[state.place] ?? 0);
+    const order = state.order === 0 ? Math.sign(digit - other) : state.order;
+    if (!state.isFraction) return { ...next, place: state.place + 1, order };
+    return { ...next, place: Math.min(state.place + 1, fraction.length), order, isDecided: order !== 0 };
+  }
+}
+
+interface Remainder {
+  readonly remainder: number;
+  readonly fractionDigits: number;
+  readonly isFraction: boolean;
+  readonly isEmpty: boolean;
+}
+
+/** Texts of numbers without an exponent that are multiples of a positive number. */
+function multipleDfa(factor: number): Dfa {
+  const { whole, fraction } = decimalDigits(factor);
+  const scale = fraction.length;
+  const divisor = Number(whole + fraction);
+  // Digits that are missing behind the point are zeros.
+  const complete = ({ remainder, fractionDigits }: Remainder): number => (remainder * 10 ** (scale - fractionDigits)) % divisor;
+  return explore<Remainder>({
+    start: { remainder: 0, fractionDigits: 0, isFraction: false, isEmpty: true },
+    key: ({ remainder, fractionDigits, isFraction, isEmpty }) => `${remainder} ${fractionDigits} ${isFraction} ${isEmpty}`,
+    classes,
+    accepts: (state) => !state.isEmpty && complete(state) === 0,
+    step(state, byte) {
+      const character = String.fromCharCode(byte);
+      if (character === "-") return state.isEmpty ? state : undefined;
+      if (character === ".") return state.isFraction || state.isEmpty ? undefined : { ...state, isFraction: true };
+      if (character < "0" || character > "9") return undefined;
+      const digit = Number(character);
+      if (state.isFraction && state.fractionDigits >= scale) return digit === 0 ? state : undefined;
+      const remainder = (state.remainder * 10 + digit) % divisor;
+      return { ...state, remainder, fractionDigits: state.fractionDigits + (state.isFraction ? 1 : 0), isEmpty: false };
+    },
+  });
+}

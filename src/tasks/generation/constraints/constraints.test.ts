@@ -1,0 +1,213 @@
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { sharedData } from "../../../../test/shared-data.ts";
+import { numberDfa, type NumberRange } from "./automata/numbers.ts";
+import { regularExpressionDfa } from "./automata/regular-expression.ts";
+import { PushdownMachine } from "./grammar/pushdown-machine.ts";
+import { type TextConstraint, compileConstraint } from "./text-constraint.ts";
+
+function acceptorOf(constraint: TextConstraint): (text: string) => boolean {
+  const machine = new PushdownMachine(compileConstraint(constraint));
+  return (text) => {
+    let state: PushdownMachine["start"] | undefined = machine.start;
+    for (const byte of new TextEncoder().encode(text)) state = state === undefined ? undefined : machine.step(state, byte);
+    return state?.accepts === true;
+  };
+}
+
+describe("regular expressions", () => {
+  const texts = [
+    "",
+    "a",
+    "aab",
+    "b",
+    "xabcx",
+    "123-4567",
+    "foobar",
+    "foo",
+    "foox",
+    "me@x.org",
+    "éa",
+    "Abc1",
+    "abc1",
+    "A1",
+    "ac",
+    "bc",
+  ];
+  const others = ["xbc", "x", "xy", "é😀", "😀😀", "-1.5", "+", "a,b", "ba", "b,a,c", "\n", "a\nb", "FOO", "ſ", "\u2028"];
+
+  it.each([
+    ..."^a+b?$ abc ^\\d{3}-\\d{4}$ ^(foo|bar)*$ a|^b$ ^[^\\s@]+@[^\\s@]+\\.[a-z]{2,}$ ^\\p{L}+$ ^(?!foo)\\w+$ ^$ ^.{2,4}$".split(
+      " ",
+    ),
+    ..."^(?=.*[A-Z])(?=.*\\d).{3,}$ ^(a|^b)c x$|y [\\u00e9-\\u{1F600}]{2} ^a{0}$ (^|,)a(,|$) ^(?:[+-]?\\d+(\\.\\d+)?)?$ \\W \\D\\S".split(
+      " ",
+    ),
+    "",
+  ])("%s matches what JavaScript's own matches", (source) => {
+    const dfa = regularExpressionDfa(source);
+    const expression = new RegExp(source, "u");
+    for (const text of [...texts, ...others]) expect([text, dfa.matches(text)]).toEqual([text, expression.test(text)]);
+    const whole = regularExpressionDfa(source, { whole: true, flags: "is" });
+    const wholeExpression = new RegExp(`^(?:${source})$`, "isu");
+    for (const text of [...texts, ...others].filter((each) => each !== "ſ")) {
+      expect([text, whole.matches(text)]).toEqual([text, wholeExpression.test(text)]);
+    }
+  });
+
+  it.each([String.raw`(a)\1`, String.raw`a\b`, "(?<=a)b", "a(?=b)", "(", "(a{200}){200}b{5000}"])("%s is refused", (source) => {
+    expect(() => regularExpressionDfa(source)).toThrow(/./);
+  });
+});
+
+it("numbers within bounds are those that compare so", () => {
+  let seed = 1;
+  const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
+  for (let round = 0; round < 200; round += 1) {
+    const digits = Math.floor(random() * 4);
+    const value = (): number => Number(((random() - 0.5) * 10 ** Math.floor(random() * 5)).toFixed(digits));
+    const [low, high, factor] = [value(), value(), [0.01, 5, 7, 2.5][Math.floor(random() * 4)]!];
+    const range: NumberRange = {
+      isInteger: random() < 0.3,
+      multipleOf: random() < 0.2 ? [factor] : [],
+      ...(random() < 0.5 ? { minimum: low } : { exclusiveMinimum: low }),
+      ...(random() < 0.5 ? { maximum: high } : { exclusiveMaximum: high }),
+    };
+    const dfa = numberDfa(range);
+    for (const near of [low, high, 0, value(), value()].flatMap((each) => [
+      each,
+      each + 1,
+      each - 1,
+      each + 0.001,
+      Math.round(each),
+    ])) {
+      const number = Number(near.toFixed(4));
+      const isMultiple = range.multipleOf.every((each) => Math.abs(number / each - Math.round(number / each)) < 1e-7);
+      const isAbove = number >= (range.minimum ?? -Infinity) && number > (range.exclusiveMinimum ?? -Infinity);
+      const isBelow = number <= (range.maximum ?? Infinity) && number < (range.exclusiveMaximum ?? Infinity);
+      const fits = (!range.isInteger || Number.isInteger(number)) && isMultiple && isAbove && isBelow;
+      expect([range, number, !dfa.isEmpty && dfa.matches(String(number))]).toEqual([range, number, fits]);
+    }
+  }
+});
+
+describe("schemas", () => {
+  it("have their members in any order, with white space, and escapes in strings", () => {
+    const properties = { a: { type: "integer" }, "é\n": { enum: ["x/y", "\u0001", "😀"] } };
+    const fits = acceptorOf({
+      type: "schema",
+      schema: { properties, required: ["a"], additionalProperties: false, type: "object" },
+    });
+    const valid = [
+      '{"a":1}',
+      ' {\n "é\\n" : "x/y" , "a":-0 }',
+      '{"a":1,"\\u00e9\\u000a":"x\\/y"}',
+      '{"a":2,"é\\n":"\\u0001"}',
+      '{"a":2,"é\\n":"\\ud83D\\ude00"}',
+    ];
+    const invalid = [
+      "{}",
+      '{"a":1.5}',
+      '{"a":1,"a":2}',
+      '{"a":01}',
+      '{"a":1,"b":2}',
+      '{"a":1,}',
+      '{"a":2,"é\\n":"\\ud83d"}',
+      '{"a":2,"é\n":"😀"}',
+      '{"a":1} ',
+    ];
+    expect(valid.filter((text) => !fits(text))).toEqual([]);
+    expect(invalid.filter((text) => fits(text))).toEqual([]);
+  });
+
+  it("that refer to themselves read values of any depth", () => {
+    const fits = acceptorOf({
+      type: "schema",
+      schema: { $defs: { tree: { type: "array", items: { $ref: "#/$defs/tree" } } }, $ref: "#/$defs/tree" },
+    });
+    expect([fits(`${"[".repeat(200)}${"]".repeat(200)}`), fits("[[],[[]]]"), fits("[[],1]"), fits("[[]")]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it.each([
+    [{ uniqueItems: true }, "uniqueItems", ""],
+    [{ properties: { a: { contains: { type: "null" } } } }, "contains", "/properties/a"],
+    [{ oneOf: [{ pattern: "a" }, { pattern: "b" }] }, "oneOf", ""],
+    [{ not: { pattern: "a" } }, "not", ""],
+    [{ $ref: "https://example.com/schema" }, "$ref", ""],
+    [{ pattern: "(a)\\1" }, "pattern", ""],
+    [{ minProperties: 2 }, "minProperties", ""],
+    [{ type: "nothing" }, "type", ""],
+  ])("%j is refused by its keyword", (schema, keyword, pointer) => {
+    expect(() => acceptorOf({ type: "schema", schema })).toThrow(
+      expect.objectContaining({ code: "INPUT_INVALID", data: { refused: true, keyword, pointer } }),
+    );
+  });
+
+  it.each([false, { type: "string", enum: [1] }, { required: ["a"], properties: { a: false }, type: "object" }] as const)(
+    "%j has no value",
+    (schema) => {
+      expect(() => acceptorOf({ type: "schema", schema })).toThrow(/no text fits/);
+    },
+  );
+});
+
+const suite = `${sharedData}json-schema-suite/tests/draft2020-12`;
+describe.skipIf(!existsSync(suite))("the official suite of JSON Schema", () => {
+  const files = existsSync(suite) ? readdirSync(suite).filter((file) => file.endsWith(".json")) : [];
+  interface Group {
+    readonly description: string;
+    readonly schema: object | boolean;
+    readonly tests: readonly { readonly description: string; readonly data: unknown; readonly valid: boolean }[];
+  }
+
+  // Formats are asserted here, which the suite's own file takes for annotations.
+  it.each(files.filter((file) => file !== "format.json"))("%s: what compiles agrees", (file) => {
+    const groups = JSON.parse(readFileSync(`${suite}/${file}`, "utf8")) as readonly Group[];
+    const wrong: string[] = [];
+    for (const { description, schema, tests } of groups) {
+      let fits: (text: string) => boolean;
+      try {
+        fits = acceptorOf({ type: "schema", schema });
+      } catch (error) {
+        const { data, message } = error as { data?: Record<string, unknown>; message: string };
+        // Where no value is valid there is nothing to compile.
+        if (data?.["keyword"] === undefined && (!message.includes("no text fits") || tests.some(({ valid }) => valid)))
+          wrong.push(`${description}: ${message}`);
+        continue;
+      }
+      for (const test of tests)
+        if (fits(JSON.stringify(test.data)) !== test.valid) wrong.push(`${description}: ${test.description}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("grammars", () => {
+  it.each([
+    ['root ::= "a" | "b" root', ["a", "bba"], ["", "b", "ab"]],
+    ['root ::= item ("," item)* # a list\nitem ::= [a-c]+ |\n  "(" root ")"', ["a,bc", "(a,b),c"], ["", "a,", "(a"]],
+    ['root ::= "x"{2,3} [^\\n"]? .', ["xxé", "xxx\n", "xxab"], ["x", 'xx"\n\n']],
+    ['root ::= "\\x41\\u00e9\\"" [-\\]a]', ['Aé"-', 'Aé"]', 'Aé"a'], ['Aé"b']],
+  ])("%s", (grammar, valid, invalid) => {
+    const fits = acceptorOf({ type: "grammar", grammar });
+    expect(valid.filter((text) => !fits(text))).toEqual([]);
+    expect(invalid.filter((text) => fits(text))).toEqual([]);
+  });
+
+  it.each([
+    'root ::= root "a" | "b"',
+    "root ::= other",
+    'other ::= "a"',
+    'root ::= "a',
+    'root ::= ("a"',
+    "root ::= [b-a]",
+    'root ::= "a"{3,2}',
+  ])("%s is refused", (grammar) => {
+    expect(() => acceptorOf({ type: "grammar", grammar })).toThrow(expect.objectContaining({ code: "INPUT_INVALID" }));
+  });
+});

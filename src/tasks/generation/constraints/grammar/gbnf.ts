@@ -1,0 +1,182 @@
+/** GBNF, the notation of llama.cpp for grammars (https://github.com/ggml-org/llama.cpp, grammars/README.md). */
+import { regularExpressionDfa } from "../automata/regular-expression.ts";
+import { refusal } from "../refusal.ts";
+import { type GrammarNode, type GrammarRule, choice, literal, repeat, sequence, text } from "./grammar.ts";
+
+const name = /[A-Za-z0-9_-]+/y;
+const quantifier = /[*+?]|\{\s*(?<min>\d+)\s*(?<comma>,\s*(?<max>\d+)?\s*)?\}/y;
+/** Nesting depth of groups at most. */
+const maxDepth = 200;
+
+/** The rule `root` of a grammar. Throws INPUT_INVALID for an invalid grammar. */
+export function parseGbnf(source: string): GrammarNode {
+  return new Parser(source).parse();
+}
+
+class Parser {
+  readonly #source: string;
+  readonly #rules = new Map<string, GrammarRule>();
+  #at = 0;
+  #depth = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  parse(): GrammarNode {
+    this.#skip(true);
+    while (this.#at < this.#source.length) this.#rule();
+    const missing = [...this.#rules.values()].find(({ body }) => body === undefined);
+    if (missing !== undefined) throw refusal(`the rule ${missing.name} is not defined`, "define it");
+    const root = this.#rules.get("root");
+    if (root === undefined) throw refusal("the grammar has no rule root", 'begin it with "root ::= ..."');
+    return root;
+  }
+
+  #rule(): void {
+    const rule = this.#ruleOf(this.#match(name, "the name of a rule"));
+    this.#skip(false);
+    this.#expect("::=");
+    this.#skip(true);
+    if (rule.body !== undefined) throw this.#wrong(`the rule ${rule.name} is defined twice`);
+    rule.body = this.#alternatives(false);
+    this.#skip(true);
+  }
+
+  #ruleOf(ruleName: string): GrammarRule {
+    const rule: GrammarRule = this.#rules.get(ruleName) ?? { kind: "rule", name: ruleName, body: undefined };
+    this.#rules.set(ruleName, rule);
+    return rule;
+  }
+
+  /** In a group a part may go on in the next line. */
+  #alternatives(isGroup: boolean): GrammarNode {
+    const options: GrammarNode[] = [this.#sequence(isGroup)];
+    while (this.#source[this.#at] === "|") {
+      this.#at += 1;
+      this.#skip(true);
+      options.push(this.#sequence(isGroup));
+    }
+    return choice(...options);
+  }
+
+  #sequence(isGroup: boolean): GrammarNode {
+    const items: GrammarNode[] = [];
+    for (;;) {
+      const item = this.#item();
+      if (item === undefined) return sequence(...items);
+      items.push(this.#quantified(item));
+      this.#skip(isGroup);
+    }
+  }
+
+  #item(): GrammarNode | undefined {
+    const character = this.#source[this.#at];
+    if (character === '"') return this.#string();
+    if (character === "[") return this.#class();
+    if (character === ".") {
+      this.#at += 1;
+      return text(regularExpressionDfa(".", { whole: true, flags: "s" }));
+    }
+    if (character === "(") {
+      this.#depth += 1;
+      if (this.#depth > maxDepth) throw this.#wrong(`groups are nested deeper than ${maxDepth}`);
+      this.#at += 1;
+      this.#skip(true);
+      const group = this.#alternatives(true);
+      this.#expect(")");
+      this.#depth -= 1;
+      return group;
+    }
+    name.lastIndex = this.#at;
+    const found = name.exec(this.#source)?.[0];
+    if (found === undefined) return undefined;
+    this.#at += found.length;
+    return this.#ruleOf(found);
+  }
+
+  #quantified(item: GrammarNode): GrammarNode {
+    let result = item;
+    for (;;) {
+      quantifier.lastIndex = this.#at;
+      const found = quantifier.exec(this.#source);
+      if (found === null) return result;
+      const [all, { min, comma, max }] = [found[0], found.groups ?? {}];
+      this.#at += all.length;
+      if (min === undefined) result = repeat(result, all === "+" ? 1 : 0, all === "?" ? 1 : Number.POSITIVE_INFINITY);
+      else {
+        const most = comma === undefined ? Number(min) : max === undefined ? Number.POSITIVE_INFINITY : Number(max);
+        if (most < Number(min)) throw this.#wrong(`the counts ${all} are the wrong way round`);
+        result = repeat(result, Number(min), most);
+      }
+    }
+  }
+
+  #string(): GrammarNode {
+    const match = /"(?:[^"\\\n]|\\.)*"/y;
+    const all = this.#match(match, "the end of a string");
+    return literal(unescaped(all.slice(1, -1)));
+  }
+
+  #class(): GrammarNode {
+    const match = /\[(?:[^\]\\\n]|\\.)*\]/y;
+    const all = this.#match(match, "the end of a set of characters");
+    const isNegated = all[1] === "^";
+    // To a regular expression every character is a code point, but for "-" between two of them.
+    const parts = unescapedParts(all.slice(isNegated ? 2 : 1, -1));
+    const members = parts.map((part, index) =>
+      part === "-" && index > 0 && index < parts.length - 1 ? "-" : `\\u{${(plainPart(part).codePointAt(0) ?? 0).toString(16)}}`,
+    );
+    if (members.length === 0) throw this.#wrong("a set of characters is empty");
+    return text(regularExpressionDfa(`[${isNegated ? "^" : ""}${members.join("")}]`, { whole: true }));
+  }
+
+  #match(pattern: RegExp, what: string): string {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#source)?.[0];
+    if (found === undefined) throw this.#wrong(`${what} is missing`);
+    this.#at += found.length;
+    return found;
+  }
+
+  #expect(token: string): void {
+    if (!this.#source.startsWith(token, this.#at)) throw this.#wrong(`${token} is missing`);
+    this.#at += token.length;
+  }
+
+  /** White space and comments; with `lines`, ends of lines too. Otherwise a line goes on in the next one only where that begins with "|". */
+  #skip(lines: boolean): void {
+    const space = lines ? /(?:\s|#[^\n]*)*/y : /(?:[^\S\n]|#[^\n]*)*(?:(?:\s|#[^\n]*)*(?=\|))?/y;
+    space.lastIndex = this.#at;
+    this.#at += space.exec(this.#source)?.[0].length ?? 0;
+  }
+
+  #wrong(problem: string): Error {
+    const line = this.#source.slice(0, this.#at).split("\n").length;
+    return refusal(`line ${line} of the grammar: ${problem}`, "correct it");
+  }
+}
+
+const escape = /\\(?:x(?<two>[\dA-Fa-f]{2})|u(?<four>[\dA-Fa-f]{4})|U(?<eight>[\dA-Fa-f]{8})|(?<letter>.))|(?<plain>[^\\])/gsu;
+const letters: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
+
+function unescaped(source: string): string {
+  return unescapedParts(source).map(plainPart).join("");
+}
+
+/** The characters of a string; one that was escaped has a backslash before it. */
+function unescapedParts(source: string): readonly string[] {
+  return [...source.matchAll(escape)].map(({ groups = {} }) => {
+    const { two, four, eight, letter, plain } = groups;
+    if (plain !== undefined) return plain;
+    const hex = two ?? four ?? eight;
+    if (hex === undefined) return `\\${letters[letter ?? ""] ?? letter ?? ""}`;
+    const point = Number.parseInt(hex, 16);
+    if (point > 0x10ffff) throw refusal(`the escape \\${hex} is no code point`, "correct it");
+    return `\\${String.fromCodePoint(point)}`;
+  });
+}
+
+function plainPart(part: string): string {
+  return part.length > 1 && part.startsWith("\\") ? part.slice(1) : part;
+}

@@ -1,0 +1,81 @@
+/** Whether no value is valid by two schemas. */
+import { intersection } from "../automata/automaton.ts";
+import type { SchemaContext, StringContext } from "./schema-context.ts";
+import { canonical, highest, lowest, mapOf, requiredNames, typeOf, typesOf } from "./keywords.ts";
+import type { SchemaPart, SchemaPlace } from "./schema-document.ts";
+
+interface Context {
+  readonly schemas: SchemaContext;
+  readonly strings: StringContext;
+}
+
+/** Depth to which members of objects are looked at. */
+const maxDepth = 4;
+
+/** Whether lists of schemas are known to exclude each other. Each list must be valid as a whole. */
+export function alwaysDisjoint(
+  context: Context,
+  left: readonly SchemaPlace[],
+  right: readonly SchemaPlace[],
+  depth: number = maxDepth,
+): boolean {
+  if (depth === 0) return false;
+  const [one, other] = [context.schemas.flatten(left), context.schemas.flatten(right)];
+  if (one === undefined || other === undefined) return true;
+  if (one.options !== undefined)
+    return one.options.every((option) => alwaysDisjoint(context, [...one.parts, ...option], right, depth - 1));
+  if (other.options !== undefined)
+    return other.options.every((option) => alwaysDisjoint(context, left, [...other.parts, ...option], depth - 1));
+  const [first, second] = [one.parts, other.parts];
+  const shared = typesOf([...first, ...second]);
+  if (shared.length === 0) return true;
+  const values = [valuesOf(first), valuesOf(second)];
+  if (values[0] !== undefined && values[1] !== undefined)
+    return [...values[0].keys()].every((key) => values[1]?.has(key) !== true);
+  for (const [index, list] of values.entries()) {
+    const types = typesOf(index === 0 ? second : first);
+    const isOfType = (value: unknown): boolean =>
+      types.includes(typeOf(value)) || (typeof value === "number" && types.includes("number"));
+    if (list !== undefined && [...list.values()].every((value) => !isOfType(value))) return true;
+  }
+  return shared.every((type) => {
+    if (type === "object") return objectsDisjoint(context, first, second, depth);
+    if (type === "string") return stringsDisjoint(context, first, second);
+    if (type === "number" || type === "integer")
+      return highest([...first, ...second], "minimum", Number.NEGATIVE_INFINITY) > lowest([...first, ...second], "maximum");
+    return type === "array" && highest([...first, ...second], "minItems", 0) > lowest([...first, ...second], "maxItems");
+  });
+}
+
+function valuesOf(parts: readonly SchemaPart[]): ReadonlyMap<string, unknown> | undefined {
+  const listed = parts.flatMap(({ keywords }) =>
+    "const" in keywords ? [[keywords["const"]]] : Array.isArray(keywords["enum"]) ? [keywords["enum"]] : [],
+  );
+  return listed[0] === undefined ? undefined : new Map(listed[0].map((value) => [canonical(value), value]));
+}
+
+function stringsDisjoint({ strings }: Context, first: readonly SchemaPart[], second: readonly SchemaPart[]): boolean {
+  if (
+    [...first, ...second].every(({ keywords }) =>
+      ["pattern", "format", "minLength", "maxLength"].every((keyword) => keywords[keyword] === undefined),
+    )
+  )
+    return false;
+  return intersection(strings.stringDfa(first), strings.stringDfa(second)).isEmpty;
+}
+
+function objectsDisjoint(context: Context, first: readonly SchemaPart[], second: readonly SchemaPart[], depth: number): boolean {
+  const required = new Set([...requiredNames(first), ...requiredNames(second)]);
+  return [...required].some((name) =>
+    alwaysDisjoint(context, membersOf(context.schemas, first, name), membersOf(context.schemas, second, name), depth - 1),
+  );
+}
+
+function membersOf({ document }: SchemaContext, parts: readonly SchemaPart[], name: string): readonly SchemaPlace[] {
+  return parts.flatMap((part): readonly SchemaPlace[] => {
+    const properties = mapOf(part, "properties");
+    if (Object.hasOwn(properties, name)) return [document.below(part, properties[name], "properties", name)];
+    const { additionalProperties, patternProperties } = part.keywords;
+    return additionalProperties === false && patternProperties === undefined ? [false] : [];
+  });
+}

@@ -1,0 +1,127 @@
+/** Keywords of JSON Schema: which are supported, and reading their values. */
+import { refusal } from "../refusal.ts";
+import { type SchemaPart, isObject } from "./schema-document.ts";
+
+/** Keywords that are refused wherever they say something. */
+const refused: ReadonlyMap<string, string> = new Map([
+  ["$dynamicRef", "dynamic references are not supported"],
+  ["$recursiveRef", "recursive references are not supported"],
+  ["unevaluatedProperties", "what other schemas have evaluated is not followed"],
+  ["unevaluatedItems", "what other schemas have evaluated is not followed"],
+  ["extends", "keywords of draft 3 are not supported"],
+  ["disallow", "keywords of draft 3 are not supported"],
+  ["divisibleBy", "keywords of draft 3 are not supported"],
+]);
+
+/** Throws INPUT_INVALID for a keyword that says something and is not supported. Words that are no keywords are annotations, as JSON Schema has it. */
+export function refuseUnsupported(part: SchemaPart): void {
+  const { keywords } = part;
+  for (const [keyword, why] of refused) {
+    if (keywords[keyword] === undefined || (keyword.startsWith("unevaluated") && keywords[keyword] === true)) continue;
+    throw unsupported(part, keyword, why);
+  }
+  if (keywords["uniqueItems"] === true && !(typeof keywords["maxItems"] === "number" && keywords["maxItems"] <= 1))
+    throw unsupported(part, "uniqueItems", "whether items differ is not followed");
+  if (keywords["contains"] !== undefined && !(keywords["minContains"] === 0 && keywords["maxContains"] === undefined))
+    throw unsupported(part, "contains", "counting items of a kind is not supported");
+}
+
+function unsupported(part: SchemaPart, keyword: string, why: string): Error {
+  return refusal(why, "leave it out, and check the value when it is there", { keyword, pointer: part.pointer });
+}
+
+/** INPUT_INVALID for a keyword. */
+export function invalidKeyword(part: SchemaPart, keyword: string, problem: string): Error {
+  return refusal(problem, "correct it", { keyword, pointer: part.pointer });
+}
+
+/** The number that a keyword states. */
+export function numberOf(part: SchemaPart, keyword: string): number | undefined {
+  const value = part.keywords[keyword];
+  if (value === undefined || typeof value === "boolean") return undefined;
+  if (typeof value !== "number" || !Number.isFinite(value))
+    throw invalidKeyword(part, keyword, `is ${JSON.stringify(value)}, and must be a number`);
+  return value;
+}
+
+/** The text that a keyword states. */
+export function textOf(part: SchemaPart, keyword: string): string | undefined {
+  const value = part.keywords[keyword];
+  if (value === undefined) return undefined;
+  if (typeof value !== "string") throw invalidKeyword(part, keyword, `is ${JSON.stringify(value)}, and must be a string`);
+  return value;
+}
+
+/** The list that a keyword states. Default: an empty one. */
+export function listOf(part: SchemaPart, keyword: string): readonly unknown[] {
+  const value = part.keywords[keyword];
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) throw invalidKeyword(part, keyword, "must be a list");
+  return value;
+}
+
+/** The names that a keyword lists. A boolean, as draft 3 has it, lists none. */
+function namesOf(part: SchemaPart, keyword: string): readonly string[] {
+  if (typeof part.keywords[keyword] === "boolean") return [];
+  return listOf(part, keyword).filter((name) => typeof name === "string");
+}
+
+/** The schemas, by name, that a keyword states. */
+export function mapOf(part: SchemaPart, keyword: string): Readonly<Record<string, unknown>> {
+  const value = part.keywords[keyword];
+  if (value === undefined) return {};
+  if (!isObject(value)) throw invalidKeyword(part, keyword, "must be an object");
+  return value;
+}
+
+/** The greatest of the lower bounds that several schemas state. */
+export function highest(parts: readonly SchemaPart[], keyword: string, otherwise: number): number {
+  return parts.reduce((most, part) => Math.max(most, numberOf(part, keyword) ?? otherwise), otherwise);
+}
+
+/** The smallest of the upper bounds that several schemas state. */
+export function lowest(parts: readonly SchemaPart[], keyword: string): number {
+  return parts.reduce((least, part) => Math.min(least, numberOf(part, keyword) ?? least), Number.POSITIVE_INFINITY);
+}
+
+/** Types of values. "number" includes integers. */
+export type JsonType = "object" | "array" | "string" | "number" | "integer" | "boolean" | "null";
+
+const everyType: readonly JsonType[] = ["object", "array", "string", "number", "boolean", "null"];
+
+/** The types that all of several schemas allow. */
+export function typesOf(parts: readonly SchemaPart[]): readonly JsonType[] {
+  return parts.reduce<readonly JsonType[]>((types, part) => {
+    const { type } = part.keywords;
+    if (type === undefined || type === "any") return types;
+    const own = [type].flat();
+    const unknown = own.find((name) => ![...everyType, "integer"].includes(name as JsonType));
+    if (unknown !== undefined) throw invalidKeyword(part, "type", `${JSON.stringify(unknown)} is no type`);
+    return types.flatMap((name): readonly JsonType[] => {
+      if (own.includes(name)) return [name];
+      if (name === "number" && own.includes("integer")) return ["integer"];
+      return name === "integer" && own.includes("number") ? ["integer"] : [];
+    });
+  }, everyType);
+}
+
+/** The type of a value. */
+export function typeOf(value: unknown): JsonType {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  return typeof value as JsonType;
+}
+
+/** The names that several schemas require. */
+export function requiredNames(parts: readonly SchemaPart[]): ReadonlySet<string> {
+  return new Set(parts.flatMap((part) => namesOf(part, "required")));
+}
+
+/** Equal values have the same text, whatever the order of their members. */
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
+  return `{${members.toSorted().join()}}`;
+}

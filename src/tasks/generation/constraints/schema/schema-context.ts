@@ -1,0 +1,28 @@
+/** What the parts of the compiler of schemas need of each other. */
+import type { Dfa } from "../automata/automaton.ts";
+import type { GrammarNode } from "../grammar/grammar.ts";
+import type { SchemaDocument, SchemaPart, SchemaPlace } from "./schema-document.ts";
+
+/** Schemas of which all must be valid, without references; and choices between further schemas. */
+export interface FlatSchema {
+  readonly parts: readonly SchemaPart[];
+  /** Of the first keyword that offers a choice: the schemas of which one list must be valid. */
+  readonly options: readonly (readonly SchemaPlace[])[] | undefined;
+}
+
+/** Compiles schemas that others contain. */
+export interface SchemaContext {
+  readonly document: SchemaDocument;
+  /** The grammar of values for which all schemas are valid. */
+  node(places: readonly SchemaPlace[]): GrammarNode;
+  /** Follows references and `allOf`; undefined if no value is valid. */
+  flatten(places: readonly SchemaPlace[]): FlatSchema | undefined;
+}
+
+/** Compiles keywords of strings. */
+export interface StringContext {
+  /** The texts of strings for which all schemas are valid. */
+  stringDfa(parts: readonly SchemaPart[]): Dfa;
+  /** The texts in which an expression matches somewhere. */
+  pattern(part: SchemaPart, keyword: string, source: string): Dfa;
+}

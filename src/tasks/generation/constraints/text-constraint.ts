@@ -1,0 +1,51 @@
+/** What a text must be, as callers state it. */
+import { regularExpressionDfa } from "./automata/regular-expression.ts";
+import { wordsDfa } from "./automata/automaton.ts";
+import { type GrammarNode, text } from "./grammar/grammar.ts";
+import { parseGbnf } from "./grammar/gbnf.ts";
+import { refusal } from "./refusal.ts";
+import { anyJson, compileSchema } from "./schema/compile-schema.ts";
+import { isObject } from "./schema/schema-document.ts";
+
+/** What a generated text must be. */
+export type TextConstraint =
+  /** JSON: an object, or any value. */
+  | { readonly type: "json"; readonly value?: "any" | "object" }
+  /** JSON that is valid by a schema (JSON Schema 2020-12; `format` is asserted). Keywords that are not supported are refused. */
+  | { readonly type: "schema"; readonly schema: object | boolean }
+  /** A text that a regular expression of ECMAScript matches as a whole. */
+  | { readonly type: "regex"; readonly pattern: string; readonly flags?: string }
+  /** One of several texts. */
+  | { readonly type: "choice"; readonly choices: readonly string[] }
+  /** A text of a context-free grammar in GBNF, the notation of llama.cpp, from its rule `root`. */
+  | { readonly type: "grammar"; readonly grammar: string };
+
+const types = ["json", "schema", "regex", "choice", "grammar"];
+
+/** The grammar of a constraint. Throws INPUT_INVALID for one that is invalid or not supported. */
+export function compileConstraint(constraint: TextConstraint): GrammarNode {
+  if (!isObject(constraint) || !types.includes(constraint.type))
+    throw refusal(`its type is one of ${types.join(", ")}`, "correct it");
+  switch (constraint.type) {
+    case "json":
+      return anyJson(constraint.value === "object" ? "object" : undefined);
+    case "schema":
+      return compileSchema(constraint.schema);
+    case "regex": {
+      if (typeof constraint.pattern !== "string") throw refusal("its pattern is a string", "correct it");
+      return text(regularExpressionDfa(constraint.pattern, { whole: true, flags: constraint.flags ?? "" }));
+    }
+    case "choice": {
+      const { choices } = constraint;
+      if (!Array.isArray(choices) || choices.length === 0 || choices.some((word) => typeof word !== "string" || word === "")) {
+        throw refusal("its choices are a list of strings that are not empty", "correct it");
+      }
+      return text(wordsDfa(choices));
+    }
+    case "grammar":
+      if (typeof constraint.grammar !== "string") throw refusal("its grammar is a string", "correct it");
+      return parseGbnf(constraint.grammar);
+    default:
+      return constraint satisfies never;
+  }
+}
