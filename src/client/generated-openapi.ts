@@ -3169,7 +3169,19 @@ export interface components {
             };
             logprobs?: boolean;
             top_logprobs?: number;
-            tools?: components["schemas"]["ChatTool"][];
+            tools?: ({
+                /** @constant */
+                type: "function";
+                function: {
+                    name: string;
+                    description?: string;
+                    parameters?: unknown;
+                } & {
+                    [key: string]: unknown;
+                };
+            } & {
+                [key: string]: unknown;
+            })[];
             /** @description "auto" or "none"; "required" and a named function are not built yet */
             tool_choice?: unknown;
             parallel_tool_calls?: boolean;
@@ -3194,19 +3206,6 @@ export interface components {
             verbosity?: string;
             prediction?: unknown;
             modalities?: "text"[];
-        };
-        ChatTool: {
-            /** @enum {string} */
-            type: "function";
-            function: {
-                name: string;
-                description?: string;
-                parameters?: unknown;
-            } & {
-                [key: string]: unknown;
-            };
-        } & {
-            [key: string]: unknown;
         };
         Completion: {
             id: string;

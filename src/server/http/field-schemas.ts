@@ -13,14 +13,17 @@ type Documentation = Readonly<Record<string, unknown>>;
 export interface ListLimits<Item> {
   /** Minimum number of elements. Default: 0. */
   readonly min?: number;
-  /** Maximum number of elements. */
-  readonly max: number;
+  /** Maximum number of elements. Default: unlimited here, since the limits on the whole body apply. */
+  readonly max?: number;
   /** Whether an element is valid, where that can be checked without running the schema. Default: the schema decides. */
   readonly fits?: (item: unknown) => item is Item;
 }
 
 /** An array whose elements match `item`. The array is not copied. */
-export function listOf<Item>(item: z.ZodType<Item>, { min = 0, max, fits }: ListLimits<Item>): z.ZodType<Item[]> {
+export function listOf<Item>(
+  item: z.ZodType<Item>,
+  { min = 0, max = Number.POSITIVE_INFINITY, fits }: ListLimits<Item> = {},
+): z.ZodType<Item[]> {
   const check = (value: unknown): Issue | undefined => {
     if (!Array.isArray(value)) return mismatchIssue(value, "an array");
     if (value.length > max) return tooLong(value, max, `has ${value.length} elements, and the limit is ${max}`);
@@ -32,7 +35,7 @@ export function listOf<Item>(item: z.ZodType<Item>, { min = 0, max, fits }: List
     }
     return undefined;
   };
-  const bounds = { ...(min === 0 ? {} : { minItems: min }), maxItems: max };
+  const bounds = { ...(min === 0 ? {} : { minItems: min }), ...(Number.isFinite(max) ? { maxItems: max } : {}) };
   return customSchema(check, { type: "array", items: jsonSchemaOf(item), ...bounds });
 }
 
@@ -102,6 +105,19 @@ export function members(max: number = Number.POSITIVE_INFINITY, properties?: Doc
     ...(properties === undefined ? { additionalProperties: {} } : { properties, additionalProperties: true }),
     ...(Number.isFinite(max) ? { maxProperties: max } : {}),
   });
+}
+
+/** An object whose members match `item`. It is not copied. */
+export function membersOf<Item>(item: z.ZodType<Item>): z.ZodType<Record<string, Item>> {
+  const check = (value: unknown): Issue | undefined => {
+    if (!isObject(value)) return mismatchIssue(value, "an object");
+    for (const [key, member] of Object.entries(value)) {
+      const issue = firstIssue(item, member);
+      if (issue !== undefined) return { ...issue, path: [key, ...(issue.path ?? [])] };
+    }
+    return undefined;
+  };
+  return customSchema(check, { type: "object", additionalProperties: jsonSchemaOf(item) });
 }
 
 /** Whether the value is an object and not an array. */

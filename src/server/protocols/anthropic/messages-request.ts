@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage, Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
-import { isObject, members, name, requestObject } from "../../http/field-schemas.ts";
+import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -23,15 +23,14 @@ export interface MessagesRequest {
   readonly thinking?: Block;
 }
 
-const block = z.record(z.string(), z.unknown());
+const block = members();
+const content = z.union([z.string(), listOf(block)]);
 
 const fields = {
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
-  messages: z
-    .array(z.looseObject({ role: z.enum(["user", "assistant"]), content: z.union([z.string(), z.array(block)]) }))
-    .min(1),
-  system: z.union([z.string(), z.array(block)]).optional(),
-  tools: z.array(block).optional(),
+  messages: listOf(z.looseObject({ role: z.enum(["user", "assistant"]), content }), { min: 1 }),
+  system: content.optional(),
+  tools: listOf(block).optional(),
   tool_choice: block.optional().openapi({ description: 'Type "auto" or "none"; others are not built yet' }),
   thinking: block.optional().openapi({ description: "Type disabled turns thinking off, where the model's chat template can" }),
 };
@@ -40,20 +39,20 @@ const fields = {
 export const messagesRequestSchema: z.ZodType<MessagesRequest> = requestObject({
   ...fields,
   max_tokens: z.int().positive(),
-  stop_sequences: z.array(z.string()).optional(),
+  stop_sequences: listOf(z.string()).optional(),
   stream: z.boolean().optional(),
   temperature: z.number().min(0).max(100).optional(),
   top_p: z.number().min(0).max(1).optional(),
   top_k: z.int().nonnegative().optional(),
   metadata: members().optional(),
   service_tier: z.string().optional(),
-  betas: z.array(z.string()).optional(),
+  betas: listOf(z.string()).optional(),
 }).openapi("AnthropicMessagesRequest") as never;
 
 /** Schema of a request to count tokens. */
 export const countRequestSchema: z.ZodType<Omit<MessagesRequest, "max_tokens">> = requestObject({
   ...fields,
-  betas: z.array(z.string()).optional(),
+  betas: listOf(z.string()).optional(),
 }).openapi("AnthropicCountTokensRequest") as never;
 
 /** The conversation of a request. Throws INPUT_INVALID for blocks that are not read. */

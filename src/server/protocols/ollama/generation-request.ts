@@ -4,7 +4,7 @@ import type { ChatRequest } from "../../../api/task-requests.ts";
 import { omitUndefined } from "../../../checked.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import { isObject, name, requestObject } from "../../http/field-schemas.ts";
+import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { ollamaFields } from "./request-fields.ts";
 
@@ -55,11 +55,8 @@ const sharedFields = {
 /** Schema of /api/chat. */
 export const chatRequestSchema: z.ZodType<OllamaChatRequest> = requestObject({
   ...sharedFields,
-  messages: z
-    .array(z.record(z.string(), z.unknown()))
-    .optional()
-    .openapi({ description: "Default: none, which loads the model only" }),
-  tools: z.array(z.record(z.string(), z.unknown())).optional(),
+  messages: listOf(members()).optional().openapi({ description: "Default: none, which loads the model only" }),
+  tools: listOf(members()).optional(),
 }).openapi("OllamaChatRequest") as never;
 
 /** Schema of /api/generate. */
@@ -73,8 +70,8 @@ export const generateRequestSchema: z.ZodType<OllamaGenerateRequest> = requestOb
     .openapi({ description: "Whether the prompt is given to the model as it is, without its chat template" }),
   suffix: z.string().optional().openapi({ description: "Not built yet" }),
   template: z.string().optional().openapi({ description: "Not built yet" }),
-  images: z.array(z.string()).optional().openapi({ description: "Not built yet" }),
-  context: z.array(z.int()).optional().openapi({ description: "Refused: send the conversation to /api/chat" }),
+  images: listOf(z.string()).optional().openapi({ description: "Not built yet" }),
+  context: listOf(z.int()).optional().openapi({ description: "Refused: send the conversation to /api/chat" }),
 }).openapi("OllamaGenerateRequest") as never;
 
 /** The conversation of a request. */

@@ -4,23 +4,26 @@ import { omitUndefined } from "../../../checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
+import { isObject, isText, listOf, members, membersOf, name, oneOf, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 
 const text = z.string();
 const part = z.looseObject({ type: z.string(), text: text.optional(), refusal: text.optional() });
-const content = z.union([text, z.array(part)]);
+const content = oneOf<ContentField>("a text or parts of it", [
+  { schema: text, fits: isText },
+  { schema: listOf(part) as never, fits: Array.isArray },
+]);
 const toolCall = z.looseObject({
   id: text.optional(),
   type: z.literal("function").optional(),
-  function: z.looseObject({ name: text, arguments: z.union([text, z.record(z.string(), z.unknown())]) }),
+  function: z.looseObject({ name: text, arguments: z.union([text, members()]) }),
 });
 const message = z
   .looseObject({
     role: z.enum(["system", "developer", "user", "assistant", "tool"]),
     content: content.nullable().optional(),
     name: text.optional(),
-    tool_calls: z.array(toolCall).nullable().optional(),
+    tool_calls: listOf(toolCall).nullable().optional(),
     tool_call_id: text.optional(),
     reasoning_content: text.nullable().optional(),
     reasoning: text.nullable().optional(),
@@ -108,9 +111,9 @@ export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> 
   presence_penalty: z.number().optional(),
   frequency_penalty: z.number().optional(),
   repetition_penalty: z.number().optional(),
-  logit_bias: z.record(z.string(), z.number()).optional(),
-  stop: z.union([text, z.array(text)]).optional(),
-  stop_token_ids: z.array(z.int().nonnegative()).optional(),
+  logit_bias: membersOf(z.number()).optional(),
+  stop: z.union([text, listOf(text)]).optional(),
+  stop_token_ids: tokenIds().optional(),
   min_tokens: z.int().nonnegative().optional(),
   ignore_eos: z.boolean().optional(),
   n: z.int().positive().optional(),
@@ -127,7 +130,7 @@ export const harmlessFields: Readonly<Record<string, z.ZodType>> = {
   prompt_cache_retention: text.optional(),
   verbosity: text.optional(),
   prediction: z.unknown().optional(),
-  modalities: z.array(z.literal("text")).optional(),
+  modalities: listOf(z.literal("text")).optional(),
 };
 
 /** Schema of `stream_options`. */
@@ -151,7 +154,7 @@ export const chatRequestSchema: z.ZodType<ChatCompletionsRequest> = requestObjec
   stream_options: streamOptions.optional(),
   logprobs: z.boolean().optional(),
   top_logprobs: z.int().min(0).max(20).optional(),
-  tools: z.array(toolSchema).optional(),
+  tools: listOf(toolSchema).optional(),
   tool_choice: z
     .unknown()
     .optional()

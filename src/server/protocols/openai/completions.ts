@@ -5,7 +5,7 @@ import type { GenerationStream } from "../../../tasks/generation/generation-stre
 import type { Prompt } from "../../../tasks/generation/text-generator.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { type Routes, resultHeaders } from "../../http/context.ts";
-import { name, requestObject, tokenIds } from "../../http/field-schemas.ts";
+import { listOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { openStream } from "../generation/open-stream.ts";
@@ -34,7 +34,7 @@ interface CompletionsRequest extends SamplingRequest {
 
 const requestSchema: z.ZodType<CompletionsRequest> = requestObject({
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
-  prompt: z.union([z.string(), z.array(z.string()).min(1), tokenIds(), z.array(tokenIds()).min(1)]),
+  prompt: z.union([z.string(), listOf(z.string(), { min: 1 }), tokenIds(), listOf(tokenIds(), { min: 1 })]),
   max_tokens: z.int().positive().optional().openapi({ description: "Tokens to generate at most. Default: 16" }),
   ...samplingFields,
   stream: z.boolean().optional(),

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage } from "../../../tasks/generation/chat/messages.ts";
-import { isObject, members, name, requestObject } from "../../http/field-schemas.ts";
+import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { harmlessFields, textOfContent, toolsOf } from "./chat-request.ts";
 
@@ -38,13 +38,13 @@ export interface ResponsesRequest {
 /** Schema of the request. */
 export const responsesRequestSchema: z.ZodType<ResponsesRequest> = requestObject({
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
-  input: z.union([z.string(), z.array(z.record(z.string(), z.unknown())).min(1)]),
+  input: z.union([z.string(), listOf(members(), { min: 1 })]),
   instructions: z.string().optional(),
   max_output_tokens: z.int().positive().optional(),
   temperature: z.number().min(0).max(100).optional(),
   top_p: z.number().min(0).max(1).optional(),
   top_logprobs: z.int().min(0).max(20).optional().openapi({ description: "Only 0" }),
-  tools: z.array(z.looseObject({ type: z.string(), name: z.string().optional() })).optional(),
+  tools: listOf(z.looseObject({ type: z.string(), name: z.string().optional() })).optional(),
   tool_choice: z.unknown().optional(),
   parallel_tool_calls: z.boolean().optional(),
   stream: z.boolean().optional(),
@@ -55,7 +55,7 @@ export const responsesRequestSchema: z.ZodType<ResponsesRequest> = requestObject
   conversation: z.unknown().optional().openapi({ description: "Refused: nothing is stored" }),
   background: z.boolean().optional().openapi({ description: "Only false" }),
   truncation: z.enum(["disabled"]).optional(),
-  include: z.array(z.string()).optional().openapi({ description: "Accepted and ignored" }),
+  include: listOf(z.string()).optional().openapi({ description: "Accepted and ignored" }),
   ...harmlessFields,
 }).openapi("ResponsesRequest") as never;
 
