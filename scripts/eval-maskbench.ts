@@ -78,14 +78,14 @@ process.exitCode = failures.length > 0 ? 1 : 0;
 
 /** Whether every token of a text is allowed where it stands, and the text may end behind the last. */
 function fits(grammar: TokenGrammar, tokens: Pick<Tokenizer, "encode">, text: string): boolean {
-  const constraint = new TokenConstraint(grammar, []);
+  const constraint = new TokenConstraint({ grammar }, []);
   const { ids } = tokens.encode(text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY });
   for (const token of ids) {
     const started = performance.now();
     const mask = constraint.allowed();
     maskTimes.push(performance.now() - started);
-    if ((((mask[token >>> 5] ?? 0) >>> (token & 31)) & 1) === 0) return false;
-    constraint.push(token);
+    if ((((mask?.[token >>> 5] ?? 0) >>> (token & 31)) & 1) === 0) return false;
+    constraint.push(token, text);
   }
   return constraint.accepts;
 }

@@ -47,6 +47,8 @@ export type { GenerationOptions } from "./generation/sampling/generation-options
 export type { Prompt } from "./generation/text-generator.ts";
 export type { AnswerMessage, ChatAnswer, ChatEvent } from "./generation/chat/chat.ts";
 export type { ChatOptions } from "./generation/chat/chat-options.ts";
+export type { ToolChoice } from "./generation/chat/constrained-answer.ts";
+export type { TextConstraint } from "./generation/constraints/text-constraint.ts";
 export type { ChatMessage, ChatRole, TextPart, Tool, ToolCall } from "./generation/chat/messages.ts";
 export type { RewriteOptions } from "./generation/rewrite/rewrite-options.ts";
 export type { SequenceCounts } from "./generation/open-generator.ts";

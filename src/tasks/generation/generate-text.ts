@@ -9,6 +9,7 @@ import type { GenerationSettings } from "./sampling/resolve-settings.ts";
 import { Random } from "./sampling/random.ts";
 import { TokenSampler } from "./sampling/token-sampler.ts";
 import type { DecodeScheduler } from "./decode-scheduler.ts";
+import { type ConstrainedPart, TokenConstraint } from "./constraints/token-constraint.ts";
 import { StopStrings } from "./text/stop-strings.ts";
 import { TokenText } from "./text/token-text.ts";
 
@@ -39,6 +40,8 @@ export interface TextJob {
   readonly started: number;
   readonly signal: AbortSignal | undefined;
   readonly emit: EmitEvent | undefined;
+  /** What the text must be. Default: anything. */
+  readonly constraint?: ConstrainedPart | undefined;
   /** Special tokens that stay in the text where others are left out. Default: none. */
   readonly kept?: ReadonlySet<string> | undefined;
 }
@@ -56,18 +59,26 @@ export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<Ge
   const tokens = [...prompt.tokens];
   const promptLength = tokens.length;
   const logprobs: GeneratedLogprob[] = [];
+  const constraint = job.constraint === undefined ? undefined : new TokenConstraint(job.constraint, sampling.endTokens);
   let { logits } = prompt;
   let firstTokenMs = 0;
   for (;;) {
-    const token = sampler.choose(logits, { tokens, promptLength, source: prompt.source });
+    const token = sampler.choose(logits, { tokens, promptLength, source: prompt.source }, constraint?.allowed());
     const logprob = settings.logprobs === undefined ? undefined : { token, ...choiceLogprobs(logits, token, settings.logprobs) };
     if (logprob !== undefined) logprobs.push(logprob);
     tokens.push(token);
     if (tokens.length === promptLength + 1) firstTokenMs = performance.now() - job.started;
     const isEnd = sampling.endTokens.includes(token);
     const stop = isEnd ? token : writer.push(token);
+    if (!isEnd) constraint?.push(token, writer.text);
     const ending: Ending | undefined =
-      stop !== undefined ? { reason: "stop", stop } : tokens.length >= sampling.maxLength ? { reason: "length" } : undefined;
+      stop !== undefined
+        ? { reason: "stop", stop }
+        : constraint?.isDone === true
+          ? { reason: "stop" }
+          : tokens.length >= sampling.maxLength
+            ? { reason: "length" }
+            : undefined;
     if (ending !== undefined) writer.end(typeof ending.stop === "string");
     await emit?.(omitUndefined({ type: "text" as const, index, text: writer.take(), token, logprob }));
     if (ending !== undefined) {

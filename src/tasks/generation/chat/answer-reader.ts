@@ -17,6 +17,8 @@ export interface AnswerReaderOptions {
   readonly tools: readonly Tool[];
   /** Whether the prompt ends inside of the thoughts. */
   readonly startsInReasoning: boolean;
+  /** Whether what is no call fits a constraint: it is then passed on as it is, whatever it looks like. Default: false. */
+  readonly isConstrained?: boolean;
 }
 
 type State = "start" | "text" | "reasoning" | "call" | "json";
@@ -48,7 +50,10 @@ export class AnswerReader {
     for (let rest = text; ;) {
       const found = this.#search.push(rest);
       this.#add(found.text, parts);
-      if (found.stop === undefined) return parts;
+      if (found.stop === undefined) {
+        this.#stopSearching(parts);
+        return parts;
+      }
       rest = found.rest ?? "";
       this.#meet(found.stop, parts);
       this.#search = this.#searchOf();
@@ -69,10 +74,20 @@ export class AnswerReader {
     const { reasoning, tools: form } = this.#options.format;
     const opens = this.#hasTools && form !== undefined && form.kind !== "json" ? [form.open] : [];
     if (this.#state === "reasoning") return new StopStrings(reasoning === undefined ? [] : [reasoning.close]);
+    // A call that fits a constraint is all that follows, whatever its arguments contain.
+    if (this.#state === "json" || (this.#state === "call" && this.#options.isConstrained === true)) return new StopStrings([]);
     if (this.#state === "call") return new StopStrings(form?.kind === "tagged" ? [form.close] : []);
-    if (this.#state === "json") return new StopStrings([]);
     const python = this.#hasTools && form?.kind === "json" ? ["<|python_tag|>"] : [];
-    return new StopStrings([...(reasoning === undefined ? [] : [reasoning.open]), ...opens, ...python]);
+    const thoughts = reasoning === undefined || this.#options.isConstrained === true ? [] : [reasoning.open];
+    return new StopStrings([...thoughts, ...opens, ...python]);
+  }
+
+  /** In a text that fits a constraint nothing is looked for. */
+  #stopSearching(parts: AnswerPart[]): void {
+    if (this.#state !== "text" || this.#options.isConstrained !== true) return;
+    const held = this.#search.end();
+    this.#search = new StopStrings([]);
+    this.#add(held, parts);
   }
 
   get #hasTools(): boolean {
@@ -122,10 +137,11 @@ export class AnswerReader {
   /** Gives the calls, or what was written if that is none. */
   #finishCall(parts: AnswerPart[], close: string): void {
     const form = this.#options.format.tools;
-    const text = this.#call;
+    const end = this.#options.isConstrained === true && form?.kind === "tagged" ? form.close : "";
+    const text = this.#call.endsWith(end) ? this.#call.slice(0, this.#call.length - end.length) : this.#call;
     const calls = form === undefined ? undefined : readCalls(form, text, this.#options.tools);
     const open = form !== undefined && form.kind !== "json" ? form.open : "";
-    if (calls === undefined) parts.push({ type: "text", text: open + text + close });
+    if (calls === undefined) parts.push({ type: "text", text: open + this.#call + close });
     for (const call of calls ?? []) {
       this.#calls += 1;
       parts.push({ type: "toolCall", call: { id: newCallId(), ...call } });
@@ -136,9 +152,13 @@ export class AnswerReader {
 }
 
 function readCalls(form: ToolForm, text: string, tools: readonly Tool[]): readonly CallText[] | undefined {
-  if (form.kind === "json") return callsFromJsonLines(text);
-  if (form.kind === "mistral") return callsFromMistral(text, form.open);
-  return callsFromXml(text, tools) ?? callsFromJson(text);
+  const calls = callsFromJson(text);
+  if (form.kind === "json") {
+    // The whole answer is JSON, so that only the names of tools tell calls from other objects.
+    const read = calls ?? callsFromJsonLines(text);
+    return read?.every((call) => tools.some(({ name }) => name === call.name)) === true ? read : undefined;
+  }
+  return calls ?? (form.kind === "mistral" ? callsFromMistral(text, form.open) : callsFromXml(text, tools));
 }
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

@@ -1,14 +1,18 @@
 /** Options of the task `chat`. */
 import { type TaskOptions, unchecked } from "../../shared/task-option.ts";
 import { type GenerationOptions, generationOptions } from "../sampling/generation-options.ts";
+import type { ToolChoice } from "./constrained-answer.ts";
 import type { Tool } from "./messages.ts";
 
 /** Options of `chat`. */
 export interface ChatOptions extends Omit<GenerationOptions, "skipSpecialTokens"> {
   /** Tools that the model may call. Default: none. */
   readonly tools?: readonly Tool[];
-  /** Whether the model may call tools: "none" hides them from it. Default: "auto". */
-  readonly toolChoice?: "auto" | "none";
+  /**
+   * Whether the model calls tools: "auto" leaves it to the model, "none" hides them from it, "required" makes it call one, and a name that one. A call that
+   * is asked for fits the schema of its tool, and the model does not think before it. Default: "auto".
+   */
+  readonly toolChoice?: ToolChoice;
   /** Further variables of the model's chat template, such as `{ enable_thinking: false }`. */
   readonly templateVariables?: Readonly<Record<string, unknown>>;
   /** Whether the call returns a stream as soon as the model is loaded. Default: false, it returns the answer. */

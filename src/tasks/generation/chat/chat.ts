@@ -9,6 +9,7 @@ import { type AnswerFormat, answerFormatOf, markersOf, opensReasoning } from "./
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
 import type { ChatOptions } from "./chat-options.ts";
 import { ChatTemplate } from "./chat-template.ts";
+import { chosenTools, constrainedAnswer, forcedCall } from "./constrained-answer.ts";
 import { type ChatMessage, type Tool, type ToolCall, checkConversation } from "./messages.ts";
 
 /** Tokens of an answer at most if the model states no context length, and nothing else does. */
@@ -46,6 +47,9 @@ export interface PreparedChat {
   readonly format: AnswerFormat;
   readonly tools: readonly Tool[];
   readonly startsInReasoning: boolean;
+  /** Beginning of each answer, which the model does not write. */
+  readonly opening: string;
+  readonly isConstrained: boolean;
 }
 
 /**
@@ -59,28 +63,57 @@ export function prepareChat(
   options: ChatOptions,
 ): PreparedChat {
   const { tools: given = [], toolChoice = "auto", templateVariables: variables = {}, ...generation } = options;
-  refuseUnlisted<unknown>("toolChoice", toolChoice, ["auto", "none"]);
+  checkToolChoice(toolChoice);
   checkConversation(messages, given);
-  const tools = toolChoice === "none" ? [] : given;
-  const prompt = template.render({ messages, tools, variables });
-  const format = answerFormatOf(template.source(tools.length > 0));
+  const tools = chosenTools(given, toolChoice);
+  const { constraint } = generation;
+  const mustCall = toolChoice !== "auto" && toolChoice !== "none";
+  if (mustCall && constraint !== undefined) {
+    throw new InferyardError("INPUT_INVALID", "toolChoice asks for a call, and a constraint for a text", {
+      remedy: "give one of the two",
+    });
+  }
+  const rendered = template.render({ messages, tools, variables });
+  const known = answerFormatOf(template.source(tools.length > 0));
+  const format = mustCall && known.tools === undefined ? { ...known, tools: { kind: "json" as const } } : known;
+  const thinks = format.reasoning !== undefined && opensReasoning(rendered, format.reasoning);
+  const forced = mustCall && format.tools !== undefined ? forcedCall(format.tools, tools) : undefined;
+  const thought = forced !== undefined && thinks ? `${format.reasoning.close}\n\n` : "";
+  const prompt = `${rendered}${thought}${forced?.opening ?? ""}`;
+  const answer = constraint === undefined ? undefined : constrainedAnswer(constraint, format.tools, tools, markersOf(format));
   const prepared = generator.prepare([prompt], generation, {
     addSpecialTokens: false, // the template writes them
     maxNewTokens: generator.limits.contextLength === undefined ? maxAnswerTokens : Number.POSITIVE_INFINITY,
+    ...omitUndefined({ grammar: forced?.grammar ?? answer }),
+    ...(answer !== undefined && thinks ? { constrainedAfter: format.reasoning.close } : {}),
   });
-  const startsInReasoning = format.reasoning !== undefined && opensReasoning(prompt, format.reasoning);
-  return { prepared, format, tools, startsInReasoning };
+  const isConstrained = answer !== undefined || forced !== undefined;
+  return {
+    prepared,
+    format,
+    tools,
+    startsInReasoning: thinks && forced === undefined,
+    opening: forced?.opening ?? "",
+    isConstrained,
+  };
+}
+
+function checkToolChoice(toolChoice: unknown): void {
+  if (typeof toolChoice === "string") refuseUnlisted("toolChoice", toolChoice, ["auto", "none", "required"]);
+  else if (typeof toolChoice !== "object" || toolChoice === null || typeof Reflect.get(toolChoice, "name") !== "string") {
+    throw new InferyardError("INPUT_INVALID", 'toolChoice must be "auto", "none", "required" or { name }');
+  }
 }
 
 /** Generates the answers of a conversation. */
 export async function answerChat(
   generator: TextGenerator,
-  { prepared, format, tools, startsInReasoning }: PreparedChat,
+  { prepared, format, tools, startsInReasoning, opening, isConstrained }: PreparedChat,
   call: Omit<GenerateCall, "emit" | "kept"> & { readonly emit?: (event: ChatEvent) => Promise<void> },
 ): Promise<readonly ChatAnswer[]> {
   const answers = Array.from(
     { length: prepared.settings.n },
-    () => new Answer(new AnswerReader({ format, tools, startsInReasoning })),
+    () => new Answer(new AnswerReader({ format, tools, startsInReasoning, isConstrained }), opening),
   );
   const emit = async (event: GenerationEvent): Promise<void> => {
     for (const each of answers[event.index]?.take(event) ?? []) await call.emit?.({ ...each, index: event.index } as ChatEvent);
@@ -106,8 +139,10 @@ class Answer {
   readonly #calls: ToolCall[] = [];
   #logprobs: GeneratedLogprob[] = [];
 
-  constructor(reader: AnswerReader) {
+  /** `opening`: what the answer begins with before the first event. */
+  constructor(reader: AnswerReader, opening: string) {
     this.#reader = reader;
+    this.#events(reader.push(opening));
   }
 
   /** Adds an event of the text, and returns those of the answer. */

@@ -120,6 +120,30 @@ describe("schemas", () => {
     expect(invalid.filter((text) => fits(text))).toEqual([]);
   });
 
+  it("with enum allow those values that the other keywords allow, however deep", () => {
+    const values = [{ a: { b: 1 } }, { a: { b: "x" } }, { a: 1 }, [2], [5], 7];
+    const b = { type: "integer" };
+    const fits = acceptorOf({
+      type: "schema",
+      schema: { enum: values, properties: { a: { type: "object", properties: { b } } }, items: { minimum: 3 } },
+    });
+    expect(values.filter((value) => fits(JSON.stringify(value)))).toEqual([{ a: { b: 1 } }, [5], 7]);
+  });
+
+  it("are refused or compiled in little time, however large", () => {
+    const many = <Item>(count: number, item: (index: number) => Item): readonly Item[] =>
+      Array.from({ length: count }, (_, index) => item(index));
+    const names = many(12, (index) => `p${index}`);
+    const schemas = [
+      { dependentRequired: Object.fromEntries(names.map((name, index) => [name, [names[(index + 1) % 12]]])) },
+      { allOf: many(12, (index) => ({ anyOf: many(4, (value) => ({ properties: { [`a${index}`]: { const: value } } })) })) },
+      { type: "string", pattern: String.raw`^(\p{Lu}\p{Ll}*){0,100}$` },
+    ];
+    for (const schema of schemas) expect(() => acceptorOf({ type: "schema", schema })).toThrow(/too many|too large/);
+    const deep = JSON.parse(`${'{"items":'.repeat(3000)}{}${"}".repeat(3000)}`) as object;
+    expect(acceptorOf({ type: "schema", schema: deep })("[[[1]]]")).toBe(true);
+  });
+
   it("that refer to themselves read values of any depth", () => {
     const fits = acceptorOf({
       type: "schema",
@@ -191,6 +215,7 @@ describe("grammars", () => {
   it.each([
     ['root ::= "a" | "b" root', ["a", "bba"], ["", "b", "ab"]],
     ['root ::= item ("," item)* # a list\nitem ::= [a-c]+ |\n  "(" root ")"', ["a,bc", "(a,b),c"], ["", "a,", "(a"]],
+    ['root ::= ("a" "" | "b" | "") ""', ["a", "b", ""], ["ab"]],
     ['root ::= "x"{2,3} [^\\n"]? .', ["xxé", "xxx\n", "xxab"], ["x", 'xx"\n\n']],
     ['root ::= "\\x41\\u00e9\\"" [-\\]a]', ['Aé"-', 'Aé"]', 'Aé"a'], ['Aé"b']],
   ])("%s", (grammar, valid, invalid) => {

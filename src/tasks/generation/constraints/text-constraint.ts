@@ -3,7 +3,8 @@ import { regularExpressionDfa } from "./automata/regular-expression.ts";
 import { wordsDfa } from "./automata/automaton.ts";
 import { type GrammarNode, text } from "./grammar/grammar.ts";
 import { parseGbnf } from "./grammar/gbnf.ts";
-import { refusal } from "./refusal.ts";
+import type { GrammarSource } from "./grammar-cache.ts";
+import { refusal, refusingDepth } from "./refusal.ts";
 import { anyJson, compileSchema } from "./schema/compile-schema.ts";
 import { isObject } from "./schema/schema-document.ts";
 
@@ -19,6 +20,11 @@ export type TextConstraint =
   | { readonly type: "choice"; readonly choices: readonly string[] }
   /** A text of a context-free grammar in GBNF, the notation of llama.cpp, from its rule `root`. */
   | { readonly type: "grammar"; readonly grammar: string };
+
+/** The grammar of a constraint, which is compiled when it is needed. */
+export function constraintSource(constraint: TextConstraint): GrammarSource {
+  return { key: refusingDepth(() => JSON.stringify(constraint)), compile: () => compileConstraint(constraint) };
+}
 
 const types = ["json", "schema", "regex", "choice", "grammar"];
 

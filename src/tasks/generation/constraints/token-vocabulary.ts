@@ -20,6 +20,8 @@ export interface TokenTree {
 export class TokenVocabulary {
   /** By token id: its bytes; undefined for special tokens and ids without a token. */
   readonly bytes: readonly (Uint8Array | undefined)[];
+  /** Bytes of tokens that add something else where they are the first of a text, as SentencePiece leaves out a leading space; by token id. */
+  readonly firstBytes: ReadonlyMap<number, Uint8Array>;
   /** Number of words of a mask. */
   readonly words: number;
   readonly #all: TokenTree;
@@ -28,9 +30,11 @@ export class TokenVocabulary {
   /** By number of code points: the plain tokens of at most that many. A plain token is what may stand in a string of JSON as it is. */
   readonly #plain: readonly Uint32Array[];
 
-  /** `size`: number of logits of the model, which may be more than tokens. */
-  constructor(tokenizer: TokenSource, size: number = tokenizer.vocabularySize) {
-    this.bytes = tokenBytes(tokenizer).slice(0, size);
+  /** `size`: number of logits of the model, which may be more than tokens. `kept`: special tokens that stay in the text. */
+  constructor(tokenizer: TokenSource, size: number = tokenizer.vocabularySize, kept: ReadonlySet<string> = new Set()) {
+    const anchor = anchorOf(tokenizer);
+    this.bytes = tokenBytes(tokenizer, anchor, kept).slice(0, size);
+    this.firstBytes = firstBytesOf(tokenizer, anchor, this.bytes);
     this.words = Math.ceil(size / 32);
     const entries = [...this.bytes.entries()].flatMap(([token, bytes]) =>
       bytes === undefined || bytes.length === 0 ? [] : [{ token, bytes }],
@@ -64,6 +68,12 @@ export class TokenVocabulary {
 export function setBit(mask: Uint32Array, token: number): void {
   const word = token >>> 5;
   mask[word] = (mask[word] ?? 0) | (1 << (token & 31));
+}
+
+/** Clears the bit of a token. */
+export function clearBit(mask: Uint32Array, token: number): void {
+  const word = token >>> 5;
+  mask[word] = (mask[word] ?? 0) & ~(1 << (token & 31));
 }
 
 function compareBytes(left: Uint8Array, right: Uint8Array): number {
@@ -120,17 +130,47 @@ function treeOf(entries: readonly { readonly token: number; readonly bytes: Uint
   };
 }
 
+const encoder = new TextEncoder();
+/** Tokens that nearly every vocabulary has one of. */
+const commonTokens = ["a", "▁a", "Ġa", "0"];
+
+/** A token to decode others behind, since decoders treat the first one in their own way. */
+function anchorOf(tokenizer: TokenSource): number | undefined {
+  return commonTokens.map((token) => tokenizer.idOf(token)).find((id) => id !== undefined);
+}
+
+/** Only tokens that differ. */
+function firstBytesOf(
+  tokenizer: TokenSource,
+  anchor: number | undefined,
+  bytes: readonly (Uint8Array | undefined)[],
+): ReadonlyMap<number, Uint8Array> {
+  const differing = new Map<number, Uint8Array>();
+  if (anchor === undefined) return differing;
+  const before = tokenizer.decode([anchor]);
+  const isSame = (id: number): boolean => tokenizer.decode([anchor, id]).slice(before.length) === tokenizer.decode([id]);
+  if (commonTokens.every((token) => isSame(tokenizer.idOf(token) ?? anchor))) return differing;
+  for (const [id, own] of bytes.entries()) {
+    if (own === undefined || isSame(id)) continue;
+    const text = tokenizer.decode([id]);
+    if (!text.includes("\uFFFD")) differing.set(id, encoder.encode(text));
+  }
+  return differing;
+}
+
 /** The bytes that each token adds to a text. */
-function tokenBytes(tokenizer: TokenSource): readonly (Uint8Array | undefined)[] {
-  const encoder = new TextEncoder();
-  const anchor = ["a", "▁a", "Ġa", "0"].map((token) => tokenizer.idOf(token)).find((id) => id !== undefined);
+function tokenBytes(
+  tokenizer: TokenSource,
+  anchor: number | undefined,
+  kept: ReadonlySet<string>,
+): readonly (Uint8Array | undefined)[] {
   const before = anchor === undefined ? "" : tokenizer.decode([anchor]);
   return Array.from({ length: tokenizer.vocabularySize }, (_, id) => {
     const token = tokenizer.tokenOf(id);
     if (token === undefined) return undefined;
     const byte = /^<0x([\dA-Fa-f]{2})>$/.exec(token)?.[1];
-    // Decoders treat the first token in their own way, so that one precedes it.
     const text = tokenizer.decode(anchor === undefined ? [id] : [anchor, id], { skipSpecialTokens: true }).slice(before.length);
+    if (text === "" && kept.has(token)) return encoder.encode(token);
     if (text === "") return byte === undefined ? undefined : Uint8Array.of(Number.parseInt(byte, 16));
     if (!text.includes("\uFFFD")) return encoder.encode(text);
     if (byte !== undefined) return Uint8Array.of(Number.parseInt(byte, 16));

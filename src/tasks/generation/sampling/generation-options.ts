@@ -1,4 +1,5 @@
 /** Options of tasks that generate text. */
+import type { TextConstraint } from "../constraints/text-constraint.ts";
 import { type TaskOptions, boolean, number, positiveInteger, strings, unchecked, zeroOrMore } from "../../shared/task-option.ts";
 
 /**
@@ -57,6 +58,8 @@ export interface GenerationOptions {
   readonly earlyStopping?: boolean | "never";
   /** Whether each token is given with its log probability, and this many most probable alternatives; 0: no alternatives. Default: neither. */
   readonly logprobs?: number;
+  /** What the text must be: JSON, JSON by a schema, a regular expression, one of several texts, a grammar. Default: anything. */
+  readonly constraint?: TextConstraint;
   /** Whether special tokens are left out of the text. Default: true. */
   readonly skipSpecialTokens?: boolean;
   /** Cancels the call, which then rejects with ABORTED. */
@@ -165,6 +168,7 @@ export const generationOptions: TaskOptions<GenerationOptions> = {
     type: zeroOrMore,
     field: "Give each token with its log probability, and this many most probable alternatives",
   },
+  constraint: { type: unchecked },
   skipSpecialTokens: {
     type: boolean,
     negatedFlag: ["--no-skip-special-tokens", "keep special tokens in the text"],

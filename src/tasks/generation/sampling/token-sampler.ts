@@ -26,7 +26,8 @@ export class TokenSampler {
   choose(logits: Float32Array, text: TextSoFar, allowed?: Uint32Array): number {
     const changed = logits.slice();
     processLogits(changed, text, this.#processors, allowed);
-    if (!this.#settings.doSample) return firstHighest(changed);
+    // Nothing is drawn where a constraint leaves no choice.
+    if (!this.#settings.doSample || hasNoChoice(allowed)) return firstHighest(changed);
     filterLogits(changed, this.#settings);
     return this.#draw(changed);
   }
@@ -72,6 +73,14 @@ function removeForbidden(logits: Float32Array, allowed: Uint32Array): void {
   for (let id = 0; id < logits.length; id += 1) {
     if ((((allowed[id >>> 5] ?? 0) >>> (id & 31)) & 1) === 0) logits[id] = Number.NEGATIVE_INFINITY;
   }
+}
+
+/** Whether a single token is allowed. */
+function hasNoChoice(allowed: Uint32Array | undefined): boolean {
+  if (allowed === undefined) return false;
+  const index = allowed.findIndex((word) => word !== 0);
+  const word = allowed[index] ?? 0;
+  return (word & (word - 1)) === 0 && allowed.findLastIndex((other) => other !== 0) === index;
 }
 
 function firstHighest(logits: Float32Array): number {

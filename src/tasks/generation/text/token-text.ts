@@ -31,7 +31,7 @@ export class TokenText {
   push(token: number): string {
     if (this.#kept !== undefined && this.#isLeftOut(token, this.#kept)) return "";
     // A special token that is left out does not end a run of byte tokens.
-    if (this.#endsInByte && this.#decode([token]) === "" && !this.#isByte(token)) return "";
+    if (this.#endsInByte && this.#skipSpecialTokens && this.#isSpecial(token)) return "";
     this.#tokens.push(token);
     this.#endsInByte = this.#isByte(token);
     if (this.#endsInByte) return "";
@@ -45,7 +45,12 @@ export class TokenText {
   }
 
   #isLeftOut(token: number, kept: ReadonlySet<string>): boolean {
-    return this.#tokenizer.decode([token]) === "" && !this.#isByte(token) && !kept.has(this.#tokenizer.tokenOf(token) ?? "");
+    return this.#isSpecial(token) && !kept.has(this.#tokenizer.tokenOf(token) ?? "");
+  }
+
+  /** A lone space may decode to nothing too, where decoders leave out the first space of a text. */
+  #isSpecial(token: number): boolean {
+    return this.#tokenizer.decode([token]) === "" && this.#tokenizer.decode([token], { skipSpecialTokens: false }) !== "";
   }
 
   #isByte(token: number): boolean {

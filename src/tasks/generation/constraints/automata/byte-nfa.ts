@@ -1,11 +1,11 @@
 /** Nondeterministic automata over bytes, and their determinization. */
 import { refusal } from "../refusal.ts";
 import { type Dfa, classesOf, explore } from "./automaton.ts";
-import { type CodePointRange, anyCodePoint, byteSequences } from "./code-points.ts";
+import { type ByteTree, type CodePointRange, anyCodePoint, byteTree } from "./code-points.ts";
 
-const maxStates = 200_000;
-/** States of all sets of states together, of the automaton without choices. */
-const maxWork = 3_000_000;
+const maxStates = 100_000;
+/** Edges that are looked at to make the automaton one without choices. */
+const maxWork = 5_000_000;
 
 interface Edge {
   readonly first: number;
@@ -47,14 +47,18 @@ export class ByteNfa {
 
   /** Edges that read one of these code points. */
   read(from: number, to: number, ranges: readonly CodePointRange[]): void {
-    for (const sequence of byteSequences(ranges)) {
-      let place = from;
-      for (const [index, [first, last]] of sequence.entries()) {
-        const next = index === sequence.length - 1 ? to : this.state();
-        this.#edges[place]?.push({ first, last, to: next });
-        place = next;
+    const states = new Map<ByteTree, number>();
+    const connect = (place: number, tree: ByteTree): void => {
+      for (const { first, last, next } of tree) {
+        const known = next.length === 0 ? to : states.get(next);
+        const target = known ?? this.state();
+        this.#edges[place]?.push({ first, last, to: target });
+        if (known !== undefined) continue;
+        states.set(next, target);
+        connect(target, next);
       }
-    }
+    };
+    connect(from, byteTree(ranges));
   }
 
   /** A state that reads any characters and comes back to itself. */
@@ -79,13 +83,16 @@ export class ByteNfa {
       key: (set) => set.join(","),
       classes: classesOf(ranges),
       step: (set, byte) => {
-        const targets = set.flatMap((state) =>
-          (this.#edges[state] ?? []).filter(({ first, last }) => byte >= first && byte <= last).map(({ to }) => to),
-        );
+        const targets: number[] = [];
+        for (const state of set) {
+          const edges = this.#edges[state] ?? [];
+          work += 1 + edges.length;
+          for (const { first, last, to } of edges) if (byte >= first && byte <= last) targets.push(to);
+        }
+        if (work > maxWork) throw refusal("a regular expression is too large", "give smaller counts of repetition");
         if (targets.length === 0) return undefined;
         const next = this.#closure(targets, undefined);
         work += next.length;
-        if (work > maxWork) throw refusal("a regular expression is too large", "give smaller counts of repetition");
         return next;
       },
       accepts: (set) => this.#closure(set, this.#atEnd).includes(end),

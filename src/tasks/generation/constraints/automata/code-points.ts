@@ -15,6 +15,19 @@ export const anyCodePoint: readonly CodePointRange[] = [
 
 const digits: readonly CodePointRange[] = [[0x30, 0x39]];
 const wordCharacters: readonly CodePointRange[] = [...digits, [0x41, 0x5a], [0x5f, 0x5f], [0x61, 0x7a]];
+/** As ECMAScript has it for \s. */
+const spaces: readonly CodePointRange[] = [
+  [0x09, 0x0d],
+  [0x20, 0x20],
+  [0xa0, 0xa0],
+  [0x1680, 0x1680],
+  [0x2000, 0x200a],
+  [0x2028, 0x2029],
+  [0x202f, 0x202f],
+  [0x205f, 0x205f],
+  [0x3000, 0x3000],
+  [0xfeff, 0xfeff],
+];
 const lineEnds: readonly CodePointRange[] = [
   [0x0a, 0x0a],
   [0x0d, 0x0d],
@@ -61,23 +74,26 @@ function rangesOf(element: CharacterElement, settings: CharacterSettings): reado
 function escapedSet(element: AST.CharacterSet, { dotAll }: CharacterSettings): readonly CodePointRange[] {
   if (element.kind === "any") return dotAll ? anyCodePoint : complement(lineEnds);
   if (element.kind === "property") return propertyRanges(element.raw);
-  const set = element.kind === "digit" ? digits : element.kind === "word" ? wordCharacters : propertyRanges("\\s");
+  const set = element.kind === "digit" ? digits : element.kind === "word" ? wordCharacters : spaces;
   return element.negate ? complement(set) : set;
 }
 
 /** The code points that this engine's own regular expression matches. */
 function propertyRanges(source: string): readonly CodePointRange[] {
-  const expression = new RegExp(`^${source}$`, "u");
-  const ranges: [number, number][] = [];
-  for (const [first, last] of anyCodePoint) {
-    for (let point = first; point <= last; point += 1) {
-      if (!expression.test(String.fromCodePoint(point))) continue;
-      const previous = ranges.at(-1);
-      if (previous?.[1] === point - 1) previous[1] = point;
-      else ranges.push([point, point]);
-    }
+  const ranges: CodePointRange[] = [];
+  const block = 0x1000;
+  for (let start = 0; start <= highest; start += block) {
+    if (start >= 0xd800 && start <= 0xdfff) continue;
+    const points = Array.from({ length: block }, (_, index) => start + index).filter((point) => point < 0xd800 || point > 0xdfff);
+    for (const [run] of String.fromCodePoint(...points).matchAll(new RegExp(`${source}+`, "gu")))
+      ranges.push([run.codePointAt(0) ?? 0, lastPointOf(run)]);
   }
-  return ranges;
+  return normalized(ranges);
+}
+
+function lastPointOf(run: string): number {
+  const last = run.codePointAt(run.length - 2) ?? 0;
+  return last > 0xffff ? last : run.charCodeAt(run.length - 1);
 }
 
 /** Ranges ascending, without overlaps and surrogates. */
@@ -122,10 +138,41 @@ function withCases(ranges: readonly CodePointRange[]): readonly CodePointRange[]
 }
 
 /** Ranges of bytes one after another. */
-type ByteSequence = readonly (readonly [first: number, last: number])[];
+type ByteSequence = readonly ByteRange[];
+type ByteRange = readonly [first: number, last: number];
+
+/** Ranges of bytes, and what follows each; nothing does behind the last byte of a character. What is equal is one object. */
+export type ByteTree = readonly { readonly first: number; readonly last: number; readonly next: ByteTree }[];
+
+const trees = new WeakMap<readonly CodePointRange[], ByteTree>();
+
+/** The bytes of code points in UTF-8. */
+export function byteTree(ranges: readonly CodePointRange[]): ByteTree {
+  const known = trees.get(ranges);
+  if (known !== undefined) return known;
+  const shared = new Map<string, ByteTree>();
+  const treeOf = (sequences: readonly ByteSequence[]): ByteTree => {
+    const key = JSON.stringify(sequences);
+    const same = shared.get(key);
+    if (same !== undefined) return same;
+    const tails = new Map<string, { readonly range: ByteRange; readonly tails: ByteSequence[] }>();
+    for (const [range, ...tail] of sequences) {
+      if (range === undefined) continue;
+      const group = tails.get(String(range)) ?? { range, tails: [] };
+      tails.set(String(range), group);
+      if (tail.length > 0) group.tails.push(tail);
+    }
+    const tree = [...tails.values()].map(({ range: [first, last], tails: behind }) => ({ first, last, next: treeOf(behind) }));
+    shared.set(key, tree);
+    return tree;
+  };
+  const tree = treeOf(byteSequences(ranges));
+  trees.set(ranges, tree);
+  return tree;
+}
 
 /** The bytes of code points in UTF-8: sequences of ranges that together have exactly these. */
-export function byteSequences(ranges: readonly CodePointRange[]): readonly ByteSequence[] {
+function byteSequences(ranges: readonly CodePointRange[]): readonly ByteSequence[] {
   return ranges.flatMap(([first, last]) =>
     [0x7f, 0x7ff, 0xffff, highest].flatMap((end, index) =>
       split(Math.max(first, [0, 0x80, 0x800, 0x10000][index] ?? 0), Math.min(last, end)),

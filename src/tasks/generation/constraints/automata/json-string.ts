@@ -12,6 +12,15 @@ const shortEscapes: ReadonlyMap<number, number> = new Map(
   ]),
 );
 
+/** Code points by the number of their bytes, without surrogates. */
+const codePointRanges: readonly (readonly [first: number, last: number])[] = [
+  [0, 0x7f],
+  [0x80, 0x7ff],
+  [0x800, 0xd7ff],
+  [0xe000, 0xffff],
+  [0x10000, 0x10ffff],
+];
+
 /** Where in a string: within the text, after a backslash, among the digits of \u, or behind its end. */
 type Place =
   | { readonly kind: "text"; readonly utf8: number }
@@ -33,6 +42,8 @@ export class JsonString implements Automaton {
   readonly #states: (State | undefined)[] = [undefined];
   readonly #numbers = new Map<string, number>();
   readonly #next: (Int32Array | undefined)[] = [];
+  /** By state of the content and number of bytes: what `#anyContinuation` found. */
+  readonly #continuations = new Map<number, boolean>();
 
   constructor(content: Automaton) {
     this.#content = content;
@@ -159,10 +170,40 @@ export class JsonString implements Automaton {
   #anyIn(content: number, first: number, last: number): boolean {
     if (first > last || !this.#content.continues(content)) return false;
     if (this.#content.freeCharacters(content) > 0) return true;
-    for (let point = first; point <= last; point += 1) {
-      if ((point < 0xd800 || point > 0xdfff) && this.#after(content, point) >= 0) return true;
+    return codePointRanges.some(([from, to]) => {
+      const [start, end] = [Math.max(first, from), Math.min(last, to)];
+      return start <= end && this.#anyBetween(content, encodeUtf8(start), encodeUtf8(end));
+    });
+  }
+
+  /** Whether the bytes of a code point between two, which have as many bytes as each other, may follow. */
+  #anyBetween(state: number, first: readonly number[], last: readonly number[]): boolean {
+    const [from = 0x80, ...firstRest] = first;
+    const [to = 0xbf, ...lastRest] = last;
+    for (let byte = from; byte <= to; byte += 1) {
+      const next = this.#content.step(state, byte);
+      if (next < 0) continue;
+      const low = byte === from ? firstRest : firstRest.map(() => 0x80);
+      const high = byte === to ? lastRest : lastRest.map(() => 0xbf);
+      const isAll = low.every((each) => each === 0x80) && high.every((each) => each === 0xbf);
+      if (isAll ? this.#anyContinuation(next, low.length) : this.#anyBetween(next, low, high)) return true;
     }
     return false;
+  }
+
+  /** Whether some `count` continuation bytes of UTF-8 may follow. */
+  #anyContinuation(state: number, count: number): boolean {
+    if (count === 0) return true;
+    const key = state * 4 + count;
+    const known = this.#continuations.get(key);
+    if (known !== undefined) return known;
+    let isPossible = false;
+    for (let byte = 0x80; byte <= 0xbf && !isPossible; byte += 1) {
+      const next = this.#content.step(state, byte);
+      isPossible = next >= 0 && this.#anyContinuation(next, count - 1);
+    }
+    this.#continuations.set(key, isPossible);
+    return isPossible;
   }
 
   #after(content: number, codePoint: number): number {

@@ -12,7 +12,13 @@ export interface NumberRange {
   readonly multipleOf: readonly number[];
 }
 
-const integer = "-?(?:0|[1-9][0-9]*)";
+/** Digits of numbers at most, so that a model does not go on for ever: all that a double is written with. */
+const wholeDigits = 21;
+const fractionDigits = 24;
+/** Digits of multiples at most: they are exact as doubles, with which validators compute. */
+const exactDigits = 15;
+/** With the digits above, the number stays finite as a double. */
+const exponent = "(?:[eE][+-]?(?:[0-9]{1,2}|1[0-9]{2}|2[0-7][0-9]))?";
 const classes: Uint8Array = classesOf(
   Array.from("-.0123456789", (character) => [character.charCodeAt(0), character.charCodeAt(0)] as const),
 );
@@ -27,11 +33,14 @@ export function numberDfa(range: NumberRange): Dfa {
     ...(exclusiveMaximum === undefined ? [] : [{ bound: exclusiveMaximum, accepted: [-1] }]),
   ];
   const isPlain = bounds.every(({ bound, accepted }) => bound === 0 && accepted.length === 2) && multipleOf.length === 0;
-  if (isInteger && isPlain) return signed(integer, range);
-  if (isPlain) return signed(String.raw`${integer}(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?`, range);
-  const syntax = regularExpressionDfa(isInteger ? integer : String.raw`${integer}(?:\.[0-9]+)?`, { whole: true });
+  const written = bounds.map(({ bound }) => decimalDigits(bound));
+  const whole = Math.max(multipleOf.length > 0 ? exactDigits : wholeDigits, ...written.map((digits) => digits.whole.length));
+  const fraction = Math.max(fractionDigits, ...written.map((digits) => digits.fraction.length));
+  const integer = `-?(?:0|[1-9][0-9]{0,${whole - 1}})`;
+  const decimal = String.raw`${integer}(?:\.[0-9]{1,${fraction}})?`;
+  if (isPlain) return signed(isInteger ? integer : `${decimal}${exponent}`, range);
   return intersection(
-    syntax,
+    regularExpressionDfa(isInteger ? integer : decimal, { whole: true }),
     ...bounds.map(({ bound, accepted }) => comparisonDfa(bound, accepted)),
     ...multipleOf.map((factor) => multipleDfa(factor)),
   );

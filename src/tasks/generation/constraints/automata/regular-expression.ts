@@ -40,9 +40,16 @@ function parse(source: string): AST.Pattern {
     try {
       return parser.parsePattern(source, 0, source.length, { unicode: false });
     } catch {
-      throw refusal(`the regular expression ${JSON.stringify(source)} is invalid: ${messageOf(error)}`, "correct it");
+      throw refusal(
+        `the regular expression ${shortened(JSON.stringify(source))} is invalid: ${shortened(messageOf(error))}`,
+        "correct it",
+      );
     }
   }
+}
+
+function shortened(text: string): string {
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }
 
 function union(parts: readonly Dfa[]): Dfa {
@@ -67,8 +74,12 @@ interface CompileSettings {
   readonly whole: boolean;
 }
 
+/** Different sets of characters in one expression at most. */
+const maxSets = 500;
+
 class Compiler {
   readonly #settings: CompileSettings;
+  readonly #sets = new Map<string, readonly CodePointRange[]>();
 
   constructor(settings: CompileSettings) {
     this.#settings = settings;
@@ -165,7 +176,13 @@ class Compiler {
   }
 
   #ranges(element: Parameters<typeof characterSet>[0]): readonly CodePointRange[] {
-    return characterSet(element, this.#settings);
+    const known = this.#sets.get(element.raw);
+    if (known !== undefined) return known;
+    if (this.#sets.size >= maxSets)
+      throw refusal(`a regular expression has more than ${maxSets} sets of characters`, "simplify it");
+    const set = characterSet(element, this.#settings);
+    this.#sets.set(element.raw, set);
+    return set;
   }
 
   #repeat(nfa: ByteNfa, { element, min, max }: AST.Quantifier, from: number, to: number): void {

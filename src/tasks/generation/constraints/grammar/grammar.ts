@@ -118,7 +118,13 @@ function fixedPoint(
   holds: (node: GrammarNode, set: ReadonlySet<GrammarNode>) => boolean,
 ): ReadonlySet<GrammarNode> {
   const parents = new Map<GrammarNode, GrammarNode[]>();
-  for (const node of nodes) for (const child of childrenOf(node)) parents.set(child, [...(parents.get(child) ?? []), node]);
+  for (const node of nodes) {
+    for (const child of childrenOf(node)) {
+      const known = parents.get(child);
+      if (known === undefined) parents.set(child, [node]);
+      else known.push(node);
+    }
+  }
   const set = new Set<GrammarNode>();
   const open = [...nodes];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {

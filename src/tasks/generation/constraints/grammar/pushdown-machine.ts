@@ -4,7 +4,7 @@
  */
 import type { Automaton } from "../automata/automaton.ts";
 import { refusal } from "../refusal.ts";
-import { type GrammarNode, type ObjectNode, checkGrammar, literal } from "./grammar.ts";
+import { type GrammarNode, type ObjectNode, type ObjectProperty, checkGrammar, literal } from "./grammar.ts";
 
 /** What follows a position: a linked list, each link of which exists once. */
 interface Stack {
@@ -150,16 +150,17 @@ export class PushdownMachine {
     ];
   }
 
-  #inObject(part: Extract<StackPart, { kind: "object" }>, rest: Stack | undefined): readonly Stack[] {
+  #inObject(part: Extract<StackPart, { kind: "object" }>, rest: Stack | undefined): readonly (Stack | undefined)[] {
     const { node, seen, count, place } = part;
     const missing = node.properties.filter(({ isRequired }, index) => isRequired && !isSeen(seen, index)).length;
     if (place === "member") {
-      const isFull = count >= node.max;
       const isEnd = missing === 0 && count >= node.min;
       const names = this.#push({ ...part, place: "name" }, rest);
       return [
         ...(isEnd ? [this.#pushAll([node.space, braceClose], rest)] : []),
-        ...(isFull ? [] : [this.#pushAll(count > 0 ? [node.space, comma, node.space] : [node.space], names)]),
+        ...(this.#hasMembers(part, missing)
+          ? [this.#pushAll(count > 0 ? [node.space, comma, node.space] : [node.space], names)]
+          : []),
       ];
     }
     const cap = node.max === Number.POSITIVE_INFINITY ? Math.max(node.min, 1) : node.max;
@@ -169,7 +170,7 @@ export class PushdownMachine {
     const member = (
       { key, value }: { readonly key: GrammarNode; readonly value: GrammarNode },
       after: bigint,
-    ): readonly Stack[] => {
+    ): readonly (Stack | undefined)[] => {
       if (this.#dead.has(key) || this.#dead.has(value)) return [];
       const behind = this.#push({ kind: "object", place: "member", node, seen: after, count: next }, rest);
       return [this.#pushAll([key, node.space, colon, node.space, value], behind)];
@@ -182,11 +183,22 @@ export class PushdownMachine {
     ];
   }
 
-  #pushAll(nodes: readonly GrammarNode[], rest: Stack | undefined): Stack {
+  /** Whether a member may follow. `missing`: number of required members that have not been read. */
+  #hasMembers({ node, seen, count }: Extract<StackPart, { kind: "object" }>, missing: number): boolean {
+    const hasPlaces = missing < node.max - count;
+    const isPossible = ({ key, value }: Pick<ObjectProperty, "key" | "value">): boolean =>
+      !this.#dead.has(key) && !this.#dead.has(value);
     return (
-      nodes.reduceRight<Stack | undefined>((stack, node) => this.#pushNode(node, stack), rest) ??
-      this.#pushNode(emptyText, undefined)
+      count < node.max &&
+      (node.properties.some(
+        (property, index) => !isSeen(seen, index) && (property.isRequired || hasPlaces) && isPossible(property),
+      ) ||
+        (hasPlaces && node.others.some(isPossible)))
     );
+  }
+
+  #pushAll(nodes: readonly GrammarNode[], rest: Stack | undefined): Stack | undefined {
+    return nodes.reduceRight<Stack | undefined>((stack, node) => this.#pushNode(node, stack), rest);
   }
 
   #pushNode(node: GrammarNode, rest: Stack | undefined): Stack {
@@ -239,8 +251,6 @@ export class PushdownMachine {
     this.start.next.length = 0;
   }
 }
-
-const emptyText: GrammarNode = { kind: "sequence", items: [] };
 
 /** Readings that are being collected. */
 class Reading {

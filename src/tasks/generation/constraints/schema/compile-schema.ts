@@ -10,13 +10,13 @@ import { SchemaDocument, type SchemaPart, type SchemaPlace } from "./schema-docu
 import { ValueCompiler } from "./compile-values.ts";
 import { whitespace } from "./whitespace.ts";
 
-/** Rules of one schema at most. */
-const maxRules = 20_000;
+/** Combinations of parts at most; each counts as the square of the number of its parts, which is what compiling it takes. */
+const maxWork = 100_000;
 
 /** Compiles a JSON schema to the grammar of the texts whose value is valid. Throws INPUT_INVALID for an invalid schema, and for what is not supported. */
 export function compileSchema(schema: unknown): GrammarNode {
   const document = new SchemaDocument(schema);
-  return sequence(whitespace, new SchemaCompiler(document).node([document.root]));
+  return sequence(whitespace, new SchemaCompiler(document).root());
 }
 
 /** Any value of JSON, or any object. */
@@ -31,13 +31,27 @@ class SchemaCompiler implements SchemaContext {
   readonly #rules = new Map<string, GrammarRule>();
   readonly #numbers = new Map<object, number>();
   readonly #reduced = new Map<object, Map<string, SchemaPart>>();
+  /** Rules that are not compiled yet. */
+  readonly #open: { readonly rule: GrammarRule; readonly parts: readonly SchemaPart[] }[] = [];
+  #work = 0;
   readonly #negated = new Map<object, readonly SchemaPlace[] | undefined>();
 
   constructor(document: SchemaDocument) {
     this.document = document;
   }
 
-  /** The grammar of values for which all schemas are valid. */
+  /** The grammar of valid values. */
+  root(): GrammarNode {
+    const root = this.node([this.document.root]);
+    this.compileOpen();
+    return root;
+  }
+
+  compileOpen(): void {
+    for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) next.rule.body = this.#compile(next.parts);
+  }
+
+  /** The grammar of values for which all schemas are valid; its rules are compiled later. */
   node(places: readonly SchemaPlace[]): GrammarNode {
     if (places.includes(false)) return choice();
     const parts = places.filter((place) => place !== false && Object.keys(place.keywords).length > 0) as readonly SchemaPart[];
@@ -46,10 +60,11 @@ class SchemaCompiler implements SchemaContext {
       .join(" ");
     const known = this.#rules.get(key);
     if (known !== undefined) return known;
-    if (this.#rules.size >= maxRules) throw refusal(`it has more than ${maxRules} combinations of parts`, "simplify it");
+    this.#work += parts.length ** 2;
+    if (this.#work > maxWork) throw refusal("its parts have too many combinations", "simplify it");
     const rule: GrammarRule = { kind: "rule", name: parts[0]?.pointer ?? "", body: undefined };
     this.#rules.set(key, rule);
-    rule.body = this.#compile(parts);
+    this.#open.push({ rule, parts });
     return rule;
   }
 

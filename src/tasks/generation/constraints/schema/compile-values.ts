@@ -1,7 +1,7 @@
 /** Values of JSON by type, as grammars. */
 import { type Automaton, type Dfa, FreeText, difference, intersection, lengthDfa, wordsDfa } from "../automata/automaton.ts";
 import { JsonString } from "../automata/json-string.ts";
-import { numberDfa } from "../automata/numbers.ts";
+import { type NumberRange, numberDfa } from "../automata/numbers.ts";
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
 import { type GrammarNode, choice, literal, repeat, sequence, text } from "../grammar/grammar.ts";
 import { PushdownMachine } from "../grammar/pushdown-machine.ts";
@@ -34,6 +34,7 @@ const quick: ReadonlySet<string> = new Set([
 /** Compiles schemas without references and choices. */
 export class ValueCompiler implements StringContext {
   readonly #schemas: SchemaContext;
+  readonly #numbers = new Map<string, GrammarNode>();
   readonly #expressions = new Map<string, Dfa>();
 
   constructor(schemas: SchemaContext) {
@@ -80,12 +81,19 @@ export class ValueCompiler implements StringContext {
     });
     const beside = parts.map((part): SchemaPart => ({ ...part, keywords: withoutKeywords(part.keywords, ["enum", "const"]) }));
     const needsCheck = beside.some(({ keywords }) => Object.keys(keywords).some((keyword) => !quick.has(keyword)));
-    const allowed = needsCheck ? ofType.filter(acceptedBy(this.node(beside))) : ofType;
+    const allowed = needsCheck ? ofType.filter(acceptedBy(this.#whole(beside))) : ofType;
     const strings = allowed.filter((value) => typeof value === "string");
     return choice(
       ...(strings.length === 0 ? [] : [text(new JsonString(wordsDfa(strings)))]),
       ...allowed.filter((value) => typeof value !== "string").map((value) => this.#constant(value)),
     );
+  }
+
+  /** A grammar whose rules are all compiled. */
+  #whole(parts: readonly SchemaPart[]): GrammarNode {
+    const node = this.node(parts);
+    this.#schemas.compileOpen();
+    return node;
   }
 
   #constant(value: unknown): GrammarNode {
@@ -122,17 +130,22 @@ export class ValueCompiler implements StringContext {
     const bounds = ["multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
     const isWhole = isInteger || multipleOf.some((factor) => Number.isInteger(factor));
     return naming(parts, bounds, () =>
-      text(
-        numberDfa({
-          isInteger: isWhole,
-          ...(lower > above && Number.isFinite(lower) ? { minimum: lower } : {}),
-          ...(above >= lower && Number.isFinite(above) ? { exclusiveMinimum: above } : {}),
-          ...(upper < below && Number.isFinite(upper) ? { maximum: upper } : {}),
-          ...(below <= upper && Number.isFinite(below) ? { exclusiveMaximum: below } : {}),
-          multipleOf: [...new Set(multipleOf.filter((factor) => factor !== 1))],
-        }),
-      ),
+      this.#numbersIn({
+        isInteger: isWhole,
+        ...(lower > above && Number.isFinite(lower) ? { minimum: lower } : {}),
+        ...(above >= lower && Number.isFinite(above) ? { exclusiveMinimum: above } : {}),
+        ...(upper < below && Number.isFinite(upper) ? { maximum: upper } : {}),
+        ...(below <= upper && Number.isFinite(below) ? { exclusiveMaximum: below } : {}),
+        multipleOf: [...new Set(multipleOf.filter((factor) => factor !== 1))],
+      }),
     );
+  }
+
+  #numbersIn(range: NumberRange): GrammarNode {
+    const key = JSON.stringify(range);
+    const node = this.#numbers.get(key) ?? text(numberDfa(range));
+    this.#numbers.set(key, node);
+    return node;
   }
 
   /** The texts of strings for which all schemas are valid. */

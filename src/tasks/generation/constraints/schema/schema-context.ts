@@ -13,8 +13,10 @@ export interface FlatSchema {
 /** Compiles schemas that others contain. */
 export interface SchemaContext {
   readonly document: SchemaDocument;
-  /** The grammar of values for which all schemas are valid. */
+  /** The grammar of values for which all schemas are valid. Its rules may have no body yet. */
   node(places: readonly SchemaPlace[]): GrammarNode;
+  /** Compiles the bodies of all rules. */
+  compileOpen(): void;
   /** Follows references and `allOf`; undefined if no value is valid. */
   flatten(places: readonly SchemaPlace[]): FlatSchema | undefined;
 }

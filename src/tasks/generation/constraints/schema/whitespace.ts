@@ -2,8 +2,7 @@
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
 import { type GrammarNode, text } from "../grammar/grammar.ts";
 
-/** Enough for values that were written with indentation; a model that would go on for ever is stopped. */
-const longest = 80;
-
-/** What may stand between the parts of a value. */
-export const whitespace: GrammarNode = text(regularExpressionDfa(String.raw`[ \t\r\n]{0,${longest}}`, { whole: true }));
+/** What may stand between the parts of a value: as values are written with and without indentation, so that no model goes on for ever with it. */
+export const whitespace: GrammarNode = text(
+  regularExpressionDfa(String.raw`[ \t]{0,2}(?:(?:\r?\n){1,2}[ \t]{0,80})?`, { whole: true }),
+);

@@ -1,0 +1,153 @@
+/** Constraints and forced calls in conversations, of models with random weights and the chat templates of several families. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Runtime, createRuntime } from "inferyard";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { needsData, sharedData } from "./shared-data.ts";
+
+const [skip, title] = needsData("constrained conversations");
+
+/** Each with how it marks up calls: by tags, as Mistral, and as Llama 3. */
+const plainTemplate = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant:";
+const templates = {
+  tagged: `${plainTemplate}{% if tools %}{% for t in tools %}{{ t.function.name }}{% endfor %}<tool_call>{"name":}</tool_call>{% endif %}`,
+  mistral: `${plainTemplate}{% if tools %}{% for t in tools %}{{ t.function.name }}{% endfor %}{% set a = "[TOOL_CALLS]" %}{% endif %}`,
+  llama: `${plainTemplate}{% if tools %}{% for t in tools %}{{ t.function.name }}{% endfor %}{% set a = "<|python_tag|>" %}{% endif %}`,
+  thinking: `${plainTemplate}{% if tools %}{% for t in tools %}{{ t.function.name }}{% endfor %}<tool_call></tool_call>{% endif %}{# </think> #}<think>\n`,
+};
+const messages = [{ role: "user", content: "Hi" }] as const;
+const tools = [
+  {
+    name: "get_weather",
+    parameters: {
+      type: "object",
+      properties: { city: { type: "string", maxLength: 5 }, days: { type: "integer", minimum: 1, maximum: 9 } },
+      required: ["city", "days"],
+      additionalProperties: false,
+    },
+  },
+  { name: "now" },
+];
+const person = {
+  type: "object",
+  properties: { name: { type: "string", maxLength: 8 }, age: { type: "integer", minimum: 0, maximum: 99 } },
+  required: ["name", "age"],
+  additionalProperties: false,
+} as const;
+
+describe.skipIf(skip)(title, () => {
+  const folder = mkdtempSync(join(tmpdir(), "constrained-chat-"));
+  const modelOf = (name: string): string => join(folder, name);
+  let runtime: Runtime;
+  let endOfThoughts = 0;
+
+  beforeAll(async () => {
+    for (const [name, template] of Object.entries(templates)) {
+      cpSync(`${sharedData}tiny-random-llama`, modelOf(name), { recursive: true });
+      // A byte that no text has becomes the end of thoughts, which other models have a token for.
+      const tokenizerPath = join(modelOf(name), "tokenizer.json");
+      const tokenizer = JSON.parse(readFileSync(tokenizerPath, "utf8")) as {
+        added_tokens: object[];
+        model: { vocab: Record<string, number> };
+      };
+      endOfThoughts = tokenizer.model.vocab["<0xFE>"]!;
+      delete tokenizer.model.vocab["<0xFE>"];
+      tokenizer.model.vocab["</think>"] = endOfThoughts;
+      const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: false };
+      tokenizer.added_tokens.push({ id: endOfThoughts, content: "</think>", ...flags });
+      writeFileSync(tokenizerPath, JSON.stringify(tokenizer));
+      const config = JSON.parse(readFileSync(join(modelOf(name), "config.json"), "utf8")) as object;
+      writeFileSync(join(modelOf(name), "config.json"), JSON.stringify({ ...config, max_position_embeddings: 1024 }));
+      writeFileSync(join(modelOf(name), "chat_template.jinja"), template);
+    }
+    runtime = await createRuntime({ target: "native", host: "inline" });
+  });
+  afterAll(async () => {
+    await runtime.dispose();
+    rmSync(folder, { recursive: true });
+  });
+
+  describe.each(Object.keys(templates))("with the template %s", (name) => {
+    it.each([1, 2, 3])("a call that is asked for is one, and fits its schema (seed %i)", async (seed) => {
+      const { message, results } = await runtime.chat(messages, {
+        model: modelOf(name),
+        tools,
+        toolChoice: { name: "get_weather" },
+        seed,
+        temperature: 1,
+      });
+      expect(results[0]!.finishReason).toBe("toolCalls");
+      expect(message).toMatchObject({ content: "", toolCalls: [{ name: "get_weather" }] });
+      const given = JSON.parse(message.toolCalls![0]!.arguments) as { city: string; days: number };
+      expect(Object.keys(given).toSorted()).toEqual(["city", "days"]);
+      expect(Array.from(given.city).length).toBeLessThanOrEqual(5);
+      expect(Number.isInteger(given.days) && given.days >= 1 && given.days <= 9).toBe(true);
+    });
+
+    it("some call is made where one is required, whole and as a stream", async () => {
+      const call = { model: modelOf(name), tools, toolChoice: "required", seed: 5, temperature: 1 } as const;
+      const { message } = await runtime.chat(messages, call);
+      expect(tools.map((tool) => tool.name)).toContain(message.toolCalls?.[0]?.name);
+      const stream = await runtime.chat(messages, { ...call, stream: true });
+      const events = [];
+      for await (const { type } of stream) events.push(type);
+      expect(events).toEqual(["toolCall", "finish"]);
+    });
+
+    it("a constrained answer fits, with and without tools that may be called", async () => {
+      for (const given of [{}, { tools }] as const) {
+        const { message } = await runtime.chat(messages, {
+          model: modelOf(name),
+          ...given,
+          constraint: { type: "schema", schema: person },
+          logitBias: name === "thinking" ? { [endOfThoughts]: 5 } : {},
+          seed: 2,
+          temperature: 1,
+          maxNewTokens: 600,
+        });
+        const [call] = message.toolCalls ?? [];
+        if (call !== undefined) {
+          if (given.tools?.some((tool) => tool.name === call.name) === true) continue;
+          throw new Error(`calls ${call.name}`);
+        }
+        expect((message.reasoning ?? "") !== "").toBe(name === "thinking");
+        const value = JSON.parse(message.content) as { name: string; age: number };
+        expect(Object.keys(value).toSorted()).toEqual(["age", "name"]);
+        expect(value.age).toBeLessThanOrEqual(99);
+      }
+    });
+  });
+
+  it.each([
+    [{ toolChoice: "required" }, /there are no tools/],
+    [{ tools, toolChoice: { name: "other" } }, /"other", and no tool has that name/],
+    [{ tools, toolChoice: "any" as never }, /toolChoice/],
+    [{ tools, toolChoice: "required", constraint: { type: "json" } }, /a constraint for a text/],
+    [{ tools: [{ name: "f", parameters: { type: "string" } }], toolChoice: "required" }, /parameters that are no object/],
+    [
+      { tools: [{ name: "f", parameters: { properties: { a: { uniqueItems: true } } } }], toolChoice: "required" },
+      /tool 0, "f".*uniqueItems/,
+    ],
+    [{ constraint: { type: "regex", pattern: "(" } }, /invalid/],
+    [{ constraint: { type: "json" }, numBeams: 2 }, /numBeams/],
+    [{ constraint: { type: "xml" as never } }, /its type is one of/],
+    [{ constraint: "json" as never }, /its type is one of/],
+  ] as const)("%j is refused", async (options, message) => {
+    await expect(runtime.chat(messages, { model: modelOf("tagged"), ...options })).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+      message: expect.stringMatching(message) as string,
+    });
+  });
+
+  it("answers stay as the constraint has them, whatever they look like", async () => {
+    const choices = ["<think>no</think>", '<tool_call>{"name": "now", "arguments": {}}</tool_call>'];
+    for (const text of choices) {
+      const { message } = await runtime.chat(messages, {
+        model: modelOf("tagged"),
+        constraint: { type: "choice", choices: [text] },
+      });
+      expect(message).toEqual({ role: "assistant", content: text });
+    }
+  });
+});
