@@ -1,21 +1,14 @@
 /** Constraints and forced calls in conversations, of models with random weights and the chat templates of several families. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Runtime, createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { needsData, sharedData } from "./shared-data.ts";
+import { chatTemplates, writeChatModel } from "./fixtures/chat-models.ts";
+import { needsData } from "./shared-data.ts";
 
 const [skip, title] = needsData("constrained conversations");
 
-/** Each with how it marks up calls: by tags, as Mistral, and as Llama 3. */
-const plainTemplate = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant:";
-const templates = {
-  tagged: `${plainTemplate}{% if tools %}{% for t in tools %}{{ t.function.name }}{% endfor %}<tool_call>{"name":}</tool_call>{% endif %}`,
-  mistral: `${plainTemplate}{% if tools %}{% for t in tools %}{{ t.function.name }}{% endfor %}{% set a = "[TOOL_CALLS]" %}{% endif %}`,
-  llama: `${plainTemplate}{% if tools %}{% for t in tools %}{{ t.function.name }}{% endfor %}{% set a = "<|python_tag|>" %}{% endif %}`,
-  thinking: `${plainTemplate}{% if tools %}{% for t in tools %}{{ t.function.name }}{% endfor %}<tool_call></tool_call>{% endif %}{# </think> #}<think>\n`,
-};
 const messages = [{ role: "user", content: "Hi" }] as const;
 const tools = [
   {
@@ -43,24 +36,7 @@ describe.skipIf(skip)(title, () => {
   let endOfThoughts = 0;
 
   beforeAll(async () => {
-    for (const [name, template] of Object.entries(templates)) {
-      cpSync(`${sharedData}tiny-random-llama`, modelOf(name), { recursive: true });
-      // A byte that no text has becomes the end of thoughts, which other models have a token for.
-      const tokenizerPath = join(modelOf(name), "tokenizer.json");
-      const tokenizer = JSON.parse(readFileSync(tokenizerPath, "utf8")) as {
-        added_tokens: object[];
-        model: { vocab: Record<string, number> };
-      };
-      endOfThoughts = tokenizer.model.vocab["<0xFE>"]!;
-      delete tokenizer.model.vocab["<0xFE>"];
-      tokenizer.model.vocab["</think>"] = endOfThoughts;
-      const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: false };
-      tokenizer.added_tokens.push({ id: endOfThoughts, content: "</think>", ...flags });
-      writeFileSync(tokenizerPath, JSON.stringify(tokenizer));
-      const config = JSON.parse(readFileSync(join(modelOf(name), "config.json"), "utf8")) as object;
-      writeFileSync(join(modelOf(name), "config.json"), JSON.stringify({ ...config, max_position_embeddings: 1024 }));
-      writeFileSync(join(modelOf(name), "chat_template.jinja"), template);
-    }
+    for (const [name, template] of Object.entries(chatTemplates)) endOfThoughts = writeChatModel(modelOf(name), template);
     runtime = await createRuntime({ target: "native", host: "inline" });
   });
   afterAll(async () => {
@@ -68,7 +44,7 @@ describe.skipIf(skip)(title, () => {
     rmSync(folder, { recursive: true });
   });
 
-  describe.each(Object.keys(templates))("with the template %s", (name) => {
+  describe.each(Object.keys(chatTemplates))("with the template %s", (name) => {
     it.each([1, 2, 3])("a call that is asked for is one, and fits its schema (seed %i)", async (seed) => {
       const { message, results } = await runtime.chat(messages, {
         model: modelOf(name),
@@ -123,7 +99,6 @@ describe.skipIf(skip)(title, () => {
     [{ toolChoice: "required" }, /there are no tools/],
     [{ tools, toolChoice: { name: "other" } }, /"other", and no tool has that name/],
     [{ tools, toolChoice: "any" as never }, /toolChoice/],
-    [{ tools, toolChoice: "required", constraint: { type: "json" } }, /a constraint for a text/],
     [{ tools: [{ name: "f", parameters: { type: "string" } }], toolChoice: "required" }, /parameters that are no object/],
     [
       { tools: [{ name: "f", parameters: { properties: { a: { uniqueItems: true } } } }], toolChoice: "required" },

@@ -109,6 +109,10 @@ const generating = (
     "--n": { on: [...drawn, "--temperature", "9"], value: ["2"] },
     "--num-beams": { on: short, value: ["3"] },
     "--length-penalty": { on: [...lengths, "--max-new-tokens", "12"], value: ["-3"] },
+    "--schema": { on: short, value: [file("schema.json", '{ "type": "integer" }')] },
+    "--regex": { on: short, value: ["[ab]{3}"] },
+    "--choice": { on: short, value: ["bad"] },
+    "--grammar": { on: short, value: [file("grammar.gbnf", 'root ::= "a" | "b" root')] },
   };
 };
 const gpt2 = at("tiny-random-gpt2");
@@ -143,6 +147,7 @@ const commands: Readonly<Record<string, CommandCases>> = {
       "--model": { on: ["Hello", "--max-new-tokens", "4"], value: [qwen], fails: "without" },
       "--system": { on: [qwen, "Hello", "--max-new-tokens", "4"], value: ["Be kind"] },
       "--tools": { on: [qwen, "Hello", "--max-new-tokens", "4"], value: [tools], fails: "with" },
+      "--tool-choice": { on: [qwen, "Hello", "--max-new-tokens", "4"], value: ["required"], fails: "with" },
       "--no-thinking": { on: [thinking, "Hello", "--max-new-tokens", "4"], value: [] },
     },
   },

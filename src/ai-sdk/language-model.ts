@@ -4,7 +4,9 @@ import type { Runtime } from "../api/runtime.ts";
 import { omitUndefined } from "../checked.ts";
 import { InferyardError } from "../errors.ts";
 import type { ChatAnswer, ChatEvent } from "../tasks/generation/chat/chat.ts";
+import type { ToolChoice } from "../tasks/generation/chat/constrained-answer.ts";
 import type { ChatMessage, Tool } from "../tasks/generation/chat/messages.ts";
+import type { TextConstraint } from "../tasks/generation/constraints/text-constraint.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type {
   CallOptions,
@@ -148,10 +150,6 @@ function notRead(type: string): InferyardError {
 
 function optionsOf(options: CallOptions): Omit<ChatRequest, "model"> {
   const { responseFormat, toolChoice, tools = [], topP, stopSequences = [] } = options;
-  if (responseFormat !== undefined && responseFormat.type !== "text")
-    throw new InferyardError("NOT_BUILT", "structured output is not built yet", { remedy: "generate text, and parse it" });
-  if (toolChoice !== undefined && toolChoice.type !== "auto" && toolChoice.type !== "none")
-    throw new InferyardError("NOT_BUILT", "forcing a tool call is not built yet", { remedy: 'give toolChoice "auto" or "none"' });
   const given = tools.map(({ type, name, description, inputSchema }): Tool => {
     if (type !== "function")
       throw new InferyardError("NOT_BUILT", `the tool "${name}" of a provider is not built`, { remedy: "give functions" });
@@ -175,9 +173,18 @@ function optionsOf(options: CallOptions): Omit<ChatRequest, "model"> {
     }),
     ...(stopSequences.length === 0 ? {} : { stop: stopSequences }),
     ...(given.length === 0 ? {} : { tools: given }),
-    ...(toolChoice?.type === "none" ? { toolChoice: "none" as const } : {}),
+    ...(toolChoice === undefined ? {} : { toolChoice: choiceOf(toolChoice) }),
+    ...(responseFormat?.type === "json" ? { constraint: constraintOf(responseFormat.schema) } : {}),
     ...own,
   };
+}
+
+function choiceOf(choice: NonNullable<CallOptions["toolChoice"]>): ToolChoice {
+  return choice.type === "tool" ? { name: choice.toolName } : choice.type;
+}
+
+function constraintOf(schema: unknown): TextConstraint {
+  return schema === undefined ? { type: "json", value: "object" } : { type: "schema", schema: schema as object };
 }
 
 function finishReasonOf({ finishReason }: ChatAnswer): FinishReason {

@@ -31,12 +31,15 @@ export interface CallOptions {
   readonly topK?: number | undefined;
   readonly presencePenalty?: number | undefined;
   readonly frequencyPenalty?: number | undefined;
-  readonly responseFormat?: { readonly type: string } | undefined;
+  readonly responseFormat?: { readonly type: "text" } | { readonly type: "json"; readonly schema?: unknown } | undefined;
   readonly seed?: number | undefined;
   readonly tools?:
     | readonly { readonly type: string; readonly name: string; readonly description?: string; readonly inputSchema?: unknown }[]
     | undefined;
-  readonly toolChoice?: { readonly type: string } | undefined;
+  readonly toolChoice?:
+    | { readonly type: "auto" | "none" | "required" }
+    | { readonly type: "tool"; readonly toolName: string }
+    | undefined;
   readonly abortSignal?: AbortSignal | undefined;
   readonly providerOptions?: ProviderOptions | undefined;
 }

@@ -3,8 +3,10 @@ import type { Command } from "commander";
 import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type { GeneratedText } from "../tasks/generation/generated-text.ts";
+import type { GenerationOptions } from "../tasks/generation/sampling/generation-options.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { TaskOption } from "../tasks/shared/task-option.ts";
+import { type ConstraintFlags, addConstraintFlags, readConstraint } from "./input/constraint-flags.ts";
 import { readPrompts } from "./input/prompts.ts";
 import { addOptionFlags } from "./option-flags.ts";
 import { describeGeneration, generatedFields, showTexts } from "./output/generated.ts";
@@ -26,7 +28,7 @@ export interface GenerationCommand {
 }
 
 /** Flags that the frame reads itself. */
-type GenerationFlags = TaskFlags & { readonly n?: number };
+type GenerationFlags = TaskFlags & ConstraintFlags & { readonly n?: number };
 
 /** Adds arguments and flags to a command, and runs `start` with them. */
 export function defineGenerationCommand<Result extends TaskRun & { readonly results: readonly GeneratedText[] }>(
@@ -34,19 +36,21 @@ export function defineGenerationCommand<Result extends TaskRun & { readonly resu
   start: (
     runtime: Runtime,
     texts: readonly string[],
-    request: Pick<TaskRequest, "model" | "variant" | "signal">,
+    request: Pick<TaskRequest, "model" | "variant" | "signal"> & Pick<GenerationOptions, "constraint">,
     flags: GenerationFlags,
   ) => Promise<GenerationStream<Result>>,
 ): void {
   command.argument("[texts...]", texts).option("--model <reference>", model);
-  addLoadFlags(addOptionFlags(command, table).addOption(inputOption())).action(
+  addLoadFlags(addConstraintFlags(addOptionFlags(command, table)).addOption(inputOption())).action(
     async (given: string[], flags: GenerationFlags) => {
       const { input, json, quiet } = flags;
       const session = await openSession(terminal, { ...flags }, flags.model);
       try {
         const all = await readPrompts({ texts: given, ...(input === undefined ? {} : { input }) }, terminal);
         const { variant } = configured(session);
-        const request = { ...(variant === undefined ? {} : { variant }), model: session.model, signal: terminal.signal };
+        const constraint = await readConstraint(flags);
+        const variants = variant === undefined ? {} : { variant };
+        const request = { ...variants, ...constraint, model: session.model, signal: terminal.signal };
         const opening = start(session.runtime, all, request, flags);
         const stream = await withNotice(terminal, session.notice(`loading ${session.model}`), opening);
         const isOne = all.length === 1 && (flags.n ?? 1) === 1;

@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { InferyardError, messageOf } from "../../../errors.ts";
-import { chatOptions } from "../../../tasks/generation/chat/chat-options.ts";
+import { type ChatOptions, chatOptions } from "../../../tasks/generation/chat/chat-options.ts";
 import type { Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { ChatState } from "../../chat/chat-commands.ts";
 import { answerOnce, converse, describeAnswer } from "../../chat/conversation.ts";
+import { type ConstraintFlags, addConstraintFlags, readConstraint } from "../../input/constraint-flags.ts";
 import { readPrompts } from "../../input/prompts.ts";
 import { addOptionFlags, optionsFromFlags } from "../../option-flags.ts";
 import { generatedFields } from "../../output/generated.ts";
@@ -13,9 +14,10 @@ import { type Session, addLoadFlags, openSession, withNotice } from "../../sessi
 import { type TaskFlags, configured } from "../../task-command.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 
-interface ChatFlags extends TaskFlags {
+interface ChatFlags extends TaskFlags, ConstraintFlags {
   readonly system?: string;
   readonly tools?: string;
+  readonly toolChoice?: string;
   readonly thinking?: boolean;
 }
 
@@ -27,8 +29,9 @@ export function defineChat(command: Command, terminal: Terminal): void {
     .option("--model <reference>", "the model, instead of the first argument")
     .option("--system <text>", "say who the model is")
     .option("--tools <file>", "tools that the model may call: a JSON list of { name, description, parameters }")
+    .option("--tool-choice <choice>", "auto, none, required, or the name of the tool to call")
     .option("--no-thinking", "models that think are told not to (enable_thinking of the template)");
-  addLoadFlags(addOptionFlags(command, chatOptions)).action(
+  addLoadFlags(addConstraintFlags(addOptionFlags(command, chatOptions))).action(
     async (first: string | undefined, second: string | undefined, flags: ChatFlags) => {
       const [model, message] = flags.model === undefined ? [first, second] : [flags.model, first];
       if (model === undefined) {
@@ -51,8 +54,21 @@ async function initialState(flags: ChatFlags): Promise<ChatState> {
   const thinking = flags.thinking === false ? { templateVariables: { enable_thinking: false } } : {};
   return {
     messages: flags.system === undefined ? [] : [{ role: "system", content: flags.system }],
-    options: { ...optionsFromFlags(chatOptions, flags), ...tools, ...thinking },
+    options: {
+      ...optionsFromFlags(chatOptions, flags),
+      ...(await readConstraint(flags)),
+      ...tools,
+      ...toolChoiceOf(flags),
+      ...thinking,
+    },
     showsSpeed: false,
+  };
+}
+
+function toolChoiceOf({ toolChoice }: ChatFlags): Pick<ChatOptions, "toolChoice"> {
+  if (toolChoice === undefined) return {};
+  return {
+    toolChoice: toolChoice === "auto" || toolChoice === "none" || toolChoice === "required" ? toolChoice : { name: toolChoice },
   };
 }
 

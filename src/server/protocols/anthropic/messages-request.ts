@@ -3,7 +3,8 @@ import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage, Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
-import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { responseFormat } from "../generation/constraint-fields.ts";
+import { invalidField } from "../generation/request-errors.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -21,6 +22,8 @@ export interface MessagesRequest {
   readonly tools?: readonly Block[];
   readonly tool_choice?: Block;
   readonly thinking?: Block;
+  readonly output_format?: Block;
+  readonly output_config?: Block;
 }
 
 const block = members();
@@ -31,7 +34,11 @@ const fields = {
   messages: listOf(z.looseObject({ role: z.enum(["user", "assistant"]), content }), { min: 1 }),
   system: content.optional(),
   tools: listOf(block).optional(),
-  tool_choice: block.optional().openapi({ description: 'Type "auto" or "none"; others are not built yet' }),
+  tool_choice: block.optional().openapi({ description: 'Of the type "auto", "none", "any", or "tool" with a name' }),
+  output_format: block.optional().openapi({ description: 'Of the type "json_schema", with a schema: what the text must be' }),
+  output_config: block
+    .optional()
+    .openapi({ description: "`format`: as `output_format`; `effort` is given to the model's chat template" }),
   thinking: block.optional().openapi({ description: "Type disabled turns thinking off, where the model's chat template can" }),
 };
 
@@ -74,9 +81,8 @@ export function chatOptionsOf(
     tool_choice: choice,
     thinking,
   } = request;
-  const { type } = choice ?? { type: "auto" };
-  if (type !== "auto" && type !== "none")
-    throw unsupportedField("tool_choice", "forcing a call", 'give the type "auto" or "none"');
+  const { format, effort } = request.output_config ?? {};
+  const constraint = responseFormat(request.output_format, "output_format") ?? responseFormat(format, "output_config.format");
   const tools = (request.tools ?? []).map((tool, index) => toolOf(tool, `tools.${index}`));
   return {
     ...(maxNewTokens === undefined ? {} : { maxNewTokens }),
@@ -85,9 +91,25 @@ export function chatOptionsOf(
     ...(topP === undefined ? {} : topP === 0 ? { temperature: 0 } : { topP }),
     ...(topK === undefined ? {} : { topK }),
     ...(tools.length === 0 ? {} : { tools }),
-    ...(type === "none" ? { toolChoice: "none" as const } : {}),
-    ...(thinking === undefined ? {} : { templateVariables: { enable_thinking: thinking["type"] !== "disabled" } }),
+    ...(constraint === undefined ? {} : { constraint }),
+    ...choiceOf(choice),
+    ...(thinking === undefined && effort === undefined
+      ? {}
+      : {
+          templateVariables: {
+            ...(thinking === undefined ? {} : { enable_thinking: thinking["type"] !== "disabled" }),
+            ...(effort === undefined ? {} : { reasoning_effort: effort }),
+          },
+        }),
   };
+}
+
+function choiceOf({ type, name: called }: Block = { type: "auto" }): Pick<ChatRequest, "toolChoice"> {
+  if (type === "auto") return {};
+  if (type === "none") return { toolChoice: "none" };
+  if (type === "any") return { toolChoice: "required" };
+  if (type === "tool" && typeof called === "string") return { toolChoice: { name: called } };
+  throw invalidField("tool_choice", 'must have the type "auto", "none", "any", or "tool" with a name');
 }
 
 function toolOf({ name: called, description, input_schema: schema, type = "custom" }: Block, path: string): Tool {

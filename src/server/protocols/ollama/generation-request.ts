@@ -42,7 +42,7 @@ const sharedFields = {
     .boolean()
     .optional()
     .openapi({ description: "Whether the answer is sent as lines of JSON while it is generated. Default: true" }),
-  format: z.unknown().optional().openapi({ description: "Not built yet" }),
+  format: z.unknown().optional().openapi({ description: '"json", or a JSON Schema: what the text must be' }),
   think: z
     .union([z.boolean(), z.string()])
     .optional()
@@ -119,7 +119,6 @@ export function thinkingOf({ think }: SharedFields): Pick<ChatRequest, "template
 
 /** Options of sampling. Throws INPUT_INVALID for mirostat, and for what else changes the text and is not built. */
 export function samplingOf({ options, format, logprobs }: SharedFields): GenerationOptions {
-  if (format !== undefined && format !== "") throw unsupportedField("format", "structured output", "leave it out");
   if (logprobs === true) throw unsupportedField("logprobs", "log probabilities in Ollama's form", "use /v1/chat/completions");
   const given: Readonly<Record<string, unknown>> = isObject(options) ? options : {};
   if (Number(given["mirostat"] ?? 0) !== 0) throw unsupportedField("options.mirostat", "mirostat", "leave it out");
@@ -133,6 +132,7 @@ export function samplingOf({ options, format, logprobs }: SharedFields): Generat
   const topP = number("top_p");
   const { stop } = given;
   return {
+    ...formatOf(format),
     ...omitUndefined({
       temperature: topP === 0 ? 0 : number("temperature"),
       topP: topP === 0 ? undefined : topP,
@@ -147,6 +147,13 @@ export function samplingOf({ options, format, logprobs }: SharedFields): Generat
     }),
     ...(typeof stop === "string" && stop !== "" ? { stop: [stop] } : Array.isArray(stop) ? { stop: stop as string[] } : {}),
   };
+}
+
+function formatOf(format: unknown): Pick<GenerationOptions, "constraint"> {
+  if (format === undefined || format === "") return {};
+  if (format === "json") return { constraint: { type: "json", value: "object" } };
+  if (isObject(format)) return { constraint: { type: "schema", schema: format } };
+  throw invalidField("format", 'must be "json" or a JSON Schema');
 }
 
 function callOf(call: unknown, path: string): { readonly id: string; readonly name: string; readonly arguments: string } {

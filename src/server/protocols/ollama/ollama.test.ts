@@ -174,7 +174,7 @@ describe("errors", () => {
       expect(await ask("/api/embed", { body, userAgent })).toMatchObject({ status: 404, body: text });
     const own = await ask("/api/embed", { body });
     expect(own).toMatchObject({ status: 404, body: { error: { code: "MODEL_NOT_FOUND" } } });
-    const format = { messages: [{ role: "user", content: "a" }], format: "json" };
+    const format = { messages: [{ role: "user", content: "a" }], format: "xml" };
     expect((await ask("/api/chat", { body: format })).body["error"]).toMatch(/format/);
   });
 });

@@ -5,7 +5,8 @@ import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import { isObject, isText, listOf, members, membersOf, name, oneOf, requestObject, tokenIds } from "../../http/field-schemas.ts";
-import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { type ConstraintRequest, constraintFields, constraintOf, toolChoiceOf } from "../generation/constraint-fields.ts";
+import { invalidField } from "../generation/request-errors.ts";
 
 const text = z.string();
 const part = z.looseObject({ type: z.string(), text: text.optional(), refusal: text.optional() });
@@ -84,7 +85,7 @@ export interface SamplingRequest {
 }
 
 /** A validated request. */
-export interface ChatCompletionsRequest extends SamplingRequest {
+export interface ChatCompletionsRequest extends SamplingRequest, ConstraintRequest {
   readonly model?: string;
   readonly messages: readonly MessageField[];
   readonly max_tokens?: number;
@@ -95,7 +96,6 @@ export interface ChatCompletionsRequest extends SamplingRequest {
   readonly top_logprobs?: number;
   readonly tools?: readonly ToolField[];
   readonly tool_choice?: unknown;
-  readonly response_format?: unknown;
   readonly reasoning_effort?: string;
   readonly chat_template_kwargs?: Readonly<Record<string, unknown>>;
 }
@@ -158,9 +158,9 @@ export const chatRequestSchema: z.ZodType<ChatCompletionsRequest> = requestObjec
   tool_choice: z
     .unknown()
     .optional()
-    .openapi({ description: '"auto" or "none"; "required" and a named function are not built yet' }),
+    .openapi({ description: '"auto", "none", "required", or a function by its name: what is then called fits its schema' }),
   parallel_tool_calls: z.boolean().optional(),
-  response_format: z.unknown().optional().openapi({ description: '{ "type": "text" }; others are not built yet' }),
+  ...constraintFields,
   reasoning_effort: text
     .optional()
     .openapi({ description: "Given to the model's chat template as `reasoning_effort`; `none` turns thinking off" }),
@@ -207,7 +207,7 @@ export function textOfContent(given: ContentField, path: string): string {
   return texts.join("\n");
 }
 
-/** The tools of a request, and whether the model may call them. Throws INPUT_INVALID for a choice that forces a call. */
+/** The tools of a request, and whether the model may or must call them. */
 export function toolsOf(given: readonly ToolField[] | undefined, choice: unknown): Pick<ChatRequest, "tools" | "toolChoice"> {
   const tools = (given ?? []).map(({ function: { name: called, description, parameters } }, index): Tool => {
     if (parameters !== undefined && parameters !== null && !isObject(parameters))
@@ -218,9 +218,7 @@ export function toolsOf(given: readonly ToolField[] | undefined, choice: unknown
       ...(isObject(parameters) ? { parameters } : {}),
     };
   });
-  if (choice !== undefined && choice !== null && choice !== "auto" && choice !== "none")
-    throw unsupportedField("tool_choice", "forcing a call", 'give "auto" or "none"');
-  return { ...(tools.length === 0 ? {} : { tools }), ...(choice === "none" ? { toolChoice: "none" as const } : {}) };
+  return { ...(tools.length === 0 ? {} : { tools }), ...toolChoiceOf(choice) };
 }
 
 /** Options of sampling, by the names of the library. */
@@ -262,14 +260,13 @@ export function samplingOf(request: SamplingRequest): GenerationOptions {
 
 /** The options of `chat` that a request asks for. Throws INPUT_INVALID for what is not built. */
 export function chatOptionsOf(request: ChatCompletionsRequest): Omit<ChatRequest, "model"> {
-  const { response_format: format, reasoning_effort: effort, chat_template_kwargs: variables } = request;
-  if (isObject(format) ? format["type"] !== "text" : format !== undefined)
-    throw unsupportedField("response_format", "structured output", 'leave it out, or give { "type": "text" }');
+  const { reasoning_effort: effort, chat_template_kwargs: variables } = request;
   const maxNewTokens = request.max_completion_tokens ?? request.max_tokens;
   const thinking = effort === undefined ? {} : { reasoning_effort: effort, enable_thinking: effort !== "none" };
   const logprobs = request.logprobs === true ? { logprobs: request.top_logprobs ?? 0 } : {};
   return {
     ...samplingOf(request),
+    ...constraintOf(request),
     ...toolsOf(request.tools, request.tool_choice),
     ...logprobs,
     ...(maxNewTokens === undefined ? {} : { maxNewTokens }),

@@ -8,6 +8,7 @@ import { type Routes, resultHeaders } from "../../http/context.ts";
 import { listOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { type ConstraintRequest, constraintFields, constraintOf } from "../generation/constraint-fields.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
 import { type SamplingRequest, harmlessFields, samplingFields, samplingOf, streamOptions } from "./chat-request.ts";
@@ -18,7 +19,7 @@ import { documentedErrors, openAiErrorBody } from "./errors.ts";
 const defaultMaxTokens = 16;
 
 /** A validated request. */
-interface CompletionsRequest extends SamplingRequest {
+interface CompletionsRequest extends SamplingRequest, ConstraintRequest {
   readonly model?: string;
   readonly prompt: Prompt | readonly Prompt[];
   readonly max_tokens?: number;
@@ -37,6 +38,7 @@ const requestSchema: z.ZodType<CompletionsRequest> = requestObject({
   prompt: z.union([z.string(), listOf(z.string(), { min: 1 }), tokenIds(), listOf(tokenIds(), { min: 1 })]),
   max_tokens: z.int().positive().optional().openapi({ description: "Tokens to generate at most. Default: 16" }),
   ...samplingFields,
+  ...constraintFields,
   stream: z.boolean().optional(),
   stream_options: streamOptions.optional(),
   logprobs: z.int().min(0).max(20).optional(),
@@ -123,6 +125,7 @@ function optionsOf(request: CompletionsRequest) {
   if (bestOf !== undefined && bestOf !== n) throw invalidField("best_of", `is ${bestOf}, and only n, ${n}, is possible`);
   return {
     ...samplingOf(request),
+    ...constraintOf(request),
     maxNewTokens,
     ...(logprobs === undefined ? {} : { logprobs }),
     ...(request.add_special_tokens === undefined ? {} : { addSpecialTokens: request.add_special_tokens }),

@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage } from "../../../tasks/generation/chat/messages.ts";
 import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
+import { responseFormat } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { harmlessFields, textOfContent, toolsOf } from "./chat-request.ts";
 
@@ -85,8 +86,7 @@ export function conversationOf({ input, instructions }: ResponsesRequest): reado
 /** The options of `chat` that a request asks for. Throws INPUT_INVALID for what is not built. */
 export function responseOptionsOf(request: ResponsesRequest): Omit<ChatRequest, "model"> {
   const { text, reasoning, top_p: topP, temperature, max_output_tokens: maxNewTokens } = request;
-  if (isObject(text?.format) && text.format["type"] !== "text")
-    throw unsupportedField("text.format", "structured output", 'leave it out, or give { "type": "text" }');
+  const constraint = responseFormat(text?.format, "text.format");
   for (const field of ["previous_response_id", "conversation"] as const) {
     if (request[field] !== undefined)
       throw unsupportedField(field, "storing conversations", "send the whole conversation in input");
@@ -103,6 +103,7 @@ export function responseOptionsOf(request: ResponsesRequest): Omit<ChatRequest, 
   }));
   const effort = reasoning?.effort ?? undefined;
   return {
+    ...(constraint === undefined ? {} : { constraint }),
     ...toolsOf(tools, request.tool_choice),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : topP === 0 ? { temperature: 0 } : { topP }),

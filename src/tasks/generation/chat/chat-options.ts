@@ -10,7 +10,7 @@ export interface ChatOptions extends Omit<GenerationOptions, "skipSpecialTokens"
   readonly tools?: readonly Tool[];
   /**
    * Whether the model calls tools: "auto" leaves it to the model, "none" hides them from it, "required" makes it call one, and a name that one. A call that
-   * is asked for fits the schema of its tool, and the model does not think before it. Default: "auto".
+   * is asked for fits the schema of its tool, the model does not think before it, and `constraint` has no text to apply to. Default: "auto".
    */
   readonly toolChoice?: ToolChoice;
   /** Further variables of the model's chat template, such as `{ enable_thinking: false }`. */

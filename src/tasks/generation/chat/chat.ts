@@ -68,11 +68,6 @@ export function prepareChat(
   const tools = chosenTools(given, toolChoice);
   const { constraint } = generation;
   const mustCall = toolChoice !== "auto" && toolChoice !== "none";
-  if (mustCall && constraint !== undefined) {
-    throw new InferyardError("INPUT_INVALID", "toolChoice asks for a call, and a constraint for a text", {
-      remedy: "give one of the two",
-    });
-  }
   const rendered = template.render({ messages, tools, variables });
   const known = answerFormatOf(template.source(tools.length > 0));
   const format = mustCall && known.tools === undefined ? { ...known, tools: { kind: "json" as const } } : known;
@@ -80,7 +75,8 @@ export function prepareChat(
   const forced = mustCall && format.tools !== undefined ? forcedCall(format.tools, tools) : undefined;
   const thought = forced !== undefined && thinks ? `${format.reasoning.close}\n\n` : "";
   const prompt = `${rendered}${thought}${forced?.opening ?? ""}`;
-  const answer = constraint === undefined ? undefined : constrainedAnswer(constraint, format.tools, tools, markersOf(format));
+  const answer =
+    constraint === undefined || mustCall ? undefined : constrainedAnswer(constraint, format.tools, tools, markersOf(format));
   const prepared = generator.prepare([prompt], generation, {
     addSpecialTokens: false, // the template writes them
     maxNewTokens: generator.limits.contextLength === undefined ? maxAnswerTokens : Number.POSITIVE_INFINITY,

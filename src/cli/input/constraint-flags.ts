@@ -1,0 +1,61 @@
+/** Flags that say what a generated text must be. */
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { InferyardError, messageOf } from "../../errors.ts";
+import type { TextConstraint } from "../../tasks/generation/constraints/text-constraint.ts";
+
+/** Their values. */
+export interface ConstraintFlags {
+  readonly schema?: string;
+  readonly regex?: string;
+  readonly choice?: readonly string[];
+  readonly grammar?: string;
+}
+
+/** Adds the flags. */
+export function addConstraintFlags(command: Command): Command {
+  return command
+    .option("--schema <file>", "the text is JSON that is valid by this JSON Schema")
+    .option("--regex <pattern>", "the whole text matches this regular expression")
+    .option(
+      "--choice <text>",
+      "the text is one of these; given again for each",
+      (value, before: readonly string[] | undefined) => [...(before ?? []), value],
+    )
+    .option("--grammar <file>", "the text is one of this grammar in GBNF");
+}
+
+/** The constraint that the flags state. Throws INPUT_INVALID for several, and for a file that cannot be read. */
+export async function readConstraint({
+  schema,
+  regex,
+  choice: choices,
+  grammar,
+}: ConstraintFlags): Promise<{ readonly constraint?: TextConstraint }> {
+  const given = Object.entries({ schema, regex, choice: choices, grammar }).filter(([, value]) => value !== undefined);
+  if (given.length > 1) {
+    throw new InferyardError("INPUT_INVALID", `${given.map(([name]) => `--${name}`).join(" and ")} say what the text must be`, {
+      remedy: "give one of them",
+    });
+  }
+  if (schema !== undefined) return { constraint: { type: "schema", schema: parsed(await textOf(schema), schema) } };
+  if (regex !== undefined) return { constraint: { type: "regex", pattern: regex } };
+  if (choices !== undefined) return { constraint: { type: "choice", choices } };
+  return grammar === undefined ? {} : { constraint: { type: "grammar", grammar: await textOf(grammar) } };
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function parsed(text: string, path: string): object {
+  try {
+    return JSON.parse(text) as object; // what it is, is checked where it is compiled
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `${path} is not JSON: ${messageOf(error)}`, { cause: error });
+  }
+}
