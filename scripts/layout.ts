@@ -99,6 +99,7 @@ export const folders: readonly Folder[] = [
   folder("distillation", ["api", "formats", "runtime", "tasks"]),
   folder("server", ["api", "formats", "models", "runtime", "settings", "tasks", "tokenizers"]),
   folder("ai-sdk", ["api", "tasks"]),
+  folder("langchain", ["api", "tasks"]),
   folder("client", []),
   folder("testing", []),
   folder("cli", "everything"),

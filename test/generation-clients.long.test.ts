@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createRuntime } from "inferyard";
 import { createInferyard } from "inferyard/ai-sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chatTemplates, writeChatModel } from "./fixtures/chat-models.ts";
 import { installNpm, installPython, installedModule, needsInstalled, runPython } from "./fixtures/installed.ts";
 import { type ServerProcess, ServerProcesses } from "./fixtures/server-process.ts";
 import { needsData, sharedData } from "./shared-data.ts";
@@ -12,6 +13,8 @@ import { needsData, sharedData } from "./shared-data.ts";
 const [skip, title] = needsData("clients of language models");
 const qwen = `${sharedData}tiny-random-qwen2`;
 const folder = mkdtempSync(join(tmpdir(), "inferyard-generation-clients-"));
+/** A model with a longer context. */
+const long = join(folder, "long");
 const servers = new ServerProcesses();
 let server: ServerProcess;
 /** What the library answers. */
@@ -25,7 +28,8 @@ type Package = Readonly<Record<string, any>>; // oxlint-disable-line typescript/
 
 beforeAll(async () => {
   if (skip) return;
-  server = await servers.serve(["--model", qwen], { models: { qwen } });
+  writeChatModel(long, chatTemplates.tagged);
+  server = await servers.serve(["--model", qwen], { models: { qwen, long } });
   await using runtime = await createRuntime();
   content = (await runtime.chat(messages, { model: qwen, maxNewTokens: maxTokens })).message.content;
 });
@@ -48,6 +52,7 @@ const packages = [
   "ai@6.0.326",
   "@ai-sdk/openai-compatible@2.0.92",
   "@langchain/core@1.4.0",
+  "zod@4.6.7",
   "@langchain/openai@1.5.8",
 ];
 describe.skipIf(skip)(`${title}, npm: ${packages.join(", ")}`, () => {
@@ -71,9 +76,24 @@ describe.skipIf(skip)(`${title}, npm: ${packages.join(", ")}`, () => {
     expect(response.output_text).toBe(content);
     const aborted = await client.chat.completions.create({ ...request, stream: true });
     aborted.controller.abort();
-    await expect(client.chat.completions.create({ ...request, response_format: { type: "json_object" } })).rejects.toMatchObject({
+    await expect(client.chat.completions.create({ ...request, response_format: { type: "xml" } })).rejects.toMatchObject({
       status: 400,
     });
+  });
+
+  it("openai: structured output by zod, and a call that is asked for", async () => {
+    const { default: OpenAI } = await installedModule<{ default: Client }>(folder, "openai");
+    const { zodResponseFormat, zodFunction } = await installedModule<Package>(folder, "openai/helpers/zod");
+    const { z } = await installedModule<Package>(folder, "zod");
+    const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: "none" });
+    const request = { model: "long", messages, temperature: 1, seed: 5 };
+    const schema = z.object({ name: z.string().max(5), tags: z.array(z.enum(["a", "b"])).max(2) });
+    const completion = await client.chat.completions.parse({ ...request, response_format: zodResponseFormat(schema, "person") });
+    expect(schema.safeParse(completion.choices[0].message.parsed).success).toBe(true);
+    const parameters = z.object({ days: z.number().int().min(1).max(9) });
+    const tools = [zodFunction({ name: "forecast", parameters })];
+    const calling = await client.chat.completions.parse({ ...request, tools, tool_choice: "required" });
+    expect(parameters.safeParse(calling.choices[0].message.tool_calls[0].function.parsed_arguments).success).toBe(true);
   });
 
   it("@anthropic-ai/sdk: messages, streams, counting", async () => {
@@ -127,6 +147,33 @@ describe.skipIf(skip)(`${title}, npm: ${packages.join(", ")}`, () => {
     expect(ranking).toMatchObject([{ originalIndex: 1, document: values[1] }]);
     const aborted = AbortSignal.abort();
     await expect(generateText({ ...request, abortSignal: aborted, maxRetries: 0 })).rejects.toBeDefined();
+  });
+
+  it("ai with inferyard/ai-sdk: objects and tools", async () => {
+    const { generateText, Output, tool, stepCountIs } = await installedModule<Package>(folder, "ai");
+    const { z } = await installedModule<Package>(folder, "zod");
+    await using runtime = await createRuntime({ target: "native" });
+    const request = { model: createInferyard(runtime)(long), messages, temperature: 1, seed: 5 };
+    const schema = z.object({ name: z.string().max(5), tags: z.array(z.enum(["a", "b"])).max(2) });
+    const { output } = await generateText({ ...request, output: Output.object({ schema }) });
+    expect(schema.safeParse(output).success).toBe(true);
+    const days: number[] = [];
+    const forecast = tool({
+      description: "the weather",
+      inputSchema: z.object({ days: z.number().int().min(1).max(9) }),
+      execute: (given: { days: number }) => {
+        days.push(given.days);
+        return "sunny";
+      },
+    });
+    const { toolResults } = await generateText({
+      ...request,
+      tools: { forecast },
+      toolChoice: { type: "tool", toolName: "forecast" },
+      stopWhen: stepCountIs(1),
+    });
+    expect(days).toHaveLength(1);
+    expect(toolResults).toMatchObject([{ toolName: "forecast", output: "sunny" }]);
   });
 
   it("@langchain/openai: invoke and stream", async () => {

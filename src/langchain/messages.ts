@@ -1,0 +1,92 @@
+/** Messages and tools of LangChain, as `runtime.chat` takes and gives them. */
+import { AIMessage, type BaseMessage, type ToolMessage, type UsageMetadata } from "@langchain/core/messages";
+import type { ToolCall as LangChainCall } from "@langchain/core/messages/tool";
+import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
+import type { BindToolsInput, ToolChoice as LangChainChoice } from "@langchain/core/language_models/chat_models";
+import { InferyardError } from "../errors.ts";
+import type { ChatAnswer } from "../tasks/generation/chat/chat.ts";
+import type { ToolChoice } from "../tasks/generation/chat/constrained-answer.ts";
+import type { ChatMessage, ChatRole, Tool, ToolCall } from "../tasks/generation/chat/messages.ts";
+
+const roles: Readonly<Record<string, ChatRole>> = { system: "system", human: "user", ai: "assistant", tool: "tool" };
+
+/** A message of a conversation. Throws INPUT_INVALID for parts that are not text. */
+export function messageFrom(message: BaseMessage): ChatMessage {
+  const type = message.getType();
+  const role = roles[type];
+  if (role === undefined) throw notRead(`a message of type "${type}"`);
+  const { content } = message;
+  const other = typeof content === "string" ? undefined : content.find((part) => !readParts.has(part.type));
+  if (other !== undefined) throw notRead(`a part of type "${other.type}"`);
+  const text = { role, content: message.text };
+  if (role === "tool") return { ...text, toolCallId: (message as ToolMessage).tool_call_id };
+  if (role !== "assistant") return text;
+  const { tool_calls: calls = [], additional_kwargs: extra } = message as AIMessage;
+  const { reasoning_content: reasoning } = extra;
+  return {
+    ...text,
+    ...(typeof reasoning === "string" ? { reasoning } : {}),
+    ...(calls.length === 0
+      ? {}
+      : { toolCalls: calls.map(({ id = "", name, args }) => ({ id, name, arguments: JSON.stringify(args) })) }),
+  };
+}
+
+/** Those that other fields of a message tell again are left out. */
+const readParts: ReadonlySet<string> = new Set(["text", "reasoning", "tool_call", "tool_use"]);
+
+function notRead(what: string): InferyardError {
+  return new InferyardError("INPUT_INVALID", `${what} is not read: models here read text`, { remedy: "send text" });
+}
+
+/** A tool, of whatever kind LangChain has. */
+export function toolFrom(tool: BindToolsInput): Tool {
+  const { function: given } = convertToOpenAITool(tool as Parameters<typeof convertToOpenAITool>[0]);
+  return {
+    name: given.name,
+    ...(given.description === undefined ? {} : { description: given.description }),
+    ...(given.parameters === undefined ? {} : { parameters: given.parameters }),
+  };
+}
+
+/** What LangChain calls "any" must call some tool; another text, or a function, is the name of one. */
+export function toolChoiceFrom(choice: LangChainChoice): ToolChoice {
+  if (choice === "any" || choice === "required") return "required";
+  if (choice === "auto" || choice === "none") return choice;
+  if (typeof choice === "string") return { name: choice };
+  const given = choice["function"] as { readonly name?: unknown } | undefined;
+  const name = given?.name ?? choice["name"];
+  if (typeof name === "string") return { name };
+  throw new InferyardError("INPUT_INVALID", 'tool_choice must be "auto", "any", "none" or the name of a tool');
+}
+
+/** An answer as a message. */
+export function messageTo(answer: ChatAnswer, model: string): AIMessage {
+  const { content, reasoning, toolCalls = [] } = answer.message;
+  const message = new AIMessage({
+    content,
+    tool_calls: toolCalls.map(callTo),
+    additional_kwargs: reasoning === undefined ? {} : { reasoning_content: reasoning },
+    response_metadata: metadataOf(answer, model),
+  });
+  return Object.assign(message, { usage_metadata: usageOf(answer) });
+}
+
+function callTo({ id, name, arguments: given }: ToolCall): LangChainCall {
+  return { type: "tool_call", id, name, args: JSON.parse(given) as Record<string, unknown> };
+}
+
+/** Numbers of tokens. */
+export function usageOf({ promptTokens, tokens, cachedTokens }: ChatAnswer): UsageMetadata {
+  return {
+    input_tokens: promptTokens,
+    output_tokens: tokens.length,
+    total_tokens: promptTokens + tokens.length,
+    input_token_details: { cache_read: cachedTokens },
+  };
+}
+
+/** Why an answer ends, and which model gave it. */
+export function metadataOf({ finishReason }: ChatAnswer, model: string): Record<string, string> {
+  return { finish_reason: finishReason === "toolCalls" ? "tool_calls" : finishReason, model_name: model };
+}
