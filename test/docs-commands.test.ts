@@ -50,7 +50,7 @@ it.each(allBlocks.filter(({ language }) => language === "json").map((block) => [
   "the JSON of %s is JSON, and a manifest where it is one",
   (_where, { lines }) => {
     const text = lines.join("\n");
-    const json = JSON.parse(text.startsWith("{") ? text : `{${text}}`) as Record<string, unknown>;
+    const json = JSON.parse(/^[[{]/.test(text) ? text : `{${text}}`) as Record<string, unknown>;
     const isManifest = "probe" in json || String(json["$schema"]).endsWith("/schemas/inferyard.json");
     expect(isManifest ? inferyardSchema.safeParse(json).error?.issues : undefined).toBeUndefined();
   },

@@ -1703,7 +1703,7 @@ export interface components {
             model?: string;
             /** @description Whether the answer is sent as lines of JSON while it is generated. Default: true */
             stream?: boolean;
-            /** @description Not built yet */
+            /** @description "json", or a JSON Schema: what the text must be */
             format?: unknown;
             /** @description Whether the model thinks, where its chat template can turn that off */
             think?: boolean | string;
@@ -1743,7 +1743,7 @@ export interface components {
             model?: string;
             /** @description Whether the answer is sent as lines of JSON while it is generated. Default: true */
             stream?: boolean;
-            /** @description Not built yet */
+            /** @description "json", or a JSON Schema: what the text must be */
             format?: unknown;
             /** @description Whether the model thinks, where its chat template can turn that off */
             think?: boolean | string;
@@ -2913,8 +2913,16 @@ export interface components {
             tools?: {
                 [key: string]: unknown;
             }[];
-            /** @description Type "auto" or "none"; others are not built yet */
+            /** @description Of the type "auto", "none", "any", or "tool" with a name */
             tool_choice?: {
+                [key: string]: unknown;
+            };
+            /** @description Of the type "json_schema", with a schema: what the text must be */
+            output_format?: {
+                [key: string]: unknown;
+            };
+            /** @description `format`: as `output_format`; `effort` is given to the model's chat template */
+            output_config?: {
                 [key: string]: unknown;
             };
             /** @description Type disabled turns thinking off, where the model's chat template can */
@@ -2954,8 +2962,16 @@ export interface components {
             tools?: {
                 [key: string]: unknown;
             }[];
-            /** @description Type "auto" or "none"; others are not built yet */
+            /** @description Of the type "auto", "none", "any", or "tool" with a name */
             tool_choice?: {
+                [key: string]: unknown;
+            };
+            /** @description Of the type "json_schema", with a schema: what the text must be */
+            output_format?: {
+                [key: string]: unknown;
+            };
+            /** @description `format`: as `output_format`; `effort` is given to the model's chat template */
+            output_config?: {
                 [key: string]: unknown;
             };
             /** @description Type disabled turns thinking off, where the model's chat template can */
@@ -3182,11 +3198,25 @@ export interface components {
             } & {
                 [key: string]: unknown;
             })[];
-            /** @description "auto" or "none"; "required" and a named function are not built yet */
+            /** @description "auto", "none", "required", or a function by its name: what is then called fits its schema */
             tool_choice?: unknown;
             parallel_tool_calls?: boolean;
-            /** @description { "type": "text" }; others are not built yet */
+            /** @description `{ "type": "json_object" }`, or `{ "type": "json_schema", "json_schema": { "name", "schema" } }`: the text is JSON, by a schema. Keywords that are not supported are refused */
             response_format?: unknown;
+            /** @description As vLLM: one of `json`, `regex`, `choice`, `grammar`, `json_object` */
+            structured_outputs?: unknown;
+            /** @description As vLLM: a JSON Schema, or its text */
+            guided_json?: unknown;
+            /** @description As vLLM: a regular expression that the whole text matches */
+            guided_regex?: string;
+            /** @description As vLLM: the text is one of these */
+            guided_choice?: string[];
+            /** @description As vLLM: a grammar in GBNF */
+            guided_grammar?: string;
+            /** @description As llama.cpp: a JSON Schema */
+            json_schema?: unknown;
+            /** @description As llama.cpp: a grammar in GBNF */
+            grammar?: string;
             /** @description Given to the model's chat template as `reasoning_effort`; `none` turns thinking off */
             reasoning_effort?: string;
             /** @description As vLLM: further variables of the model's chat template */
@@ -3240,6 +3270,22 @@ export interface components {
             min_tokens?: number;
             ignore_eos?: boolean;
             n?: number;
+            /** @description `{ "type": "json_object" }`, or `{ "type": "json_schema", "json_schema": { "name", "schema" } }`: the text is JSON, by a schema. Keywords that are not supported are refused */
+            response_format?: unknown;
+            /** @description As vLLM: one of `json`, `regex`, `choice`, `grammar`, `json_object` */
+            structured_outputs?: unknown;
+            /** @description As vLLM: a JSON Schema, or its text */
+            guided_json?: unknown;
+            /** @description As vLLM: a regular expression that the whole text matches */
+            guided_regex?: string;
+            /** @description As vLLM: the text is one of these */
+            guided_choice?: string[];
+            /** @description As vLLM: a grammar in GBNF */
+            guided_grammar?: string;
+            /** @description As llama.cpp: a JSON Schema */
+            json_schema?: unknown;
+            /** @description As llama.cpp: a grammar in GBNF */
+            grammar?: string;
             stream?: boolean;
             stream_options?: {
                 include_usage?: boolean;

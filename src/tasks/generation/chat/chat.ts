@@ -76,7 +76,9 @@ export function prepareChat(
   const thought = forced !== undefined && thinks ? `${format.reasoning.close}\n\n` : "";
   const prompt = `${rendered}${thought}${forced?.opening ?? ""}`;
   const answer =
-    constraint === undefined || mustCall ? undefined : constrainedAnswer(constraint, format.tools, tools, markersOf(format));
+    constraint === undefined || mustCall
+      ? undefined
+      : constrainedAnswer(constraint, { form: format.tools, tools, kept: markersOf(format), thinks });
   const prepared = generator.prepare([prompt], generation, {
     addSpecialTokens: false, // the template writes them
     maxNewTokens: generator.limits.contextLength === undefined ? maxAnswerTokens : Number.POSITIVE_INFINITY,

@@ -49,20 +49,27 @@ export function forcedCall(form: ToolForm, tools: readonly Tool[]): ForcedCall {
   return { opening: open, grammar: { key: keyOf("call", form, tools), compile } };
 }
 
-/** The constraint of an answer that fits a constraint or calls one of the tools. `kept`: special tokens that stay in the text. */
-export function constrainedAnswer(
-  constraint: TextConstraint,
-  form: ToolForm | undefined,
-  tools: readonly Tool[],
-  kept: ReadonlySet<string>,
-): GrammarSource {
+/** The form of answers that fit a constraint. */
+export interface ConstrainedForm {
+  readonly form: ToolForm | undefined;
+  /** Tools that may be called instead. */
+  readonly tools: readonly Tool[];
+  /** Special tokens that stay in the text. */
+  readonly kept: ReadonlySet<string>;
+  /** Whether thoughts precede the answer, and white space behind them. */
+  readonly thinks: boolean;
+}
+
+/** The constraint of an answer that fits a constraint or calls one of the tools. */
+export function constrainedAnswer(constraint: TextConstraint, { form, tools, kept, thinks }: ConstrainedForm): GrammarSource {
   const compile = (): GrammarNode => {
     const text = compileConstraint(constraint);
-    if (tools.length === 0 || form === undefined) return text;
+    const answer = thinks ? sequence(whitespace, text) : text;
+    if (tools.length === 0 || form === undefined) return answer;
     const { open, call, close } = callOf(form, tools);
-    return choice(text, sequence(whitespace, literal(open), call, literal(close)));
+    return choice(answer, sequence(whitespace, literal(open), call, literal(close)));
   };
-  return { key: keyOf("answer", constraint, form, tools), compile, kept };
+  return { key: keyOf("answer", constraint, form, tools, thinks), compile, kept };
 }
 
 function keyOf(...parts: readonly unknown[]): string {
@@ -72,7 +79,13 @@ function keyOf(...parts: readonly unknown[]): string {
 function callOf(form: ToolForm, tools: readonly Tool[]): CallText {
   const key = form.kind === "json" ? "parameters" : "arguments";
   const calls = tools.map((tool, index) =>
-    sequence(literal(`{"name": ${JSON.stringify(tool.name)}, "${key}":`), argumentsOf(tool, index), whitespace, literal("}")),
+    sequence(
+      literal(`{"name": ${JSON.stringify(tool.name)}, "${key}":`),
+      whitespace,
+      argumentsOf(tool, index),
+      whitespace,
+      literal("}"),
+    ),
   );
   const call = choice(...calls);
   const isList = form.kind === "mistral";

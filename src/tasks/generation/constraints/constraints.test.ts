@@ -100,7 +100,7 @@ describe("schemas", () => {
     });
     const valid = [
       '{"a":1}',
-      ' {\n "é\\n" : "x/y" , "a":-0 }',
+      '{\n "é\\n" : "x/y" , "a":-0 }',
       '{"a":1,"\\u00e9\\u000a":"x\\/y"}',
       '{"a":2,"é\\n":"\\u0001"}',
       '{"a":2,"é\\n":"\\ud83D\\ude00"}',
@@ -215,6 +215,13 @@ describe("grammars", () => {
   it.each([
     ['root ::= "a" | "b" root', ["a", "bba"], ["", "b", "ab"]],
     ['root ::= item ("," item)* # a list\nitem ::= [a-c]+ |\n  "(" root ")"', ["a,bc", "(a,b),c"], ["", "a,", "(a"]],
+    ['start: "a" item ~ 2\n  | "b" // or\nitem.2: /[x-z]/i | ("1".."3")+ -> digits', ["axY", "a12z", "b"], ["a", "ax", "axyzz"]],
+    [
+      '%import common.INT\n%import common (WS, WORD -> NAME)\n%ignore WS\n?start: NAME "=" sum\n!sum: INT ["+" sum]',
+      ["a=1", " ab = 1 +\n22 + 3 "],
+      ["a = ", "a b=1", "a=1+"],
+    ],
+    ['start: "if"i _SPACE VALUE*\n_SPACE: " "\nVALUE: DIGIT+ "."?\nDIGIT: "0".."9"', ["IF 12.3", "if "], ["if", "if ."]],
     ['root ::= ("a" "" | "b" | "") ""', ["a", "b", ""], ["ab"]],
     ['root ::= "x"{2,3} [^\\n"]? .', ["xxé", "xxx\n", "xxab"], ["x", 'xx"\n\n']],
     ['root ::= "\\x41\\u00e9\\"" [-\\]a]', ['Aé"-', 'Aé"]', 'Aé"a'], ['Aé"b']],
@@ -226,6 +233,14 @@ describe("grammars", () => {
 
   it.each([
     'root ::= root "a" | "b"',
+    'start: start "a" | "b"',
+    "start: other",
+    "start: %declare A",
+    "%import python.NAME\nstart: NAME",
+    'start: "a"\nstart: "b"',
+    "start: /a/x",
+    'start: ("a"',
+    'begin: "a"',
     "root ::= other",
     'other ::= "a"',
     'root ::= "a',

@@ -4,6 +4,7 @@ import { wordsDfa } from "./automata/automaton.ts";
 import { type GrammarNode, text } from "./grammar/grammar.ts";
 import { parseGbnf } from "./grammar/gbnf.ts";
 import type { GrammarSource } from "./grammar-cache.ts";
+import { isLark, parseLark } from "./grammar/lark.ts";
 import { refusal, refusingDepth } from "./refusal.ts";
 import { anyJson, compileSchema } from "./schema/compile-schema.ts";
 import { isObject } from "./schema/schema-document.ts";
@@ -18,7 +19,7 @@ export type TextConstraint =
   | { readonly type: "regex"; readonly pattern: string; readonly flags?: string }
   /** One of several texts. */
   | { readonly type: "choice"; readonly choices: readonly string[] }
-  /** A text of a context-free grammar in GBNF, the notation of llama.cpp, from its rule `root`. */
+  /** A text of a context-free grammar: in GBNF, the notation of llama.cpp, from its rule `root`; or in a subset of Lark's, from its rule `start`. */
   | { readonly type: "grammar"; readonly grammar: string };
 
 /** The grammar of a constraint, which is compiled when it is needed. */
@@ -50,7 +51,7 @@ export function compileConstraint(constraint: TextConstraint): GrammarNode {
     }
     case "grammar":
       if (typeof constraint.grammar !== "string") throw refusal("its grammar is a string", "correct it");
-      return parseGbnf(constraint.grammar);
+      return isLark(constraint.grammar) ? parseLark(constraint.grammar) : parseGbnf(constraint.grammar);
     default:
       return constraint satisfies never;
   }

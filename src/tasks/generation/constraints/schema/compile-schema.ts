@@ -1,6 +1,6 @@
 /** JSON Schema 2020-12 (and what earlier drafts write differently) as a grammar. */
 import type { GrammarNode, GrammarRule } from "../grammar/grammar.ts";
-import { choice, sequence } from "../grammar/grammar.ts";
+import { choice } from "../grammar/grammar.ts";
 import { refusal } from "../refusal.ts";
 import { alwaysDisjoint } from "./disjoint-schemas.ts";
 import { listOf, mapOf, refuseUnsupported, textOf } from "./keywords.ts";
@@ -8,7 +8,6 @@ import { negateSchema } from "./negate-schema.ts";
 import type { FlatSchema, SchemaContext } from "./schema-context.ts";
 import { SchemaDocument, type SchemaPart, type SchemaPlace } from "./schema-document.ts";
 import { ValueCompiler } from "./compile-values.ts";
-import { whitespace } from "./whitespace.ts";
 
 /** Combinations of parts at most; each counts as the square of the number of its parts, which is what compiling it takes. */
 const maxWork = 100_000;
@@ -16,7 +15,7 @@ const maxWork = 100_000;
 /** Compiles a JSON schema to the grammar of the texts whose value is valid. Throws INPUT_INVALID for an invalid schema, and for what is not supported. */
 export function compileSchema(schema: unknown): GrammarNode {
   const document = new SchemaDocument(schema);
-  return sequence(whitespace, new SchemaCompiler(document).root());
+  return new SchemaCompiler(document).root();
 }
 
 /** Any value of JSON, or any object. */
