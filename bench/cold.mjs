@@ -26,7 +26,7 @@ for (let round = -1; round < Number(rounds); round++) {
     const [before, started] = [childrenTime(), performance.now()];
     const { status, stderr } = spawnSync(process.execPath, starts[name], { cwd: root });
     const milliseconds = performance.now() - started;
-    if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`);
+    if (status !== 0) throw new Error(`${name} ended with ${status}: ${String(stderr)}`);
     if (round < 0) continue; // the first round fills the caches of the file system and of Node.js
     elapsed.push(milliseconds);
     if (before !== undefined) processor.push(childrenTime() - before);

@@ -2,15 +2,13 @@
 import { createRandom } from "../random.mjs";
 import { GraphWriter } from "./onnx-bytes.mjs";
 
-const layers = 4;
+const sizes = { layers: 4, classes: 8192, positions: 1024 };
 const width = 768;
 const heads = 12;
 const depth = width / heads;
-const classes = 8192;
-const positions = 1024;
 
-// GPT-2's layers (12 in the smallest), with fewer tokens.
-export function gpt2Bytes() {
+// GPT-2's layers (12 in the smallest, with 50,257 tokens).
+export function gpt2Bytes({ layers, classes, positions } = sizes) {
   const { graph, weight, linear } = start(101);
   const norm = (x) => {
     const [scale, shift] = [new Float32Array(width).fill(1), new Float32Array(width)].map((data) => graph.weight([width], data));
@@ -29,11 +27,12 @@ export function gpt2Bytes() {
     x = graph.add("Add", [biased(inner, 4 * width, width), x]);
   }
   graph.named("MatMul", [norm(x), weight([width, classes], 1 / Math.sqrt(width))], ["logits"]);
-  return written(graph, heads);
+  return written(graph, heads, { layers, classes });
 }
 
 // Llama's layers: rotary positions, RMS norms, gated feed-forward, four heads of keys and values for twelve of queries.
 export function llamaBytes() {
+  const { layers, classes } = sizes;
   const { graph, weight, linear } = start(207);
   const [shared, inner] = [4, 2048];
   const norm = (x) => {
@@ -65,7 +64,7 @@ export function llamaBytes() {
     x = graph.add("Add", [linear(gated, inner, width), x]);
   }
   graph.named("MatMul", [norm(x), weight([width, classes], 1 / Math.sqrt(width))], ["logits"]);
-  return written(graph, shared);
+  return written(graph, shared, { layers, classes });
 }
 
 function start(seed) {
@@ -126,7 +125,7 @@ function repeated(graph, x, shared) {
   ]);
 }
 
-function written(graph, shared) {
+function written(graph, shared, { layers, classes }) {
   const cache = (prefix, length) =>
     Array.from({ length: layers }, (_, layer) =>
       ["key", "value"].map((kind) => [`${prefix}.${layer}.${kind}`, "float32", ["batch", shared, length, depth]]),
