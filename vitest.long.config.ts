@@ -10,6 +10,7 @@ const alone = [
   "budget",
   "chaos",
   "ending",
+  "generation-endurance",
   "hostile-onnx",
   "hung-hosts",
   "hung-server",
