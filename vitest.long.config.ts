@@ -10,7 +10,6 @@ const alone = [
   "budget",
   "chaos",
   "ending",
-  "generation-endurance",
   "hostile-onnx",
   "hung-hosts",
   "hung-server",

@@ -177,7 +177,8 @@ describe("LangChain for Python where the setting is absent", () => {
   });
 
   it("`serve` says what to install where js-tiktoken is absent", async () => {
-    const rejected = servers.serve(["--token-ids", "o200k"]);
+    const absent = new URL("fixtures/without-js-tiktoken.mjs", import.meta.url);
+    const rejected = servers.serve(["--token-ids", "o200k"], {}, { environment: { NODE_OPTIONS: `--import ${absent.href}` } });
     await expect(rejected).rejects.toThrow(
       /server\.tokenIds is o200k, and the package js-tiktoken is not installed[^]*npm install js-tiktoken/,
     );
