@@ -29,9 +29,9 @@ describe.skipIf(skip)(title, () => {
   beforeAll(() => void writeChatModel(folder, chatTemplates.tagged));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it.each(["native", "onnx:cpu"])("%s: 1,040 texts, most of them aborted, leave the memory as it was", async (target) => {
+  it("1,040 texts, most of them aborted, leave the memory as it was", async () => {
     const script = fileURLToPath(new URL("fixtures/abort-generations.mjs", import.meta.url));
-    const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", script, folder, target]);
+    const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", script, folder, "native"]);
     const { aborted, memory, sequences } = JSON.parse(stdout) as Endurance;
     expect(aborted).toBeGreaterThan(600);
     expect(sequences).toMatchObject([{ running: 0, waiting: 0 }]);

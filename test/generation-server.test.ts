@@ -203,6 +203,36 @@ describe.skipIf(skip)(title, () => {
   });
 });
 
+describe.skipIf(skip)("a server with room for one request and one that waits", () => {
+  const servers = new ServersHere();
+  afterAll(async () => {
+    await servers.endAll();
+    servers.remove();
+  });
+
+  it("lets a text wait for the one before it, and refuses a third with 429", async () => {
+    const { url } = await servers.serve(["--model", t5], { maxConcurrentRequests: 1, maxQueue: 1 });
+    const ask = (body: object, signal?: AbortSignal): Promise<Response> =>
+      fetch(`${url}/v1/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ prompt: "Hello", ignore_eos: true, ...body }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    const controller = new AbortController();
+    const endless = await ask({ max_tokens: 1_000_000, stream: true }, controller.signal);
+    await endless.body!.getReader().read();
+    // Whichever comes first waits, and the other is told at once.
+    const both = [ask({ max_tokens: 3 }), ask({ max_tokens: 3 })] as const;
+    const busy = await Promise.race(both);
+    expect([busy.status, busy.headers.get("retry-after")]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+    expect(await busy.json()).toMatchObject({ error: { code: "queue_full", retryable: true } });
+    controller.abort();
+    const waited = (await Promise.all(both)).find(({ status }) => status === 200);
+    expect(await waited?.json()).toMatchObject({ usage: { completion_tokens: 3 } });
+  });
+});
+
 describe.skipIf(skip)("a language model in a process of its own", () => {
   const processes = new ServerProcesses();
   afterAll(() => {
