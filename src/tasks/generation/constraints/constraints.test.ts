@@ -137,6 +137,7 @@ describe("schemas", () => {
     const schemas = [
       { dependentRequired: Object.fromEntries(names.map((name, index) => [name, [names[(index + 1) % 12]]])) },
       { allOf: many(12, (index) => ({ anyOf: many(4, (value) => ({ properties: { [`a${index}`]: { const: value } } })) })) },
+      { properties: Object.fromEntries(many(400, (index) => [`p${index}`, { pattern: `^[a-z]{1,${20 + index}}x.*${index}$` }])) },
       { type: "string", pattern: String.raw`^(\p{Lu}\p{Ll}*){0,100}$` },
     ];
     for (const schema of schemas) expect(() => acceptorOf({ type: "schema", schema })).toThrow(/too many|too large/);

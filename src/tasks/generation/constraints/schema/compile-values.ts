@@ -31,10 +31,14 @@ const quick: ReadonlySet<string> = new Set([
   "definitions",
 ]);
 
+/** States of the automata of all patterns of one schema at most. */
+const maxStates = 40_000;
+
 /** Compiles schemas without references and choices. */
 export class ValueCompiler implements StringContext {
   readonly #schemas: SchemaContext;
   readonly #numbers = new Map<string, GrammarNode>();
+  #states = 0;
   readonly #expressions = new Map<string, Dfa>();
 
   constructor(schemas: SchemaContext) {
@@ -157,7 +161,9 @@ export class ValueCompiler implements StringContext {
     if (dfas.length === 0) return new FreeText(min, max);
     const lengths = min > 0 || max < Number.POSITIVE_INFINITY ? [lengthDfa(min, max)] : [];
     const [first = everyText, ...others] = [...dfas, ...lengths];
-    return naming(parts, ["pattern", "format", "maxLength", "minLength", excludedKeyword], () => intersection(first, ...others));
+    return naming(parts, ["pattern", "format", "maxLength", "minLength", excludedKeyword], () =>
+      this.#counted(intersection(first, ...others)),
+    );
   }
 
   /** As `stringContent`, as a table. */
@@ -189,8 +195,14 @@ export class ValueCompiler implements StringContext {
 
   #expression(source: string, whole: boolean): Dfa {
     const key = `${whole} ${source}`;
-    const dfa = this.#expressions.get(key) ?? regularExpressionDfa(source, { whole });
+    const dfa = this.#expressions.get(key) ?? this.#counted(regularExpressionDfa(source, { whole }));
     this.#expressions.set(key, dfa);
+    return dfa;
+  }
+
+  #counted(dfa: Dfa): Dfa {
+    this.#states += dfa.states;
+    if (this.#states > maxStates) throw refusal("its patterns need too many states together", "simplify it");
     return dfa;
   }
 
