@@ -55,6 +55,7 @@ describe.skipIf(skip)(title, () => {
       });
       expect(results[0]!.finishReason).toBe("toolCalls");
       expect(message).toMatchObject({ content: "", toolCalls: [{ name: "get_weather" }] });
+      expect(message.reasoning).toBeUndefined();
       const given = JSON.parse(message.toolCalls![0]!.arguments) as { city: string; days: number };
       expect(Object.keys(given).toSorted()).toEqual(["city", "days"]);
       expect(Array.from(given.city).length).toBeLessThanOrEqual(5);

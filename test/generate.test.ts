@@ -1,5 +1,7 @@
 /** `runtime.generate` on every engine: the texts of transformers, batches, seeds, streams, stops and aborts. */
-import { readFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type GenerationEvent, type InferyardError, createRuntime } from "inferyard";
 import { describe, expect, it } from "vitest";
 import { needsData, sharedData } from "./shared-data.ts";
@@ -128,6 +130,28 @@ describe.skipIf(skip)(title, () => {
     const stopped = runtime.generate("Hello", { model: llama, maxNewTokens: 1500, signal: AbortSignal.timeout(30) });
     await expect(stopped).rejects.toMatchObject({ code: "ABORTED" });
     expect((await runtime.generate("Hello", { model: llama, maxNewTokens: 2 })).results[0]!.tokens).toHaveLength(2);
+  });
+
+  it("constrains what follows a token that the model's files force, and cuts where they force the end", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "forced-"));
+    try {
+      cpSync(`${sharedData}tiny-random-bart`, folder, { recursive: true });
+      const path = join(folder, "generation_config.json");
+      const config = JSON.parse(readFileSync(path, "utf8")) as object;
+      writeFileSync(path, JSON.stringify({ ...config, forced_bos_token_id: 0, forced_eos_token_id: 2 }));
+      await using runtime = await createRuntime({ target: "native" });
+      const constraint = { type: "regex", pattern: "a{9}" } as const;
+      const whole = await runtime.generate("Hello", { model: folder, constraint });
+      expect([whole.results[0]!.tokens[0], whole.results[0]!.text, whole.results[0]!.finishReason]).toEqual([
+        0,
+        "aaaaaaaaa",
+        "stop",
+      ]);
+      const cut = await runtime.generate("Hello", { model: folder, constraint, maxNewTokens: 4 });
+      expect([cut.results[0]!.text, cut.results[0]!.finishReason]).toEqual(["aaa", "length"]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it("refuses what is not possible, by name", async () => {

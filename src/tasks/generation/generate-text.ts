@@ -54,23 +54,28 @@ interface Ending {
 /** Generates the text that follows a prompt. Rejects with ABORTED, and with what the model throws. */
 export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<GeneratedText> {
   const { scheduler, settings, sampling, signal, emit, index } = job;
-  const sampler = new TokenSampler(sampling, Random.seeded(settings.seed, job.choice));
+  const constraint = job.constraint === undefined ? undefined : new TokenConstraint(job.constraint, sampling.endTokens);
+  // A constrained text that is cut must not look as if it had ended.
+  const settingsOfTokens = constraint === undefined ? sampling : { ...sampling, forcedEndTokens: [] };
+  const sampler = new TokenSampler(settingsOfTokens, Random.seeded(settings.seed, job.choice));
   const writer = new TextWriter(job.tokenizer, settings, job.kept);
   const tokens = [...prompt.tokens];
   const promptLength = tokens.length;
   const logprobs: GeneratedLogprob[] = [];
-  const constraint = job.constraint === undefined ? undefined : new TokenConstraint(job.constraint, sampling.endTokens);
   let { logits } = prompt;
   let firstTokenMs = 0;
   for (;;) {
-    const token = sampler.choose(logits, { tokens, promptLength, source: prompt.source }, constraint?.allowed());
+    // A first token that the model's files force, such as that of a language, is no part of the text.
+    const isForced = tokens.length === 1 && sampling.forcedFirstToken !== undefined;
+    const allowed = isForced ? undefined : constraint?.allowed();
+    const token = sampler.choose(logits, { tokens, promptLength, source: prompt.source }, allowed);
     const logprob = settings.logprobs === undefined ? undefined : { token, ...choiceLogprobs(logits, token, settings.logprobs) };
     if (logprob !== undefined) logprobs.push(logprob);
     tokens.push(token);
     if (tokens.length === promptLength + 1) firstTokenMs = performance.now() - job.started;
     const isEnd = sampling.endTokens.includes(token);
     const stop = isEnd ? token : writer.push(token);
-    if (!isEnd) constraint?.push(token, writer.text);
+    if (!isEnd && !isForced) constraint?.push(token, writer.text);
     const ending: Ending | undefined =
       stop !== undefined
         ? { reason: "stop", stop }

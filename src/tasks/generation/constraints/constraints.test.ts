@@ -130,6 +130,12 @@ describe("schemas", () => {
     expect(values.filter((value) => fits(JSON.stringify(value)))).toEqual([{ a: { b: 1 } }, [5], 7]);
   });
 
+  it("with numbers bound their digits, so that they end and are exact", () => {
+    const digits = (schema: object, count: number): boolean => acceptorOf({ type: "schema", schema })("2".repeat(count));
+    expect([digits({ type: "integer" }, 21), digits({ type: "integer" }, 22)]).toEqual([true, false]);
+    expect([digits({ multipleOf: 2 }, 15), digits({ multipleOf: 2 }, 16)]).toEqual([true, false]);
+  });
+
   it("are refused or compiled in little time, however large", () => {
     const many = <Item>(count: number, item: (index: number) => Item): readonly Item[] =>
       Array.from({ length: count }, (_, index) => item(index));
