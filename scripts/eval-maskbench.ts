@@ -84,7 +84,7 @@ function fits(grammar: TokenGrammar, tokens: Pick<Tokenizer, "encode">, text: st
     const started = performance.now();
     const mask = constraint.allowed();
     maskTimes.push(performance.now() - started);
-    if ((((mask?.[token >>> 5] ?? 0) >>> (token & 31)) & 1) === 0) return false;
+    if ((((mask[token >>> 5] ?? 0) >>> (token & 31)) & 1) === 0) return false;
     constraint.push(token, text);
   }
   return constraint.accepts;

@@ -9,6 +9,8 @@ import { needsData } from "./shared-data.ts";
 
 const [skip, title] = needsData("constrained conversations");
 
+/** Of tiny-random-llama. */
+const endToken = 2;
 const messages = [{ role: "user", content: "Hi" }] as const;
 const tools = [
   {
@@ -114,6 +116,17 @@ describe.skipIf(skip)(title, () => {
       code: "INPUT_INVALID",
       message: expect.stringMatching(message) as string,
     });
+  });
+
+  it("an answer does not end within its thoughts", async () => {
+    const { message } = await runtime.chat(messages, {
+      model: modelOf("thinking"),
+      constraint: { type: "choice", choices: ["yes"] },
+      logitBias: { [endToken]: 50, [endOfThoughts]: 5 },
+      seed: 1,
+      temperature: 1,
+    });
+    expect(message).toMatchObject({ content: "yes", reasoning: expect.stringMatching(/./) as string });
   });
 
   it("answers stay as the constraint has them, whatever they look like", async () => {

@@ -56,8 +56,8 @@ export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<Ge
   const { scheduler, settings, sampling, signal, emit, index } = job;
   const constraint = job.constraint === undefined ? undefined : new TokenConstraint(job.constraint, sampling.endTokens);
   // A constrained text that is cut must not look as if it had ended.
-  const settingsOfTokens = constraint === undefined ? sampling : { ...sampling, forcedEndTokens: [] };
-  const sampler = new TokenSampler(settingsOfTokens, Random.seeded(settings.seed, job.choice));
+  const choosing = constraint === undefined ? sampling : { ...sampling, forcedEndTokens: [] };
+  const sampler = new TokenSampler(choosing, Random.seeded(settings.seed, job.choice));
   const writer = new TextWriter(job.tokenizer, settings, job.kept);
   const tokens = [...prompt.tokens];
   const promptLength = tokens.length;

@@ -119,9 +119,13 @@ export class TokenConstraint {
     return this.accepts && this.#state.positions.length === 0;
   }
 
-  /** The tokens that may follow, a bit for each. Undefined: all may. */
-  allowed(): Uint32Array | undefined {
-    if (this.#after !== undefined) return undefined;
+  /** The tokens that may follow, a bit for each. Before the constrained part these are all but the end tokens. */
+  allowed(): Uint32Array {
+    if (this.#after !== undefined) {
+      const all = new Uint32Array(this.#grammar.vocabulary.words).fill(0xff_ff_ff_ff);
+      for (const token of this.#endTokens) clearBit(all, token);
+      return all;
+    }
     const mask = this.#isFirst ? this.#grammar.firstMask : this.#grammar.mask(this.#state);
     if (!this.accepts) return mask;
     const withEnd = mask.slice();
