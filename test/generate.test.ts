@@ -55,6 +55,45 @@ describe.skipIf(skip)(title, () => {
     });
   });
 
+  it.each(["native", "onnx", "wasm"])(
+    "folders of onnxruntime-genai on %s give the tokens that its own tests state",
+    async (target) => {
+      await using runtime = await createRuntime({ target, host: "inline" });
+      const tokensOf = async (name: string, prompts: number[][], options: object): Promise<readonly (readonly number[])[]> => {
+        const { results } = await runtime.generate(prompts, { model: `${sharedData}${name}`, ...options });
+        return results.map(({ tokens }) => tokens);
+      };
+      const [first, second] = [
+        [0, 0, 0, 52],
+        [0, 0, 195, 731],
+      ];
+      expect(await tokensOf("gpt2-tiny-random", [first, second], { maxNewTokens: 6 })).toEqual([
+        [204, 204, 204, 204, 204, 204],
+        [731, 114, 114, 114, 114, 114],
+      ]);
+      // onnxruntime's BeamSearchTest.GptBeamSearchFp32.
+      const prompts = [
+        [0, 0, 0, 0, 0, 52, 195, 731, 321, 301, 734, 620],
+        [41, 554, 74, 622, 206, 222, 75, 223, 221, 198, 224, 572],
+        [0, 0, 0, 52, 328, 219, 328, 206, 288, 227, 896, 328],
+      ];
+      expect(await tokensOf("gpt2-tiny-random", prompts, { maxNewTokens: 8, numBeams: 4 })).toEqual([
+        [131, 131, 131, 181, 638, 638, 638, 638],
+        [292, 292, 292, 292, 292, 292, 292, 292],
+        [328, 669, 669, 669, 669, 669, 669, 669],
+      ]);
+      // Its graph takes two rows of three tokens, and computes the number of tokens of the source.
+      for (const numBeams of [1, 4]) {
+        expect(await tokensOf("marian-tiny-random", [[7, 8, 9], [5, 6], [4]], { maxNewTokens: 4, numBeams })).toEqual([
+          [3, 3, 3, 3],
+          [2, 2, 2, 2],
+          [1, 1, 1, 1],
+        ]);
+      }
+      await expect(tokensOf("marian-tiny-random", [[1, 2, 3, 4]], {})).rejects.toMatchObject({ code: "INPUT_TOO_LONG" });
+    },
+  );
+
   it("gives 16 texts with seeds at once as one after another", async () => {
     await using runtime = await createRuntime({ target: "native" });
     await using model = await runtime.load(llama, { kind: "language" });

@@ -17,9 +17,28 @@ export function abortable<Result>(
       reject(abortError(signal));
     };
     if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    const forget = signal.aborted ? () => {} : onceAborted(signal, abort);
+    promise.finally(forget).then(resolve, reject);
   });
+}
+
+/** What is called when a signal is aborted. All waits on a signal share one listener: Node warns of a leak from the eleventh on. */
+const waits = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** Calls `callback` when the signal, which is not aborted yet, is. Returns a function that prevents it. */
+function onceAborted(signal: AbortSignal, callback: () => void): () => void {
+  const present = waits.get(signal);
+  const callbacks = present ?? new Set();
+  if (present === undefined) {
+    waits.set(signal, callbacks);
+    signal.addEventListener("abort", () => callEach(callbacks), { once: true });
+  }
+  callbacks.add(callback);
+  return () => callbacks.delete(callback);
+}
+
+function callEach(callbacks: ReadonlySet<() => void>): void {
+  for (const callback of callbacks) callback();
 }
 
 /** Waits for `milliseconds`. Rejects with ABORTED as soon as the signal is aborted. */

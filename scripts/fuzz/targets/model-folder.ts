@@ -28,6 +28,7 @@ const readNames = [
   "artifact.metadata",
   "metadata/model.json",
   "generation_config.json",
+  "genai_config.json",
   "preprocessor_config.json",
   "config.min.json",
   "README.md",

@@ -11,6 +11,7 @@ import type {
   SequenceOptions,
 } from "../../backend.ts";
 import type { Sequences } from "../../engine/index.ts";
+import { checkSteps } from "../sequences/check-steps.ts";
 import { readSequence, writeSequence } from "../sequences/sequence-bytes.ts";
 import { engineEvidence, engineMemory, type GraphParts } from "./graph-model.ts";
 
@@ -68,9 +69,7 @@ export class NativeLanguageModel implements LanguageModel {
 
   async decode(steps: readonly DecodeStep[], { signal }: DecodeOptions = {}): Promise<readonly Float32Array[]> {
     this.#refuseDisposed();
-    const named = new Set(steps.map(({ sequence }) => sequence));
-    if (named.size < steps.length) throw new InferyardError("INPUT_INVALID", "a sequence is named twice in one call");
-    for (const step of steps) this.#checkStep(step);
+    checkSteps(steps, this.limits.vocabulary);
     return await this.#sequences.decode(
       steps.map(({ logits = 1, ...step }) => ({ ...step, logits })),
       signal,
@@ -116,17 +115,6 @@ export class NativeLanguageModel implements LanguageModel {
   dispose(): Promise<void> {
     this.#disposal ??= this.#parts.engine.dispose();
     return this.#disposal;
-  }
-
-  #checkStep({ tokens, logits = 1 }: DecodeStep): void {
-    const { vocabulary } = this.limits;
-    const invalid = tokens.find((token) => !Number.isSafeInteger(token) || token < 0 || token >= vocabulary);
-    if (invalid !== undefined || tokens.length === 0)
-      throw new InferyardError("INPUT_INVALID", invalid === undefined ? "there are no tokens" : `${invalid} is not a token id`, {
-        remedy: `give at least one token id, each from 0 to ${vocabulary - 1}`,
-      });
-    if (!Number.isSafeInteger(logits) || logits < 0 || logits > tokens.length)
-      throw new InferyardError("INPUT_INVALID", `logits of ${logits} positions of ${tokens.length} tokens were asked for`);
   }
 
   #refuseDisposed(): void {

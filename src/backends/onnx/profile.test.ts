@@ -67,7 +67,7 @@ describe("evidence from onnxruntime's profile", () => {
   });
 
   it.each([
-    ["names no node", profileOf([]), /names no execution provider/],
+    ["was not of a run", JSON.stringify([{ cat: "Session", name: "model_loading_uri" }]), /names no execution provider/],
     [
       "has only fences, which name no provider",
       JSON.stringify([{ cat: "Node", name: "MatMul_fence_before", args: { op_name: "MatMul" } }]),
@@ -108,4 +108,12 @@ describe("evidence from onnxruntime's profile", () => {
       code: "PLACEMENT_UNPROVEN",
     });
   });
+});
+
+it("a run without nodes is proof on the CPU only: onnxruntime made constants of the whole graph", async () => {
+  await expect(evidenceOfProfile(profileOf([]), "cpu")).resolves.toEqual([
+    "onnxruntime's profile of the first run: no nodes, since all outputs are constants",
+  ]);
+  await expect(evidenceOfProfile(profileOf([]), "cuda")).rejects.toMatchObject({ code: "PLACEMENT_UNPROVEN" });
+  await expect(evidenceOfProfile("[]", "cpu")).rejects.toMatchObject({ code: "PLACEMENT_UNPROVEN" });
 });

@@ -50,6 +50,10 @@ export function gatherRows(caches: readonly CacheInput[], rows: readonly CacheRo
     const target = zeros(info.dataType, shape);
     for (const [index, { row, length, removed, block }] of rows.entries()) {
       const source = required(sources[index], info.name);
+      if (of === "state") {
+        copyState(cache, { tensor: source, row }, { tensor: target, row: index });
+        continue;
+      }
       const count = of === "source" ? (source.shape[tokenAxis] ?? 0) : length;
       const from = of === "source" ? 0 : block.positions - removed - length;
       copyPositions(
@@ -78,6 +82,18 @@ interface Place {
   readonly tensor: Tensor;
   readonly row: number;
   readonly position: number;
+}
+
+/** Copies a state, which has no positions, from one row of a tensor to a row of another one. */
+function copyState({ batchAxis }: CacheInput, from: Omit<Place, "position">, to: Omit<Place, "position">): void {
+  const { shape } = from.tensor;
+  const inner = elementCount(shape.slice(batchAxis + 1));
+  const source = from.tensor.data as Float32Array;
+  const target = to.tensor.data as Float32Array;
+  for (let outer = 0; outer < elementCount(shape.slice(0, batchAxis)); outer += 1) {
+    const start = (outer * (shape[batchAxis] ?? 0) + from.row) * inner;
+    target.set(source.subarray(start, start + inner), (outer * (to.tensor.shape[batchAxis] ?? 0) + to.row) * inner);
+  }
 }
 
 /** Copies `count` positions of one row of a tensor to a row of another one. */

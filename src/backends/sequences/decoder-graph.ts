@@ -1,6 +1,7 @@
 /**
  * The inputs and outputs of a decoder by their role, as exporters of language models name them: Optimum, transformers.js and onnxruntime-genai. A cached
- * tensor is an input with an output that extends it: `past_key_values.0.key` with `present.0.key`, `past_0` with `present_0`.
+ * tensor is an input with an output that extends it: `past_key_values.0.key` with `present.0.key`, `past_0` with `present_0`. A recurrent state is an input
+ * with an output that replaces it: `rnn_states_prev` with `rnn_states`.
  */
 import { InferyardError, type TensorInfo, type TensorModel } from "../../backend.ts";
 
@@ -11,15 +12,15 @@ export interface CacheInput {
   readonly present: string;
   /** Axis of the sequences of a batch. */
   readonly batchAxis: number;
-  /** Axis of the tokens. */
+  /** Axis of the tokens; -1 for a state. */
   readonly tokenAxis: number;
-  /** "source": keys and values of the encoder's output, which the first run computes and later runs read. */
-  readonly of: "tokens" | "source";
+  /** "source": keys and values of the encoder's output, which the first run computes and later runs read. "state": what a recurrent layer keeps of all tokens. */
+  readonly of: "tokens" | "source" | "state";
 }
 
 /** A decoder's inputs and outputs. */
 export interface DecoderGraph {
-  /** Ids of the new tokens [batch, new]. */
+  /** Ids of the new tokens [batch, new], or [batch] for a decoder of one token at a time. */
   readonly ids: TensorInfo;
   /** Mask over cached and new tokens [batch, cached + new]. */
   readonly mask: TensorInfo | undefined;
@@ -27,6 +28,8 @@ export interface DecoderGraph {
   readonly positions: TensorInfo | undefined;
   /** Indices of the new tokens among all [new]. */
   readonly cachePositions: TensorInfo | undefined;
+  /** Number of tokens before the new ones [1]. */
+  readonly pastLength: TensorInfo | undefined;
   /** Whether cached tokens are read, for models merged from one that reads them and one that does not. */
   readonly branch: TensorInfo | undefined;
   /** Number of last positions whose logits are returned; 0: all. */
@@ -40,6 +43,12 @@ export interface DecoderGraph {
   readonly vocabulary: number;
   /** Maximum number of new tokens of one run. */
   readonly maxTokens: number;
+  /** Number of rows of each run, if the file fixes it. */
+  readonly rows: number | undefined;
+  /** Number of tokens of each source, if the file fixes it: shorter ones are padded. */
+  readonly sourceTokens: number | undefined;
+  /** Whether any part of the cache is a state, which cannot be cut off at an earlier token. */
+  readonly hasState: boolean;
 }
 
 const integerTypes = new Set(["int64", "int32"]);
@@ -56,16 +65,19 @@ export function decoderGraph({ inputs, outputs }: Pick<TensorModel, "inputs" | "
     mask: source === undefined ? named("attention_mask") : named("decoder_attention_mask"),
     positions: named("position_ids"),
     cachePositions: named("cache_position"),
+    pastLength: named("past_key_values_length"),
     branch: named("use_cache_branch"),
     logitsToKeep: named("num_logits_to_keep", "logits_to_keep"),
     source,
     sourceMask: named("encoder_attention_mask", ...(source === undefined ? [] : ["attention_mask"])),
   };
+  const isSingle = ids.shape.length === 1;
   for (const [role, rank] of [
-    [roles.ids, 2],
+    [roles.ids, isSingle ? 1 : 2],
     [roles.mask, 2],
     [roles.positions, 2],
     [roles.cachePositions, 1],
+    [roles.pastLength, 1],
     [roles.sourceMask, 2],
   ] as const) {
     if (role === undefined || (integerTypes.has(role.dataType) && role.shape.length === rank)) continue;
@@ -73,28 +85,34 @@ export function decoderGraph({ inputs, outputs }: Pick<TensorModel, "inputs" | "
       `its input "${role.name}" is ${role.dataType} with ${role.shape.length} axes, and integers with ${rank} axes were expected`,
     );
   }
-  if (typeof ids.shape[0] === "number" && ids.shape[0] !== 1) throw unsupported(`its batch size is fixed at ${ids.shape[0]}`);
   const logits = outputs.find(({ name }) => name === "logits");
   const vocabulary = logits?.shape.at(-1);
-  if (logits?.shape.length !== 3 || typeof vocabulary !== "number") {
+  if (logits?.shape.length !== (isSingle ? 2 : 3) || typeof vocabulary !== "number") {
     throw unsupported(
-      `it has no output "logits" of [batch, tokens, vocabulary]: its outputs are ${outputs.map(({ name }) => name).join(", ")}`,
+      `it has no output "logits" of [batch, ${isSingle ? "" : "tokens, "}vocabulary]: its outputs are ${outputs.map(({ name }) => name).join(", ")}`,
     );
   }
   const known = new Set(Object.values(roles));
   const caches = inputs.filter((input) => !known.has(input)).map((info) => cacheInput(info, outputs, ids));
-  const width = ids.shape[1];
+  const [rows, width] = ids.shape;
+  const sourceTokens = source?.shape[1];
+  if (typeof sourceTokens === "number" && roles.sourceMask === undefined)
+    throw unsupported(`it takes sources of ${sourceTokens} tokens, and no mask of shorter ones`);
   return {
     ...roles,
     caches,
     outputs: new Set(outputs.map(({ name }) => name)),
     vocabulary,
-    maxTokens: typeof width === "number" ? width : Number.POSITIVE_INFINITY,
+    maxTokens: isSingle ? 1 : typeof width === "number" ? width : Number.POSITIVE_INFINITY,
+    rows: typeof rows === "number" ? rows : undefined,
+    sourceTokens: typeof sourceTokens === "number" ? sourceTokens : undefined,
+    hasState: caches.some(({ of }) => of === "state"),
   };
 }
 
 function cacheInput(info: TensorInfo, outputs: readonly TensorInfo[], ids: TensorInfo): CacheInput {
   const { name, shape } = info;
+  if (name.startsWith("rnn_states_prev")) return stateInput(info, outputs);
   if (!name.startsWith("past")) throw unsupported(`it takes an input "${name}", whose meaning is not known`);
   const names = new Set([
     name.replace("past_key_values", "present"),
@@ -121,11 +139,24 @@ function cacheInput(info: TensorInfo, outputs: readonly TensorInfo[], ids: Tenso
   return { info, present: present ?? name.replace("past_key_values", "present"), batchAxis, tokenAxis, of };
 }
 
+/** A recurrent state [layers, batch, hidden], as onnxruntime-genai names it. */
+function stateInput(info: TensorInfo, outputs: readonly TensorInfo[]): CacheInput {
+  const { name, shape } = info;
+  const present = name.replace("_prev", "");
+  if (!outputs.some((output) => output.name === present)) throw unsupported(`it has no output that replaces "${name}"`);
+  if (shape.length !== 3 || typeof shape[0] !== "number" || typeof shape[2] !== "number")
+    throw unsupported(`its input "${name}" has the shape [${shape.join(", ")}]: [layers, batch, hidden] was expected`);
+  return { info, present, batchAxis: 1, tokenAxis: -1, of: "state" };
+}
+
+/** Bytes of a token id, which is kept beside a state. */
+const tokenBytes = 8;
+
 /** Bytes of the cache of one token. */
-export function cacheBytesPerToken({ caches }: DecoderGraph): number {
+export function cacheBytesPerToken({ caches, hasState }: DecoderGraph): number {
   return caches
     .filter(({ of }) => of === "tokens")
-    .reduce((sum, { info }) => sum + elementsPerToken(info) * (info.dataType === "float32" ? 4 : 2), 0);
+    .reduce((sum, { info }) => sum + elementsPerToken(info) * (info.dataType === "float32" ? 4 : 2), hasState ? tokenBytes : 0);
 }
 
 function elementsPerToken({ shape }: TensorInfo): number {

@@ -8,6 +8,8 @@ export interface SavedSequence {
   /** Cached tensors of one row without unused positions, by the name of the input. */
   readonly tensors: TensorMap;
   readonly source: Tensor | undefined;
+  /** The tokens themselves, of models that must compute a state again to go back. */
+  readonly tokens?: readonly number[] | undefined;
 }
 
 /** What the bytes must agree with. */
@@ -18,17 +20,18 @@ interface Header {
   readonly length: number;
   readonly tensors: readonly Pick<Tensor, "dataType" | "shape">[];
   readonly source: readonly Pick<Tensor, "dataType" | "shape">[];
+  readonly tokens?: readonly number[] | undefined;
 }
 
 const format = "inferyard-sequence-1";
 const newline = 0x0a;
 
 /** Returns the bytes of a sequence. */
-export function writeSequence({ length, tensors, source }: SavedSequence): Uint8Array {
+export function writeSequence({ length, tensors, source, tokens }: SavedSequence): Uint8Array {
   const describe = ({ dataType, shape }: Tensor): Pick<Tensor, "dataType" | "shape"> => ({ dataType, shape });
   const caches = Object.values(tensors);
   const sources = source === undefined ? [] : [source];
-  const header: Header = { format, length, tensors: caches.map(describe), source: sources.map(describe) };
+  const header: Header = { format, length, tensors: caches.map(describe), source: sources.map(describe), tokens };
   const parts = [new TextEncoder().encode(`${JSON.stringify(header)}\n`), ...[...caches, ...sources].map(bytesOf)];
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let offset = 0;
@@ -50,6 +53,7 @@ export function readSequence(bytes: Uint8Array, caches: readonly CachedTensor[],
     header.tensors.length === caches.length &&
     header.source.length === (hasSource ? 1 : 0) &&
     caches.every((cache, index) => isTensorOf(cache, header.tensors[index], length)) &&
+    tokensFit(header) &&
     header.source.every(({ shape }) => shape.length === 3 && shape.every((size) => Number.isSafeInteger(size) && size > 0));
   if (!fits) throw invalid("they are of another model");
   const all = [...header.tensors, ...header.source].map(({ dataType, shape }) => ({
@@ -66,7 +70,7 @@ export function readSequence(bytes: Uint8Array, caches: readonly CachedTensor[],
     return tensor;
   });
   const entries = caches.map(({ info }, index): [string, Tensor | undefined] => [info.name, tensors[index]]);
-  return { length, tensors: Object.fromEntries(entries) as TensorMap, source: tensors[caches.length] };
+  return { length, tensors: Object.fromEntries(entries) as TensorMap, source: tensors[caches.length], tokens: header.tokens };
 }
 
 function readHeader(line: Uint8Array): Header {
@@ -77,6 +81,11 @@ function readHeader(line: Uint8Array): Header {
     throw invalid(`they do not begin with a description (${messageOf(error)})`);
   }
   throw invalid("they are of another version");
+}
+
+function tokensFit({ tokens, length }: Header): boolean {
+  if (tokens === undefined) return true;
+  return Array.isArray(tokens) && tokens.length === length && tokens.every((token) => Number.isSafeInteger(token) && token >= 0);
 }
 
 function isTensorOf(

@@ -21,8 +21,10 @@ import { Mutex } from "../../concurrency/mutex.ts";
 import { toFloat32 } from "../../formats/floats/to-float32.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import { type CacheBlock, type CacheRow, blockBytes, emptyBlock, gatherRows, separateRow } from "./cache-block.ts";
+import { checkSteps, checkTokens, checkTruncation } from "./check-steps.ts";
 import { type DecoderGraph, cacheBytesPerToken, decoderGraph } from "./decoder-graph.ts";
-import { type RunRow, encoderInputs, runInputs } from "./run-inputs.ts";
+import { checkSource, encode } from "./encode-source.ts";
+import { type RunRow, runInputs } from "./run-inputs.ts";
 import { readSequence, writeSequence } from "./sequence-bytes.ts";
 
 /** The models that a `TensorLanguageModel` consists of. It disposes of them. */
@@ -38,6 +40,8 @@ export interface LanguageModelParts {
 
 /** A sequence. Replaced as a whole, so that a failed call changes nothing. */
 interface Sequence extends CacheRow {
+  /** All its tokens, of a model with a state: a state at an earlier token is computed from them. */
+  readonly tokens?: readonly number[];
   /** The encoder's output for the sequence [1, source, hidden]. */
   readonly source: Tensor | undefined;
 }
@@ -120,29 +124,32 @@ export class TensorLanguageModel implements LanguageModel {
           : "this model has no encoder, so there is nothing to read a source text",
       );
     }
-    if (source !== undefined) this.#checkTokens(source);
+    if (source !== undefined) checkSource(source, this.#first);
     return this.#exclusive(signal, async () => {
       const encoded = encoder === undefined || source === undefined ? undefined : await encode(encoder, source, signal);
-      return this.#add({ block: emptyBlock(this.#next.caches, 1), row: 0, length: 0, removed: 0, source: encoded });
+      return this.#add(this.#emptySequence(encoded));
     });
   }
 
   async decode(steps: readonly DecodeStep[], { signal }: DecodeOptions = {}): Promise<readonly Float32Array[]> {
-    const named = new Set(steps.map(({ sequence }) => sequence));
-    if (named.size < steps.length) throw new InferyardError("INPUT_INVALID", "a sequence is named twice in one call");
-    for (const { tokens } of steps) this.#checkTokens(tokens);
+    checkSteps(steps, this.limits.vocabulary);
     return this.#exclusive(signal, async () => {
-      const all = steps.map((step) => this.#progress(step));
-      for (let open = all; open.length > 0; open = all.filter(({ step, done }) => done < step.tokens.length)) {
-        for (const group of await this.#groups(open, signal)) {
-          await this.#run(group, signal);
-          await yieldToEventLoop();
-          throwIfAborted(signal);
-        }
-      }
+      const all = steps.map((step) => this.#progress(step, this.#sequence(step.sequence)));
+      await this.#runAll(all, signal);
       for (const { step, sequence } of all) if (this.#sequences.has(step.sequence)) this.#sequences.set(step.sequence, sequence);
       return all.map(({ logits }) => logits);
     });
+  }
+
+  /** Computes all tokens of the steps, in runs. */
+  async #runAll(all: readonly Progress[], signal: AbortSignal | undefined): Promise<void> {
+    for (let open = all; open.length > 0; open = all.filter(({ step, done }) => done < step.tokens.length)) {
+      for (const group of await this.#groups(open, signal)) {
+        await this.#run(group, signal);
+        await yieldToEventLoop();
+        throwIfAborted(signal);
+      }
+    }
   }
 
   async forkSequence(sequence: SequenceId): Promise<SequenceId> {
@@ -152,31 +159,25 @@ export class TensorLanguageModel implements LanguageModel {
   async truncateSequence(id: SequenceId, length: number): Promise<void> {
     return this.#exclusive(undefined, async () => {
       const sequence = this.#sequence(id);
-      if (!Number.isSafeInteger(length) || length < 0 || length > sequence.length) {
-        throw new InferyardError(
-          "INPUT_INVALID",
-          `the sequence holds ${sequence.length} tokens and cannot be truncated to ${length}`,
-        );
-      }
-      const { caches } = this.#next;
-      const empty = { block: emptyBlock(caches, 1), row: 0, removed: 0 };
-      const kept = length === 0 ? empty : { removed: sequence.removed + sequence.length - length };
-      this.#sequences.set(id, { ...sequence, ...kept, length });
+      checkTruncation(sequence.length, length);
+      this.#sequences.set(id, await this.#truncated(sequence, length));
     });
   }
 
   async saveSequence(id: SequenceId): Promise<Uint8Array> {
     return this.#exclusive(undefined, async () => {
-      const { source, ...row } = this.#sequence(id);
+      const { source, tokens, ...row } = this.#sequence(id);
       const { block, length } = row.length === 0 ? row : separateRow(this.#next.caches, row);
-      return writeSequence({ length, tensors: block.tensors, source });
+      return writeSequence({ length, tensors: block.tensors, source, tokens });
     });
   }
 
   async restoreSequence(bytes: Uint8Array): Promise<SequenceId> {
     return this.#exclusive(undefined, async () => {
-      const { length, tensors, source } = readSequence(bytes, this.#next.caches, this.limits.hasEncoder);
-      return this.#add({ block: { tensors, rows: 1, positions: length }, row: 0, length, removed: 0, source });
+      const { length, tensors, source, tokens = [] } = readSequence(bytes, this.#next.caches, this.limits.hasEncoder);
+      if (tokens.length > 0) checkTokens(tokens, this.limits.vocabulary);
+      const row = { block: { tensors, rows: 1, positions: length }, row: 0, length, removed: 0, source };
+      return this.#add({ ...row, ...(this.#next.hasState ? { tokens } : {}) });
     });
   }
 
@@ -217,23 +218,28 @@ export class TensorLanguageModel implements LanguageModel {
     return sequence;
   }
 
-  #checkTokens(tokens: readonly number[]): void {
-    const { vocabulary } = this.limits;
-    const invalid = tokens.find((token) => !Number.isSafeInteger(token) || token < 0 || token >= vocabulary);
-    if (invalid === undefined && tokens.length > 0) return;
-    throw new InferyardError("INPUT_INVALID", invalid === undefined ? "there are no tokens" : `${invalid} is not a token id`, {
-      remedy: `give at least one token id, each from 0 to ${vocabulary - 1}`,
-    });
+  #emptySequence(source: Tensor | undefined): Sequence {
+    const { caches, hasState } = this.#next;
+    return { block: emptyBlock(caches, 1), row: 0, length: 0, removed: 0, source, ...(hasState ? { tokens: [] } : {}) };
   }
 
-  #progress(step: DecodeStep): Progress {
-    const sequence = this.#sequence(step.sequence);
+  /** The sequence without its tokens from `length` on. */
+  async #truncated(sequence: Sequence, length: number): Promise<Sequence> {
+    if (length === 0 || length === sequence.length) return length === 0 ? this.#emptySequence(sequence.source) : sequence;
+    const { tokens } = sequence;
+    if (tokens === undefined) return { ...sequence, removed: sequence.removed + sequence.length - length, length };
+    const again = this.#progress(
+      { sequence: 0, tokens: tokens.slice(0, length), logits: 0 },
+      this.#emptySequence(sequence.source),
+    );
+    await this.#runAll([again], undefined);
+    return again.sequence;
+  }
+
+  #progress(step: DecodeStep, sequence: Sequence): Progress {
     const { tokens, logits = 1 } = step;
     const { contextLength = Number.POSITIVE_INFINITY, vocabulary } = this.limits;
     const length = sequence.length + tokens.length;
-    if (!Number.isSafeInteger(logits) || logits < 0 || logits > tokens.length) {
-      throw new InferyardError("INPUT_INVALID", `logits of ${logits} positions of ${tokens.length} tokens were asked for`);
-    }
     if (length > contextLength) {
       throw new InferyardError(
         "INPUT_TOO_LONG",
@@ -258,7 +264,8 @@ export class TensorLanguageModel implements LanguageModel {
   async #groups(open: readonly Progress[], signal: AbortSignal | undefined): Promise<readonly (readonly Progress[])[]> {
     const key = (each: Progress): string =>
       `${this.#runTokens(each)} ${each.sequence.source?.shape[1] ?? 0} ${each.sequence.length === 0 ? "first" : "next"}`;
-    const groups = groupBy(open, key);
+    const { rows: most = open.length } = this.#next;
+    const groups = groupBy(open, key).flatMap((group) => chunks(group, most));
     const isUneven = groups.some((group) => group.some(({ sequence }) => sequence.length !== group[0]?.sequence.length));
     if (!isUneven || (await this.#mayPad(signal))) return groups;
     return groups.flatMap((group) => groupBy(group, ({ sequence }) => sequence.length));
@@ -271,7 +278,8 @@ export class TensorLanguageModel implements LanguageModel {
       tokens: step.tokens.slice(done, done + count),
     }));
     const { block, logits } = await this.#forward(rows, signal);
-    const [, returned = 0, vocabulary = 0] = logits.shape;
+    const { vocabulary } = this.limits;
+    const returned = logits.shape.length === 2 ? 1 : (logits.shape[1] ?? 0);
     const values = toFloat32(logits);
     for (const [row, each] of group.entries()) {
       const { firstLogits, done } = each;
@@ -282,22 +290,29 @@ export class TensorLanguageModel implements LanguageModel {
         const start = (row + 1) * returned * vocabulary - (count - from) * vocabulary;
         each.logits.set(values.subarray(start, (row + 1) * returned * vocabulary), (done + from - firstLogits) * vocabulary);
       }
-      each.sequence = { block, row, length: each.sequence.length + count, removed: 0, source: each.sequence.source };
+      const { length, source, tokens } = each.sequence;
+      const appended = tokens === undefined ? {} : { tokens: [...tokens, ...required(rows[row], "row").tokens] };
+      each.sequence = { block, row, length: length + count, removed: 0, source, ...appended };
       each.done += count;
     }
   }
 
-  /** Runs the decoder on rows with equally many new tokens. Returns their extended caches, and the logits [rows, tokens, vocabulary]. */
+  /**
+   * Runs the decoder on rows with equally many new tokens. Returns their extended caches, and the logits [rows, tokens, vocabulary]. A graph with a fixed
+   * number of rows computes the first row again for each that is missing.
+   */
   async #forward(
-    rows: readonly (RunRow & CacheRow)[],
+    given: readonly (RunRow & CacheRow)[],
     signal: AbortSignal | undefined,
   ): Promise<{ readonly block: CacheBlock; readonly logits: Tensor }> {
     const { decoder, decoderWithPast = decoder } = this.#parts;
+    const missing = Math.max(0, (this.#next.rows ?? 0) - given.length);
+    const rows = [...given, ...Array.from({ length: missing }, () => at(given, 0))];
     const { caches } = this.#next;
     const before = gatherRows(caches, rows);
     const isFirst = before.positions === 0;
     const graph = isFirst ? this.#first : this.#next;
-    const computed = caches.filter(({ of, present }) => graph.outputs.has(present) && (of === "tokens" || isFirst));
+    const computed = caches.filter(({ of, present }) => graph.outputs.has(present) && (of !== "source" || isFirst));
     const outputs = ["logits", ...computed.map(({ present }) => present)];
     const results = await (isFirst ? decoder : decoderWithPast).run(runInputs(graph, before, rows), {
       outputs,
@@ -361,11 +376,8 @@ export class TensorLanguageModel implements LanguageModel {
   }
 }
 
-async function encode(encoder: TensorModel, source: readonly number[], signal: AbortSignal | undefined): Promise<Tensor> {
-  const results = await encoder.run(encoderInputs(encoder.inputs, source), omitUndefined({ signal }));
-  const { last_hidden_state: states = Object.values(results)[0] } = results;
-  if (states?.shape.length === 3) return states;
-  throw new InferyardError("MODEL_UNSUPPORTED", "the encoder returns no states of [batch, tokens, hidden]");
+function chunks<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));
 }
 
 /** The items in groups of equal keys, in the order in which the keys occur. */

@@ -14,6 +14,7 @@ const descriptionNames: ReadonlySet<string> = new Set([
   "gliner_config.json",
   "artifact.metadata",
   "generation_config.json",
+  "genai_config.json",
   "preprocessor_config.json",
   "processor_config.json",
   "tokenizer.json",

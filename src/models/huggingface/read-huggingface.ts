@@ -13,6 +13,7 @@ import type {
 } from "../manifest.ts";
 import { architectureOf, readLicense, tasksOf } from "./model-card.ts";
 import { type Folder, type JsonObject, isJsonObject, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
+import { readGenaiConfig } from "./genai-config.ts";
 import { readModules } from "./modules.ts";
 import { readChatTemplates } from "./chat-templates.ts";
 import { type TextOverrides, readTextSettings } from "./text-settings.ts";
@@ -55,21 +56,23 @@ export async function readHuggingFace(
   const modelPath = modules?.modelPath ?? "";
   const inner: Folder = { path: pathInside(folder, modelPath, "modules.json"), displayName: displayNameIn(folder, modelPath) };
   const spanConfig = await readJsonObject(inner, "gliner_config.json");
-  const config = { ...spanConfig, ...(await readJsonObject(inner, "config.json")) };
+  const genai = await readGenaiConfig(inner);
+  const config = { ...spanConfig, ...((await readJsonObject(inner, "config.json")) ?? genai?.config) };
   const isStatic = modules?.kind === "static" || config["model_type"] === "model2vec";
-  const files = variants ?? (await discoverFolderVariants(folder, modelPath, isStatic, stated.mainFile));
+  const files = variants ?? (await discoverFolderVariants(folder, modelPath, isStatic, stated.mainFile ?? genai?.decoder));
   const { flat = false } = stated;
   const text = await readTextSettings(folder, inner, { modules, config, isStatic, flat, overrides: stated.text ?? {} });
   const architecture = isStatic ? "StaticModel" : encoderOf(config);
-  const generation = generationFields(config, await readJsonObject(inner, "generation_config.json"));
+  const generation = generationFields(config, (await readJsonObject(inner, "generation_config.json")) ?? genai?.generation);
   const chatTemplates = text === undefined ? undefined : await readChatTemplates(inner, text.tokenizerConfig);
+  const statedTasks = spanConfig === undefined ? tasksOf(config, isStatic || isEmbedder(text)) : ["token-classification"];
   const license = stated.license ?? (await readLicense(folder));
   return {
     reference: folder.displayName,
     name: stated.name ?? basename(folder.path),
     directory: folder.path,
     source: stated.source,
-    tasks: stated.tasks ?? (spanConfig === undefined ? tasksOf(config, isStatic || isEmbedder(text)) : ["token-classification"]),
+    tasks: stated.tasks ?? (statedTasks.length > 0 ? statedTasks : (genai?.tasks ?? [])),
     variants: files.map((file) => withConfig(file, architecture, config)),
     selection: stated.selection ?? { backends: [], fallbacks: [] },
     requirements: stated.requirements ?? {},

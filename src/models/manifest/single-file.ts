@@ -9,7 +9,7 @@ import { type ReadOptions, readFoundVariants } from "./variants.ts";
 import { formatOf } from "./weights.ts";
 
 /** Files by which a folder is recognized as that of a model. */
-const modelFolderMarkers = ["inferyard.json", "config.json", "modules.json", "tokenizer.json"];
+const modelFolderMarkers = ["inferyard.json", "config.json", "modules.json", "tokenizer.json", "genai_config.json"];
 
 /**
  * Reads the manifest of a model that is named by its file of weights or its package. The model's folder is the one that holds the

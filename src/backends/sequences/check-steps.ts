@@ -1,0 +1,28 @@
+/** Checks of what a language model is asked to decode. */
+import { type DecodeStep, InferyardError } from "../../backend.ts";
+
+/** Checks the steps of one call. Throws INPUT_INVALID for a sequence named twice, ids outside of the vocabulary, and logits of more positions than tokens. */
+export function checkSteps(steps: readonly DecodeStep[], vocabulary: number): void {
+  const named = new Set(steps.map(({ sequence }) => sequence));
+  if (named.size < steps.length) throw new InferyardError("INPUT_INVALID", "a sequence is named twice in one call");
+  for (const { tokens, logits = 1 } of steps) {
+    checkTokens(tokens, vocabulary);
+    if (!Number.isSafeInteger(logits) || logits < 0 || logits > tokens.length)
+      throw new InferyardError("INPUT_INVALID", `logits of ${logits} positions of ${tokens.length} tokens were asked for`);
+  }
+}
+
+/** Throws INPUT_INVALID unless there is at least one token, and all are ids of the vocabulary. */
+export function checkTokens(tokens: readonly number[], vocabulary: number): void {
+  const invalid = tokens.find((token) => !Number.isSafeInteger(token) || token < 0 || token >= vocabulary);
+  if (invalid === undefined && tokens.length > 0) return;
+  throw new InferyardError("INPUT_INVALID", invalid === undefined ? "there are no tokens" : `${invalid} is not a token id`, {
+    remedy: `give at least one token id, each from 0 to ${vocabulary - 1}`,
+  });
+}
+
+/** Throws INPUT_INVALID unless a sequence of `tokens` tokens can be cut to `length`. */
+export function checkTruncation(tokens: number, length: number): void {
+  if (Number.isSafeInteger(length) && length >= 0 && length <= tokens) return;
+  throw new InferyardError("INPUT_INVALID", `the sequence holds ${tokens} tokens and cannot be truncated to ${length}`);
+}

@@ -1,0 +1,31 @@
+/** The source text of a sequence, as an encoder reads it. */
+import { InferyardError, type Tensor, type TensorModel } from "../../backend.ts";
+import { omitUndefined } from "../../checked.ts";
+import { checkTokens } from "./check-steps.ts";
+import type { DecoderGraph } from "./decoder-graph.ts";
+import { encoderInputs } from "./run-inputs.ts";
+
+/** Throws INPUT_INVALID for ids outside of the vocabulary, and INPUT_TOO_LONG for more tokens than the graph takes. */
+export function checkSource(
+  source: readonly number[],
+  { vocabulary, sourceTokens = Number.POSITIVE_INFINITY }: DecoderGraph,
+): void {
+  checkTokens(source, vocabulary);
+  if (source.length <= sourceTokens) return;
+  throw new InferyardError("INPUT_TOO_LONG", `the source has ${source.length} tokens, and the model takes ${sourceTokens}`, {
+    remedy: "shorten the text",
+    data: { tokens: source.length, contextLength: sourceTokens },
+  });
+}
+
+/** The encoder's output [1, source, hidden]. */
+export async function encode(encoder: TensorModel, source: readonly number[], signal: AbortSignal | undefined): Promise<Tensor> {
+  const results = await encoder.run(encoderInputs(encoder.inputs, source), omitUndefined({ signal }));
+  const { last_hidden_state: states = Object.values(results)[0] } = results;
+  if (states?.shape.length === 3) {
+    const [, , hidden = 0] = states.shape; // the first row without the end that was padded
+    const data = (states.data as Float32Array).slice(0, source.length * hidden);
+    return states.data.length === data.length ? states : { ...states, shape: [1, source.length, hidden], data };
+  }
+  throw new InferyardError("MODEL_UNSUPPORTED", "the encoder returns no states of [batch, tokens, hidden]");
+}
