@@ -1,11 +1,9 @@
 /** Inspects safetensors files. */
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { InferyardError } from "../errors.ts";
 import { architectureOf } from "../models/huggingface/model-card.ts";
+import { readHeader } from "../models/manifest/weights.ts";
 import { readJsonObject } from "../models/model-folder.ts";
-import { readSafetensorsHeader } from "../formats/safetensors/read-safetensors.ts";
-import { type SafetensorsHeader } from "../formats/safetensors/read-safetensors.ts";
 import { elementCount } from "../tensor.ts";
 import { type BackendVerdict, countTypes, type InspectedTensor, type InspectedText, type TypeCount } from "./inspection.ts";
 import { inspectedText, sumOf } from "./inspection.ts";
@@ -15,7 +13,7 @@ export interface SafetensorsInspection {
   readonly format: "safetensors";
   /** Path as the user wrote it. */
   readonly path: string;
-  /** Bytes of the file. */
+  /** Bytes of the file, or of all that an index names. */
   readonly bytes: number;
   /** Architecture of the model, from its manifest or the config.json beside the file. */
   readonly architecture?: string;
@@ -29,7 +27,7 @@ export interface SafetensorsInspection {
 
 /**
  * Inspects the safetensors file at `path`; `displayName` is the path as the user wrote it, `stated` the architecture if it is known. `verdicts` is called with the
- * architecture. Throws as `readSafetensorsHeader` does.
+ * architecture. Throws as `readHeader` does.
  */
 export async function inspectSafetensorsFile(
   path: string,
@@ -38,7 +36,8 @@ export async function inspectSafetensorsFile(
   verdicts: (architecture: string | undefined) => readonly BackendVerdict[],
 ): Promise<SafetensorsInspection> {
   const header = await readHeader(path, displayName);
-  const { size } = await stat(path);
+  const files = new Set([path, ...[...header.tensors.values()].map((tensor) => tensor.path)]);
+  const sizes = await Promise.all([...files].map((file) => stat(file)));
   const architecture = stated ?? (await architectureBeside(path, displayName));
   const tensors = [...header.tensors.values()].map(({ name, type, shape, start, end }) => {
     return { name, type, shape, elements: elementCount(shape), bytes: end - start };
@@ -46,7 +45,7 @@ export async function inspectSafetensorsFile(
   return {
     format: "safetensors",
     path: displayName,
-    bytes: size,
+    bytes: sumOf(sizes, ({ size }) => size),
     ...(architecture === undefined ? {} : { architecture }),
     parameters: sumOf(tensors, ({ elements }) => elements),
     types: countTypes(tensors),
@@ -54,21 +53,6 @@ export async function inspectSafetensorsFile(
     backends: verdicts(architecture),
     tensors: tensors.map(({ elements: _elements, ...tensor }) => tensor),
   };
-}
-
-/** The header, with the path in messages as the user wrote it. */
-async function readHeader(path: string, displayName: string): Promise<SafetensorsHeader> {
-  try {
-    return await readSafetensorsHeader(path);
-  } catch (error) {
-    if (!(error instanceof InferyardError)) throw error;
-    const { code, message, data, cause, remedy } = error;
-    throw new InferyardError(code, message.replaceAll(path, displayName), {
-      data,
-      cause,
-      ...(remedy === undefined ? {} : { remedy }),
-    });
-  }
 }
 
 /** The architecture in config.json beside the file. model2vec states none; the backend `native` calls it StaticModel. */

@@ -436,7 +436,13 @@ describe("folders", () => {
     it.each<[string, Record<string, unknown>, string, RegExp]>([
       ["a folder without a model", { "README.md": "hello" }, "MODEL_NOT_FOUND", /holds no model/],
       ["weights of another framework", { "pytorch_model.bin": "x" }, "MODEL_UNSUPPORTED", /pytorch_model\.bin/],
-      ["weights in several files", { "model.safetensors.index.json": "{}" }, "MODEL_UNSUPPORTED", /several files/],
+      ["an index of weights without its map", { "model.safetensors.index.json": "{}" }, "MODEL_INVALID", /no weight_map/],
+      [
+        "an index of weights that are not there",
+        { "model.safetensors.index.json": JSON.stringify({ weight_map: { a: "model-00001-of-00001.safetensors" } }) },
+        "MODEL_INVALID",
+        /there is no such file/,
+      ],
       ["an empty file", { "model.onnx": "" }, "MODEL_INVALID", /model\.onnx is empty/],
       [
         "a pointer of Git LFS",

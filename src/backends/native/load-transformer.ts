@@ -1,14 +1,11 @@
 /** Loads a transformer from safetensors into the engine. */
 import { throwIfAborted } from "../../backend.ts";
+import { required } from "../../checked.ts";
 import type { ModelFiles, TensorData } from "../../backend.ts";
 import { buildTransformer, type ByteSource } from "../../engine/index.ts";
 import { openBlocking } from "../../platform/node/files.ts";
-import {
-  tensorRange,
-  readSafetensorsHeader,
-  readTensor,
-  type SafetensorsHeader,
-} from "../../formats/safetensors/read-safetensors.ts";
+import { pathsOfWeights, readWeightsHeader } from "../../formats/safetensors/read-sharded.ts";
+import { tensorRange, readTensor, type SafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
 import type { NativeState } from "./check-generated-code.ts";
 import { createEngine, type NativeLoadOptions } from "./create-engine.ts";
 import type { CreateModel } from "./graph-model.ts";
@@ -43,10 +40,12 @@ async function loadFrom<Model>(
   create: CreateModel<Model>,
 ): Promise<Model> {
   const { signal, graphOptimization } = options;
-  const bytes = openBlocking === undefined ? undefined : await files.open(file.path);
-  const header = await readSafetensorsHeader(file.path, signal);
-  files.check(file.path);
-  const read = bytes === undefined ? readAhead(header, signal) : readLazily(header, bytes);
+  const paths = openBlocking === undefined ? [] : await pathsOfWeights(file.path);
+  const opened = new Map<string, ByteSource>();
+  for (const path of paths) opened.set(path, await files.open(path));
+  const header = await readWeightsHeader(file.path, signal);
+  for (const path of paths) files.check(path);
+  const read = openBlocking === undefined ? readAhead(header, signal) : readLazily(header, opened);
   const { source, inputs, outputs, pending, detachFromFile } = buildTransformer(
     file.architecture ?? "",
     file.config,
@@ -80,11 +79,11 @@ function readAhead(header: SafetensorsHeader, signal: AbortSignal | undefined): 
   };
 }
 
-function readLazily(header: SafetensorsHeader, bytes: ByteSource): ReadWeight {
+function readLazily(header: SafetensorsHeader, opened: ReadonlyMap<string, ByteSource>): ReadWeight {
   return async (name) => () => {
     const part = tensorRange(header, name);
     const target = new Uint8Array(part.bytes);
-    bytes.read(target, part.start);
+    required(opened.get(part.path), part.path).read(target, part.start);
     return part.tensor(target.buffer).data;
   };
 }

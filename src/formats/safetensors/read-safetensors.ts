@@ -12,6 +12,8 @@ import type { DataType, Tensor, TensorData } from "../../tensor.ts";
 /** One tensor as the header of a safetensors file describes it: its type, shape and byte range. */
 export interface SafetensorsEntry {
   readonly name: string;
+  /** Path of the file that holds it. */
+  readonly path: string;
   /** Element type in the spelling of the format: "F32", "F16", "I8", ... */
   readonly type: string;
   readonly shape: readonly number[];
@@ -21,11 +23,11 @@ export interface SafetensorsEntry {
 }
 
 /**
- * The header of a valid safetensors file: every byte range is inside the file, has the size of its shape, and does not overlap
+ * The header of a valid safetensors file, or the headers of several that are read as one: every byte range is inside the file, has the size of its shape, and does not overlap
  * another.
  */
 export interface SafetensorsHeader {
-  /** Path of the file. */
+  /** Path of the file, or of the index that names the files. */
   readonly path: string;
   /** Tensors by name. */
   readonly tensors: ReadonlyMap<string, SafetensorsEntry>;
@@ -103,8 +105,8 @@ export async function readSafetensorsHeader(path: string, signal?: AbortSignal):
  * is not a `DataType`, and otherwise as `readSafetensorsHeader` does.
  */
 export async function readTensor(header: SafetensorsHeader, name: string, signal?: AbortSignal): Promise<Tensor> {
-  const { path } = header;
   const part = tensorRange(header, name);
+  const { path } = part;
   return part.tensor(await withFile(path, (file) => readRange(file, path, part.start, part.bytes, signal)));
 }
 
@@ -123,11 +125,13 @@ export function tensorRange(header: SafetensorsHeader, name: string): TensorRang
     throw new InferyardError("MODEL_UNSUPPORTED", `${path}: tensor ${quote(name)} is ${entry.type}, which is not read`);
   const { start, end, shape } = entry;
   const tensor = (bytes: ArrayBuffer): Tensor => ({ dataType: type.dataType, shape, data: type.view(bytes) });
-  return { start, bytes: end - start, tensor };
+  return { path: entry.path, start, bytes: end - start, tensor };
 }
 
 /** The byte range of a tensor in its safetensors file, with the function that makes a tensor of these bytes. */
 export interface TensorRange {
+  /** Path of the file. */
+  readonly path: string;
   /** Position of the first byte in the file. */
   readonly start: number;
   /** Number of bytes. */
@@ -268,7 +272,7 @@ function checkEntry(path: string, name: string, value: unknown, dataStart: numbe
       `tensor ${quote(name)} (${type} ${quote(shape)}) needs ${needed} bytes, and its offsets hold ${end - begin}`,
     );
   }
-  return { name, type, shape, start: dataStart + begin, end: dataStart + end };
+  return { name, path, type, shape, start: dataStart + begin, end: dataStart + end };
 }
 
 function isSizes(value: unknown): value is readonly number[] {

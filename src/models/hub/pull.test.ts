@@ -186,20 +186,25 @@ describe("what is fetched", () => {
     await expect(store.pull(`${reference}:huge`)).rejects.toMatchObject({ remedy: "choose one of tiny, big" });
   });
 
-  it("of weights split over several files is all of them, where they are named; else that is refused", async () => {
-    const header = Buffer.from("{}");
-    const shard = Buffer.concat([Buffer.from([header.length, 0, 0, 0, 0, 0, 0, 0]), header]);
-    const shards = { "model-00001-of-00002.safetensors": shard, "model-00002-of-00002.safetensors": shard };
-    model = { "config.json": model["config.json"]!, ...shards, "model.safetensors.index.json": Buffer.from("{}") };
+  it("of weights split over several files is all of them", async () => {
+    const shardOf = (tensor: string): Buffer => {
+      const { header, pieces } = serializeSafetensors(
+        { [tensor]: { dataType: "float32", shape: [1], data: Float32Array.of(1) } },
+        {},
+      );
+      return Buffer.concat([header, ...pieces]);
+    };
+    const shards = { "model-00001-of-00002.safetensors": shardOf("a"), "model-00002-of-00002.safetensors": shardOf("b") };
+    const index = Buffer.from(
+      JSON.stringify({ weight_map: { a: "model-00001-of-00002.safetensors", b: "model-00002-of-00002.safetensors" } }),
+    );
+    model = { "config.json": model["config.json"]!, ...shards, "model.safetensors.index.json": index };
     await serve();
-    await expect(store.pull(reference)).rejects.toMatchObject({
-      code: "MODEL_UNSUPPORTED",
-      message: expect.stringContaining("split over several files") as string,
-      remedy: expect.stringContaining(`${reference}:safetensors`) as string,
-    });
-    const { folder, unsupported } = await store.pull(`${reference}:safetensors`);
-    expect(files(folder)).toEqual(Object.keys(model).toSorted());
-    expect(unsupported).toContain("split over several files");
+    for (const name of [reference, `${reference}:safetensors`]) {
+      const { folder, variants } = await store.pull(name);
+      expect(variants).toEqual(["fp32"]);
+      expect(files(folder)).toEqual(Object.keys(model).toSorted());
+    }
   });
 
   it("must be chosen where no file has the usual name", async () => {

@@ -6,6 +6,7 @@ import { hasName } from "../store/locate.ts";
 import type { StoredVariant } from "../store/record.ts";
 import { nameVariants } from "../manifest/variant-names.ts";
 import { formatOf, missingWeights, selectWeightFiles, weightFolders } from "../manifest/weights.ts";
+import { isSafetensorsIndex } from "../../formats/safetensors/read-sharded.ts";
 import type { HubFile } from "./listing.ts";
 
 /** Names of files that describe a model. */
@@ -106,17 +107,14 @@ function pathsIn(files: readonly HubFile[], modelPath: string): string[] {
 function variantsAmong(paths: readonly string[], isStatic: boolean): StoredVariant[] {
   const weights = selectWeightFiles(paths, isStatic).filter((path) => !isLaterShard(path));
   const named = nameVariants(weights.map((file) => ({ file })));
-  const variants = named.map(({ name, aliases, file }) => ({
+  return named.map(({ name, aliases, file }) => ({
     name: withoutShard(name),
     aliases,
     files: [file, ...companionFiles(file, paths)],
   }));
-  const shards = paths.filter((path) =>
-    /(^|\/)model-\d{5}-of-\d{5}\.safetensors$|(^|\/)model\.safetensors\.index\.json$/.test(path),
-  );
-  const sharded = shards.length > 0 && !variants.some(({ name }) => name === "safetensors");
-  return sharded ? [...variants, { name: "safetensors", aliases: [], files: shards }] : variants;
 }
+
+const safetensorsShard = /-\d{5}-of-\d{5}\.safetensors$/;
 
 /** A split GGUF file is one variant: gguf-split of llama.cpp names its parts -00001-of-00003. */
 const shardSuffix = /-(\d{5})-of-(\d{5})(?=\.gguf$|$)/;
@@ -130,10 +128,14 @@ function withoutShard(name: string): string {
   return name.replace(shardSuffix, "");
 }
 
-/** Other files of the same weights: external data of an ONNX graph (model.onnx_data, model.onnx_data_1, model.onnx.data, model.data), or the parts of a split GGUF. */
+/** Other files of the same weights: external data of an ONNX graph (model.onnx_data, model.onnx_data_1, model.onnx.data, model.data), or the parts of a split GGUF or of safetensors with an index. */
 function companionFiles(file: string, paths: readonly string[]): string[] {
   if (file.endsWith(".gguf"))
     return paths.filter((path) => path !== file && path.replace(shardSuffix, "") === file.replace(shardSuffix, ""));
+  if (isSafetensorsIndex(file)) {
+    const stem = file.slice(0, -".safetensors.index.json".length);
+    return paths.filter((path) => path.startsWith(`${stem}-`) && safetensorsShard.test(path));
+  }
   if (!file.endsWith(".onnx")) return [];
   const stem = file.slice(0, -".onnx".length);
   return paths.filter(
@@ -143,7 +145,7 @@ function companionFiles(file: string, paths: readonly string[]): string[] {
 }
 
 /** Conventional names of weights. A repository with several of them has a default variant. */
-const conventionalName = /^model(_\w+)?\.(onnx|safetensors|gguf)$/;
+const conventionalName = /^model(_\w+)?\.(onnx|safetensors|safetensors\.index\.json|gguf)$/;
 
 function defaultVariant(
   displayName: string,
@@ -152,11 +154,7 @@ function defaultVariant(
   paths: readonly string[],
 ): StoredVariant {
   const [first] = variants;
-  const isSharded = first?.files.some((path) => path.endsWith(".safetensors.index.json")) === true;
-  if (first === undefined || isSharded) {
-    const remedy = isSharded ? `; to fetch them all the same: ${displayName}:safetensors` : "";
-    throw withRemedySuffix(missingWeights(displayName, paths.length > 0 ? paths : files.map(({ path }) => path)), remedy);
-  }
+  if (first === undefined) throw missingWeights(displayName, paths.length > 0 ? paths : files.map(({ path }) => path));
   if (variants.length === 1 || conventionalName.test(basename(first.files[0] ?? ""))) return first;
   throw new InferyardError(
     "MODEL_NOT_FOUND",
@@ -190,8 +188,4 @@ function namesOf(variants: readonly StoredVariant[], files: readonly HubFile[]):
     return `${name} (${Math.max(1, Math.round(bytes / 1e6))} MB)`;
   });
   return [...listed, ...(variants.length > listed.length ? ["…"] : [])].join(", ");
-}
-
-function withRemedySuffix(error: InferyardError, more: string): InferyardError {
-  return new InferyardError(error.code, error.message, { remedy: `${error.remedy ?? ""}${more}`, data: error.data });
 }

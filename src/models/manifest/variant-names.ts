@@ -4,6 +4,7 @@
  */
 import { basename, extname } from "../../platform/node/paths.ts";
 import type { Precision } from "../../backend.ts";
+import { isSafetensorsIndex } from "../../formats/safetensors/read-sharded.ts";
 
 /** The name and aliases of a variant, and the precision that the name implies. */
 export interface VariantName {
@@ -62,7 +63,7 @@ export function nameVariants<File extends NamedFile>(files: readonly File[]): (F
     for (const used of [name, ...aliases]) taken.add(used);
     named.push({ ...file, name, aliases, ...(precision === undefined ? {} : { precision }) });
   }
-  const formatRank = ({ file }: NamedFile): number => formatOrder.indexOf(extname(file));
+  const formatRank = (file: NamedFile): number => formatOrder.indexOf(isSafetensors(file) ? ".safetensors" : extname(file.file));
   return named.sort((a, b) => formatRank(a) - formatRank(b) || nameRank(a.name) - nameRank(b.name));
 }
 
@@ -73,7 +74,7 @@ export function nameOfSuffix(suffix: string, precision: Precision = "fp32"): Var
 
 /** The name that follows from the name of the file. */
 function nameFromFile(file: NamedFile): VariantName {
-  const stem = basename(file.file, extname(file.file));
+  const stem = stemOf(file);
   const known = suffixes.get(/^model_(.+)$/.exec(stem)?.[1] ?? "");
   if (known !== undefined) return known;
   if (stem !== "model") return { name: stem, aliases: [] };
@@ -84,7 +85,12 @@ function nameFromFile(file: NamedFile): VariantName {
 /** The name of a second file with the same precision. */
 function fallbackName(file: NamedFile): string {
   if (isSafetensors(file)) return file.precision === undefined ? "safetensors" : `safetensors-${file.precision}`;
-  return basename(file.file, extname(file.file));
+  return stemOf(file);
+}
+
+/** The name of the file without the ending that states its format. */
+function stemOf({ file }: NamedFile): string {
+  return isSafetensorsIndex(file) ? basename(file, ".safetensors.index.json") : basename(file, extname(file));
 }
 
 function nameRank(name: string): number {
@@ -93,5 +99,5 @@ function nameRank(name: string): number {
 }
 
 function isSafetensors({ file }: NamedFile): boolean {
-  return file.endsWith(".safetensors");
+  return file.endsWith(".safetensors") || isSafetensorsIndex(file);
 }

@@ -3,7 +3,7 @@ import type { ModelFormat, Precision } from "../../backend.ts";
 import { InferyardError } from "../../errors.ts";
 import { listFolder } from "../../platform/node/files.ts";
 import { basename, dirname, extname, join } from "../../platform/node/paths.ts";
-import { readSafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
+import { isSafetensorsIndex, pathsOfWeights, readWeightsHeader } from "../../formats/safetensors/read-sharded.ts";
 import type { SafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
 import { readOnnxWeights } from "./onnx-weights.ts";
 import { type Folder, pathInside, displayNameIn, sizeOfFile } from "../model-folder.ts";
@@ -33,12 +33,12 @@ export const formatByExtension: Readonly<Record<string, ModelFormat>> = {
 
 /** The model format of a file by its extension, or undefined if the extension is not that of a model format. */
 export function formatOf(file: string): ModelFormat | undefined {
-  return formatByExtension[extname(file).toLowerCase()];
+  return isSafetensorsIndex(file) ? "safetensors" : formatByExtension[extname(file).toLowerCase()];
 }
 
 /**
  * Relative paths of the files with weights: in the folder, in `modelPath` (the folder of the first module), and in the folder `onnx/` of both. Of safetensors
- * only `model.safetensors` counts, since others are adapters. Of a static model with safetensors only these count, since an ONNX export of it takes other inputs
+ * only `model.safetensors` counts, or without it the index of its parts, since others are adapters. Of a static model with safetensors only these count, since an ONNX export of it takes other inputs
  * than text encoders do. Throws MODEL_NOT_FOUND or MODEL_UNSUPPORTED if there are no weights in a format that is read.
  */
 export async function findWeightFiles(folder: Folder, modelPath: string, isStatic: boolean): Promise<string[]> {
@@ -65,11 +65,17 @@ export function weightFolders(modelPath: string): readonly string[] {
 export function selectWeightFiles(files: readonly string[], isStatic: boolean): string[] {
   const found = [
     ...files.filter((file) => file.endsWith(".onnx")),
-    ...files.filter((file) => basename(file) === "model.safetensors" && dirname(file) !== "onnx"),
+    ...files.filter((file) => isWholeModel(file, files) && dirname(file) !== "onnx"),
     ...files.filter((file) => file.endsWith(".gguf")),
   ];
-  const safetensors = found.filter((file) => file.endsWith(".safetensors"));
+  const safetensors = found.filter((file) => formatOf(file) === "safetensors");
   return isStatic && safetensors.length > 0 ? safetensors : found;
+}
+
+/** Whether a file of safetensors holds or names all weights of a model. */
+function isWholeModel(file: string, files: readonly string[]): boolean {
+  if (basename(file) === "model.safetensors") return true;
+  return basename(file) === "model.safetensors.index.json" && !files.includes(file.slice(0, -".index.json".length));
 }
 
 /** The files of a subfolder, as paths that begin with its name; empty if there is no such folder. */
@@ -90,13 +96,9 @@ async function filesOf(folder: Folder, subfolder: string): Promise<string[]> {
  * format, else MODEL_NOT_FOUND. The error is returned, not thrown.
  */
 export function missingWeights(displayName: string, files: readonly string[]): InferyardError {
-  const sharded = files.find((file) => file.endsWith(".safetensors.index.json"));
   const other = files
     .map((file) => basename(file))
     .find((file) => /^(pytorch_model.*\.bin|tf_model\.h5|flax_model\.msgpack|.*\.(pt|pth|ckpt))$/.test(file));
-  if (sharded !== undefined) {
-    return unsupported(`the weights of ${displayName} are split over several files (${sharded})`);
-  }
   if (other !== undefined) return unsupported(`the weights of ${displayName} are in ${other}`);
   const remedy = "give a folder with .onnx, model.safetensors or .gguf in it, or in its onnx/";
   return new InferyardError("MODEL_NOT_FOUND", `${displayName} holds no model: there are no weights in it`, { remedy });
@@ -130,12 +132,23 @@ export async function readWeights(
   const size = await sizeOfFile(path, displayName, `put ${file} in its place, or take it out of ${namedIn}`);
   const weights = { file, format, path, size, bytes: size };
   if (format === "gguf") return weights;
-  if (format === "safetensors") return { ...weights, ...(await safetensorsPrecision(path, displayName)) };
+  if (format === "safetensors") {
+    const precision = await safetensorsPrecision(path, displayName);
+    return { ...weights, bytes: size + (await shardBytes(path, displayName)), ...precision };
+  }
   const { precision, externalFiles } = await readOnnxWeights(path, displayName);
   const beside: Folder = { path: dirname(path), displayName: displayNameIn(folder, dirname(file)) };
   let bytes = size;
   for (const [external, needed] of externalFiles) bytes += await externalBytes(beside, external, needed, displayName);
   return { ...weights, bytes, ...(precision === undefined ? {} : { precision }) };
+}
+
+/** Bytes of the files that an index names; 0 for a file without parts. The files have been read. */
+async function shardBytes(path: string, displayName: string): Promise<number> {
+  let bytes = 0;
+  for (const shard of (await pathsOfWeights(path)).filter((each) => each !== path))
+    bytes += await sizeOfFile(shard, basename(shard), `download it beside ${displayName}`);
+  return bytes;
 }
 
 async function externalBytes(folder: Folder, file: string, needed: number, namedIn: string): Promise<number> {
@@ -167,14 +180,15 @@ async function safetensorsPrecision(path: string, displayName: string): Promise<
   return most === undefined ? {} : { precision: most[0] };
 }
 
-/** Reads the header of a safetensors file. Errors are those of `readSafetensorsHeader`, with the path as the user wrote it. */
+/** Reads the header of a safetensors file or of all that an index names. Errors are those of `readWeightsHeader`, with the path as the user wrote it. */
 export async function readHeader(path: string, displayName: string): Promise<SafetensorsHeader> {
   try {
-    return await readSafetensorsHeader(path);
+    return await readWeightsHeader(path);
   } catch (error) {
     if (!(error instanceof InferyardError)) throw error;
     const { code, message, remedy, data, cause } = error;
-    throw new InferyardError(code, message.replaceAll(path, displayName), {
+    const folder = displayName === basename(displayName) ? "" : `${dirname(displayName)}/`;
+    throw new InferyardError(code, message.replaceAll(path, displayName).replaceAll(`${dirname(path)}/`, folder), {
       data,
       cause,
       ...(remedy === undefined ? {} : { remedy }),
