@@ -12,6 +12,7 @@ export type { RunLimits } from "./execute/segments/model-run.ts";
 export { KernelChecks } from "./execute/kernel-checks/kernel-checks.ts";
 export type { EngineReplica, SharedEngineState } from "./execute/engine-replicas.ts";
 export { buildTransformer } from "./transformers/index.ts";
+export { rotaryContext } from "./transformers/rope-scaling.ts";
 export { TraceBudget, defaultTraceLimits, type TraceLimits } from "./build/trace-budget.ts";
 export { Builder } from "./build/builder.ts";
 export type { GraphSource } from "./build/graph-source.ts";

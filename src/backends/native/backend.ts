@@ -109,7 +109,10 @@ async function loadLanguage(
   if (!isGraph(model))
     throw new InferyardError("MODEL_UNSUPPORTED", `native does not decode tokens with ${model.architecture ?? model.format}`);
   const { NativeLanguageModel } = await import("./language-model.ts");
-  const contextLength = contextLengthOf(model.config);
+  const { rotaryContext } = await import("../../engine/index.ts");
+  const contexts = [contextLengthOf(model.config), model.format === "safetensors" ? rotaryContext(model.config) : undefined];
+  const stated = contexts.filter((each) => each !== undefined);
+  const contextLength = stated.length === 0 ? undefined : Math.min(...stated);
   return await loadGraph(model, { ...options, isUnprepared: true }, state, (parts) =>
     NativeLanguageModel.create(parts, contextLength, options.signal),
   );

@@ -11,7 +11,10 @@ const encoders = [
   ...heads.slice(0, -1).map((head) => `ModernBert${head}`),
 ];
 
-const decoders = ["Llama", "Mistral", "Qwen2", "Qwen3", "Gemma"].flatMap((family) => [`${family}Model`, `${family}ForCausalLM`]);
+const decoders = ["Llama", "Mistral", "Qwen2", "Qwen3", "Gemma", "Gemma2", "Gemma3", "Phi3", "OPT"].flatMap((family) => [
+  family === "Gemma3" ? "Gemma3TextModel" : `${family}Model`,
+  `${family}ForCausalLM`,
+]);
 
 const encoderDecoders = ["T5", "MT5"].flatMap((family) => [`${family}EncoderModel`, `${family}ForConditionalGeneration`]);
 

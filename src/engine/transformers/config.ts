@@ -57,11 +57,21 @@ export class Config {
     throw this.#invalid(key, value, "a number above 0 is required");
   }
 
+  /** A finite number above 0, or undefined if the key is absent. */
+  positiveNumberIfGiven(key: string): number | undefined {
+    return this.#get(key) === undefined ? undefined : this.positiveNumber(key, 1);
+  }
+
   /** A finite number of at least `min`. */
   numberAtLeast(key: string, min: number): number {
     const value = this.#get(key);
     if (typeof value === "number" && Number.isFinite(value) && value >= min) return value;
     throw this.#invalid(key, value, `a number of at least ${min} is required`);
+  }
+
+  /** Whether the file states the key, be it as null. */
+  states(key: string): boolean {
+    return Object.hasOwn(this.#values, key);
   }
 
   /** Whether the key is present. */
@@ -89,6 +99,14 @@ export class Config {
     if (typeof value === "string") return value.split("|").filter((item) => item !== "");
     if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
     throw this.#invalid(key, value, "a list of strings is required");
+  }
+
+  /** A list of `count` numbers above 0. */
+  numberList(key: string, count: number): readonly number[] {
+    const value = this.#get(key);
+    const fits = Array.isArray(value) && value.length === count && value.every((each) => Number.isFinite(each) && each > 0);
+    if (fits) return value as readonly number[];
+    throw this.#invalid(key, value, `a list of ${count} numbers above 0 is required`);
   }
 
   /** One of the strings `supported`; MODEL_UNSUPPORTED for any other. */

@@ -12,6 +12,7 @@ import { modernBertArchitectures } from "./modernbert.ts";
 import { t5Architectures } from "./t5.ts";
 import { gpt2Architectures } from "./gpt2.ts";
 import { llamaArchitectures } from "./llama.ts";
+import { optArchitectures } from "./opt.ts";
 import type { Architectures, GetInput, Transformer } from "./transformer.ts";
 import { type PendingWeight, type StoredTensor, Weights } from "./weights.ts";
 
@@ -22,6 +23,7 @@ export const architectures: Architectures = {
   ...modernBertArchitectures,
   ...gpt2Architectures,
   ...llamaArchitectures,
+  ...optArchitectures,
   ...t5Architectures,
 };
 

@@ -6,32 +6,77 @@
  * - "linear": position interpolation, Chen et al. 2023, https://arxiv.org/abs/2306.15595
  * - "yarn": Peng et al. 2023, https://arxiv.org/abs/2309.00071
  * - "llama3": Llama 3.1, Grattafiori et al. 2024, https://arxiv.org/abs/2407.21783
- *
- * "dynamic" and "longrope" change the frequencies with the length of the text, so that cached keys would have to be computed again: MODEL_UNSUPPORTED.
+ * - "dynamic": as "default" up to max_position_embeddings, which is the longest context here
+ * - "longrope": Ding et al. 2024, https://arxiv.org/abs/2402.13753. Its short factors, which hold up to original_max_position_embeddings: `rotaryContext`.
+ *   Longer texts would change the frequencies, so that cached keys would have to be computed again.
  */
-import { type RotaryFrequencies, rotaryFrequencies } from "../build/nn/rotary-embedding.ts";
-import type { Config } from "./config.ts";
+import { type RotaryFrequencies, rotaryFrequencies, rotaryPairs } from "../build/nn/rotary-embedding.ts";
+import { Config } from "./config.ts";
 
-const methods = ["default", "linear", "yarn", "llama3"] as const;
+const methods = ["default", "linear", "dynamic", "yarn", "llama3", "longrope", "su"] as const;
 
-/** Reads the frequencies for heads with `pairs` pairs of elements. */
-export function configuredFrequencies(config: Config, pairs: number): RotaryFrequencies {
+/** What the rotary embedding of some layers is read from. */
+export interface RotarySettings {
+  /** Size of one head. */
+  readonly headSize: number;
+  /** Whether `partial_rotary_factor` may state that only the first elements of a head are rotated. */
+  readonly isPartial?: boolean;
+  /** `rope_theta` where the file states none. */
+  readonly theta?: number;
+  /** Name of the layers in `rope_parameters`, where that has an object for each kind of layer. */
+  readonly layers?: "full_attention" | "sliding_attention";
+}
+
+/** Reads the frequencies of one head. */
+export function configuredFrequencies(config: Config, settings: RotarySettings): RotaryFrequencies {
+  const { headSize, isPartial = false, theta: usual = 10_000, layers = "full_attention" } = settings;
   config.requireAbsent("rope_interleaved");
-  config.requireEqual("partial_rotary_factor", 1);
-  const parameters = config.section("rope_parameters");
+  const all = config.section("rope_parameters");
+  const parameters = all?.section(layers) ?? all;
   const scaling = parameters ?? config.section("rope_scaling");
-  const theta = parameters?.positiveNumber("rope_theta", 10_000) ?? config.positiveNumber("rope_theta", 10_000);
+  if (!isPartial) for (const each of [config, scaling]) each?.requireEqual("partial_rotary_factor", 1);
+  const rotated = [scaling, config]
+    .find((each) => each?.has("partial_rotary_factor"))
+    ?.positiveNumber("partial_rotary_factor", 1);
+  const pairs = rotaryPairs(Math.floor(headSize * Math.min(1, rotated ?? 1)));
+  const theta = parameters?.positiveNumber("rope_theta", usual) ?? config.positiveNumber("rope_theta", usual);
   const { frequencies } = rotaryFrequencies(pairs, theta);
   if (scaling === undefined) return { frequencies, scale: 1 };
-  scaling.requireEqual("partial_rotary_factor", 1);
   const method = scaling.oneOf(scaling.has("rope_type") ? "rope_type" : "type", methods, "default");
-  if (method === "default") return { frequencies, scale: 1 };
+  if (method === "default" || method === "dynamic") return { frequencies, scale: 1 };
+  if (method === "longrope" || method === "su") return longrope(config, scaling, frequencies);
   const factor = scaling.numberAtLeast("factor", 1);
   if (method === "linear") return { frequencies: frequencies.map((each) => Math.fround(each / factor)), scale: 1 };
   const context =
     scaling.positiveIntegerIfGiven("original_max_position_embeddings") ?? config.positiveInteger("max_position_embeddings");
   if (method === "llama3") return { frequencies: llama3(scaling, frequencies, factor, context), scale: 1 };
   return yarn(scaling, frequencies, { factor, context, theta });
+}
+
+/** Divides each frequency by its short factor, and scales the attention for the whole context. */
+function longrope(config: Config, scaling: Config, frequencies: readonly number[]): RotaryFrequencies {
+  const factors = scaling.numberList("short_factor", frequencies.length);
+  const original = originalContext(config, scaling);
+  const factor = scaling.has("factor")
+    ? scaling.positiveNumber("factor", 1)
+    : config.positiveInteger("max_position_embeddings") / original;
+  return {
+    frequencies: frequencies.map((each, pair) => Math.fround(each / (factors[pair] ?? 1))),
+    scale: scaling.positiveNumber("attention_factor", factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(original))),
+  };
+}
+
+function originalContext(config: Config, scaling: Config): number {
+  const key = "original_max_position_embeddings";
+  return scaling.positiveIntegerIfGiven(key) ?? config.positiveInteger(key);
+}
+
+/** Longest text for which the frequencies hold, where that is less than the model's context. `values` is config.json. */
+export function rotaryContext(values: Readonly<Record<string, unknown>>): number | undefined {
+  const config = new Config(values, "model");
+  const scaling = config.section("rope_parameters") ?? config.section("rope_scaling");
+  const method = scaling?.string(scaling.has("rope_type") ? "rope_type" : "type", "default");
+  return scaling !== undefined && (method === "longrope" || method === "su") ? originalContext(config, scaling) : undefined;
 }
 
 /** Divides low frequencies by `factor`, keeps high ones, and interpolates between them. */

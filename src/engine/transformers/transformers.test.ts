@@ -8,6 +8,7 @@ import { encodeFloat } from "../../formats/floats/small-floats.ts";
 import { Builder } from "../build/builder.ts";
 import { isTensor } from "../build/traced-value.ts";
 import { buildTransformer } from "./index.ts";
+import { rotaryContext } from "./rope-scaling.ts";
 
 interface Stored {
   readonly type: string;
@@ -274,9 +275,20 @@ describe("Mistral's sliding window", () => {
     expectClose(only(last, "logits"), whole.slice(4 * words));
   });
 
+  it("the frequencies of longrope hold for the original context, which is then the longest", () => {
+    const longrope = { type: "longrope", short_factor: [1], long_factor: [2] };
+    expect(rotaryContext({ rope_scaling: longrope, original_max_position_embeddings: 4096 })).toBe(4096);
+    expect(rotaryContext({ rope_scaling: { ...longrope, original_max_position_embeddings: 9 } })).toBe(9);
+    expect(rotaryContext({ rope_scaling: { type: "yarn", factor: 4 } })).toBeUndefined();
+    expect(rotaryContext({ max_position_embeddings: 5 })).toBeUndefined();
+    expect(() => states("MistralModel", { rope_scaling: { ...longrope, short_factor: [1, -1] } }, ids)).toThrowError(
+      expect.objectContaining({ code: "MODEL_INVALID", data: { key: "short_factor" } }),
+    );
+  });
+
   it.each([
-    ["type", { rope_scaling: { type: "dynamic", factor: 8 } }],
-    ["rope_type", { rope_parameters: { rope_type: "longrope", rope_theta: 10_000 } }],
+    ["type", { rope_scaling: { type: "mrope", factor: 8 } }],
+    ["rope_type", { rope_parameters: { rope_type: "proportional", rope_theta: 10_000 } }],
     ["mscale", { rope_scaling: { rope_type: "yarn", factor: 8, original_max_position_embeddings: 64, mscale: 0.7 } }],
     ["partial_rotary_factor", { partial_rotary_factor: 0.5 }],
     ["hidden_act", { hidden_act: "xielu" }],

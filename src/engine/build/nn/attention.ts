@@ -15,19 +15,22 @@ export interface AttentionInputs {
   readonly value: Value;
   /** Factor of the scores; usually 1 / sqrt(D). */
   readonly scale: number;
+  /** Bounds the scaled scores: `cap * tanh(score / cap)`. */
+  readonly cap?: number | undefined;
   /** Added to the scores before the softmax; broadcasts to `[batch, heads, L, S]`. */
   readonly bias?: Value | undefined;
 }
 
 /**
- * `softmax(scale query key^T + bias) value`, with the heads joined: `[batch, L, heads * D]`. With fewer key heads than query heads this is
+ * `softmax(cap(scale query key^T) + bias) value`, with the heads joined: `[batch, L, heads * D]`. With fewer key heads than query heads this is
  * grouped-query attention (Ainslie et al. 2023, https://arxiv.org/abs/2305.13245).
  */
-export function attention(ops: TensorOps, { query, key, value, scale, bias }: AttentionInputs): Value {
+export function attention(ops: TensorOps, { query, key, value, scale, cap, bias }: AttentionInputs): Value {
   const [batch, heads, length, size] = dimensions(query, 4);
   const [, keyValueHeads, total] = dimensions(key, 4);
   if (heads === keyValueHeads) {
-    const scores = scaledAndBiased(ops, ops.add({ kind: "matmul" }, query, ops.transpose(key, [0, 1, 3, 2])), scale, bias);
+    const products = ops.add({ kind: "matmul" }, query, ops.transpose(key, [0, 1, 3, 2]));
+    const scores = biased(ops, capped(ops, scaled(ops, products, scale), cap), bias);
     return joinHeads(ops, ops.add({ kind: "matmul" }, softmax(ops, scores), value));
   }
   // The query heads of one group become an axis of their own, along which keys and values broadcast: nothing is repeated in memory.
@@ -36,7 +39,8 @@ export function attention(ops: TensorOps, { query, key, value, scale, bias }: At
   const [keys, values] = [ops.reshape(key, shape), ops.reshape(value, shape)];
   const groupedBias = bias === undefined ? undefined : withGroupAxis(ops, bias);
   const products = ops.add({ kind: "matmul" }, grouped, ops.transpose(keys, [0, 1, 2, 4, 3]));
-  const output = ops.add({ kind: "matmul" }, softmax(ops, scaledAndBiased(ops, products, scale, groupedBias)), values);
+  const scores = biased(ops, capped(ops, scaled(ops, products, scale), cap), groupedBias);
+  const output = ops.add({ kind: "matmul" }, softmax(ops, scores), values);
   return ops.reshape(ops.transpose(output, [0, 3, 1, 2, 4]), [batch, length, heads * size]);
 }
 
@@ -46,9 +50,17 @@ function withGroupAxis(ops: TensorOps, bias: Value): Value {
   return ops.reshape(bias, [batch, 1, 1, rows, columns]);
 }
 
-function scaledAndBiased(ops: TensorOps, scores: Value, scale: number, bias: Value | undefined): Value {
-  const product = scale === 1 ? scores : ops.binary("mul", scores, scale);
-  return bias === undefined ? product : ops.binary("add", product, bias);
+function scaled(ops: TensorOps, scores: Value, scale: number): Value {
+  return scale === 1 ? scores : ops.binary("mul", scores, scale);
+}
+
+function biased(ops: TensorOps, scores: Value, bias: Value | undefined): Value {
+  return bias === undefined ? scores : ops.binary("add", scores, bias);
+}
+
+/** `cap * tanh(x / cap)` (Bello et al. 2016, https://arxiv.org/abs/1611.09940; "soft capping" in Gemma 2). x itself without a cap. */
+export function capped(ops: TensorOps, x: Value, cap: number | undefined): Value {
+  return cap === undefined ? x : ops.binary("mul", ops.unary("tanh", ops.binary("div", x, cap)), cap);
 }
 
 function softmax(ops: TensorOps, scores: Value): Value {
