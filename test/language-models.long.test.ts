@@ -31,6 +31,7 @@ const models: Readonly<Record<string, ModelPaths>> = {
   "tiny-random-llama from safetensors": { path: "model.safetensors" },
   "tiny-random-qwen2 from safetensors": { path: "model.safetensors" },
   "tiny-random-gemma from safetensors": { path: "model.safetensors" },
+  "tiny-random-t5 from safetensors": { path: "model.safetensors" },
 };
 
 interface Item {

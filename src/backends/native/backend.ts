@@ -13,7 +13,7 @@ import type {
   ProbeOptions,
 } from "../../backend.ts";
 import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
-import { architectureNames } from "../../engine/transformers/architecture-names.ts";
+import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
 import type { NativeState } from "./check-generated-code.ts";
 import type { NativeLoadOptions } from "./create-engine.ts";
 import type { CreateModel } from "./graph-model.ts";
@@ -27,12 +27,15 @@ const cpu: Device = { type: "cpu", index: 0 };
 const library: Library = { name: "inferyard", version };
 const onCpu: Capabilities = {
   formats: { safetensors: ["StaticModel", ...architectureNames], onnx: "any" },
-  languageFormats: { safetensors: architectureNames.filter((name) => /(?:ForCausalLM|LMHeadModel)$/.test(name)), onnx: "any" },
+  languageFormats: {
+    safetensors: [...architectureNames.filter((name) => /(?:ForCausalLM|LMHeadModel)$/.test(name)), ...encoderDecoderNames],
+    onnx: "any",
+  },
   precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
   // Met as upper bounds: static embeddings use one thread and have no graph, and all nodes run on the CPU. Not memoryPattern and memoryArena: the
   // memory of a run is always planned in advance, and is kept between runs.
   options: ["threads", "graphOptimization", "cpuNodes"],
-  blocking: { onnx: "any", safetensors: architectureNames },
+  blocking: { onnx: "any", safetensors: [...architectureNames, ...encoderDecoderNames] },
   interruptible: true,
 };
 const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };
@@ -94,8 +97,8 @@ async function load(model: ModelFiles, device: Device, options: NativeLoadOption
 }
 
 /**
- * Loads a language model. Decoders keep their caches in the engine. Models with an encoder pass them through the inputs and outputs of their graphs, which
- * are compiled for each number of tokens.
+ * Loads a language model. Decoders keep their caches in the engine. ONNX models with an encoder pass them through the inputs and outputs of their graphs,
+ * which are compiled for each number of tokens.
  */
 async function loadLanguage(
   model: LanguageModelFiles,
@@ -106,7 +109,7 @@ async function loadLanguage(
   requireCpu(device);
   const { contextLengthOf, loadLanguageModel } = await import("../sequences/load-language-model.ts");
   if (model.encoder !== undefined) return await loadLanguageModel(model, (part) => load(part, device, options, state));
-  if (!isGraph(model))
+  if (!isGraph(model) && !encoderDecoderNames.includes(model.architecture ?? ""))
     throw new InferyardError("MODEL_UNSUPPORTED", `native does not decode tokens with ${model.architecture ?? model.format}`);
   const { NativeLanguageModel } = await import("./language-model.ts");
   const { rotaryContext } = await import("../../engine/index.ts");

@@ -1,7 +1,7 @@
 /** A graph on the engine, from an ONNX file or a transformer, as a loaded model of the backend contract. */
 import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
 import type { Library, LoadSettings, ModelBase, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
-import type { EngineModel } from "../../engine/index.ts";
+import type { BuiltEncoderDecoder, EngineModel } from "../../engine/index.ts";
 import type { ReplicaModel, ReplicaSharing } from "../../replicas.ts";
 import { version } from "../../version.ts";
 import type { NativeReplicaState } from "./create-engine.ts";
@@ -11,6 +11,8 @@ export interface GraphParts {
   readonly engine: EngineModel;
   readonly inputs: readonly TensorInfo[];
   readonly outputs: readonly TensorInfo[];
+  /** The encoder of a language model, which the same engine computes; then `inputs` and `outputs` are those of the decoder. */
+  readonly encoder?: Pick<BuiltEncoderDecoder, "encoderInputs" | "encoderOutputs" | "maxSourceTokens"> | undefined;
   /** Names of outputs that are not tensors, such as sequences. */
   readonly nonTensorOutputs: readonly string[];
   readonly library: Library;

@@ -9,9 +9,13 @@ import type {
   ModelBase,
   SequenceId,
   SequenceOptions,
+  Tensor,
+  TensorInfo,
 } from "../../backend.ts";
-import type { Sequences } from "../../engine/index.ts";
+import { paddedSourceTokens, type Sequences, sourceMaskName } from "../../engine/index.ts";
+import { omitUndefined } from "../../checked.ts";
 import { checkSteps } from "../sequences/check-steps.ts";
+import { checkSource } from "../sequences/encode-source.ts";
 import { readSequence, writeSequence } from "../sequences/sequence-bytes.ts";
 import { engineEvidence, engineMemory, type GraphParts } from "./graph-model.ts";
 
@@ -31,7 +35,7 @@ export class NativeLanguageModel implements LanguageModel {
     this.limits = {
       vocabulary: sequences.vocabulary,
       cacheBytesPerToken: sequences.bytesPerToken,
-      hasEncoder: false,
+      hasEncoder: parts.encoder !== undefined,
       ...(contextLength === undefined ? {} : { contextLength }),
     };
   }
@@ -62,9 +66,30 @@ export class NativeLanguageModel implements LanguageModel {
   async createSequence({ source, signal }: SequenceOptions = {}): Promise<SequenceId> {
     this.#refuseDisposed();
     throwIfAborted(signal);
-    if (source !== undefined)
-      throw new InferyardError("INPUT_INVALID", "this model has no encoder, so there is nothing to read a source text");
-    return await this.#sequences.create();
+    const { encoder, engine } = this.#parts;
+    if ((encoder === undefined) !== (source === undefined)) {
+      throw new InferyardError(
+        "INPUT_INVALID",
+        encoder === undefined
+          ? "this model has no encoder, so there is nothing to read a source text"
+          : "a sequence of this model needs a source text",
+      );
+    }
+    if (encoder === undefined || source === undefined) return await this.#sequences.create();
+    checkSource(source, { vocabulary: this.limits.vocabulary, sourceTokens: encoder.maxSourceTokens });
+    const tokens = paddedSourceTokens(source.length);
+    const integers = (valueAt: (position: number) => number): Tensor => {
+      return {
+        dataType: "int64",
+        shape: [1, tokens],
+        data: BigInt64Array.from({ length: tokens }, (_, at) => BigInt(valueAt(at))),
+      };
+    };
+    const mask = integers((position) => (position < source.length ? 1 : 0));
+    const outputs = encoder.encoderOutputs.map(({ name }) => name);
+    const ids = integers((position) => source[position] ?? 0);
+    const states = await engine.run({ input_ids: ids, attention_mask: mask }, { outputs, ...omitUndefined({ signal }) });
+    return await this.#sequences.create({ tokens, tensors: { ...states, [sourceMaskName]: mask } });
   }
 
   async decode(steps: readonly DecodeStep[], { signal }: DecodeOptions = {}): Promise<readonly Float32Array[]> {
@@ -93,12 +118,12 @@ export class NativeLanguageModel implements LanguageModel {
 
   async restoreSequence(bytes: Uint8Array): Promise<SequenceId> {
     this.#refuseDisposed();
-    const cached = this.#sequences.states.map(({ info, axis, batchAxis = -1 }) => ({
-      info,
-      batchAxis,
-      tokenAxis: axis,
-      of: "tokens" as const,
-    }));
+    const { states, sources } = this.#sequences;
+    const tokenAxis = ({ shape }: TensorInfo): number => shape.findIndex((size, axis) => axis > 0 && typeof size !== "number");
+    const cached = [
+      ...states.map(({ info, axis, batchAxis = -1 }) => ({ info, batchAxis, tokenAxis: axis, of: "tokens" as const })),
+      ...sources.map((info) => ({ info, batchAxis: 0, tokenAxis: tokenAxis(info), of: "source" as const })),
+    ];
     const { length, tensors } = readSequence(bytes, cached, false);
     return await this.#sequences.restore(length, tensors);
   }

@@ -2,7 +2,8 @@
 import { throwIfAborted } from "../../backend.ts";
 import { required } from "../../checked.ts";
 import type { ModelFiles, TensorData } from "../../backend.ts";
-import { buildTransformer, type ByteSource } from "../../engine/index.ts";
+import { buildEncoderDecoder, buildTransformer, type ByteSource } from "../../engine/index.ts";
+import { encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
 import { openBlocking } from "../../platform/node/files.ts";
 import { pathsOfWeights, readWeightsHeader } from "../../formats/safetensors/read-sharded.ts";
 import { tensorRange, readTensor, type SafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
@@ -46,11 +47,12 @@ async function loadFrom<Model>(
   const header = await readWeightsHeader(file.path, signal);
   for (const path of paths) files.check(path);
   const read = openBlocking === undefined ? readAhead(header, signal) : readLazily(header, opened);
-  const { source, inputs, outputs, pending, detachFromFile } = buildTransformer(
-    file.architecture ?? "",
-    file.config,
-    header.tensors,
-  );
+  const { architecture = "", config } = file;
+  const encoderDecoder = encoderDecoderNames.includes(architecture)
+    ? buildEncoderDecoder(architecture, config, header.tensors)
+    : undefined;
+  const { source, inputs, outputs, pending, detachFromFile } =
+    encoderDecoder ?? buildTransformer(architecture, config, header.tensors);
   for (const { name, setReader } of pending) {
     setReader(await read(name));
     throwIfAborted(signal);
@@ -61,6 +63,7 @@ async function loadFrom<Model>(
     engine,
     inputs,
     outputs,
+    encoder: encoderDecoder,
     nonTensorOutputs: [],
     library: state.library,
     weightBytes: file.bytes,

@@ -8,7 +8,7 @@ import { encoderInputs } from "./run-inputs.ts";
 /** Throws INPUT_INVALID for ids outside of the vocabulary, and INPUT_TOO_LONG for more tokens than the graph takes. */
 export function checkSource(
   source: readonly number[],
-  { vocabulary, sourceTokens = Number.POSITIVE_INFINITY }: DecoderGraph,
+  { vocabulary, sourceTokens = Number.POSITIVE_INFINITY }: Pick<DecoderGraph, "vocabulary" | "sourceTokens">,
 ): void {
   checkTokens(source, vocabulary);
   if (source.length <= sourceTokens) return;

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
-import { architectures } from "./index.ts";
-import { architectureNames } from "./architecture-names.ts";
+import { architectures, encoderDecoders } from "./index.ts";
+import { architectureNames, encoderDecoderNames } from "./architecture-names.ts";
 
-it("the list of names equals the table of architectures", () => {
+it("the lists of names equal the tables of architectures", () => {
   expect(architectureNames.toSorted()).toEqual(Object.keys(architectures).toSorted());
+  expect(encoderDecoderNames.toSorted()).toEqual(Object.keys(encoderDecoders).toSorted());
 });

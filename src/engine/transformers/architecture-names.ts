@@ -16,7 +16,11 @@ const decoders = ["Llama", "Mistral", "Qwen2", "Qwen3", "Gemma", "Gemma2", "Gemm
   `${family}ForCausalLM`,
 ]);
 
-const encoderDecoders = ["T5", "MT5"].flatMap((family) => [`${family}EncoderModel`, `${family}ForConditionalGeneration`]);
+/** Class names of encoder-decoder models that the engine decodes with, from safetensors files. */
+export const encoderDecoderNames: readonly string[] = [
+  ...["T5", "MT5", "Bart", "MBart", "Pegasus", "M2M100"].map((family) => `${family}ForConditionalGeneration`),
+  "MarianMTModel",
+];
 
 /** Class names of Hugging Face transformers, as in `architectures` of config.json, that the engine builds from safetensors files. */
 export const architectureNames: readonly string[] = [
@@ -24,5 +28,6 @@ export const architectureNames: readonly string[] = [
   "GPT2Model",
   "GPT2LMHeadModel",
   ...decoders,
-  ...encoderDecoders,
+  "T5EncoderModel",
+  "MT5EncoderModel",
 ];

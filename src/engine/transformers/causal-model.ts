@@ -35,17 +35,17 @@ export interface CausalModel {
   readonly output: "logits" | "last_hidden_state";
   /** Size of the vocabulary for logits, of a hidden state else. */
   readonly outputSize: number;
-  /** Adds the model's operations and returns the output. `updateCache` is called once for each layer. */
-  build(ops: TensorOps, inputs: CausalInputs, updateCache: UpdateCache): Value;
+  /** Adds the model's operations and returns the output. `updateCache` is called once for each layer; `input` returns further inputs by name. */
+  build(ops: TensorOps, inputs: CausalInputs, updateCache: UpdateCache, input: GetInput): Value;
 }
 
 const cacheParts = ["key", "value"] as const;
 
 /**
  * The model as a `Transformer`. A model that outputs logits takes `past_key_values.{layer}.{key|value}` and returns `present.{layer}.{key|value}`; one
- * that outputs hidden states has no caches, since it does not generate.
+ * that outputs hidden states has no caches, since it does not generate. `others`: inputs that the model takes beside these.
  */
-export function causalTransformer(model: CausalModel): Transformer {
+export function causalTransformer(model: CausalModel, others: readonly TensorInfo[] = []): Transformer {
   const { layers, keyValueHeads, headSize, output, outputSize, build } = model;
   const isCached = output === "logits";
   const caches = (name: string, length: string): readonly TensorInfo[] =>
@@ -59,20 +59,22 @@ export function causalTransformer(model: CausalModel): Transformer {
       int64Info("attention_mask", total),
       int64Info("position_ids"),
       ...caches("past_key_values", "past_sequence_length"),
+      ...others,
     ],
     outputs: [float32Info(output, "batch_size", "sequence_length", outputSize), ...caches("present", total)],
     forward: (ops, input) => {
       const inputs = { ids: input("input_ids"), mask: input("attention_mask"), positions: input("position_ids") };
       checkTotal(inputs, isCached ? pastLength(input) : 0);
       const present: Record<string, Value> = {};
-      const result = build(ops, inputs, (layer, current) => {
+      const updateCache: UpdateCache = (layer, current) => {
         if (!isCached) return current;
         const append = (part: keyof KeyValueCache): Value => {
           const past = input(`past_key_values.${layer}.${part}`);
           return (present[`present.${layer}.${part}`] = ops.add({ kind: "concat", axis: 2 }, past, current[part]));
         };
         return { key: append("key"), value: append("value") };
-      });
+      };
+      const result = build(ops, inputs, updateCache, input);
       return { [output]: result, ...present };
     },
   };

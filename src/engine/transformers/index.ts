@@ -4,16 +4,18 @@ import type { TensorInfo } from "../../tensor.ts";
 import type { GraphSource } from "../build/graph-source.ts";
 import { TensorOps } from "../build/tensor-ops.ts";
 import { DataDependencyError } from "../build/data-dependency-error.ts";
-import { isTensor } from "../build/traced-value.ts";
+import { isTensor, type TracedValue } from "../build/traced-value.ts";
+import { bartModels } from "./bart.ts";
 import { bertArchitectures } from "./bert.ts";
 import { Config } from "./config.ts";
 import { debertaArchitectures } from "./deberta.ts";
 import { modernBertArchitectures } from "./modernbert.ts";
-import { t5Architectures } from "./t5.ts";
+import { t5Encoders, t5Models } from "./t5.ts";
 import { gpt2Architectures } from "./gpt2.ts";
 import { llamaArchitectures } from "./llama.ts";
 import { optArchitectures } from "./opt.ts";
-import type { Architectures, GetInput, Transformer } from "./transformer.ts";
+import { type EncoderDecoderGraphs, sourceMaskName } from "./encoder-decoder.ts";
+import type { Architecture, Architectures, GetInput, Transformer } from "./transformer.ts";
 import { type PendingWeight, type StoredTensor, Weights } from "./weights.ts";
 
 /** All transformer architectures that the engine builds from safetensors, by Hugging Face class name. */
@@ -24,8 +26,11 @@ export const architectures: Architectures = {
   ...gpt2Architectures,
   ...llamaArchitectures,
   ...optArchitectures,
-  ...t5Architectures,
+  ...t5Encoders,
 };
+
+/** All encoder-decoder language models that the engine builds from safetensors, by Hugging Face class name. */
+export const encoderDecoders: Readonly<Record<string, Architecture<EncoderDecoderGraphs>>> = { ...t5Models, ...bartModels };
 
 /** A transformer whose weights are declared and not yet read. */
 export interface BuiltTransformer {
@@ -51,7 +56,53 @@ export function buildTransformer(
   values: Readonly<Record<string, unknown>>,
   stored: ReadonlyMap<string, StoredTensor>,
 ): BuiltTransformer {
-  const architecture = Object.hasOwn(architectures, name) ? architectures[name] : undefined;
+  const { model, weights } = made(name, architectures, values, stored);
+  const { inputs, outputs } = model;
+  return {
+    source: sourceOf(() => model, weights),
+    inputs,
+    outputs,
+    pending: weights.pending,
+    detachFromFile: () => weights.detachFromFile(),
+  };
+}
+
+/** An encoder-decoder model that is ready to be traced: with inputs of the encoder as the encoder, else as the decoder. */
+export interface BuiltEncoderDecoder extends BuiltTransformer, Pick<EncoderDecoderGraphs, "maxSourceTokens"> {
+  /** The encoder's inputs; `inputs` are those of the decoder. */
+  readonly encoderInputs: readonly TensorInfo[];
+  /** The encoder's outputs, which are inputs of the decoder. */
+  readonly encoderOutputs: readonly TensorInfo[];
+}
+
+/** Builds an encoder-decoder language model. Throws as `buildTransformer` does. */
+export function buildEncoderDecoder(
+  name: string,
+  values: Readonly<Record<string, unknown>>,
+  stored: ReadonlyMap<string, StoredTensor>,
+): BuiltEncoderDecoder {
+  const { model, weights } = made(name, encoderDecoders, values, stored);
+  const { encoder, decoder, maxSourceTokens } = model;
+  return {
+    source: sourceOf((inputs) => (inputs.has(sourceMaskName) ? decoder : encoder), weights),
+    inputs: decoder.inputs,
+    outputs: decoder.outputs,
+    encoderInputs: encoder.inputs,
+    encoderOutputs: encoder.outputs,
+    maxSourceTokens,
+    pending: weights.pending,
+    detachFromFile: () => weights.detachFromFile(),
+  };
+}
+
+/** Makes the model of an architecture, with weights of which it uses all but those that the architecture ignores. */
+function made<Model>(
+  name: string,
+  known: Readonly<Record<string, Architecture<Model>>>,
+  values: Readonly<Record<string, unknown>>,
+  stored: ReadonlyMap<string, StoredTensor>,
+): { readonly model: Model; readonly weights: Weights } {
+  const architecture = Object.hasOwn(known, name) ? known[name] : undefined;
   if (architecture === undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `the engine does not build ${name} from safetensors`, {
       remedy: "use an ONNX export of the model",
@@ -64,27 +115,15 @@ export function buildTransformer(
   const weights = new Weights(stored, architecture.prefixes);
   const model = architecture.make(config, weights);
   const unexpected = weights.unusedNames.find((each) => !architecture.ignoredTensors.test(each));
-  if (unexpected !== undefined) {
-    throw new InferyardError(
-      "MODEL_UNSUPPORTED",
-      `the file has a tensor "${unexpected}", which ${name} with this config.json does not use`,
-      {
-        remedy: "use an ONNX export of the model",
-        data: { tensor: unexpected },
-      },
-    );
-  }
-  const { inputs, outputs } = model;
-  return {
-    source: sourceOf(model, weights),
-    inputs,
-    outputs,
-    pending: weights.pending,
-    detachFromFile: () => weights.detachFromFile(),
-  };
+  if (unexpected === undefined) return { model, weights };
+  throw new InferyardError(
+    "MODEL_UNSUPPORTED",
+    `the file has a tensor "${unexpected}", which ${name} with this config.json does not use`,
+    { remedy: "use an ONNX export of the model", data: { tensor: unexpected } },
+  );
 }
 
-function sourceOf(model: Transformer, weights: Weights): GraphSource {
+function sourceOf(modelFor: (inputs: ReadonlyMap<string, TracedValue>) => Transformer, weights: Weights): GraphSource {
   return {
     weights: weights.literals,
     trace: (inputs, builder) => {
@@ -94,7 +133,7 @@ function sourceOf(model: Transformer, weights: Weights): GraphSource {
         throw new InferyardError("INPUT_INVALID", `the input "${name}" is missing`);
       };
       try {
-        return new Map(Object.entries(model.forward(new TensorOps(builder), input)));
+        return new Map(Object.entries(modelFor(inputs).forward(new TensorOps(builder), input)));
       } catch (error) {
         if (error instanceof InferyardError || error instanceof DataDependencyError) throw error;
         const shapes = [...inputs].map(([name, value]) => `${name} [${isTensor(value) ? value.type.shape.join(", ") : ""}]`);

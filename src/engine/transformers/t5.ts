@@ -4,21 +4,25 @@
  * `MT5ForConditionalGeneration` and `MT5EncoderModel`.
  *
  * Reads from config.json: d_model, d_ff, d_kv, num_heads, num_layers, num_decoder_layers, vocab_size, layer_norm_epsilon, feed_forward_proj,
- * relative_attention_num_buckets, relative_attention_max_distance, tie_word_embeddings.
- *
- * Encoder and decoder are one model here. If the inputs `past_key_values.N.encoder.{key,value}` are empty, the encoder runs over `input_ids`, and the
- * cross-attention keys and values come out as `present.N.encoder.{key,value}`. A call that is given these back does not run the encoder.
+ * relative_attention_num_buckets, relative_attention_max_distance, tie_word_embeddings, scale_decoder_outputs.
  */
-import type { TensorInfo } from "../../tensor.ts";
+import { at } from "../../checked.ts";
 import type { Value } from "../ir/graph.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
-import { attention, additiveMask, causalMask, paddingBias, splitHeads } from "../build/nn/attention.ts";
+import { attention, causalBias, paddingBias, splitHeads } from "../build/nn/attention.ts";
 import type { KeyValueCache } from "./causal-model.ts";
 import type { Config } from "./config.ts";
+import {
+  distances,
+  type EncoderDecoder,
+  type EncoderDecoderGraphs,
+  encoderDecoderGraphs,
+  keyPositions,
+} from "./encoder-decoder.ts";
 import { type ActivationName, activation, activationNames } from "../build/nn/activations.ts";
 import { embedding, type Layer, linear, repeated, rmsNorm, sequential } from "../build/nn/layers.ts";
-import { relativePositionBias } from "../build/nn/relative-position-bias.ts";
-import { type Architecture, type Architectures, float32Info, type GetInput, int64Info, type Transformer } from "./transformer.ts";
+import { distanceBias, relativePositionBias } from "../build/nn/relative-position-bias.ts";
+import { type Architecture, type Architectures, float32Info, int64Info, type Transformer } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
 interface Sizes {
@@ -149,16 +153,19 @@ function encoder(config: Config, weights: Weights, sizes: Sizes, words: Layer): 
   };
 }
 
-/** The key-value caches of one decoder block. */
-interface BlockCaches {
-  /** Appends the keys and values of the new tokens to the cached ones and returns both together. */
-  selfAttention(current: KeyValueCache): KeyValueCache;
-  /** The keys and values of the encoder's hidden states: cached, or from `compute` if the encoder ran in this call. */
-  crossAttention(compute: (states: Value) => KeyValueCache): KeyValueCache;
+/** One decoder block. */
+interface DecoderBlock {
+  /** Keys and values for the cross-attention, from the encoder's output. */
+  crossKeyValues(ops: TensorOps, states: Value): KeyValueCache;
+  /** Adds the operations of the block. `bias` is that of the self-attention, `cross` what the cross-attention reads. */
+  build(
+    ops: TensorOps,
+    x: Value,
+    bias: Value,
+    cross: { readonly cache: KeyValueCache; readonly bias: Value },
+    updateCache: (current: KeyValueCache) => KeyValueCache,
+  ): Value;
 }
-
-/** Adds the operations of one decoder block. `bias` is that of the self-attention, `crossBias` that of the cross-attention. */
-type DecoderBlock = (ops: TensorOps, x: Value, bias: Value, crossBias: Value, caches: BlockCaches) => Value;
 
 function decoderBlock(weights: Weights, prefix: string, sizes: Sizes): DecoderBlock {
   const { width, epsilon } = sizes;
@@ -167,16 +174,13 @@ function decoderBlock(weights: Weights, prefix: string, sizes: Sizes): DecoderBl
   const self = attentionOf(weights, `${prefix}.layer.0.SelfAttention`, sizes);
   const cross = attentionOf(weights, `${prefix}.layer.1.EncDecAttention`, sizes);
   const feed = feedForward(weights, `${prefix}.layer.2`, sizes);
-  return (ops, x, bias, crossBias, caches) => {
+  const build: DecoderBlock["build"] = (ops, x, bias, source, updateCache) => {
     const normalized = selfNorm(ops, x);
-    const attended = ops.binary(
-      "add",
-      self.attend(ops, normalized, caches.selfAttention(self.keyValues(ops, normalized)), bias),
-      x,
-    );
-    const cache = caches.crossAttention((states) => cross.keyValues(ops, states));
-    return feed(ops, ops.binary("add", cross.attend(ops, crossNorm(ops, attended), cache, crossBias), attended));
+    const cache = updateCache(self.keyValues(ops, normalized));
+    const attended = ops.binary("add", self.attend(ops, normalized, cache, bias), x);
+    return feed(ops, ops.binary("add", cross.attend(ops, crossNorm(ops, attended), source.cache, source.bias), attended));
   };
+  return { crossKeyValues: cross.keyValues, build };
 }
 
 /** The token embedding of both sides, and the name of its tensor. Files of an encoder alone may have it under the encoder's name only. */
@@ -196,12 +200,8 @@ function encoderModel(config: Config, weights: Weights): Transformer {
   };
 }
 
-type Side = "decoder" | "encoder";
-const sides: readonly Side[] = ["decoder", "encoder"];
-const parts = ["key", "value"] as const;
-
-/** `T5ForConditionalGeneration` with key-value caches: see the top of this file. */
-function encoderDecoderModel(config: Config, weights: Weights): Transformer {
+/** `T5ForConditionalGeneration` as a language model. */
+function t5Model(config: Config, weights: Weights): EncoderDecoder {
   const sizes = sizesOf(config);
   const { width, heads, headSize, epsilon } = sizes;
   const words = sharedEmbedding(config, weights, width);
@@ -209,82 +209,37 @@ function encoderDecoderModel(config: Config, weights: Weights): Transformer {
   const encode = encoder(config, weights, sizes, words.layer);
   const layers = config.positiveInteger("num_decoder_layers", config.positiveInteger("num_layers"));
   const blocks = repeated(layers, (index) => decoderBlock(weights, `decoder.block.${index}`, sizes));
-  const positions = relativePositionsOf(config, weights, "decoder", heads);
+  const relative = relativePositionsOf(config, weights, "decoder", heads);
   const norm = rmsNorm(weights, "decoder.final_layer_norm", width, epsilon);
   const isTied = config.boolean("tie_word_embeddings", true);
-  const outputMatrix = weights.matrix(isTied ? words.name : "lm_head.weight", width, vocabulary);
-  const caches = (name: string, decoderLength: string, encoderLength: string): readonly TensorInfo[] =>
-    repeated(layers, (layer) =>
-      sides.flatMap((side) =>
-        parts.map((part) =>
-          float32Info(
-            `${name}.${layer}.${side}.${part}`,
-            "batch_size",
-            heads,
-            side === "decoder" ? decoderLength : encoderLength,
-            headSize,
-          ),
-        ),
-      ),
-    ).flat();
+  const isScaled = config.boolean("scale_decoder_outputs", isTied); // transformers 5 keeps the two apart
+  const hasOutput = !isTied && weights.has("lm_head.weight");
+  const outputMatrix = weights.matrix(hasOutput ? "lm_head.weight" : words.name, width, vocabulary);
   return {
-    inputs: [
-      int64Info("input_ids", "encoder_sequence_length"),
-      int64Info("attention_mask", "encoder_sequence_length"),
-      int64Info("decoder_input_ids", "decoder_sequence_length"),
-      ...caches("past_key_values", "past_decoder_sequence_length", "past_encoder_sequence_length"),
-    ],
-    outputs: [
-      float32Info("logits", "batch_size", "decoder_sequence_length", vocabulary),
-      ...caches("present", "past_decoder_sequence_length + decoder_sequence_length", "encoder_sequence_length"),
-    ],
-    forward: (ops, input) => {
-      const tokens = input("decoder_input_ids");
-      const mask = input("attention_mask");
-      const [, queries] = dimensions(tokens, 2);
-      const cachedLength = (side: Side): number => dimensions(input(`past_key_values.0.${side}.key`), 4)[2];
-      const past = cachedLength("decoder");
-      const states = cachedLength("encoder") === 0 ? encode(ops, input("input_ids"), mask) : undefined;
-      const total = past + queries;
-      const positionBias = relativePositionBias(ops, { ...positions, queries, keys: total, bidirectional: false });
-      const causal = ops.reshape(causalMask(ops, queries, total, past), [1, 1, queries, total]);
-      const bias = ops.binary("add", positionBias, additiveMask(ops, causal));
-      const crossBias = paddingBias(ops, mask);
-      const present: Record<string, Value> = {};
+    layers,
+    heads,
+    headSize,
+    vocabulary,
+    maxSourceTokens: undefined,
+    encode: (ops, ids, mask) => {
+      const states = encode(ops, ids, mask);
+      return blocks.map(({ crossKeyValues }) => crossKeyValues(ops, states));
+    },
+    decode: (ops, { ids, mask, positions }, source, sourceMask, updateCache) => {
+      const behind = distances(ops, positions, keyPositions(ops, mask));
+      const bias = ops.binary("add", distanceBias(ops, relative, behind), causalBias(ops, mask, dimensions(ids, 2)[1]));
+      const crossBias = paddingBias(ops, sourceMask);
       const hidden = blocks.reduce(
-        (x, each, layer) => each(ops, x, bias, crossBias, blockCaches(ops, input, layer, states, present)),
-        words.layer(ops, tokens),
+        (x, each, layer) => {
+          const cross = { cache: at(source, layer), bias: crossBias };
+          return each.build(ops, x, bias, cross, (current) => updateCache(layer, current));
+        },
+        words.layer(ops, ids),
       );
       // The tied embeddings are larger than an output matrix would be; T5 rescales the hidden states for them.
-      const scaled = isTied ? ops.binary("mul", norm(ops, hidden), width ** -0.5) : norm(ops, hidden);
-      return { logits: ops.add({ kind: "matmul" }, scaled, ops.builder.constant(outputMatrix)), ...present };
+      const scaled = isScaled ? ops.binary("mul", norm(ops, hidden), width ** -0.5) : norm(ops, hidden);
+      return ops.add({ kind: "matmul" }, scaled, ops.builder.constant(outputMatrix));
     },
-  };
-}
-
-/** The caches of block `layer`, which writes its new contents to `present`. `states` are the encoder's hidden states, if it ran in this call. */
-function blockCaches(
-  ops: TensorOps,
-  input: GetInput,
-  layer: number,
-  states: Value | undefined,
-  present: Record<string, Value>,
-): BlockCaches {
-  const past = (side: Side): KeyValueCache => ({
-    key: input(`past_key_values.${layer}.${side}.key`),
-    value: input(`past_key_values.${layer}.${side}.value`),
-  });
-  const store = (side: Side, cache: KeyValueCache): KeyValueCache => {
-    for (const part of parts) present[`present.${layer}.${side}.${part}`] = cache[part];
-    return cache;
-  };
-  return {
-    selfAttention: (current) => {
-      const { key, value } = past("decoder");
-      const append = (before: Value, after: Value): Value => ops.add({ kind: "concat", axis: 2 }, before, after);
-      return store("decoder", { key: append(key, current.key), value: append(value, current.value) });
-    },
-    crossAttention: (compute) => store("encoder", states === undefined ? past("encoder") : compute(states)),
   };
 }
 
@@ -292,17 +247,22 @@ const prefixes: readonly string[] = [];
 /** Copies of the token embedding under other names, and a cross-attention bias of old checkpoints that no version of the model reads. */
 const ignoredTensors = /embed_tokens\.weight$|EncDecAttention\.relative_attention_bias\.weight$|^lm_head\.weight$/;
 
-const conditionalGeneration: Architecture = { prefixes, ignoredTensors, make: encoderDecoderModel };
+const conditionalGeneration: Architecture<EncoderDecoderGraphs> = {
+  prefixes,
+  ignoredTensors,
+  make: (config, weights) => encoderDecoderGraphs(t5Model(config, weights)),
+};
 const encoderOnly: Architecture = {
   prefixes,
   ignoredTensors: new RegExp(`${ignoredTensors.source}|^decoder\\.`),
   make: encoderModel,
 };
 
-/** The T5 and mT5 architectures, by Hugging Face class name. */
-export const t5Architectures: Architectures = {
+/** The encoders of T5 and mT5, by Hugging Face class name. */
+export const t5Encoders: Architectures = { T5EncoderModel: encoderOnly, MT5EncoderModel: encoderOnly };
+
+/** The whole models, by Hugging Face class name. */
+export const t5Models: Readonly<Record<string, Architecture<EncoderDecoderGraphs>>> = {
   T5ForConditionalGeneration: conditionalGeneration,
-  T5EncoderModel: encoderOnly,
   MT5ForConditionalGeneration: conditionalGeneration,
-  MT5EncoderModel: encoderOnly,
 };

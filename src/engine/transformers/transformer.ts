@@ -19,13 +19,13 @@ export interface Transformer {
 }
 
 /** How one model class of Hugging Face transformers is built from config.json and the tensors of its files. */
-export interface Architecture {
+export interface Architecture<Model = Transformer> {
   /** Optional prefixes of tensor names: "bert." stands before the names of the base model in files of a model with a head. */
   readonly prefixes: readonly string[];
   /** Tensors that a file may contain and the model does not read: other heads, computed buffers. Any other unread tensor is MODEL_UNSUPPORTED. */
   readonly ignoredTensors: RegExp;
   /** Reads the configuration and the weights. Throws MODEL_UNSUPPORTED or MODEL_INVALID: see `Config` and `Weights`. */
-  make(config: Config, weights: Weights): Transformer;
+  make(config: Config, weights: Weights): Model;
 }
 
 /** Architectures by class name, as in `architectures` of config.json. */

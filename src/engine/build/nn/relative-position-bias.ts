@@ -34,6 +34,23 @@ export function relativePositionBias(
   return ops.transpose(biases, [0, 3, 1, 2]);
 }
 
+/**
+ * The bias of a decoder from the distances of keys before queries, int64 `[batch, queries, keys]`: float32 `[batch, heads, queries, keys]`. Keys after a
+ * query share the first bucket.
+ */
+export function distanceBias(
+  ops: TensorOps,
+  { table, bucketCount, maxDistance }: Pick<RelativePositionOptions, "table" | "bucketCount" | "maxDistance">,
+  distances: Value,
+): Value {
+  const buckets = Array.from({ length: maxDistance + 1 }, (_, distance) =>
+    relativePositionBucket(-distance, bucketCount, maxDistance, false),
+  );
+  const byDistance = table(ops, ops.builder.constant(int64Literal(buckets, [maxDistance + 1])));
+  const near = ops.binary("min", ops.binary("max", distances, 0), maxDistance);
+  return ops.transpose(ops.add({ kind: "gather", axis: 0 }, byDistance, near), [0, 3, 1, 2]);
+}
+
 /** The bucket of a key whose position is that of the query plus `offset`: `T5Attention._relative_position_bucket`. */
 function relativePositionBucket(offset: number, bucketCount: number, maxDistance: number, bidirectional: boolean): number {
   const half = Math.floor(bucketCount / 2);

@@ -6,7 +6,7 @@ import { inferTypes } from "../../ir/shape-inference/index.ts";
 import { literalOf } from "../../ir/literal.ts";
 import type { Operation } from "../../ir/operations.ts";
 import { appendedStates } from "../../plan/appended-states.ts";
-import { type DecoderInputs, pastType } from "./decoder-inputs.ts";
+import { type DecoderInputs, pastType, sourceType } from "./decoder-inputs.ts";
 import { splitPast } from "./split-past.ts";
 
 /** Name of the output with the logits, float32 [batch, tokens, classes], as exporters of language models name it. */
@@ -22,12 +22,14 @@ export interface DecodeSizes {
   readonly batch: number;
   /** Number of last positions of each sequence whose logits are returned. */
   readonly logits: number;
+  /** Number of tokens of each source, padding included; 0 for decoders without a source. */
+  readonly source: number;
 }
 
 /** Returns the symbolic inputs with which the model is traced. */
 export function decodeInputs(
-  { ids, mask, positions, branch, past }: DecoderInputs,
-  { capacity, size, batch }: DecodeSizes,
+  { ids, mask, positions, branch, past, sources }: DecoderInputs,
+  { capacity, size, batch, source }: DecodeSizes,
 ): ReadonlyMap<string, Value> {
   const integers = ({ name, dataType }: TensorInfo, length: number): [string, Value] => [
     name,
@@ -38,6 +40,7 @@ export function decodeInputs(
     integers(mask, capacity),
     ...(positions === undefined ? [] : [integers(positions, size)]),
     ...(branch === undefined ? [] : [usePastBranch(branch)]),
+    ...sources.map((each): [string, Value] => [each.name, { type: sourceType(each, source, batch) }]),
     ...past.map((each): [string, Value] => [each.info.name, { type: pastType(each, capacity - size, batch) }]),
   ]);
 }

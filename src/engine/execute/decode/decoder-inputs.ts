@@ -1,7 +1,8 @@
 /**
  * The inputs of a decoder as exporters of language models name them: `input_ids` [batch, new], `attention_mask` [batch, past + new], optionally
  * `position_ids` [batch, new], and keys and values of the past for each layer, float32 with one free axis besides the batch. Models merged from a
- * variant with and one without a past also take `use_cache_branch` [1], which selects the variant.
+ * variant with and one without a past also take `use_cache_branch` [1], which selects the variant. A decoder that reads a source takes
+ * `encoder_attention_mask` [batch, source], and for each layer `encoder.N.key` and `encoder.N.value`, which stay the same for all tokens of a sequence.
  */
 import { InferyardError } from "../../../errors.ts";
 import type { TensorInfo } from "../../../tensor.ts";
@@ -22,6 +23,8 @@ export interface DecoderInputs {
   readonly past: readonly PastInput[];
   /** The past with keys and values separate: inputs that hold both are split. */
   readonly states: readonly PastInput[];
+  /** What the decoder reads of the source of a sequence: a mask, keys and values. Empty for decoders without a source. */
+  readonly sources: readonly TensorInfo[];
 }
 
 /** An input that holds cached keys, cached values, or both, of one layer. */
@@ -35,6 +38,10 @@ export interface PastInput {
   /** Whether keys and values are stacked along the first axis. */
   readonly isJoined: boolean;
 }
+
+/** Mask over the tokens of a source. */
+export const sourceMaskName = "encoder_attention_mask";
+const sourceName = /^encoder_attention_mask$|^encoder\.\d+\.(key|value)$/;
 
 /** Assigns a role to each declared input. Throws MODEL_UNSUPPORTED when the model is not a decoder, or takes other inputs as well. */
 export function decoderInputs(inputs: readonly TensorInfo[]): DecoderInputs {
@@ -53,10 +60,12 @@ export function decoderInputs(inputs: readonly TensorInfo[]): DecoderInputs {
   }
   const choice = named("use_cache_branch");
   const branch = choice?.dataType === "bool" && choice.shape.length <= 1 ? choice : undefined;
-  const past = inputs.filter((input) => !whole.includes(input) && input !== branch).map((info) => pastInput(info, batch));
+  const sources = named(sourceMaskName) === undefined ? [] : inputs.filter(({ name }) => sourceName.test(name));
+  const others = inputs.filter((input) => !whole.includes(input) && !sources.includes(input) && input !== branch);
+  const past = others.map((info) => pastInput(info, batch));
   if (past.length === 0)
     throw unsupportedDecoder("it takes no keys and values of the past: export it with them (Optimum: text-generation-with-past)");
-  return { ids, mask, positions, branch, past, states: past.flatMap(statesOf) };
+  return { ids, mask, positions, branch, past, states: past.flatMap(statesOf), sources };
 }
 
 function pastInput(info: TensorInfo, batch: number | string | undefined): PastInput {
@@ -85,6 +94,11 @@ function statesOf(past: PastInput): readonly PastInput[] {
 export function pastType({ info, axis }: PastInput, tokens: number, batch: number = 1): TensorType {
   const shape = info.shape.map((size, at) => (at === axis ? tokens : typeof size === "number" ? size : batch));
   return { dataType: info.dataType, shape };
+}
+
+/** The type of an input of the source, which has `tokens` tokens, for `batch` sequences. The axis of the tokens is the free one after the batch. */
+export function sourceType({ dataType, shape }: TensorInfo, tokens: number, batch: number): TensorType {
+  return { dataType, shape: shape.map((size, axis) => (typeof size === "number" ? size : axis === 0 ? batch : tokens)) };
 }
 
 /** Whether several sequences can be decoded in one run: the batch size is free, and the batch is axis 0 of all states. */

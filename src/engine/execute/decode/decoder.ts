@@ -11,12 +11,12 @@
  */
 import { at, required } from "../../../checked.ts";
 import { InferyardError } from "../../../errors.ts";
-import type { Tensor, TensorInfo, TensorMap } from "../../../tensor.ts";
+import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../../tensor.ts";
 import type { Graph, Value } from "../../ir/graph.ts";
 import type { EngineMemory } from "../../memory/engine-memory.ts";
 import type { Executable } from "../executable.ts";
 import { decodeInputs, type DecodeSizes, logitsName, withLastLogits } from "./decode-graph.ts";
-import { type DecoderInputs, decoderInputs, hasFreeBatch } from "./decoder-inputs.ts";
+import { type DecoderInputs, decoderInputs, hasFreeBatch, sourceMaskName, sourceType } from "./decoder-inputs.ts";
 import { KvCache } from "./kv-cache.ts";
 
 /** The operations of an engine model that its decoder uses. They are called only while the mutex of the model is held. */
@@ -48,11 +48,21 @@ export interface DecoderRow {
   readonly length: number;
   /** Ids of the new tokens. */
   readonly tokens: readonly number[];
+  /** What the decoder reads of the sequence's source; undefined for decoders without one. */
+  readonly source: SourceStates | undefined;
+}
+
+/** What a decoder reads of one source with every token. */
+export interface SourceStates {
+  /** Number of tokens, padding included. */
+  readonly tokens: number;
+  /** Tensors with batch size 1 by the names of `DecoderInputs.sources`. */
+  readonly tensors: TensorMap;
 }
 
 /** One run of the decoder. */
 export interface DecoderRun {
-  /** At most `maxBatch` sequences, each with a cache of its own; all caches have the same capacity. */
+  /** At most `maxBatch` sequences, each with a cache of its own; all caches have the same capacity, and all sources the same length. */
   readonly rows: readonly DecoderRow[];
   /** Number of new tokens that the executable takes: at least as many as each row has, at most as many as each cache has unused positions. */
   readonly size: number;
@@ -77,6 +87,8 @@ const batchSizes = [1, 2, 4, 8, 16] as const;
 /** Largest accepted difference between logits, relative to their range. With a tiny GPT-2, rounding differs by 1e-6 of it and wrong positions by 0.5. */
 const tolerance = 5e-3;
 
+const noSource = { tokens: 0 };
+
 /** Maximum number of sequences of one run. */
 export const maxBatch: number = Math.max(...batchSizes);
 
@@ -90,8 +102,8 @@ export class Decoder {
   isDisposed: boolean = false;
   readonly #engine: DecoderEngine;
   readonly #executables = new Map<string, CachedExecutable>();
-  /** Logits after two tokens, computed without unused positions. */
-  #reference: Float32Array | undefined;
+  /** Logits after two tokens, computed without unused positions, by the length of the source. */
+  readonly #references = new Map<number, Float32Array>();
   /** Whether runs with several tokens failed verification: then tokens are decoded one by one. */
   #isStepwise = false;
   /** Whether several sequences can be decoded in one run. */
@@ -110,16 +122,19 @@ export class Decoder {
     this.#executables.clear();
   }
 
-  /** Compiles and verifies the executable that appends one token to a cache of this capacity, and returns the size of the vocabulary. */
-  async prepare(capacity: number, signal: AbortSignal | undefined): Promise<number> {
-    const sizes = { capacity, size: 1, batch: 1, logits: 1 };
+  /**
+   * Compiles and verifies the executable that appends one token to a cache of this capacity, with a source of so many tokens, and returns the size of the
+   * vocabulary.
+   */
+  async prepare(capacity: number, source: number, signal: AbortSignal | undefined): Promise<number> {
+    const sizes = { capacity, size: 1, batch: 1, logits: 1, source };
     await this.#verify(sizes, signal);
     return this.#executableFor(sizes).classes;
   }
 
   /** Creates an empty cache for `capacity` tokens, after `prepare`. */
-  async createCache(capacity: number, signal: AbortSignal | undefined): Promise<KvCache> {
-    await this.prepare(capacity, signal);
+  async createCache(capacity: number, source: number, signal: AbortSignal | undefined): Promise<KvCache> {
+    await this.prepare(capacity, source, signal);
     return new KvCache(this.#engine.memory, this.inputs.states, capacity);
   }
 
@@ -127,11 +142,16 @@ export class Decoder {
    * Returns the number of token positions of the next run: 1, 16 or 128. `remaining` is the number of tokens that are still to be appended, `room` the
    * number of unused positions of the cache. Compiles and verifies the executable for that number.
    */
-  async chunkSize(capacity: number, remaining: number, room: number, signal: AbortSignal | undefined): Promise<number> {
+  async chunkSize(
+    { capacity, source }: Pick<DecodeSizes, "capacity" | "source">,
+    remaining: number,
+    room: number,
+    signal: AbortSignal | undefined,
+  ): Promise<number> {
     const fitting = chunkSizes.filter((each) => each <= room);
     const size = fitting.find((each) => each <= remaining) ?? (remaining > 1 ? fitting.at(-1) : undefined);
     if (size === undefined || this.#isStepwise) return 1;
-    await this.#verify({ capacity, size, batch: 1, logits: 1 }, signal);
+    await this.#verify({ capacity, size, batch: 1, logits: 1, source }, signal);
     return this.#isStepwise ? 1 : size;
   }
 
@@ -152,14 +172,17 @@ export class Decoder {
   /** Runs the executable, and keeps the new rows of the caches only if `keeps`. */
   async #forward({ rows, size, logits, signal }: DecoderRun, keeps: boolean): Promise<Float32Array> {
     if (this.isDisposed) throw new InferyardError("DISPOSED", "the model was disposed");
-    const { capacity } = at(rows, 0).cache;
+    const {
+      cache: { capacity },
+      source: { tokens: source } = noSource,
+    } = at(rows, 0);
     const batch = batchSizes.find((each) => each >= rows.length) ?? rows.length;
     // An executable for more sequences computes the last one several times: each time it writes the same.
     const all = Array.from({ length: batch }, (_, index) => at(rows, Math.min(index, rows.length - 1)));
     const first = capacity - size;
     let isKept = false;
     try {
-      const { executable, classes } = this.#executableFor({ capacity, size, batch, logits });
+      const { executable, classes } = this.#executableFor({ capacity, size, batch, logits, source });
       const states = all.map(({ cache }) => cache.start);
       const options = { states, outputs: [logitsName], ...(signal === undefined ? {} : { signal }) };
       const results = await this.#engine.run(executable, this.#inputsOf(all, capacity, size), options);
@@ -175,7 +198,7 @@ export class Decoder {
 
   /** The input tensors of a run. Padding positions repeat the last token, so that they do not change the range of dynamic quantization of the others. */
   #inputsOf(rows: readonly DecoderRow[], capacity: number, size: number): TensorMap {
-    const { ids, mask, positions } = this.inputs;
+    const { ids, mask, positions, sources } = this.inputs;
     const first = capacity - size;
     const integers = (
       { name, dataType }: TensorInfo,
@@ -196,18 +219,19 @@ export class Decoder {
       ...(positions === undefined
         ? []
         : [integers(positions, size, (row, position) => row.length + Math.min(position, lastOf(row)))]),
+      ...sources.map(({ name }) => [name, stacked(rows.map(({ source }) => required(source?.tensors[name], name)))]),
     ]);
   }
 
   /** Verifies an executable of one sequence once, on a temporary cache. Throws MODEL_UNSUPPORTED when logits depend on unused positions. */
   async #verify(sizes: DecodeSizes, signal: AbortSignal | undefined): Promise<void> {
-    const { capacity, size } = sizes;
+    const { capacity, size, source } = sizes;
     const entry = this.#executableFor(sizes);
     if (entry.isVerified || capacity === 1) return; // a cache with capacity 1 has no unused positions
     const probe = [Math.floor(entry.classes / 3), Math.floor((2 * entry.classes) / 3)];
-    this.#reference ??= await this.#referenceLogits(probe, signal);
-    const wanted = this.#reference;
-    const given = await this.#logitsOver(probe, size === 1 ? [capacity, capacity] : [capacity], size, signal);
+    const wanted = this.#references.get(source) ?? (await this.#referenceLogits(probe, source, signal));
+    this.#references.set(source, wanted);
+    const given = await this.#logitsOver(probe, size === 1 ? [capacity, capacity] : [capacity], { size, source }, signal);
     const spread = wanted.reduce((max, each) => Math.max(max, each)) - wanted.reduce((min, each) => Math.min(min, each));
     const worst = wanted.reduce((max, each, index) => Math.max(max, Math.abs(each - (given[index] ?? Number.NaN))), 0);
     if (worst <= tolerance * spread) {
@@ -230,10 +254,13 @@ export class Decoder {
    * logits, and removes the tokens again. A model whose operations mix the sequences of a batch gets no batches.
    */
   async #verifyBatch(rows: readonly DecoderRow[], signal: AbortSignal | undefined): Promise<void> {
-    const { capacity } = at(rows, 0).cache;
+    const {
+      cache: { capacity },
+      source: { tokens: source } = noSource,
+    } = at(rows, 0);
     const batch = batchSizes.find((each) => each >= rows.length) ?? rows.length;
     try {
-      const entry = this.#executableFor({ capacity, size: 1, batch, logits: 1 });
+      const entry = this.#executableFor({ capacity, size: 1, batch, logits: 1, source });
       if (entry.isVerified) return;
       const { classes } = entry;
       const probes = rows.map((row, index) => ({ ...row, tokens: [Math.floor(((index + 1) * classes) / (rows.length + 1))] }));
@@ -251,11 +278,11 @@ export class Decoder {
   }
 
   /** Logits after the probe tokens, from runs whose cache has exactly as many positions as tokens. */
-  async #referenceLogits(probe: readonly number[], signal: AbortSignal | undefined): Promise<Float32Array> {
+  async #referenceLogits(probe: readonly number[], source: number, signal: AbortSignal | undefined): Promise<Float32Array> {
     return await this.#logitsOver(
       probe,
       probe.map((_, index) => index + 1),
-      1,
+      { size: 1, source },
       signal,
     );
   }
@@ -264,7 +291,7 @@ export class Decoder {
   async #logitsOver(
     tokens: readonly number[],
     capacities: readonly number[],
-    size: number,
+    { size, source }: Pick<DecodeSizes, "size" | "source">,
     signal: AbortSignal | undefined,
   ): Promise<Float32Array> {
     let cache: KvCache | undefined;
@@ -273,12 +300,25 @@ export class Decoder {
       for (const [index, capacity] of capacities.entries()) {
         if (cache?.capacity !== capacity) cache = this.#grownCache(cache, capacity, index);
         const now = index === capacities.length - 1 ? tokens.slice(index) : tokens.slice(index, index + 1);
-        logits = await this.run({ rows: [{ cache, length: index, tokens: now }], size, logits: 1, signal });
+        const row = { cache, length: index, tokens: now, source: this.#probeSource(source) };
+        logits = await this.run({ rows: [row], size, logits: 1, signal });
       }
       return logits;
     } finally {
       cache?.release();
     }
+  }
+
+  /** A source of so many tokens for a verification: its keys and values are zeros. */
+  #probeSource(tokens: number): SourceStates | undefined {
+    const { sources } = this.inputs;
+    if (sources.length === 0) return undefined;
+    const tensors = sources.map((each): [string, Tensor] => {
+      const tensor = zeros(each.dataType, sourceType(each, tokens, 1).shape);
+      if (each.name === sourceMaskName) (tensor.data as BigInt64Array).fill(1n);
+      return [each.name, tensor];
+    });
+    return { tokens, tensors: Object.fromEntries(tensors) };
   }
 
   #grownCache(rows: KvCache | undefined, capacity: number, length: number): KvCache {
@@ -289,8 +329,8 @@ export class Decoder {
   }
 
   #executableFor(sizes: DecodeSizes): CachedExecutable {
-    const { capacity, size, batch, logits } = sizes;
-    const key = [capacity, size, batch, logits].join(" ");
+    const { capacity, size, batch, logits, source } = sizes;
+    const key = [capacity, size, batch, logits, source].join(" ");
     const entry = this.#executables.get(key) ?? this.#compileFor(sizes);
     this.#executables.delete(key);
     this.#executables.set(key, entry); // the last entry of the map is the most recently used one
@@ -310,4 +350,17 @@ export class Decoder {
     const classes = at(shape, shape.length - 1);
     return { executable: this.#engine.compile(graph, states, sizes.batch), classes, isVerified: false };
   }
+}
+
+/** Tensors of one shape with batch size 1 as one tensor. */
+function stacked(tensors: readonly Tensor[]): Tensor {
+  const first = at(tensors, 0);
+  if (tensors.length === 1) return first;
+  const part = first.data as Float32Array | BigInt64Array;
+  const data =
+    part instanceof Float32Array
+      ? new Float32Array(part.length * tensors.length)
+      : new BigInt64Array(part.length * tensors.length);
+  for (const [index, tensor] of tensors.entries()) (data as Float32Array).set(tensor.data as Float32Array, index * part.length);
+  return { ...first, shape: [tensors.length, ...first.shape.slice(1)], data };
 }

@@ -2,9 +2,11 @@
 import type { Mutex } from "../../../concurrency/mutex.ts";
 import { InferyardError, throwIfAborted } from "../../../errors.ts";
 import { yieldToEventLoop } from "../../../platform/event-loop.ts";
-import type { TensorMap } from "../../../tensor.ts";
-import { type Decoder, type DecoderRow, maxBatch } from "./decoder.ts";
-import type { PastInput } from "./decoder-inputs.ts";
+import { required } from "../../../checked.ts";
+import type { Tensor, TensorInfo, TensorMap } from "../../../tensor.ts";
+import { type Decoder, type DecoderRow, maxBatch, type SourceStates } from "./decoder.ts";
+import { sameShape } from "../../ir/graph.ts";
+import { type PastInput, sourceMaskName, sourceType } from "./decoder-inputs.ts";
 import { bytesPerToken, type KvCache, noTokens } from "./kv-cache.ts";
 
 /** Tokens to append to one sequence. The caller has checked them. */
@@ -30,6 +32,8 @@ interface Sequence {
   /** Undefined before the first token. */
   shared: SharedCache | undefined;
   length: number;
+  /** What the decoder reads of its source; undefined for decoders without one. */
+  readonly source: SourceStates | undefined;
 }
 
 /** A step on its way. */
@@ -48,6 +52,15 @@ const minCapacity = 64;
 const minHalfStep = 256;
 /** A prompt is padded to a multiple of this many tokens. */
 const chunk = 16;
+/** Sources are padded to this many tokens, or to a power of two times it, so that few executables serve all of them. */
+const minSourceTokens = 32;
+
+/** The number of tokens to which a source of so many tokens is padded. */
+export function paddedSourceTokens(tokens: number): number {
+  let padded = minSourceTokens;
+  while (padded < tokens) padded *= 2;
+  return padded;
+}
 
 /**
  * The sequences of one model. Calls, also those of other sequences, are serialized. The capacity of a cache, and the runs that a step is divided into,
@@ -71,7 +84,11 @@ export class Sequences {
 
   /** `maxTokens`: upper bound on the tokens of a sequence. The caller must hold the model's mutex. */
   static async start(decoder: Decoder, mutex: Mutex, maxTokens: number, signal: AbortSignal | undefined): Promise<Sequences> {
-    const vocabulary = await decoder.prepare(Math.min(minCapacity, maxTokens), signal);
+    const vocabulary = await decoder.prepare(
+      Math.min(minCapacity, maxTokens),
+      decoder.inputs.sources.length === 0 ? 0 : minSourceTokens,
+      signal,
+    );
     return new Sequences(decoder, mutex, maxTokens, vocabulary);
   }
 
@@ -85,9 +102,14 @@ export class Sequences {
     return this.#decoder.inputs.states;
   }
 
-  /** Creates an empty sequence and returns its number. */
-  async create(): Promise<number> {
-    return await this.#exclusive(async () => this.#add({ shared: undefined, length: 0 }));
+  /** Names, types and shapes of the tensors of a source, as `save` returns them. */
+  get sources(): readonly TensorInfo[] {
+    return this.#decoder.inputs.sources;
+  }
+
+  /** Creates an empty sequence and returns its number. `source`: what the decoder reads of its source; for decoders that read one, and only for these. */
+  async create(source?: SourceStates): Promise<number> {
+    return await this.#exclusive(async () => this.#add({ shared: undefined, length: 0, source }));
   }
 
   /**
@@ -117,9 +139,9 @@ export class Sequences {
   /** Creates a sequence with the same tokens. Both share the cache until one of them appends to it. */
   async fork(id: number): Promise<number> {
     return await this.#exclusive(async () => {
-      const { shared, length } = this.#sequence(id);
+      const { shared, length, source } = this.#sequence(id);
       if (shared !== undefined) shared.users += 1;
-      return this.#add({ shared, length });
+      return this.#add({ shared, length, source });
     });
   }
 
@@ -137,11 +159,13 @@ export class Sequences {
     });
   }
 
-  /** Returns the sequence's length, and copies of its keys and values by the names of the states. */
+  /** Returns the sequence's length, copies of its keys and values by the names of the states, and the tensors of its source. */
   async save(id: number): Promise<{ readonly length: number; readonly tensors: TensorMap }> {
     return await this.#exclusive(async () => {
-      const { shared, length } = this.#sequence(id);
-      return { length, tensors: shared?.cache.read(length) ?? noTokens(this.states) };
+      const { shared, length, source } = this.#sequence(id);
+      const read = this.sources.map(({ name }): [string, Tensor] => [name, required(source?.tensors[name], name)]);
+      const own = shared?.cache.read(length) ?? noTokens(this.states);
+      return { length, tensors: { ...own, ...Object.fromEntries(read) } };
     });
   }
 
@@ -149,7 +173,7 @@ export class Sequences {
   async restore(length: number, tensors: TensorMap): Promise<number> {
     return await this.#exclusive(async () => {
       this.#checkLength(length);
-      const sequence: Sequence = { shared: undefined, length };
+      const sequence: Sequence = { shared: undefined, length, source: this.#sourceIn(tensors) };
       if (length > 0) {
         const cache = await this.#ownCache(sequence, length, undefined);
         cache.write(tensors, length);
@@ -157,6 +181,16 @@ export class Sequences {
       }
       return this.#add(sequence);
     });
+  }
+
+  #sourceIn(tensors: TensorMap): SourceStates | undefined {
+    if (this.sources.length === 0) return undefined;
+    const own = this.sources.map((info) => ({ info, tensor: required(tensors[info.name], info.name) }));
+    const tokens = tensors[sourceMaskName]?.shape[1] ?? 0;
+    const fits = own.every(({ info, tensor }) => sameShape(tensor.shape, sourceType(info, tokens, 1).shape));
+    if (!fits || tokens !== paddedSourceTokens(tokens))
+      throw new InferyardError("INPUT_INVALID", "the tensors of the source do not belong together");
+    return { tokens, tensors: Object.fromEntries(own.map(({ info, tensor }) => [info.name, tensor])) };
   }
 
   /** Frees the sequence's cache. */
@@ -175,12 +209,14 @@ export class Sequences {
     const firstLogits = tokens.length - step.logits;
     for (let done = 0; done < tokens.length;) {
       const { length } = sequence;
-      const size = await decoder.chunkSize(cache.capacity, tokens.length - done, cache.capacity - length, signal);
+      const { source } = sequence;
+      const sizes = { capacity: cache.capacity, source: source?.tokens ?? 0 };
+      const size = await decoder.chunkSize(sizes, tokens.length - done, cache.capacity - length, signal);
       const now = tokens.slice(done, done + size);
       const end = done + now.length;
       const from = Math.max(firstLogits, done);
       const rows = from < end - 1 ? size : 1;
-      const given = await decoder.run({ rows: [{ cache, length, tokens: now }], size, logits: rows, signal });
+      const given = await decoder.run({ rows: [{ cache, length, tokens: now, source }], size, logits: rows, signal });
       if (from < end) {
         const start = rows === 1 ? 0 : (from - done) * this.vocabulary;
         logits.set(given.subarray(start, start + (end - from) * this.vocabulary), (from - firstLogits) * this.vocabulary);
@@ -193,13 +229,15 @@ export class Sequences {
 
   /** Appends one token to each sequence. */
   async #appendSingle(all: readonly Progress[], signal: AbortSignal | undefined): Promise<void> {
-    const groups = new Map<number, { readonly progress: Progress; readonly row: DecoderRow }[]>();
+    const groups = new Map<string, { readonly progress: Progress; readonly row: DecoderRow }[]>();
     for (const progress of all) {
       const { sequence, step } = progress;
       const cache = await this.#ownCache(sequence, sequence.length + 1, signal);
-      const group = groups.get(cache.capacity) ?? [];
-      groups.set(cache.capacity, group);
-      group.push({ progress, row: { cache, length: sequence.length, tokens: step.tokens } });
+      const { length, source } = sequence;
+      const key = `${cache.capacity} ${source?.tokens ?? 0}`;
+      const group = groups.get(key) ?? [];
+      groups.set(key, group);
+      group.push({ progress, row: { cache, length, tokens: step.tokens, source } });
     }
     for (const group of groups.values()) {
       let next = 0;
@@ -225,14 +263,14 @@ export class Sequences {
 
   /** Returns a cache that only this sequence uses, with the capacity for `tokens` tokens, and with no rows beyond its length. */
   async #ownCache(sequence: Sequence, tokens: number, signal: AbortSignal | undefined): Promise<KvCache> {
-    const { shared, length } = sequence;
+    const { shared, length, source } = sequence;
     const capacity = Math.min(capacityFor(tokens), this.#maxTokens);
     if (shared?.users === 1 && shared.cache.capacity === capacity) {
       shared.cache.clear(length, shared.written);
       shared.written = length;
       return shared.cache;
     }
-    const cache = await this.#decoder.createCache(capacity, signal);
+    const cache = await this.#decoder.createCache(capacity, source?.tokens ?? 0, signal);
     if (shared !== undefined) cache.copyFrom(shared.cache, length);
     this.#leave(sequence);
     sequence.shared = { cache, users: 1, written: length };

@@ -1,0 +1,92 @@
+/**
+ * Encoder-decoder language models as two graphs over the same weights. The encoder reads a source once, and gives the keys and values of the decoder's
+ * cross-attention; the decoder takes these with every token, beside the keys and values of its own tokens.
+ */
+import type { TensorInfo } from "../../tensor.ts";
+import type { Value } from "../ir/graph.ts";
+import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
+import { causalTransformer, type CausalInputs, type KeyValueCache, type UpdateCache } from "./causal-model.ts";
+import { float32Info, int64Info, type Transformer } from "./transformer.ts";
+
+/** What an architecture states of itself. L is the number of tokens of the source. */
+export interface EncoderDecoder {
+  /** Number of decoder layers. */
+  readonly layers: number;
+  readonly heads: number;
+  /** Size of one head. */
+  readonly headSize: number;
+  readonly vocabulary: number;
+  /** Maximum number of tokens of a source; undefined: no limit. */
+  readonly maxSourceTokens: number | undefined;
+  /** Encodes token ids and mask, both int64 `[batch, L]`, and returns the keys and values for the cross-attention of each decoder layer. */
+  encode(ops: TensorOps, ids: Value, mask: Value): readonly KeyValueCache[];
+  /** The logits of the decoder, float32 `[batch, length, vocabulary]`. `source`: what `encode` returned; `sourceMask`: int64 `[batch, L]`. */
+  decode(
+    ops: TensorOps,
+    inputs: CausalInputs,
+    source: readonly KeyValueCache[],
+    sourceMask: Value,
+    updateCache: UpdateCache,
+  ): Value;
+}
+
+/** The two graphs of an encoder-decoder model. */
+export interface EncoderDecoderGraphs {
+  readonly encoder: Transformer;
+  readonly decoder: Transformer;
+  readonly maxSourceTokens: number | undefined;
+}
+
+const parts = ["key", "value"] as const;
+/** Input of the decoder: 1 for tokens of the source, 0 for padding. The decoder in `execute/decode` knows these inputs by their names. */
+export const sourceMaskName = "encoder_attention_mask";
+
+/** Makes the encoder, with outputs `encoder.{layer}.{key|value}`, and the decoder, which has inputs of these names. */
+export function encoderDecoderGraphs(model: EncoderDecoder): EncoderDecoderGraphs {
+  const { layers, heads, headSize, vocabulary, maxSourceTokens, encode, decode } = model;
+  const length = "encoder_sequence_length";
+  const states = Array.from({ length: layers }, (_, layer) =>
+    parts.map((part): TensorInfo => float32Info(`encoder.${layer}.${part}`, "batch_size", heads, length, headSize)),
+  ).flat();
+  const encoder: Transformer = {
+    inputs: [int64Info("input_ids", length), int64Info("attention_mask", length)],
+    outputs: states,
+    forward: (ops, input) => {
+      const source = encode(ops, input("input_ids"), input("attention_mask"));
+      return Object.fromEntries(
+        source.flatMap((cache, layer) => parts.map((part): [string, Value] => [`encoder.${layer}.${part}`, cache[part]])),
+      );
+    },
+  };
+  const decoder = causalTransformer(
+    {
+      layers,
+      keyValueHeads: heads,
+      headSize,
+      output: "logits",
+      outputSize: vocabulary,
+      build: (ops, inputs, updateCache, input) => {
+        const source = Array.from({ length: layers }, (_, layer): KeyValueCache => ({
+          key: input(`encoder.${layer}.key`),
+          value: input(`encoder.${layer}.value`),
+        }));
+        return decode(ops, inputs, source, input(sourceMaskName), updateCache);
+      },
+    },
+    [int64Info(sourceMaskName, length), ...states],
+  );
+  return { encoder, decoder, maxSourceTokens };
+}
+
+/** Positions of all keys, cached ones included: int64 `[batch, S]` from a mask `[batch, S]`, of which unused places do not count. */
+export function keyPositions(ops: TensorOps, mask: Value): Value {
+  const counted = ops.add({ kind: "cumulative", function: "sum", axis: 1, exclusive: false, reverse: false }, mask);
+  return ops.binary("max", ops.binary("sub", counted, 1), 0);
+}
+
+/** `queries - keys` of positions `[batch, L]` and `[batch, S]`, as int64 `[batch, L, S]`. */
+export function distances(ops: TensorOps, queries: Value, keys: Value): Value {
+  const [batch, length] = dimensions(queries, 2);
+  const [, total] = dimensions(keys, 2);
+  return ops.binary("sub", ops.reshape(queries, [batch, length, 1]), ops.reshape(keys, [batch, 1, total]));
+}
