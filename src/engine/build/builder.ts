@@ -24,9 +24,10 @@ const maxFoldedLookup = 2 ** 12;
 
 /**
  * What a builder is for. "graph": a graph that runs many times; large folds and nondeterministic operations are left to its runs. "eager": one
- * evaluation; everything with constant inputs is computed at once, and what exceeds the limits throws.
+ * evaluation; everything with constant inputs is computed at once, and what exceeds the limits throws. "decoding": as "graph", and operators that
+ * hold a cache append new rows at its end, wherever the tokens of a sequence end in it.
  */
-export type BuildMode = "graph" | "eager";
+export type BuildMode = "graph" | "eager" | "decoding";
 
 /** Largest tensor, in elements, whose run-time value may become a constant of the next graph segment: a shape, an axis or a condition. */
 const maxResolvedElements = 64;
@@ -53,6 +54,11 @@ export class Builder {
     this.#mode = mode;
     this.#fold = fold;
     this.#log = log;
+  }
+
+  /** Whether operators that hold a cache append to its end: see `BuildMode`. */
+  get appendsToCaches(): boolean {
+    return this.#mode === "decoding";
   }
 
   /** The literal as a value of the graph. Its bytes are charged to the budget. */

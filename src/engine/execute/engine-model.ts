@@ -190,7 +190,7 @@ export class EngineModel {
 
   /** Traces the model with inputs of these types. Throws DataDependencyError where the graph depends on their values. */
   #trace(values: ReadonlyMap<string, Value>): Graph {
-    const build = new Builder(this.#limits.trace, "graph", this.#compiler.fold);
+    const build = new Builder(this.#limits.trace, "decoding", this.#compiler.fold);
     const results = this.#source.trace(values, build);
     const free = [...values].filter(([, { constant }]) => constant === undefined);
     const named = free.map(([name, value]): NamedValue => ({ name, value }));

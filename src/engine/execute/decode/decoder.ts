@@ -211,8 +211,8 @@ export class Decoder {
       return [name, { dataType: "int32", shape, data: Int32Array.from(values) }];
     };
     const lastOf = ({ tokens }: DecoderRow): number => tokens.length - 1;
-    const isVisible = (row: DecoderRow, position: number): boolean =>
-      position < row.length || (position >= first && position <= first + lastOf(row));
+    // Padding positions stand behind all tokens, which do not see them; the mask counts them, since some models find positions by counting.
+    const isVisible = (row: DecoderRow, position: number): boolean => position < row.length || position >= first;
     return Object.fromEntries([
       integers(ids, size, (row, position) => at(row.tokens, Math.min(position, lastOf(row)))),
       integers(mask, capacity, (row, position) => (isVisible(row, position) ? 1 : 0)),

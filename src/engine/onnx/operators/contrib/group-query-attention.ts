@@ -22,13 +22,15 @@ function groupQueryAttention(call: OperatorCall): readonly Value[] {
   const [batch = 0, , length = 0] = query.type.shape;
   const maxLength = call.knownInteger(6);
   const lastPositions = call.reshape(call.cast(call.tensor(5), "int64"), [batch, 1, 1, 1]);
+  const isAppending = call.builder.appendsToCaches && call.tensorIfGiven(3) !== undefined;
   // The first call brings whole sequences; later calls append to each sequence.
-  const starts = length === maxLength ? undefined : call.binary("sub", lastPositions, length - 1);
+  const starts = length === maxLength && !isAppending ? undefined : call.binary("sub", lastPositions, length - 1);
   const steps = iota(call, length, 2, 4);
   const positions = starts === undefined ? steps : call.binary("add", starts, steps);
   const [rotatedQuery, rotatedKey] = withRotaryEmbedding(call, query, key, positions);
-  const keys = updatedCache(call, 3, rotatedKey, { positions, starts, maxLength });
-  const values = updatedCache(call, 4, value, { positions, starts, maxLength });
+  const update = (input: number, rows: Value): Value =>
+    isAppending ? appendedCache(call, input, rows) : updatedCache(call, input, rows, { positions, starts, maxLength });
+  const [keys, values] = [update(3, rotatedKey), update(4, value)];
   const total = at(keys.type.shape, 2);
   const { output } = scaledDotProductAttention(call, {
     query: rotatedQuery,
@@ -36,7 +38,11 @@ function groupQueryAttention(call: OperatorCall): readonly Value[] {
     value: widened(call, values),
     scale: call.float("scale", 0) || 1 / Math.sqrt(at(query.type.shape, 3)),
     softcap: call.float("softcap", 0),
-    bias: biasFor(call, positions, lastPositions, total),
+    bias: biasFor(call, {
+      positions,
+      lastPositions,
+      keyPositions: isAppending ? appendedPositions(call, positions, lastPositions, total) : iota(call, total, 3, 4),
+    }),
     sink: sinkOf(call, heads),
   });
   const { dataType } = call.tensor(0).type;
@@ -114,9 +120,34 @@ function updatedCache(call: OperatorCall, input: number, rows: Value, { position
   return call.add({ kind: "scatter-elements", axis: 2, reduction: "none" }, cache, indices, current);
 }
 
+/** The cache with the new rows behind all of its places, of which the last before them may be unused. */
+function appendedCache(call: OperatorCall, input: number, rows: Value): Value {
+  const past = call.tensor(input);
+  return call.add({ kind: "concat", axis: 2 }, past, call.cast(rows, past.type.dataType));
+}
+
+/** The position of each key of `appendedCache` [N, 1, 1, S]; unused places get one behind the last. */
+function appendedPositions(call: OperatorCall, positions: Value, lastPositions: Value, total: number): Value {
+  const [batch = 0, , length = 0] = positions.type.shape;
+  const cached = iota(call, total - length, 3, 4);
+  const first = call.slice(positions, 2, 0, 1);
+  const used = call.binary("less", cached, first);
+  const behind = call.binary("add", lastPositions, 1);
+  return call.add({ kind: "concat", axis: 3 }, call.select(used, cached, behind), call.reshape(positions, [batch, 1, 1, length]));
+}
+
+/** Where the queries, the keys and the ends of the sequences are. */
+interface AttentionPositions {
+  /** Of the queries, [N or 1, 1, L, 1]. */
+  readonly positions: Value;
+  /** Of the last token of each sequence, [N, 1, 1, 1]. */
+  readonly lastPositions: Value;
+  /** Of the keys, [N or 1, 1, 1, S]. */
+  readonly keyPositions: Value;
+}
+
 /** The additive mask: a query sees keys up to its own position and up to the end of its sequence, and with a window only the last of those. */
-function biasFor(call: OperatorCall, positions: Value, lastPositions: Value, total: number): Value {
-  const keys = iota(call, total, 3, 4);
+function biasFor(call: OperatorCall, { positions, lastPositions, keyPositions: keys }: AttentionPositions): Value {
   const window = call.int("local_window_size", -1);
   const seen = call.binary("less-or-equal", keys, call.binary("min", positions, lastPositions));
   const visible =
