@@ -109,6 +109,7 @@ const generating = (
     "--n": { on: [...drawn, "--temperature", "9"], value: ["2"] },
     "--num-beams": { on: short, value: ["3"] },
     "--length-penalty": { on: [...lengths, "--max-new-tokens", "12"], value: ["-3"] },
+    "--prompt-lookup": { on: [...text, "--max-new-tokens", "20", "--json"], value: ["8"] },
     "--schema": { on: short, value: [file("schema.json", '{ "type": "integer" }')] },
     "--regex": { on: short, value: ["[ab]{3}"] },
     "--choice": { on: short, value: ["bad"] },

@@ -6,7 +6,8 @@ import type { LanguageModelFiles } from "inferyard/backend";
 import { native } from "inferyard/backends/native";
 import { onnx } from "inferyard/backends/onnx";
 import { languageCases, type LanguageSample } from "inferyard/testing";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { Compiler } from "../dist/engine/execute/compiler.js";
 import { float, integer, message, model, node, tensorOf, value } from "./fixtures/onnx-bytes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-grouped-"));
@@ -145,5 +146,17 @@ describe.each(subjects)("GroupQueryAttention with %s", (_name, subject) => {
   it("gives no repetition of one token, so that positions matter", () => {
     expect(new Set(subject.samples.flatMap(({ continuation }) => continuation)).size).toBeGreaterThan(8);
   });
+  it("reads a prompt in filled chunks, and the rest of it token by token", async () => {
+    const loaded = await native().loadLanguage!(subject.model, subject.device, {});
+    const runs = vi.spyOn(Compiler.prototype, "execute");
+    for (const _warmUp of [1, 2]) {
+      runs.mockClear();
+      await loaded.decode([{ sequence: await loaded.createSequence(), tokens: prompts[2]! }]);
+    }
+    expect(runs).toHaveBeenCalledTimes(2 + 8);
+    runs.mockRestore();
+    await loaded.dispose();
+  });
+
   for (const { name, run } of languageCases(subject)) it(name, async () => expect(await run()).toBeUndefined());
 });

@@ -2136,6 +2136,8 @@ export interface components {
             length_penalty?: number;
             /** @description Give each token with its log probability, and this many most probable alternatives */
             logprobs?: number;
+            /** @description Where the text repeats itself or its prompt, try this many of the tokens that followed before in one call; 0: none. Default: 0 */
+            prompt_lookup?: number;
             /** @description Whether special tokens are left out of the text. Default: true */
             skip_special_tokens?: boolean;
         };

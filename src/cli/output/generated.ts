@@ -28,14 +28,18 @@ async function showEvent({ text }: GenerationEvent, terminal: Terminal): Promise
 
 /** "12 tokens in 0.2 s (60.0 tokens/s)", and how many texts were cut at their greatest length. */
 export function describeGeneration(
-  results: readonly { readonly tokens: readonly number[]; readonly finishReason: string }[],
+  results: readonly (Pick<GeneratedText, "tokens" | "promptLookup"> & { readonly finishReason: string })[],
   milliseconds: number,
 ): string {
   const tokens = results.reduce((sum, each) => sum + each.tokens.length, 0);
   const speed = ((tokens * 1000) / Math.max(milliseconds, 1)).toFixed(1);
   const cut = results.filter(({ finishReason }) => finishReason === "length").length;
   const ended = cut === 0 ? "" : ` · ${cut === results.length ? "" : `${cut} `}cut at the greatest length`;
-  return `${plural(tokens, "token")} in ${formatMilliseconds(milliseconds)} · ${speed} tokens/s${ended}`;
+  const lookups = results.flatMap(({ promptLookup }) => promptLookup ?? []);
+  const accepted = lookups.reduce((sum, each) => sum + each.accepted, 0);
+  const drafted = lookups.reduce((sum, each) => sum + each.drafted, 0);
+  const copied = drafted === 0 ? "" : ` · ${accepted} of ${drafted} looked-up tokens kept`;
+  return `${plural(tokens, "token")} in ${formatMilliseconds(milliseconds)} · ${speed} tokens/s${copied}${ended}`;
 }
 
 /** A text as JSON, in snake case. */
@@ -43,6 +47,7 @@ export function generatedFields({
   finishReason,
   promptTokens,
   cachedTokens,
+  promptLookup,
   timings,
   ...rest
 }: GeneratedText | ChatAnswer): object {
@@ -52,6 +57,7 @@ export function generatedFields({
     finish_reason: finishReason === "toolCalls" ? "tool_calls" : finishReason,
     prompt_tokens: promptTokens,
     cached_tokens: cachedTokens,
+    ...(promptLookup === undefined ? {} : { prompt_lookup: promptLookup }),
     timings: { first_token_ms: firstTokenMs, total_ms: totalMs },
   };
 }

@@ -21,6 +21,8 @@ export const defaultDecodeLimits: DecodeLimits = { maxSequences: 16, chunkTokens
 interface Job {
   readonly sequence: SequenceId;
   readonly tokens: readonly number[];
+  /** Number of last tokens whose logits are wanted. */
+  readonly logits: number;
   /** Number of tokens that were decoded. */
   done: number;
   readonly signal: AbortSignal | undefined;
@@ -111,14 +113,20 @@ export class DecodeScheduler {
   }
 
   /**
-   * Appends tokens to a sequence, and returns the logits after the last one. Rejects with ABORTED as soon as the signal is aborted; the sequence must then
+   * Appends tokens to a sequence, and returns the logits after the last `count` of them, row by row; more than one only of tokens that fit into one call
+   * (`chunkTokens`). Rejects with ABORTED as soon as the signal is aborted; the sequence must then
    * be released, since some of the tokens may have been appended.
    */
-  async append(sequence: SequenceId, tokens: readonly number[], signal: AbortSignal | undefined): Promise<Float32Array> {
+  async append(
+    sequence: SequenceId,
+    tokens: readonly number[],
+    signal: AbortSignal | undefined,
+    count: number = 1,
+  ): Promise<Float32Array> {
     throwIfAborted(signal);
     const ended = new AbortController();
     const logits = new Promise<Float32Array>((resolve, reject) => {
-      const job: Job = { sequence, tokens, done: 0, signal, resolve, reject };
+      const job: Job = { sequence, tokens, logits: count, done: 0, signal, resolve, reject };
       this.#jobs.add(job);
       ended.signal.addEventListener("abort", () => this.#jobs.delete(job), { once: true });
     });
@@ -167,7 +175,7 @@ export class DecodeScheduler {
     const signal = jobs.length === 1 ? first?.signal : undefined;
     const chunks = jobs.map((job) => this.#chunkOf(job));
     try {
-      const steps = jobs.map(({ sequence }, index) => ({ sequence, tokens: chunks[index] ?? [] }));
+      const steps = jobs.map(({ sequence, logits }, index) => ({ sequence, tokens: chunks[index] ?? [], logits }));
       const logits = await this.#model.decode(steps, signal === undefined ? {} : { signal });
       for (const [index, job] of jobs.entries()) {
         job.done += chunks[index]?.length ?? 0;

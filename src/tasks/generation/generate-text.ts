@@ -9,6 +9,7 @@ import type { GenerationSettings } from "./sampling/resolve-settings.ts";
 import { Random } from "./sampling/random.ts";
 import { TokenSampler } from "./sampling/token-sampler.ts";
 import type { DecodeScheduler } from "./decode-scheduler.ts";
+import { PromptLookup } from "./prompt-lookup.ts";
 import { type ConstrainedPart, TokenConstraint } from "./constraints/token-constraint.ts";
 import { StopStrings } from "./text/stop-strings.ts";
 import { TokenText } from "./text/token-text.ts";
@@ -27,7 +28,7 @@ export interface ReadPrompt {
 
 /** One text to generate. */
 export interface TextJob {
-  readonly scheduler: Pick<DecodeScheduler, "append">;
+  readonly scheduler: Pick<DecodeScheduler, "append" | "truncate" | "chunkTokens">;
   /** Undefined: the text stays empty. */
   readonly tokenizer: Tokenizer | undefined;
   readonly settings: GenerationSettings;
@@ -62,13 +63,20 @@ export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<Ge
   const tokens = [...prompt.tokens];
   const promptLength = tokens.length;
   const logprobs: GeneratedLogprob[] = [];
+  const { sequence, source } = prompt;
+  const lookup = new PromptLookup({ scheduler, sequence, source, longest: settings.promptLookup });
   let { logits } = prompt;
   let firstTokenMs = 0;
   for (;;) {
     // A first token that the model's files force, such as that of a language, is no part of the text.
     const isForced = tokens.length === 1 && sampling.forcedFirstToken !== undefined;
     const allowed = isForced ? undefined : constraint?.allowed();
-    const token = sampler.choose(logits, { tokens, promptLength, source: prompt.source }, allowed);
+    const text = { tokens, promptLength, source };
+    let token = sampler.choose(logits, text, allowed);
+    if (lookup.isUnsure(sampler.lead)) {
+      logits = await lookup.again(tokens, signal);
+      token = sampler.choose(logits, text, allowed);
+    }
     const logprob = settings.logprobs === undefined ? undefined : { token, ...choiceLogprobs(logits, token, settings.logprobs) };
     if (logprob !== undefined) logprobs.push(logprob);
     tokens.push(token);
@@ -94,15 +102,16 @@ export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<Ge
         finishReason: ending.reason,
         stop: ending.stop,
         logprobs: settings.logprobs === undefined ? undefined : logprobs,
-        promptTokens: prompt.source.length > 0 ? prompt.source.length : promptLength,
+        promptTokens: source.length > 0 ? source.length : promptLength,
         cachedTokens: prompt.cachedTokens,
         seed: sampling.doSample ? settings.seed : undefined,
+        promptLookup: settings.promptLookup > 0 ? lookup.counts : undefined,
         timings,
       });
       await emit?.({ type: "finish", index, text: "", result });
       return result;
     }
-    logits = await scheduler.append(prompt.sequence, [token], signal);
+    logits = await lookup.after(tokens, sampling.maxLength - tokens.length - 1, signal);
   }
 }
 

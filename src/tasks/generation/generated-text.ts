@@ -35,6 +35,8 @@ export interface GeneratedText {
   readonly cachedTokens: number;
   /** Seed of the random numbers. Present if tokens were drawn at random. */
   readonly seed?: number;
+  /** Numbers of tokens that prompt look-up tried and that were kept. Present if `promptLookup` is above 0. */
+  readonly promptLookup?: { readonly drafted: number; readonly accepted: number };
   readonly timings: GenerationTimings;
 }
 

@@ -1,6 +1,6 @@
 /** Decoders of the shared data, against the answers of PyTorch, against onnxruntime with exact pasts, and against themselves. */
 import { InferenceSession, Tensor } from "onnxruntime-node";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { InferyardError } from "../../../errors.ts";
 import {
   decoderGoldens,
@@ -14,6 +14,7 @@ import { spawnFromSource } from "../../../../test/fixtures/source-thread.ts";
 import { needsData, sharedData, worst } from "../../../../test/shared-data.ts";
 import type { TensorInfo } from "../../../tensor.ts";
 import type { Literal } from "../../ir/literal.ts";
+import { Compiler } from "../compiler.ts";
 import type { OnnxAttribute, OnnxModel, OnnxNode } from "../../onnx/onnx-model.ts";
 
 const [skip, name] = needsData("decoding with a cache");
@@ -127,6 +128,21 @@ describe.skipIf(skip)(name, () => {
       expect(session.length).toBe(capacity);
     },
   );
+
+  it.each(decoders)("%s reads a prompt in chunks, and a few tokens whose logits are wanted in one run", async (model) => {
+    const { engine, inputs } = load(decoderPath(model));
+    const sequences = await engine.sequences(inputs);
+    const runs = vi.spyOn(Compiler.prototype, "execute");
+    const runsOf = async (count: number, logits: number): Promise<number> => {
+      for (const _warmUp of [1, 2]) {
+        runs.mockClear(); // the first time executables are verified, by further runs
+        await sequences.decode([{ sequence: await sequences.create(), tokens: tokens(count), logits }], undefined);
+      }
+      return runs.mock.calls.length;
+    };
+    expect([await runsOf(40, 1), await runsOf(5, 5), await runsOf(8, 3), await runsOf(1, 1)]).toEqual([3, 1, 1, 1]);
+    runs.mockRestore();
+  });
 
   it.each([...decoders.map(decoderPath), `${sharedData}gpt2-tiny-random/past.onnx`])(
     "%s: each of 16 sequences gets the bits that it gets alone",

@@ -5,6 +5,7 @@
  * after the run the new rows are moved to the end of the past. This is correct because attention is invariant to the order of keys, and each key already
  * carries its position. It is wrong for models that derive positions from the length of the past; so every executable is verified before it is used, by
  * comparing its logits with those of runs without unused positions.
+ * Prompts are read in chunks, of which the last is padded; where that changes logits, chunks are filled, and the rest is read token by token.
  *
  * Several sequences with caches of one capacity are decoded in one run, which reads the weights once. Each has its own cache, which the kernels of
  * attention read one after the other. A model gets batches only if they give each sequence the bits that it gets alone; this is verified as well.
@@ -82,6 +83,10 @@ interface CachedExecutable {
 const maxExecutables = 48;
 /** Numbers of new tokens that executables are compiled for, besides 1, largest first. From 16 rows on matrix products reach their full speed. */
 const chunkSizes = [128, 16] as const;
+/** The largest that is used where chunks are not padded. */
+const filledChunk = 16;
+/** A number for a few tokens whose logits are all wanted: a run of 8 takes half of the time of one of 16. */
+const checkedChunk = 8;
 /** Numbers of sequences that executables are compiled for. */
 const batchSizes = [1, 2, 4, 8, 16] as const;
 /** Largest accepted difference between logits, relative to their range. With a tiny GPT-2, rounding differs by 1e-6 of it and wrong positions by 0.5. */
@@ -104,6 +109,8 @@ export class Decoder {
   readonly #executables = new Map<string, CachedExecutable>();
   /** Logits after two tokens, computed without unused positions, by the length of the source. */
   readonly #references = new Map<number, Float32Array>();
+  /** Whether runs with several tokens must not be padded: attention that keeps its cache itself finds positions by counting visible tokens. */
+  #fillsChunks = false;
   /** Whether runs with several tokens failed verification: then tokens are decoded one by one. */
   #isStepwise = false;
   /** Whether several sequences can be decoded in one run. */
@@ -139,19 +146,24 @@ export class Decoder {
   }
 
   /**
-   * Returns the number of token positions of the next run: 1, 16 or 128. `remaining` is the number of tokens that are still to be appended, `room` the
-   * number of unused positions of the cache. Compiles and verifies the executable for that number.
+   * Returns the number of token positions of the next run: 1, 16 or 128, or 8 for a few tokens whose logits are wanted (`areChecked`), as guesses of what comes
+   * next are. `remaining` is the number of tokens that are still to be appended, `room` the number of unused positions of the cache. Compiles and verifies
+   * the executable for that number.
    */
   async chunkSize(
     { capacity, source }: Pick<DecodeSizes, "capacity" | "source">,
-    remaining: number,
-    room: number,
+    { remaining, room, areChecked }: { readonly remaining: number; readonly room: number; readonly areChecked: boolean },
     signal: AbortSignal | undefined,
   ): Promise<number> {
-    const fitting = chunkSizes.filter((each) => each <= room);
-    const size = fitting.find((each) => each <= remaining) ?? (remaining > 1 ? fitting.at(-1) : undefined);
+    const sizes = areChecked && remaining <= checkedChunk ? [checkedChunk] : chunkSizes;
+    const fitting = sizes.filter((each) => each <= room);
+    const size = this.#fillsChunks
+      ? fitting.find((each) => each <= filledChunk && each <= remaining)
+      : (fitting.find((each) => each <= remaining) ?? (remaining > 1 ? fitting.at(-1) : undefined));
     if (size === undefined || this.#isStepwise) return 1;
+    const couldPad = !this.#fillsChunks;
     await this.#verify({ capacity, size, batch: 1, logits: 1, source }, signal);
+    if (couldPad && this.#fillsChunks) return await this.chunkSize({ capacity, source }, { remaining, room, areChecked }, signal);
     return this.#isStepwise ? 1 : size;
   }
 
@@ -211,8 +223,8 @@ export class Decoder {
       return [name, { dataType: "int32", shape, data: Int32Array.from(values) }];
     };
     const lastOf = ({ tokens }: DecoderRow): number => tokens.length - 1;
-    // Padding positions stand behind all tokens, which do not see them; the mask counts them, since some models find positions by counting.
-    const isVisible = (row: DecoderRow, position: number): boolean => position < row.length || position >= first;
+    const isVisible = (row: DecoderRow, position: number): boolean =>
+      position < row.length || (position >= first && position <= first + lastOf(row));
     return Object.fromEntries([
       integers(ids, size, (row, position) => at(row.tokens, Math.min(position, lastOf(row)))),
       integers(mask, capacity, (row, position) => (isVisible(row, position) ? 1 : 0)),
@@ -228,9 +240,20 @@ export class Decoder {
     const { capacity, size, source } = sizes;
     const entry = this.#executableFor(sizes);
     if (entry.isVerified || capacity === 1) return; // a cache with capacity 1 has no unused positions
-    const probe = [Math.floor(entry.classes / 3), Math.floor((2 * entry.classes) / 3)];
-    const wanted = this.#references.get(source) ?? (await this.#referenceLogits(probe, source, signal));
-    this.#references.set(source, wanted);
+    const isFilled = size > 1 && this.#fillsChunks;
+    const probe = isFilled
+      ? Array.from({ length: size }, (_, index) => Math.floor(((index + 1) * entry.classes) / (size + 1)))
+      : [Math.floor(entry.classes / 3), Math.floor((2 * entry.classes) / 3)];
+    const one = { size: 1, source };
+    const wanted = isFilled
+      ? await this.#logitsOver(
+          probe,
+          probe.map(() => capacity),
+          one,
+          signal,
+        )
+      : (this.#references.get(source) ?? (await this.#referenceLogits(probe, source, signal)));
+    if (!isFilled) this.#references.set(source, wanted);
     const given = await this.#logitsOver(probe, size === 1 ? [capacity, capacity] : [capacity], { size, source }, signal);
     const spread = wanted.reduce((max, each) => Math.max(max, each)) - wanted.reduce((min, each) => Math.min(min, each));
     const worst = wanted.reduce((max, each, index) => Math.max(max, Math.abs(each - (given[index] ?? Number.NaN))), 0);
@@ -239,7 +262,8 @@ export class Decoder {
       return;
     }
     if (size > 1) {
-      this.#isStepwise = true;
+      if (isFilled) this.#isStepwise = true;
+      this.#fillsChunks = true;
       return;
     }
     throw new InferyardError(

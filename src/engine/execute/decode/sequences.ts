@@ -211,7 +211,8 @@ export class Sequences {
       const { length } = sequence;
       const { source } = sequence;
       const sizes = { capacity: cache.capacity, source: source?.tokens ?? 0 };
-      const size = await decoder.chunkSize(sizes, tokens.length - done, cache.capacity - length, signal);
+      const [remaining, room] = [tokens.length - done, cache.capacity - length];
+      const size = await decoder.chunkSize(sizes, { remaining, room, areChecked: step.logits > 1 }, signal);
       const now = tokens.slice(done, done + size);
       const end = done + now.length;
       const from = Math.max(firstLogits, done);

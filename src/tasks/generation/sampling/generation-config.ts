@@ -28,6 +28,7 @@ export interface GenerationConfig {
   readonly earlyStopping?: boolean | "never";
   readonly stop?: readonly string[];
   readonly endTokens: readonly number[];
+  readonly promptLookup?: number;
   readonly startToken?: number;
   readonly decoderStartToken?: number;
 }
@@ -86,6 +87,7 @@ export function readGenerationConfig(fields: Fields): GenerationConfig {
     ...optional("lengthPenalty", numberOf(fields, "length_penalty")),
     ...optional("earlyStopping", read(fields, "early_stopping", isEarlyStopping, 'true, false or "never"')),
     ...optional("stop", stopStringsOf(fields)),
+    ...optional("promptLookup", numberOf(fields, "prompt_lookup_num_tokens")),
     ...optional("startToken", startToken),
     // As transformers: a decoder without a start token of its own starts with the one of texts.
     ...optional("decoderStartToken", tokenOf(fields, "decoder_start_token_id") ?? startToken),

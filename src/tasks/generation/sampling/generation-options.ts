@@ -58,6 +58,11 @@ export interface GenerationOptions {
   readonly earlyStopping?: boolean | "never";
   /** Whether each token is given with its log probability, and this many most probable alternatives; 0: no alternatives. Default: neither. */
   readonly logprobs?: number;
+  /**
+   * Prompt look-up: where the last tokens occurred before, in the prompt too, the model reads up to this many of those that followed in one call, and they
+   * are kept as far as it chooses the same. The text does not change; quotations, code and corrections come faster. 0: none. Default: 0.
+   */
+  readonly promptLookup?: number;
   /** What the text must be: JSON, JSON by a schema, a regular expression, one of several texts, a grammar. Default: anything. */
   readonly constraint?: TextConstraint;
   /** Whether special tokens are left out of the text. Default: true. */
@@ -167,6 +172,12 @@ export const generationOptions: TaskOptions<GenerationOptions> = {
   logprobs: {
     type: zeroOrMore,
     field: "Give each token with its log probability, and this many most probable alternatives",
+  },
+  promptLookup: {
+    type: zeroOrMore,
+    flag: ["--prompt-lookup <number>", "tokens copied from the text before and checked at once"],
+    field:
+      "Where the text repeats itself or its prompt, try this many of the tokens that followed before in one call; 0: none. Default: 0",
   },
   constraint: { type: unchecked },
   skipSpecialTokens: {

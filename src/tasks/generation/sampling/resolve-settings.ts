@@ -12,6 +12,8 @@ export const defaultMaxNewTokens = 256;
 
 /** Most probable alternatives that can be asked for. */
 const maxLogprobs = 100;
+/** Largest number of tokens of prompt look-up: with the last token of the text, they are read in one call. */
+const maxPromptLookup = 64;
 
 /** The settings of a generation that do not depend on its prompt. */
 export interface GenerationSettings {
@@ -28,6 +30,8 @@ export interface GenerationSettings {
   /** Number of alternatives; undefined: no log probabilities. */
   readonly logprobs?: number;
   readonly skipSpecialTokens: boolean;
+  /** Tokens that are copied from the text before and tried at once; 0: none. */
+  readonly promptLookup: number;
 }
 
 /** What the settings are resolved for. */
@@ -52,6 +56,7 @@ export function checkGenerationOptions(options: GenerationOptions): void {
   requireRange("presencePenalty", options.presencePenalty, -100, 100);
   requireRange("lengthPenalty", options.lengthPenalty, -100, 100);
   requireRange("logprobs", options.logprobs, 0, maxLogprobs);
+  requireRange("promptLookup", options.promptLookup, 0, maxPromptLookup);
   const { stop, badWords, stopTokens, suppressTokens, earlyStopping, n = 1, numBeams } = options;
   requireTexts("stop", typeof stop === "string" ? [stop] : stop);
   requireTexts("badWords", badWords);
@@ -113,6 +118,7 @@ export function resolveSettings(options: GenerationOptions, sources: SettingsSou
     seed: options.seed ?? randomSeed(),
     ...(logprobs === undefined ? {} : { logprobs }),
     skipSpecialTokens: options.skipSpecialTokens ?? true,
+    promptLookup: options.promptLookup ?? config.promptLookup ?? 0,
   };
 }
 
@@ -173,8 +179,9 @@ function refuseWithBeams({
   stop,
   logprobs,
   seed,
+  promptLookup,
 }: GenerationOptions): void {
-  const sampling = { topK, topP, minP, typicalP, seed, stop, logprobs };
+  const sampling = { topK, topP, minP, typicalP, seed, stop, logprobs, promptLookup };
   const [name] = Object.entries(sampling).find(([, value]) => value !== undefined) ?? [];
   const given = doSample === true ? "doSample" : temperature > 0 ? "temperature" : name;
   if (given === undefined) return;

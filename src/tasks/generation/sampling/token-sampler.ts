@@ -11,6 +11,8 @@ export class TokenSampler {
   readonly #settings: SamplingSettings;
   readonly #processors: readonly LogitsProcessor[];
   readonly #random: Random;
+  /** The logits that the last token was chosen from. */
+  #last: Float32Array = new Float32Array();
 
   /** `random` is used if the settings ask for random sampling. */
   constructor(settings: SamplingSettings, random: Random) {
@@ -26,10 +28,23 @@ export class TokenSampler {
   choose(logits: Float32Array, text: TextSoFar, allowed?: Uint32Array): number {
     const changed = logits.slice();
     processLogits(changed, text, this.#processors, allowed);
+    this.#last = changed;
     // Nothing is drawn where a constraint leaves no choice.
     if (!this.#settings.doSample || hasNoChoice(allowed)) return firstHighest(changed);
     filterLogits(changed, this.#settings);
     return this.#draw(changed);
+  }
+
+  /** By how much the last token's logit was the highest, as a fraction of the spread of all. Infinity for tokens that were drawn. */
+  get lead(): number {
+    if (this.#settings.doSample) return Number.POSITIVE_INFINITY;
+    let [highest, second, lowest] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (const logit of this.#last) {
+      if (logit > highest) [highest, second] = [logit, highest];
+      else if (logit > second) second = logit;
+      if (logit < lowest && logit !== Number.NEGATIVE_INFINITY) lowest = logit;
+    }
+    return highest === lowest ? 0 : (highest - second) / (highest - lowest);
   }
 
   /** Draws a token with the probabilities that the logits state: the first, by id, whose cumulative probability exceeds the random number. */
