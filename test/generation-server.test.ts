@@ -193,6 +193,12 @@ describe.skipIf(skip)(title, () => {
       return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
     };
     expect(await metric("vllm:num_requests_running")).toBe(1);
+    expect(await metric("inferyard_cache_bytes")).toBeGreaterThan(0);
+    const use = /^vllm:kv_cache_usage_perc\{model_name="qwen"\} (\S+)$/m.exec(
+      await (await fetch(`${server.url}/metrics`)).text(),
+    );
+    expect(Number(use?.[1])).toBeGreaterThanOrEqual(0);
+    expect(Number(use?.[1])).toBeLessThan(1);
     controller.abort();
     for (let tries = 0; (await metric("inferyard_sequences_running")) > 0; tries += 1) {
       expect(tries).toBeLessThan(100);

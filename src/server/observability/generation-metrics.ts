@@ -16,6 +16,7 @@ const forms = [
 const names = {
   running: ["sequences_running", "num_requests_running"],
   waiting: ["sequences_waiting", "num_requests_waiting"],
+  cacheUse: ["cache_usage_ratio", "kv_cache_usage_perc"],
   firstToken: ["time_to_first_token_seconds", "time_to_first_token_seconds"],
   perToken: ["time_per_token_seconds", "time_per_output_token_seconds"],
   prompt: ["prompt_tokens_total", "prompt_tokens_total"],
@@ -30,6 +31,16 @@ export class GenerationMetrics {
 
   /** `nameOf`: the label of a model, by its reference. */
   constructor(registry: Registry, runtime: Runtime, nameOf: (reference: string) => string) {
+    const cacheBytes: Gauge = new Gauge({
+      name: "inferyard_cache_bytes",
+      help: "Bytes of cache of all texts and kept prompts",
+      labelNames: ["model"],
+      registers: [registry],
+      collect: () => {
+        cacheBytes.reset();
+        for (const sequences of runtime.sequences()) cacheBytes.inc({ model: nameOf(sequences.reference) }, sequences.cacheBytes);
+      },
+    });
     for (const [form, { prefix, label }] of forms.entries()) {
       const named = (metric: keyof typeof names, help: string) => ({
         name: prefix + (names[metric][form] ?? ""),
@@ -46,6 +57,17 @@ export class GenerationMetrics {
           },
         });
       }
+      const cacheUse: Gauge = new Gauge({
+        ...named(
+          "cacheUse",
+          "Cache of all texts and kept prompts, as a fraction of that of as many texts as run at once with the longest context",
+        ),
+        collect: () => {
+          cacheUse.reset();
+          for (const { reference, cacheBytes, cacheCapacityBytes } of runtime.sequences())
+            if (cacheCapacityBytes !== undefined) cacheUse.inc({ [label]: nameOf(reference) }, cacheBytes / cacheCapacityBytes);
+        },
+      });
       const firstToken = new Histogram({ ...named("firstToken", "Time to the first token of a text"), buckets: firstTokenTimes });
       const perToken = new Histogram({ ...named("perToken", "Mean time of the further tokens of a text"), buckets: tokenTimes });
       const prompt = new Counter(named("prompt", "Tokens of prompts"));

@@ -40,6 +40,8 @@ export class DecodeScheduler {
   readonly #model: DecodingModel;
   readonly #limits: DecodeLimits;
   readonly #jobs = new Set<Job>();
+  /** Tokens of each sequence. */
+  readonly #tokens = new Map<SequenceId, number>();
   #waiting: Waiting[] = [];
   #places = 0;
   #isRunning = false;
@@ -52,6 +54,17 @@ export class DecodeScheduler {
   /** Tokens of a piece of a prompt. */
   get chunkTokens(): number {
     return this.#limits.chunkTokens;
+  }
+
+  /** Bytes of cache that the tokens of all sequences need, kept prompts included. Forks that share a cache count each. */
+  get cacheBytes(): number {
+    return [...this.#tokens.values()].reduce((sum, tokens) => sum + tokens, 0) * this.#model.limits.cacheBytesPerToken;
+  }
+
+  /** Bytes of cache of as many texts as run at once, each as long as the model's context; undefined if the model states none. */
+  get cacheCapacityBytes(): number | undefined {
+    const { contextLength, cacheBytesPerToken } = this.#model.limits;
+    return contextLength === undefined ? undefined : this.#limits.maxSequences * contextLength * cacheBytesPerToken;
   }
 
   /** Texts that are being generated. */
@@ -88,23 +101,29 @@ export class DecodeScheduler {
   }
 
   /** Creates a sequence; `source` for models with an encoder. */
-  create(source: readonly number[] | undefined, signal: AbortSignal | undefined): Promise<SequenceId> {
+  async create(source: readonly number[] | undefined, signal: AbortSignal | undefined): Promise<SequenceId> {
     const options = { ...(source === undefined ? {} : { source }), ...(signal === undefined ? {} : { signal }) };
-    return this.#model.createSequence(options);
+    const sequence = await this.#model.createSequence(options);
+    this.#tokens.set(sequence, 0);
+    return sequence;
   }
 
   /** Creates a sequence with the same tokens. */
-  fork(sequence: SequenceId): Promise<SequenceId> {
-    return this.#model.forkSequence(sequence);
+  async fork(sequence: SequenceId): Promise<SequenceId> {
+    const copy = await this.#model.forkSequence(sequence);
+    this.#tokens.set(copy, this.#tokens.get(sequence) ?? 0);
+    return copy;
   }
 
   /** Removes all tokens from position `length` on. */
-  truncate(sequence: SequenceId, length: number): Promise<void> {
-    return this.#model.truncateSequence(sequence, length);
+  async truncate(sequence: SequenceId, length: number): Promise<void> {
+    await this.#model.truncateSequence(sequence, length);
+    this.#tokens.set(sequence, length);
   }
 
   /** Frees a sequence. One that died with its process is gone already. */
   async release(sequence: SequenceId): Promise<void> {
+    this.#tokens.delete(sequence);
     try {
       await this.#model.releaseSequence(sequence);
     } catch (error) {
@@ -178,7 +197,10 @@ export class DecodeScheduler {
       const steps = jobs.map(({ sequence, logits }, index) => ({ sequence, tokens: chunks[index] ?? [], logits }));
       const logits = await this.#model.decode(steps, signal === undefined ? {} : { signal });
       for (const [index, job] of jobs.entries()) {
-        job.done += chunks[index]?.length ?? 0;
+        const count = chunks[index]?.length ?? 0;
+        job.done += count;
+        const tokens = this.#tokens.get(job.sequence);
+        if (tokens !== undefined) this.#tokens.set(job.sequence, tokens + count);
         const row = logits[index];
         if (job.done < job.tokens.length || row === undefined) continue;
         this.#jobs.delete(job);

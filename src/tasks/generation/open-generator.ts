@@ -1,4 +1,5 @@
 /** Makes the text generator of a loaded language model. */
+import { omitUndefined } from "../../checked.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { readGenerationConfig } from "./sampling/generation-config.ts";
@@ -19,6 +20,10 @@ export interface SequenceCounts {
   readonly running: number;
   /** Texts that wait for their turn. */
   readonly waiting: number;
+  /** Bytes of cache that their tokens and those of kept prompts need. */
+  readonly cacheBytes: number;
+  /** Bytes of cache of as many texts as run at once, each as long as the model's context. Absent if the model states no context. */
+  readonly cacheCapacityBytes?: number;
 }
 
 /** Generators of loaded models, made at the first use: texts of all calls share the model's steps. */
@@ -45,6 +50,8 @@ export class Generators {
       reference,
       running: scheduler.runningSequences,
       waiting: scheduler.waitingSequences,
+      cacheBytes: scheduler.cacheBytes,
+      ...omitUndefined({ cacheCapacityBytes: scheduler.cacheCapacityBytes }),
     }));
   }
 }

@@ -1,5 +1,6 @@
 /** The dashboard as one HTML document without external resources. Data is only ever inserted as text. */
 import { createHash } from "node:crypto";
+import { chatForm, chatScript } from "./chat.ts";
 
 const script = `
 "use strict";
@@ -78,6 +79,7 @@ const requests = {
   classify: (model, text) => ["/api/classify", { model, texts: [text] }],
   recognize: (model, text) => ["/api/recognize", { model, texts: [text] }],
   rerank: (model, text) => ["/api/rerank", { model, query: text.split("\\n")[0], documents: text.split("\\n").slice(1) }],
+  rewrite: (model, text) => ["/api/rewrite", { model, texts: [text] }],
 };
 
 find("try").addEventListener("submit", async (event) => {
@@ -101,6 +103,8 @@ refresh();
 setInterval(refresh, 2000);
 `;
 
+const wholeScript = script + chatScript;
+
 const style = `
 :root { color-scheme: light dark; --line: #8884; --accent: #2a6fdb; }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
@@ -114,6 +118,9 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 form { display: grid; gap: .5rem; } .line { display: flex; gap: .5rem; flex-wrap: wrap; }
 textarea { width: 100%; min-height: 4rem; font: inherit; box-sizing: border-box; }
+#talk p { border: 1px solid var(--line); border-radius: .5rem; padding: .4rem .6rem; margin: 0 0 .5rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+#talk p:empty { display: none; } #talk .user { margin-left: 15%; border-color: var(--accent); } #talk .assistant { margin-right: 15%; }
+#talk .thoughts { margin-right: 15%; opacity: .65; font-size: .9rem; } #talk .fault { border-color: #c33; } #longest { width: 5rem; }
 pre { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem; overflow: auto; max-height: 20rem; }
 `;
 
@@ -140,7 +147,7 @@ ${table("decisions")}
 <h2>Try it</h2>
 <form id="try">
   <div class="line">
-    <select id="task" aria-label="task"><option>embed</option><option>classify</option><option>recognize</option><option>rerank</option></select>
+    <select id="task" aria-label="task"><option>embed</option><option>classify</option><option>recognize</option><option>rerank</option><option>rewrite</option></select>
     <select id="model" aria-label="model"></select>
     <input id="key" type="password" placeholder="API key, if required" aria-label="key" autocomplete="off">
     <button>Run</button>
@@ -148,7 +155,9 @@ ${table("decisions")}
   <textarea id="text" aria-label="text" placeholder="A text. For rerank: the query on the first line, a document on each line after.">hello</textarea>
   <pre id="answer"></pre>
 </form>
-<script>${script}</script>
+<h2>Chat</h2>
+${chatForm}
+<script>${wholeScript}</script>
 </html>
 `;
 
@@ -157,7 +166,7 @@ const hash = (text: string): string => `'sha256-${createHash("sha256").update(te
 /** Content security policy: only the document's own script and style run, and only the server itself is requested. */
 export const pagePolicy: string = [
   "default-src 'none'",
-  `script-src ${hash(script)}`,
+  `script-src ${hash(wholeScript)}`,
   `style-src ${hash(style)}`,
   "connect-src 'self'",
   "img-src data:",
