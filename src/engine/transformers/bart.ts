@@ -12,7 +12,7 @@
  */
 import { at } from "../../checked.ts";
 import type { Value } from "../ir/graph.ts";
-import { literalOf } from "../ir/literal.ts";
+import type { Literal } from "../ir/literal.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, causalBias, paddingBias, splitHeads } from "../build/nn/attention.ts";
 import { embedding, type Layer, layerNorm, linear, repeated, sequential } from "../build/nn/layers.ts";
@@ -47,6 +47,8 @@ type BartFamily = keyof typeof families;
 const epsilon = 1e-5;
 /** Unused rows at the start of a table of learned positions. */
 const learnedOffset = 2;
+/** Elements of the largest table of sines and cosines that is computed: 65,536 positions of width 1024. */
+const maxTableElements = 2 ** 26;
 
 interface Side {
   readonly name: "encoder" | "decoder";
@@ -166,14 +168,16 @@ function positionsOf(config: Config, weights: Weights, { name, width }: Side, { 
   const offset = isAfterPadding ? config.integer("pad_token_id", 1) + 1 : 0;
   const half = Math.floor(width / 2);
   if (half * 2 !== width || half < 2) throw config.unsupported("d_model", "even numbers above 2");
-  const table = Array.from({ length: rows * width }, (_, index) => {
+  if (rows * width > maxTableElements) throw config.unsupported("max_position_embeddings", `at most ${maxTableElements / width}`);
+  const elements = Float32Array.from({ length: rows * width }, (_, index) => {
     const position = Math.floor(index / width) + offset;
     const column = index % width;
     const pair = column % half;
     const rate = isAfterPadding ? Math.exp(pair * -(Math.log(10_000) / (half - 1))) : 10_000 ** (-(2 * pair) / width);
     return column < half ? Math.sin(position * rate) : Math.cos(position * rate);
   });
-  return (ops, x) => ops.add({ kind: "gather", axis: 0 }, ops.builder.constant(literalOf("float32", [rows, width], table)), x);
+  const table: Literal = { dataType: "float32", shape: [rows, width], data: elements };
+  return (ops, x) => ops.add({ kind: "gather", axis: 0 }, ops.builder.constant(table), x);
 }
 
 /** The embeddings of a side with their positions. */

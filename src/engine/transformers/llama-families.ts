@@ -14,7 +14,6 @@
  */
 import { activation } from "../build/nn/activations.ts";
 import type { Layer } from "../build/nn/layers.ts";
-import { type RotaryFrequencies, rotaryFrequencies, rotaryPairs } from "../build/nn/rotary-embedding.ts";
 import type { Config } from "./config.ts";
 import type { RotarySettings } from "./rope-scaling.ts";
 
@@ -42,8 +41,8 @@ export interface FamilyOptions {
   readonly headSize: number | undefined;
   /** Rotary position embedding. */
   readonly rotary: Omit<RotarySettings, "headSize">;
-  /** That of sliding layers, if it is not the same and not in `rope_parameters`. */
-  readonly slidingRotary: RotaryFrequencies | undefined;
+  /** `rope_theta` of sliding layers without scaling, if they have a rotary embedding of their own that is not in `rope_parameters`. */
+  readonly slidingTheta: number | undefined;
   /** Factor of the scores. Undefined: 1 / sqrt(head size). */
   readonly attentionScale: number | undefined;
   /** Bound of the scores. */
@@ -70,7 +69,7 @@ const defaultOptions: FamilyOptions = {
   normalizesOutputs: false,
   headSize: undefined,
   rotary: {},
-  slidingRotary: undefined,
+  slidingTheta: undefined,
   attentionScale: undefined,
   attentionCap: undefined,
   outputCap: undefined,
@@ -176,7 +175,6 @@ const gemma3: FamilyOptionsOf = (config) => {
     config.has("sliding_window_pattern") ? "sliding_window_pattern" : "_sliding_window_pattern",
     6,
   );
-  const headSize = config.positiveInteger("head_dim", 256);
   const local = config.positiveNumber("rope_local_base_freq", 10_000);
   return {
     ...gemma2(config),
@@ -186,7 +184,7 @@ const gemma3: FamilyOptionsOf = (config) => {
     outputCap: config.positiveNumberIfGiven("final_logit_softcapping"),
     rotary: { theta: 1_000_000 },
     // Recent files state both embeddings in rope_parameters.
-    slidingRotary: config.has("rope_parameters") ? undefined : rotaryFrequencies(rotaryPairs(headSize), local),
+    slidingTheta: config.has("rope_parameters") ? undefined : local,
   };
 };
 

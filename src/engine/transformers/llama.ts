@@ -12,7 +12,7 @@ import { attention, capped, causalBias, splitHeads } from "../build/nn/attention
 import { type KeyValueCache, causalTransformer, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
 import { embedding, type Layer, linear, repeated, rmsNorm } from "../build/nn/layers.ts";
-import { type RotaryAngles, rotaryAngles, applyRotary } from "../build/nn/rotary-embedding.ts";
+import { type RotaryAngles, rotaryAngles, applyRotary, rotaryFrequencies, rotaryPairs } from "../build/nn/rotary-embedding.ts";
 import { type FamilyOptions, type FamilyOptionsOf, families } from "./llama-families.ts";
 import { configuredFrequencies } from "./rope-scaling.ts";
 import type { Architecture, Architectures } from "./transformer.ts";
@@ -131,14 +131,17 @@ function decoder(config: Config, weights: Weights, options: FamilyOptions, outpu
   const sizes = sizesOf(config, options.headSize);
   const { width, keyValueHeads, headSize, epsilon } = sizes;
   const layers = config.positiveInteger("num_hidden_layers");
-  const kinds = repeated(layers, (layer) => (options.isSliding(layer) ? "sliding" : "full"));
-  const frequencies = {
-    full: configuredFrequencies(config, { headSize, ...options.rotary }),
-    sliding: options.slidingRotary ?? configuredFrequencies(config, { headSize, ...options.rotary, layers: "sliding_attention" }),
-  };
   const vocabulary = config.positiveInteger("vocab_size");
   const tokens = embedding(weights, "embed_tokens.weight", vocabulary, width);
   const blocks = repeated(layers, (index) => block(weights, `layers.${index}`, sizes, options));
+  // After the blocks, whose weights have shown that the head size is that of the file.
+  const frequencies = {
+    full: configuredFrequencies(config, { headSize, ...options.rotary }),
+    sliding:
+      options.slidingTheta === undefined
+        ? configuredFrequencies(config, { headSize, ...options.rotary, layers: "sliding_attention" })
+        : rotaryFrequencies(rotaryPairs(headSize), options.slidingTheta),
+  };
   const norm = rmsNorm(weights, "norm", width, epsilon, options.normOffset);
   const isTied = config.boolean("tie_word_embeddings", options.tiesEmbeddings);
   const outputMatrix =
@@ -164,7 +167,7 @@ function decoder(config: Config, weights: Weights, options: FamilyOptions, outpu
       const hidden = norm(
         ops,
         blocks.reduce((x, each, index) => {
-          const { angles, bias } = context[kinds[index] ?? "full"]();
+          const { angles, bias } = context[options.isSliding(index) ? "sliding" : "full"]();
           return each(ops, x, angles, bias, (current) => updateCache(index, current));
         }, embedded),
       );

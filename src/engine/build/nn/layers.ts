@@ -91,5 +91,7 @@ export function firstToken(ops: TensorOps, x: Value): Value {
 
 /** Calls `make` with 0 to `count` - 1 and returns the results: the blocks of a model, as in `torch.nn.ModuleList`. */
 export function repeated<Made>(count: number, make: (index: number) => Made): readonly Made[] {
-  return Array.from({ length: count }, (_, index) => make(index));
+  const made: Made[] = [];
+  for (let index = 0; index < count; index += 1) made.push(make(index)); // one by one: a file may state more blocks than any list can have
+  return made;
 }
