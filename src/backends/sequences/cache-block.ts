@@ -23,13 +23,17 @@ export interface CacheRow {
   readonly removed: number;
 }
 
-/** A block without positions, for `rows` new sequences. */
-export function emptyBlock(caches: readonly CacheInput[], rows: number): CacheBlock {
-  const tensors = caches.map(({ info, batchAxis, tokenAxis }): [string, Tensor] => {
-    const shape = info.shape.map((size, axis) => (axis === batchAxis ? rows : axis === tokenAxis ? 0 : Number(size)));
+/**
+ * A block without positions, for one new sequence. Keys and values of a source of so many tokens are zeros until the first run computes them: exporters give
+ * their length the same name as that of the source, so that an empty tensor would not fit.
+ */
+export function emptyBlock(caches: readonly CacheInput[], sourceTokens: number): CacheBlock {
+  const tensors = caches.map(({ info, batchAxis, tokenAxis, of }): [string, Tensor] => {
+    const tokens = of === "source" ? sourceTokens : 0;
+    const shape = info.shape.map((size, axis) => (axis === batchAxis ? 1 : axis === tokenAxis ? tokens : Number(size)));
     return [info.name, zeros(info.dataType, shape)];
   });
-  return { tensors: Object.fromEntries(tensors), rows, positions: 0 };
+  return { tensors: Object.fromEntries(tensors), rows: 1, positions: 0 };
 }
 
 /** One block with these rows, each at its right end, zeros before it. The rows' own block if it holds exactly them. */

@@ -220,7 +220,8 @@ export class TensorLanguageModel implements LanguageModel {
 
   #emptySequence(source: Tensor | undefined): Sequence {
     const { caches, hasState } = this.#next;
-    return { block: emptyBlock(caches, 1), row: 0, length: 0, removed: 0, source, ...(hasState ? { tokens: [] } : {}) };
+    const block = emptyBlock(caches, source?.shape[1] ?? 0);
+    return { block, row: 0, length: 0, removed: 0, source, ...(hasState ? { tokens: [] } : {}) };
   }
 
   /** The sequence without its tokens from `length` on. */
@@ -335,7 +336,7 @@ export class TensorLanguageModel implements LanguageModel {
     if (mask === undefined || positions === undefined || this.limits.hasEncoder) return false;
     if (this.#isPaddable !== undefined) return this.#isPaddable;
     const probe = [Math.floor(vocabulary / 3), Math.floor((2 * vocabulary) / 3), 1 % vocabulary];
-    const start: CacheRow = { block: emptyBlock(this.#next.caches, 1), row: 0, length: 0, removed: 0 };
+    const start: CacheRow = { block: emptyBlock(this.#next.caches, 0), row: 0, length: 0, removed: 0 };
     const run = async (
       tokens: readonly number[],
       ...from: readonly CacheRow[]
