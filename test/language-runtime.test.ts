@@ -72,7 +72,7 @@ describe.skipIf(skip)(title, () => {
     const refused = runtime.load(`${sharedData}tiny-random-bert`, { kind: "language" });
     await expect(refused).rejects.toThrow(/cannot decode tokens/);
     await expect(runtime.load("builtin", { kind: "language" })).rejects.toThrow(/as a language model/);
-    await expect(runtime.load(`${sharedData}tiny-random-t5`, { kind: "language", variant: "safetensors-fp32" })).rejects.toThrow(
+    await expect(runtime.load(`${sharedData}tiny-random-bert`, { kind: "language", variant: "safetensors-fp32" })).rejects.toThrow(
       /safetensors as a language model/,
     );
   });
