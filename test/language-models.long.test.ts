@@ -45,6 +45,7 @@ interface Item {
 for (const [backend, create] of Object.entries(backends)) {
   for (const [name, files] of Object.entries(models)) {
     if (files.path.endsWith(".safetensors") && backend !== "native") continue; // the others read ONNX only
+    if (backend === "native" && name.endsWith("two files")) continue; // it compiles for each number of tokens; the pair is joined by code that onnx shares
     if (backend === "wasm" && !["tiny-random-llama", "tiny-random-t5"].includes(name)) continue; // slow to load; it shares all code but the session with onnx
     const folder = `${sharedData}${name.split(" ")[0]}/`;
     const [skip, title] = needsData(`${name} on ${backend}`);

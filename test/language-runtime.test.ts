@@ -72,9 +72,9 @@ describe.skipIf(skip)(title, () => {
     const refused = runtime.load(`${sharedData}tiny-random-bert`, { kind: "language" });
     await expect(refused).rejects.toThrow(/cannot decode tokens/);
     await expect(runtime.load("builtin", { kind: "language" })).rejects.toThrow(/as a language model/);
-    await expect(runtime.load(`${sharedData}tiny-random-bert`, { kind: "language", variant: "safetensors-fp32" })).rejects.toThrow(
-      /safetensors as a language model/,
-    );
+    await expect(
+      runtime.load(`${sharedData}tiny-random-bert`, { kind: "language", variant: "safetensors-fp32" }),
+    ).rejects.toThrow(/safetensors as a language model/);
   });
 
   it("joins a decoder and its encoder by the suffix of their weights", async () => {

@@ -68,7 +68,8 @@ describe(packages[0]!, () => {
   });
 });
 
-describe(`${packages[1]}, Go`, () => {
+const [skipGo, go] = needsTime(`${packages[1]}, Go`, "Go compiles for a minute");
+describe.skipIf(skipGo)(go, () => {
   needsInstalled(() =>
     problemOf(() => {
       execFileSync("java", ["-version"], { stdio: "pipe" });
