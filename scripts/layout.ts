@@ -68,7 +68,7 @@ export const folders: readonly Folder[] = [
   folder("devices", []),
   folder("models", ["formats"]),
   folder("measurements", ["models"]),
-  folder("tokenizers", ["models"]),
+  folder("tokenizers", ["formats", "models"]),
   folder("inspection", ["engine/onnx", "formats", "models", "presets"]),
   folder("runtime", ["devices", "hosts", "measurements", "models"]),
   folder("tasks", ["formats", "hosts", "models", "runtime", "tokenizers"]),

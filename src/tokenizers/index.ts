@@ -1,8 +1,8 @@
-/** Tokenizers in TypeScript, equal to Hugging Face's Rust library `tokenizers`: loaded from a model's tokenizer.json. */
+/** Tokenizers in TypeScript, equal to Hugging Face's Rust library `tokenizers`: loaded from a model's tokenizer.json or GGUF file. */
 import { messageOf } from "../errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import { applyTokenizerConfig } from "./config/tokenizer-config.ts";
-import { readTokenizerJson, tokenizerInvalid } from "./config/tokenizer-json.ts";
+import { readTokenizerJson, type TokenizerJson, tokenizerInvalid } from "./config/tokenizer-json.ts";
 import type { TokenizerThreads } from "./tokenizer-threads.ts";
 import type { TextTokenizer } from "./text-tokenizer.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -28,9 +28,16 @@ export function loadTokenizer(settings: TextSettings, threads?: TokenizerThreads
   return loadTextTokenizer(settings, threads);
 }
 
+/** Reads the tokenizer of a GGUF file. Its reader is imported on demand. */
+async function readGguf(path: string, displayName: string): Promise<TokenizerJson> {
+  const { readGgufTokenizer } = await import("./gguf/tokenizer-json.ts");
+  return await readGgufTokenizer(path, displayName);
+}
+
 /** Loads a tokenizer as `loadTokenizer` does, with the internal methods that worker threads need. */
 export async function loadTextTokenizer(settings: TextSettings, threads?: TokenizerThreads): Promise<TextTokenizer> {
-  const json = await readTokenizerJson(settings.tokenizerPath, settings.tokenizerShown);
+  const { tokenizerPath, tokenizerShown } = settings;
+  const json = await (tokenizerPath.endsWith(".gguf") ? readGguf : readTokenizerJson)(tokenizerPath, tokenizerShown);
   // Imported on demand: a program that processes no text does not load it.
   const { TextTokenizer } = await import("./text-tokenizer.ts");
   try {

@@ -25,24 +25,26 @@ import { version } from "../../version.ts";
 const cpu: Device = { type: "cpu", index: 0 };
 /** Name and version of the engine: those of this package, which contains it. */
 const library: Library = { name: "inferyard", version };
+const decoderNames = architectureNames.filter((name) => /(?:ForCausalLM|LMHeadModel)$/.test(name));
 const onCpu: Capabilities = {
-  formats: { safetensors: ["StaticModel", ...architectureNames], onnx: "any" },
+  formats: { safetensors: ["StaticModel", ...architectureNames], onnx: "any", gguf: architectureNames },
   languageFormats: {
-    safetensors: [...architectureNames.filter((name) => /(?:ForCausalLM|LMHeadModel)$/.test(name)), ...encoderDecoderNames],
+    safetensors: [...decoderNames, ...encoderDecoderNames],
     onnx: "any",
+    gguf: decoderNames,
   },
   precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
   // Met as upper bounds: static embeddings use one thread and have no graph, and all nodes run on the CPU. Not memoryPattern and memoryArena: the
   // memory of a run is always planned in advance, and is kept between runs.
   options: ["threads", "graphOptimization", "cpuNodes"],
-  blocking: { onnx: "any", safetensors: [...architectureNames, ...encoderDecoderNames] },
+  blocking: { onnx: "any", safetensors: [...architectureNames, ...encoderDecoderNames], gguf: architectureNames },
   interruptible: true,
 };
 const elsewhere: Capabilities = { formats: {}, precisions: [], options: [], blocking: false };
 
 /**
  * Creates the backend. On the CPU it runs static token embeddings (in model2vec's layout, and in our 4-bit layout), ONNX graphs,
- * and transformers from safetensors.
+ * and transformers from safetensors and GGUF.
  */
 export function native(): ReplicaBackend {
   const state: NativeState = { library };
@@ -89,7 +91,7 @@ async function load(model: ModelFiles, device: Device, options: NativeLoadOption
   if (model.format !== "safetensors") {
     throw new InferyardError(
       "MODEL_UNSUPPORTED",
-      `native loads ONNX graphs, static embeddings and transformers, and ${model.path} is ${model.format}`,
+      `native does not build ${model.architecture ?? "models without an architecture"}, which ${model.path} holds`,
     );
   }
   const embeddings = await loadStaticEmbeddings(model, options.signal);
@@ -113,7 +115,7 @@ async function loadLanguage(
     throw new InferyardError("MODEL_UNSUPPORTED", `native does not decode tokens with ${model.architecture ?? model.format}`);
   const { NativeLanguageModel } = await import("./language-model.ts");
   const { rotaryContext } = await import("../../engine/index.ts");
-  const contexts = [contextLengthOf(model.config), model.format === "safetensors" ? rotaryContext(model.config) : undefined];
+  const contexts = [contextLengthOf(model.config), model.format === "onnx" ? undefined : rotaryContext(model.config)];
   const stated = contexts.filter((each) => each !== undefined);
   const contextLength = stated.length === 0 ? undefined : Math.min(...stated);
   return await loadGraph(model, { ...options, isUnprepared: true }, state, (parts) =>
@@ -123,7 +125,7 @@ async function loadLanguage(
 
 /** Whether the engine computes the model: not static embeddings, nor a format that it does not read. */
 function isGraph({ format, architecture = "" }: ModelFiles): boolean {
-  return format === "onnx" || (format === "safetensors" && architectureNames.includes(architecture));
+  return format === "onnx" || architectureNames.includes(architecture);
 }
 
 /** Loads a model on the engine, which is imported on demand: it is large, and static embeddings do not need it. */

@@ -1,16 +1,13 @@
-/** Loads a transformer from safetensors into the engine. */
+/** Loads a transformer from safetensors or GGUF into the engine. */
 import { throwIfAborted } from "../../backend.ts";
-import { required } from "../../checked.ts";
-import type { ModelFiles, TensorData } from "../../backend.ts";
-import { buildEncoderDecoder, buildTransformer, type ByteSource } from "../../engine/index.ts";
+import type { ModelFiles } from "../../backend.ts";
+import { buildEncoderDecoder, buildTransformer } from "../../engine/index.ts";
 import { encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
-import { openBlocking } from "../../platform/node/files.ts";
-import { pathsOfWeights, readWeightsHeader } from "../../formats/safetensors/read-sharded.ts";
-import { tensorRange, readTensor, type SafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
 import type { NativeState } from "./check-generated-code.ts";
 import { createEngine, type NativeLoadOptions } from "./create-engine.ts";
 import type { CreateModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
+import { openGguf, openSafetensors } from "./stored-weights.ts";
 
 /**
  * Loads a transformer; `create` makes the loaded model of it. Unsupported configurations and missing tensors are rejected from the header and
@@ -30,9 +27,6 @@ export async function loadTransformer<Model>(
   }
 }
 
-/** Returns a function that reads the elements of a tensor as they are stored. */
-type ReadWeight = (name: string) => Promise<() => TensorData>;
-
 async function loadFrom<Model>(
   files: OpenModelFiles,
   file: ModelFiles,
@@ -41,18 +35,12 @@ async function loadFrom<Model>(
   create: CreateModel<Model>,
 ): Promise<Model> {
   const { signal, graphOptimization } = options;
-  const paths = openBlocking === undefined ? [] : await pathsOfWeights(file.path);
-  const opened = new Map<string, ByteSource>();
-  for (const path of paths) opened.set(path, await files.open(path));
-  const header = await readWeightsHeader(file.path, signal);
-  for (const path of paths) files.check(path);
-  const read = openBlocking === undefined ? readAhead(header, signal) : readLazily(header, opened);
+  const { tensors, read } = await (file.format === "gguf" ? openGguf : openSafetensors)(files, file, signal);
   const { architecture = "", config } = file;
   const encoderDecoder = encoderDecoderNames.includes(architecture)
-    ? buildEncoderDecoder(architecture, config, header.tensors)
+    ? buildEncoderDecoder(architecture, config, tensors)
     : undefined;
-  const { source, inputs, outputs, pending, detachFromFile } =
-    encoderDecoder ?? buildTransformer(architecture, config, header.tensors);
+  const { source, inputs, outputs, pending, detachFromFile } = encoderDecoder ?? buildTransformer(architecture, config, tensors);
   for (const { name, setReader } of pending) {
     setReader(await read(name));
     throwIfAborted(signal);
@@ -72,21 +60,4 @@ async function loadFrom<Model>(
   });
   detachFromFile();
   return loaded;
-}
-
-/** Reads tensors ahead, on platforms without blocking file access. */
-function readAhead(header: SafetensorsHeader, signal: AbortSignal | undefined): ReadWeight {
-  return async (name) => {
-    const { data } = await readTensor(header, name, signal);
-    return () => data;
-  };
-}
-
-function readLazily(header: SafetensorsHeader, opened: ReadonlyMap<string, ByteSource>): ReadWeight {
-  return async (name) => () => {
-    const part = tensorRange(header, name);
-    const target = new Uint8Array(part.bytes);
-    required(opened.get(part.path), part.path).read(target, part.start);
-    return part.tensor(target.buffer).data;
-  };
 }

@@ -12,11 +12,13 @@ import { LazyStorage } from "../ir/lazy-storage.ts";
 import { minLazyElements, type Literal, literalWithStorage } from "../ir/literal.ts";
 import { decodeFloat } from "../../formats/floats/small-floats.ts";
 
-/** A tensor as declared in the header of a safetensors file. */
+/** A tensor as declared in the header of a file of weights. */
 export interface StoredTensor {
-  /** The data type in safetensors' notation. F32, F16 and BF16 are supported. */
+  /** The data type that its reader returns, in safetensors' notation. F32, F16 and BF16 are supported. */
   readonly type: string;
   readonly shape: readonly number[];
+  /** Set for a matrix whose axes are swapped, compared with a safetensors file of the model. */
+  readonly isTransposed?: boolean;
 }
 
 /** A weight that the architecture declared and whose elements have not been read from the file. */
@@ -98,8 +100,9 @@ export class Weights implements ParameterSource {
     const found = this.#nameInFile(name);
     const known = this.#byLayout.get(`${arrangement}:${found}`);
     const stored = this.#stored.get(found);
-    if (stored === undefined || !sameShape(stored.shape, shape)) {
-      const has = stored?.shape.join(", ") ?? "";
+    const isTransposed = stored?.isTransposed === true;
+    if (stored === undefined || !sameShape(stored.shape, isTransposed ? shape.toReversed() : shape)) {
+      const has = (isTransposed ? stored?.shape.toReversed() : stored?.shape)?.join(", ") ?? "";
       throw new InferyardError(
         "MODEL_INVALID",
         `the tensor "${found}" has the shape [${has}], and config.json requires [${shape.join(", ")}]`,
@@ -119,9 +122,9 @@ export class Weights implements ParameterSource {
       );
     }
     if (known !== undefined) return known;
-    const [rows = 1, columns = 1] = shape;
+    const [rows = 1, columns = 1] = stored.shape;
     const arranged = (floats: Float32Array): Float32Array => {
-      if (arrangement === "as stored") return floats;
+      if ((arrangement === "transposed") === isTransposed) return floats;
       const transposed = allocated(floats.length, found);
       transpose(floats, transposed, rows, columns);
       return transposed;

@@ -1,4 +1,4 @@
-/** Reads the metadata of a GGUF file: keys with values of thirteen types. Of long strings and arrays only the beginning is kept, with the length of the whole. */
+/** Reads the metadata of a GGUF file: keys with values of thirteen types. Of long strings and arrays only the beginning is kept unless all is asked for, with the length of the whole. */
 import { quoteName } from "../format-errors.ts";
 import { type GgufCursor, type GgufNumberType, numberBytes } from "./gguf-cursor.ts";
 
@@ -22,7 +22,7 @@ export interface GgufArray {
   readonly of: string;
   /** Number of elements. */
   readonly length: number;
-  /** The first elements: at most 1024 numbers, or 8 of any other type. */
+  /** The first elements: at most 1024 numbers, or 8 of any other type. All of them with `keep` "everything". */
   readonly items: readonly (GgufScalar | GgufArray)[];
 }
 
@@ -58,17 +58,39 @@ const itemsPerKey = 5;
 const maxArrayDepth = 8;
 
 /**
+ * What is kept of long values: their beginnings; whole strings, such as chat templates, and the beginnings of arrays; or everything, vocabularies
+ * included.
+ */
+export type KeptMetadata = "beginnings" | "strings" | "everything";
+
+interface KeptLengths {
+  readonly textBytes: number;
+  readonly strings: number;
+  readonly numbers: number;
+}
+
+const keptLengths: Readonly<Record<KeptMetadata, KeptLengths>> = {
+  beginnings: { textBytes: maxKeptTextBytes, strings: maxKeptStrings, numbers: maxKeptNumbers },
+  strings: { textBytes: Number.POSITIVE_INFINITY, strings: maxKeptStrings, numbers: maxKeptNumbers },
+  everything: { textBytes: Number.POSITIVE_INFINITY, strings: Number.POSITIVE_INFINITY, numbers: Number.POSITIVE_INFINITY },
+};
+
+/**
  * Reads `count` pairs of key and value from the cursor, in the order of the file. Throws Error for a repeated key and for a value
  * of an unknown type.
  */
-export async function readGgufMetadata(cursor: GgufCursor, count: number): Promise<Map<string, GgufValue>> {
+export async function readGgufMetadata(
+  cursor: GgufCursor,
+  count: number,
+  keep: KeptMetadata = "beginnings",
+): Promise<Map<string, GgufValue>> {
   const metadata = new Map<string, GgufValue>();
   for (let index = 0; index < count; index += 1) {
     cursor.countItems(itemsPerKey);
     const { text: key, bytes } = await cursor.text("a key", maxKeyBytes);
     if (bytes === 0 || bytes > maxKeyBytes) throw new Error(`metadata ${index} has a key of ${bytes} bytes`);
     if (metadata.has(key)) throw new Error(`the key ${quoteName(key)} comes twice`);
-    metadata.set(key, await readValue(cursor, await readType(cursor, key), key));
+    metadata.set(key, await readValue(cursor, await readType(cursor, key), key, keptLengths[keep]));
   }
   return metadata;
 }
@@ -80,11 +102,11 @@ async function readType(cursor: GgufCursor, key: string): Promise<TypeName> {
   return name;
 }
 
-async function readValue(cursor: GgufCursor, type: TypeName, key: string): Promise<GgufValue> {
-  if (type === "array") return await readArray(cursor, key, 0);
+async function readValue(cursor: GgufCursor, type: TypeName, key: string, kept: KeptLengths): Promise<GgufValue> {
+  if (type === "array") return await readArray(cursor, key, kept, 0);
   if (type === "bool") return { type, value: await readBool(cursor, key) };
   if (type !== "string") return { type, value: await cursor.number(type) };
-  const { text, bytes } = await cursor.text(`the value of ${quoteName(key)}`, maxKeptTextBytes);
+  const { text, bytes } = await cursor.text(`the value of ${quoteName(key)}`, kept.textBytes);
   return { type, value: text, bytes };
 }
 
@@ -94,7 +116,7 @@ async function readBool(cursor: GgufCursor, key: string): Promise<boolean> {
   return value === 1;
 }
 
-async function readArray(cursor: GgufCursor, key: string, depth: number): Promise<GgufArray> {
+async function readArray(cursor: GgufCursor, key: string, kept: KeptLengths, depth: number): Promise<GgufArray> {
   if (depth > maxArrayDepth) throw new Error(`the key ${quoteName(key)} nests arrays too deep`);
   cursor.countItems();
   const of = await readType(cursor, key);
@@ -102,21 +124,21 @@ async function readArray(cursor: GgufCursor, key: string, depth: number): Promis
   const items: (GgufScalar | GgufArray)[] = [];
   if (of === "string") {
     for (let index = 0; index < length; index += 1) {
-      if (index < maxKeptStrings) items.push((await cursor.text("an element", maxKeptTextBytes)).text);
+      if (index < kept.strings) items.push((await cursor.text("an element", kept.textBytes)).text);
       else await cursor.skipText("an element");
     }
   } else if (of === "array") {
     for (let index = 0; index < length; index += 1) {
-      const item = await readArray(cursor, key, depth + 1);
-      if (index < maxKeptStrings) items.push(item);
+      const item = await readArray(cursor, key, kept, depth + 1);
+      if (index < kept.strings) items.push(item);
     }
   } else {
-    const kept = Math.min(length, maxKeptNumbers);
-    for (let index = 0; index < kept; index += 1) {
+    const count = Math.min(length, kept.numbers);
+    for (let index = 0; index < count; index += 1) {
       cursor.countItems();
       items.push(of === "bool" ? await readBool(cursor, key) : await cursor.number(of));
     }
-    cursor.skip((length - kept) * minElementBytes(of, cursor));
+    cursor.skip((length - count) * minElementBytes(of, cursor));
   }
   return { type: "array", of, length, items };
 }
@@ -141,4 +163,24 @@ export function ggufText(metadata: ReadonlyMap<string, GgufValue>, key: string):
 export function ggufNumber(metadata: ReadonlyMap<string, GgufValue>, key: string): number | undefined {
   const value = metadata.get(key);
   return value !== undefined && value.type !== "array" && typeof value.value === "number" ? value.value : undefined;
+}
+
+/** The truth value under a key of GGUF metadata, or undefined if there is none or the value has another type. */
+export function ggufBoolean(metadata: ReadonlyMap<string, GgufValue>, key: string): boolean | undefined {
+  const value = metadata.get(key);
+  return value?.type === "bool" ? value.value === true : undefined;
+}
+
+/** The numbers of the array under a key of GGUF metadata, or undefined if there is none, or it was not kept whole, or has other elements. */
+export function ggufNumbers(metadata: ReadonlyMap<string, GgufValue>, key: string): readonly number[] | undefined {
+  const value = metadata.get(key);
+  if (value?.type !== "array" || value.items.length !== value.length) return undefined;
+  return value.items.every((item) => typeof item === "number") ? value.items : undefined;
+}
+
+/** The strings of the array under a key of GGUF metadata, or undefined if there is none, or it was not kept whole, or has other elements. */
+export function ggufTexts(metadata: ReadonlyMap<string, GgufValue>, key: string): readonly string[] | undefined {
+  const value = metadata.get(key);
+  if (value?.type !== "array" || value.of !== "string" || value.items.length !== value.length) return undefined;
+  return value.items as readonly string[];
 }

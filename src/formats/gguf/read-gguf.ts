@@ -8,7 +8,7 @@ import { type FileWindow, withFileWindow } from "../file-window.ts";
 import { quoteName } from "../format-errors.ts";
 import { ggmlType } from "./ggml-types.ts";
 import { GgufCursor, type GgufEncoding } from "./gguf-cursor.ts";
-import { type GgufValue, ggufNumber, ggufText, readGgufMetadata } from "./gguf-metadata.ts";
+import { type GgufValue, type KeptMetadata, ggufNumber, ggufText, readGgufMetadata } from "./gguf-metadata.ts";
 
 /** One tensor of a GGUF file: its type, shape and location, without its elements. */
 export interface GgufTensor {
@@ -59,14 +59,14 @@ const maxNameBytes = 1024;
 const itemsPerTensor = 8;
 
 /**
- * Reads the header of the GGUF file at `path`; `displayName` is the path as the user wrote it. Throws MODEL_INVALID if the file cannot be read, is cut off or
+ * Reads the header of the GGUF file at `path`; `displayName` is the path as the user wrote it, `keep` what is kept of long metadata values. Throws MODEL_INVALID if the file cannot be read, is cut off or
  * damaged, or is not a GGUF file; MODEL_UNSUPPORTED for an unknown version and for a header larger than the limits of `FileWindow`.
  */
-export async function readGguf(path: string, displayName: string): Promise<GgufFile> {
-  return await withFileWindow(path, displayName, "GGUF", (window) => readHeader(window, displayName));
+export async function readGguf(path: string, displayName: string, keep: KeptMetadata = "beginnings"): Promise<GgufFile> {
+  return await withFileWindow(path, displayName, "GGUF", (window) => readHeader(window, displayName, keep));
 }
 
-async function readHeader(window: FileWindow, displayName: string): Promise<GgufFile> {
+async function readHeader(window: FileWindow, displayName: string, keep: KeptMetadata): Promise<GgufFile> {
   const start = Buffer.from(await window.bytes(0, Math.min(4, window.size))).toString("latin1");
   if (legacyMagics.has(start)) throw unsupported(displayName, "is of a format older than GGUF");
   if (start !== magic) throw new Error(`it does not begin with ${magic}`);
@@ -75,7 +75,7 @@ async function readHeader(window: FileWindow, displayName: string): Promise<Gguf
   // The smallest tensor has an empty name, a number of dimensions, a type and an offset; the smallest metadata has a key, a type and a value.
   const tensorCount = await cursor.count("tensors", encoding.sizeBytes + 16);
   const metadataCount = await cursor.count("metadata", encoding.sizeBytes + 5);
-  const metadata = await readGgufMetadata(cursor, metadataCount);
+  const metadata = await readGgufMetadata(cursor, metadataCount, keep);
   const alignment = ggufNumber(metadata, "general.alignment") ?? defaultAlignment;
   if (alignment < 1 || !Number.isInteger(Math.log2(alignment)))
     throw new Error(`its alignment is ${alignment}, which is no power of two`);

@@ -49,7 +49,8 @@ export class BpeModel implements Model {
     this.#fusesUnknown = booleanOption(model, "fuse_unk");
     this.#ignoresMerges = booleanOption(model, "ignore_merges");
     this.#byteTokens = booleanOption(model, "byte_fallback") ? byteTokenIds(this.vocabulary) : undefined;
-    this.#merges = new MergeTable(readMerges(model["merges"], this.vocabulary, this.#prefix));
+    const merges = readMerges(model["merges"], this.vocabulary, this.#prefix);
+    this.#merges = new MergeTable(merges, readRanks(model["merge_ranks"], merges.length / 3));
     this.#border =
       inBytes || this.#prefix !== "" || this.#suffix !== "" || this.#ignoresMerges ? undefined : borderOf(this.vocabulary);
   }
@@ -163,6 +164,13 @@ function readMerges(merges: unknown, vocabulary: ReadonlyMap<string, number>, pr
     for (const id of three) if (id !== undefined) ids.push(id);
   }
   return ids;
+}
+
+/** Ranks of merges that share them, which tokenizers from GGUF files have; one for each merge. */
+function readRanks(ranks: unknown, merges: number): readonly number[] | undefined {
+  if (ranks === undefined) return undefined;
+  if (Array.isArray(ranks) && ranks.length === merges && ranks.every((rank) => Number.isInteger(rank) && rank >= 0)) return ranks;
+  throw new Error(`its merge_ranks are not ${merges} whole numbers`);
 }
 
 /** "▁" if no token contains it after another character. It must be in the vocabulary itself, since unknown characters are fused across pieces. */

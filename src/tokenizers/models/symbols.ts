@@ -47,11 +47,10 @@ export class Symbols {
       const other = next[position] as number;
       if (left === -1 || other === -1) continue;
       // The candidate is stale if one of its symbols has been merged since.
-      const made = merges.made[rank] as number;
-      const now = merges.rankOf(left, ids[other] as number);
-      if (now === -1 || merges.made[now] !== made) continue;
+      const slot = merges.slotOf(left, ids[other] as number);
+      if (slot === -1 || !merges.matches(slot, rank)) continue;
       const behind = next[other] as number;
-      ids[position] = made;
+      ids[position] = merges.madeAt(slot);
       ids[other] = -1;
       this.#ends[position] = this.#ends[other] as number;
       next[position] = behind;
@@ -68,8 +67,8 @@ export class Symbols {
   }
 
   #offer(merges: MergeTable, left: number, right: number): void {
-    const rank = merges.rankOf(this.#ids[left] as number, this.#ids[right] as number);
-    if (rank !== -1) this.#heap.push(rank, left);
+    const slot = merges.slotOf(this.#ids[left] as number, this.#ids[right] as number);
+    if (slot !== -1) this.#heap.push(merges.rankAt(slot), left);
   }
 
   /** Reallocates the arrays and keeps the symbols. */

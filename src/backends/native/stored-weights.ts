@@ -1,0 +1,71 @@
+/** The tensors in files of weights: what their headers declare, and readers of their elements. */
+import { required } from "../../checked.ts";
+import type { ModelFiles, TensorData } from "../../backend.ts";
+import type { ByteSource, StoredTensor } from "../../engine/index.ts";
+import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
+import { ggufWeights, readGgufWeight } from "../../formats/gguf/models/weights.ts";
+import { readTensor, type SafetensorsHeader, tensorRange } from "../../formats/safetensors/read-safetensors.ts";
+import { pathsOfWeights, readWeightsHeader } from "../../formats/safetensors/read-sharded.ts";
+import { openBlocking } from "../../platform/node/files.ts";
+import type { OpenModelFiles } from "./open-model-files.ts";
+
+/** Files of weights whose headers are read. */
+export interface StoredWeights {
+  /** By their names in a safetensors file. */
+  readonly tensors: ReadonlyMap<string, StoredTensor>;
+  /** Returns a function that reads the elements of a tensor, as long as the files are open. */
+  read(name: string): Promise<() => TensorData>;
+}
+
+/** Opens a safetensors file or all that an index names. Throws as `readWeightsHeader` does. */
+export async function openSafetensors(
+  files: OpenModelFiles,
+  { path }: ModelFiles,
+  signal: AbortSignal | undefined,
+): Promise<StoredWeights> {
+  const paths = openBlocking === undefined ? [] : await pathsOfWeights(path);
+  const opened = await openAll(files, paths);
+  const header = await readWeightsHeader(path, signal);
+  for (const each of paths) files.check(each);
+  return { tensors: header.tensors, read: openBlocking === undefined ? readAhead(header, signal) : readLazily(header, opened) };
+}
+
+/** Opens a GGUF file, or all parts of a divided one. Throws as `readGgufModel` and `ggufWeights` do. */
+export async function openGguf(files: OpenModelFiles, { path }: ModelFiles): Promise<StoredWeights> {
+  const model = await readGgufModel(path, path);
+  const opened = await openAll(files, model.paths);
+  for (const each of model.paths) files.check(each);
+  const weights = ggufWeights(model);
+  const tensors = [...weights].map(([name, { shape, isTransposed }]) => [name, { type: "F32", shape, isTransposed }] as const);
+  return {
+    tensors: new Map(tensors),
+    read: async (name) => {
+      const weight = required(weights.get(name), name);
+      const source = required(opened.get(weight.tensor.path), weight.tensor.path);
+      return () => readGgufWeight(source, weight);
+    },
+  };
+}
+
+async function openAll(files: OpenModelFiles, paths: readonly string[]): Promise<ReadonlyMap<string, ByteSource>> {
+  const opened = new Map<string, ByteSource>();
+  for (const path of paths) opened.set(path, await files.open(path));
+  return opened;
+}
+
+/** Reads tensors ahead, on platforms without blocking file access. */
+function readAhead(header: SafetensorsHeader, signal: AbortSignal | undefined): StoredWeights["read"] {
+  return async (name) => {
+    const { data } = await readTensor(header, name, signal);
+    return () => data;
+  };
+}
+
+function readLazily(header: SafetensorsHeader, opened: ReadonlyMap<string, ByteSource>): StoredWeights["read"] {
+  return async (name) => () => {
+    const part = tensorRange(header, name);
+    const target = new Uint8Array(part.bytes);
+    required(opened.get(part.path), part.path).read(target, part.start);
+    return part.tensor(target.buffer).data;
+  };
+}

@@ -1,0 +1,64 @@
+/**
+ * I2_S of https://github.com/microsoft/BitNet: 2-bit codes 0, 1 and 2 for -1, 0 and 1, and one float32 scale for the whole tensor behind them. The order
+ * of the codes depends on the machine that wrote the file, which the file does not state.
+ */
+
+/**
+ * Order of the codes. In each, bit pairs are filled from the highest to the lowest.
+ *
+ * - "128": 128 elements in 32 bytes; element j is in byte j mod 32, at shift 6 - 2 * floor(j / 32). x86.
+ * - "64": 64 elements in 16 bytes; element j is in byte j mod 16, at shift 6 - 2 * floor(j / 16). ARM.
+ * - "4-rows": a byte holds the elements of one column in four neighbouring rows, the first row in the highest bits.
+ */
+export type I2SLayout = "128" | "64" | "4-rows";
+
+/** All layouts, the most frequent first. */
+export const i2sLayouts: readonly I2SLayout[] = ["128", "64", "4-rows"];
+
+/** Bytes of a tensor of `elements` elements: its codes, and 32 bytes that begin with the scale. */
+export function i2sBytes(elements: number): number {
+  return Math.ceil(elements / 4) + 32;
+}
+
+/** The codes minus 1, in row-major order, and the scale of a tensor `[rows, columns]`. */
+export function unpackI2S(
+  bytes: Uint8Array,
+  { rows, columns, layout }: { readonly rows: number; readonly columns: number; readonly layout: I2SLayout },
+): { readonly codes: Int8Array; readonly scale: number } {
+  const elements = rows * columns;
+  const codes = new Int8Array(elements);
+  const placeOf = positionIn(layout, columns);
+  for (let index = 0; index < elements; index += 1) {
+    const { byte, shift } = placeOf(index);
+    codes[index] = (((bytes[byte] ?? 0) >> shift) & 3) - 1;
+  }
+  const scale = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getFloat32(elements / 4, true);
+  return { codes, scale };
+}
+
+/** The elements of a tensor `[rows, columns]` as float32. */
+export function decodeI2S(bytes: Uint8Array, shape: Parameters<typeof unpackI2S>[1]): Float32Array {
+  const { codes, scale } = unpackI2S(bytes, shape);
+  return Float32Array.from(codes, (code) => code * scale);
+}
+
+/** Whether a tensor of this shape can be stored in a layout. */
+export function fitsI2SLayout(layout: I2SLayout, rows: number, columns: number): boolean {
+  return layout === "4-rows" ? rows % 4 === 0 : (rows * columns) % Number(layout) === 0;
+}
+
+/** Where the code of an element is. */
+function positionIn(layout: I2SLayout, columns: number): (index: number) => { readonly byte: number; readonly shift: number } {
+  if (layout === "4-rows") {
+    return (index) => {
+      const [row, column] = [Math.floor(index / columns), index % columns];
+      return { byte: (row >> 2) * columns + column, shift: 6 - 2 * (row & 3) };
+    };
+  }
+  const group = Number(layout);
+  const bytes = group / 4;
+  return (index) => {
+    const within = index % group;
+    return { byte: Math.floor(index / group) * bytes + (within % bytes), shift: 6 - 2 * Math.floor(within / bytes) };
+  };
+}

@@ -1,0 +1,42 @@
+/** Types of weights that are -1, 0 or 1 times a scale: TQ1_0 and TQ2_0 of ggml (https://github.com/ggml-org/llama.cpp/pull/8151), and I2_S of BitNet. */
+import { type BlockFormat, byteAt, float16At } from "./block-format.ts";
+
+const base = { elements: 256, groupElements: 256, hasMins: false, codeBits: 2, smallestCode: -1 } as const;
+
+const powersOf3 = [1, 3, 9, 27, 81] as const;
+
+/** Five base-3 digits to a byte. A byte is the number divided by 3^5 and rounded up to 1/256, so that a digit is what 3 times the rest overflows by. */
+export const tq10: BlockFormat = {
+  ...base,
+  bytes: 54,
+  unpack(bytes, start, block) {
+    let element = 0;
+    // Elements 0 to 159 in 32 bytes, 160 to 239 in 16 bytes, and 240 to 255 in 4 bytes of four digits.
+    for (const [from, count, digits] of [
+      [0, 32, 5],
+      [32, 16, 5],
+      [48, 4, 4],
+    ] as const) {
+      for (const power of powersOf3.slice(0, digits)) {
+        for (let index = 0; index < count; index += 1, element += 1) {
+          const rest = (byteAt(bytes, start + from + index) * power) & 0xff;
+          block.codes[element] = ((rest * 3) >> 8) - 1;
+        }
+      }
+    }
+    block.scale = float16At(bytes, start + 52);
+  },
+};
+
+/** Of 32 bytes, the lowest two bits are elements 0 to 31, and so on. */
+export const tq20: BlockFormat = {
+  ...base,
+  bytes: 66,
+  unpack(bytes, start, block) {
+    for (let index = 0; index < 256; index += 1) {
+      const byte = byteAt(bytes, start + (index >> 7) * 32 + (index & 31));
+      block.codes[index] = ((byte >> (2 * ((index >> 5) & 3))) & 3) - 1;
+    }
+    block.scale = float16At(bytes, start + 64);
+  },
+};

@@ -1,0 +1,110 @@
+/** The tensors of a GGUF model under their names in a safetensors file of the same model, as float32. */
+import { InferyardError } from "../../../errors.ts";
+import type { ByteSource } from "../../byte-source.ts";
+import { decodeTensor, isDecodable } from "../blocks/index.ts";
+import { decodeI2S, fitsI2SLayout, i2sLayouts } from "../blocks/i2s.ts";
+import { ggufArchitecture, type GgufArchitecture } from "./architectures.ts";
+import type { GgufModel, GgufModelTensor } from "./read-model.ts";
+import { GgufSettings } from "./settings.ts";
+
+/** A tensor of the model, and how its elements become those of the safetensors file. */
+export interface GgufWeight {
+  readonly tensor: GgufModelTensor;
+  /** The outermost dimension first. */
+  readonly shape: readonly number[];
+  /** The file has the axes of a matrix in the other order than a safetensors file. */
+  readonly isTransposed: boolean;
+  /** Set if rows are stored in the order of interleaved rotary embeddings: the number of heads that they belong to. */
+  readonly interleavedHeads: number | undefined;
+  /** Subtracted from every element. */
+  readonly offset: number;
+}
+
+/** The weights of the model by their names in a safetensors file. A tensor without a counterpart keeps its name. */
+export function ggufWeights(model: GgufModel): ReadonlyMap<string, GgufWeight> {
+  const architecture = ggufArchitecture(model);
+  if (architecture === undefined) {
+    throw new InferyardError("MODEL_UNSUPPORTED", `the engine does not build the GGUF architecture "${model.architecture}"`, {
+      remedy: "run the model on llamacpp",
+      data: { architecture: model.architecture },
+    });
+  }
+  const weights = new Map<string, GgufWeight>();
+  for (const tensor of model.tensors.values()) {
+    if (isRopeFactor(tensor.name)) continue;
+    const name = huggingFaceName(tensor.name, architecture);
+    weights.set(name, {
+      tensor,
+      shape: tensor.shape.toReversed(),
+      isTransposed: (architecture.transposed ?? []).some((each) => name.endsWith(`${each}.weight`)),
+      interleavedHeads: interleavedHeads(tensor.name, architecture, model),
+      offset: architecture.addsOneToNorms === true && /norm\.weight$/.test(tensor.name) ? 1 : 0,
+    });
+  }
+  return weights;
+}
+
+/** Factors of rotary embeddings are part of the configuration. */
+function isRopeFactor(name: string): boolean {
+  return /^rope_(freqs|factors_(short|long))\.weight$/.test(name);
+}
+
+function huggingFaceName(name: string, { tensors }: GgufArchitecture): string {
+  const [, stem = "", suffix = ""] = /^(.*)(\.(?:weight|bias))$/.exec(name) ?? [];
+  const layer = /^blk\.(\d+)\./.exec(stem)?.[1];
+  const pattern = layer === undefined ? stem : stem.replace(`blk.${layer}.`, "blk.*.");
+  const found = Object.hasOwn(tensors, pattern) ? tensors[pattern] : undefined;
+  return found === undefined ? name : found.replace("*", layer ?? "") + suffix;
+}
+
+function interleavedHeads(name: string, { isInterleaved = false }: GgufArchitecture, model: GgufModel): number | undefined {
+  const part = /^blk\.\d+\.attn_(q|k)\.(weight|bias)$/.exec(name)?.[1];
+  if (!isInterleaved || part === undefined) return undefined;
+  const settings = new GgufSettings(model);
+  const heads = settings.number("attention.head_count");
+  return part === "q" ? heads : (settings.numberIfGiven("attention.head_count_kv") ?? heads);
+}
+
+/** Reads the elements of a weight as float32, in the order of the safetensors file but for `isTransposed`. Throws MODEL_UNSUPPORTED for types that are not decoded. */
+export function readGgufWeight(source: ByteSource, weight: GgufWeight): Float32Array {
+  const { tensor, interleavedHeads: heads, offset } = weight;
+  const bytes = new Uint8Array(tensor.bytes);
+  source.read(bytes, tensor.start);
+  const values = decoded(bytes, weight);
+  if (offset !== 0) for (let index = 0; index < values.length; index += 1) values[index] = (values[index] ?? 0) - offset;
+  return heads === undefined ? values : deinterleaved(values, weight.shape, heads);
+}
+
+function decoded(
+  bytes: Uint8Array,
+  { tensor: { type, elements, name }, shape: [rows = 1, columns = 1] }: GgufWeight,
+): Float32Array {
+  if (isDecodable(type)) return decodeTensor(type, bytes, elements);
+  const layout = i2sLayouts[0];
+  if (type === "I2_S" && layout !== undefined && fitsI2SLayout(layout, rows, columns))
+    return decodeI2S(bytes, { rows, columns, layout });
+  throw new InferyardError("MODEL_UNSUPPORTED", `the tensor "${name}" is of the type ${type}, which the engine does not decode`, {
+    remedy: "use the model in another quantization",
+    data: { tensor: name, type },
+  });
+}
+
+/**
+ * Rows in the order of rotary embeddings that pair the elements i and i + size / 2 of a head, from rows in the order of those that pair 2 i and 2 i + 1.
+ * Also for the elements of a bias.
+ */
+function deinterleaved(values: Float32Array, shape: readonly number[], heads: number): Float32Array {
+  const [rows = 1, columns = 1] = shape;
+  const result = new Float32Array(values.length);
+  for (let row = 0; row < rows; row += 1) {
+    const from = interleavedRow(row, rows / heads) * columns;
+    result.set(values.subarray(from, from + columns), row * columns);
+  }
+  return result;
+}
+
+/** The row of an interleaved matrix that is row `row` of the other order. `size`: rows of a head. */
+export function interleavedRow(row: number, size: number): number {
+  const within = row % size;
+  return row - within + (within < size / 2 ? 2 * within : 2 * (within - size / 2) + 1);
+}

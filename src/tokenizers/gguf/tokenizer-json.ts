@@ -1,0 +1,205 @@
+/** Translates the tokenizer of a GGUF file to the components of tokenizer.json, so that the same code runs both. */
+import { readGguf } from "../../formats/gguf/read-gguf.ts";
+import { InferyardError, messageOf } from "../../errors.ts";
+import { encodeBase64 } from "../../platform/base64.ts";
+import type { ComponentConfig } from "../config/component-config.ts";
+import { type AddedToken, type TokenizerJson, tokenizerInvalid } from "../config/tokenizer-json.ts";
+import { GgufTokenizer } from "./metadata.ts";
+import { preTokenizationOf } from "./pre-tokenizers.ts";
+import { scoredMerges } from "./scored-merges.ts";
+import { continuedWords, isLowercase } from "./word-pieces.ts";
+
+/**
+ * Reads the tokenizer of the GGUF file at `path`; `displayName` is the path as the user wrote it. Throws MODEL_INVALID if the file cannot be read, and
+ * TOKENIZER_INVALID if its tokenizer is missing, damaged or of a kind that is not known.
+ */
+export async function readGgufTokenizer(path: string, displayName: string): Promise<TokenizerJson> {
+  const { metadata } = await readGguf(path, displayName, "everything");
+  try {
+    const tokenizer = new GgufTokenizer(metadata);
+    return translated(tokenizer);
+  } catch (error) {
+    if (error instanceof InferyardError) throw error;
+    throw tokenizerInvalid(displayName, `has a tokenizer that cannot be used: ${messageOf(error)}`, error);
+  }
+}
+
+/** The mark of a space in SentencePiece. */
+const mark = "\u2581";
+
+function translated(tokenizer: GgufTokenizer): TokenizerJson {
+  const translate = Object.hasOwn(kinds, tokenizer.model) ? kinds[tokenizer.model] : undefined;
+  if (translate === undefined) {
+    throw new Error(`tokenizer.ggml.model is "${tokenizer.model}", and known are ${Object.keys(kinds).join(", ")}`);
+  }
+  const padding = tokenizer.idOf("padding");
+  return {
+    added_tokens: addedTokens(tokenizer),
+    padding: padding === undefined ? null : { pad_id: padding },
+    ...translate(tokenizer),
+  };
+}
+
+type Components = Omit<TokenizerJson, "added_tokens" | "padding">;
+
+const kinds: Readonly<Record<string, (tokenizer: GgufTokenizer) => Components>> = {
+  llama: sentencePiece,
+  gpt2: byteLevel,
+  bert: wordPiece,
+  t5: unigram,
+};
+
+/** Control tokens are special; those that the author defined are found in texts too. */
+function addedTokens(tokenizer: GgufTokenizer): readonly AddedToken[] {
+  return tokenizer.tokens.flatMap((content, id) => {
+    const kind = tokenizer.kindOf(id);
+    const isSpecial = kind === "control" || (kind === "unknown" && tokenizer.model !== "t5");
+    if ((!isSpecial && kind !== "user-defined") || content === "") return [];
+    return [{ id, content, special: isSpecial, singleWord: false, lstrip: false, rstrip: false, normalized: false }];
+  });
+}
+
+function vocabularyOf(tokens: readonly string[]): Readonly<Record<string, number>> {
+  const vocabulary: Record<string, number> = Object.create(null) as Record<string, number>;
+  // Of equal tokens the first one counts.
+  for (let id = tokens.length - 1; id >= 0; id -= 1) vocabulary[tokens[id] ?? ""] = id;
+  return vocabulary;
+}
+
+/** SentencePiece BPE: pairs are merged by the score of the token they make. */
+function sentencePiece(tokenizer: GgufTokenizer): Components {
+  const { tokens } = tokenizer;
+  const scores = tokenizer.numbers("scores");
+  if (scores === undefined) throw new Error('its metadata has no list "tokenizer.ggml.scores"');
+  const vocab = vocabularyOf(tokens);
+  const addsSpace = tokenizer.flag("add_space_prefix", true);
+  const toMarks = { type: "Replace", pattern: { String: " " }, content: mark };
+  const toSpaces = { type: "Replace", pattern: { String: mark }, content: " " };
+  const strip = { type: "Strip", content: " ", start: 1, stop: 0 };
+  const unknown = tokenizer.tokenOf("unknown");
+  return {
+    model: {
+      type: "BPE",
+      vocab,
+      ...scoredMerges(tokens, scores),
+      byte_fallback: true,
+      fuse_unk: true,
+      ...(unknown === undefined ? {} : { unk_token: unknown }),
+    },
+    normalizer: addsSpace ? steps("normalizers", { type: "Prepend", prepend: mark }, toMarks) : toMarks,
+    pre_tokenizer: null,
+    post_processor: template(tokenizer, { bos: true, eos: false }),
+    decoder: steps("decoders", toSpaces, { type: "ByteFallback" }, { type: "Fuse" }, ...(addsSpace ? [strip] : [])),
+  };
+}
+
+function byteLevel(tokenizer: GgufTokenizer): Components {
+  const { pre_tokenizer, normalizer = null, ignoresMerges = false, addsBos = false } = preTokenizationOf(tokenizer.preTokenizer);
+  return {
+    model: { type: "BPE", vocab: vocabularyOf(tokenizer.tokens), merges: tokenizer.merges, ignore_merges: ignoresMerges },
+    normalizer,
+    pre_tokenizer,
+    post_processor: template(tokenizer, { bos: addsBos, eos: false }),
+    decoder: { type: "ByteLevel" },
+  };
+}
+
+function wordPiece(tokenizer: GgufTokenizer): Components {
+  const tokens = continuedWords(tokenizer);
+  return {
+    model: {
+      type: "WordPiece",
+      vocab: vocabularyOf(tokens),
+      unk_token: tokenizer.tokenOf("unknown") ?? "[UNK]",
+      continuing_subword_prefix: "##",
+      max_input_chars_per_word: 100,
+    },
+    normalizer: {
+      type: "BertNormalizer",
+      clean_text: true,
+      handle_chinese_chars: true,
+      strip_accents: null,
+      lowercase: isLowercase(tokens),
+    },
+    pre_tokenizer: { type: "BertPreTokenizer" },
+    post_processor: framed(
+      tokenizer.tokenOf("classification") ?? "[CLS]",
+      tokenizer.tokenOf("separator") ?? "[SEP]",
+      vocabularyOf(tokens),
+      1,
+    ),
+    decoder: { type: "WordPiece", prefix: "##", cleanup: true },
+  };
+}
+
+/** SentencePiece unigram. */
+function unigram(tokenizer: GgufTokenizer): Components {
+  const { tokens } = tokenizer;
+  const scores = tokenizer.numbers("scores");
+  if (scores === undefined) throw new Error('its metadata has no list "tokenizer.ggml.scores"');
+  const map = tokenizer.characterMap;
+  const normalizers: readonly ComponentConfig[] = [
+    ...(map === undefined ? [] : [{ type: "Precompiled", precompiled_charsmap: encodeBase64(map) }]),
+    ...(tokenizer.flag("remove_extra_whitespaces", false)
+      ? [
+          { type: "Strip", strip_left: true, strip_right: true },
+          { type: "Replace", pattern: { Regex: " {2,}" }, content: " " },
+        ]
+      : []),
+  ];
+  const metaspace = {
+    type: "Metaspace",
+    replacement: mark,
+    prepend_scheme: tokenizer.flag("add_space_prefix", true) ? "always" : "never",
+    split: true,
+  };
+  return {
+    model: {
+      type: "Unigram",
+      vocab: tokens.map((token, id) => [token, scores[id] ?? 0]),
+      unk_id: tokenizer.idOf("unknown") ?? null,
+      byte_fallback: tokens.some((_, id) => tokenizer.kindOf(id) === "byte"),
+    },
+    normalizer: normalizers.length === 0 ? null : steps("normalizers", ...normalizers),
+    pre_tokenizer: metaspace,
+    post_processor: template(tokenizer, { bos: false, eos: true }),
+    decoder: metaspace,
+  };
+}
+
+function steps(name: "normalizers" | "decoders", ...components: readonly ComponentConfig[]): ComponentConfig {
+  return { type: "Sequence", [name]: components };
+}
+
+/** Adds BOS and EOS where the metadata says so; `usual` where it says nothing. */
+function template(tokenizer: GgufTokenizer, usual: { readonly bos: boolean; readonly eos: boolean }): ComponentConfig | null {
+  const [bos, eos] = [tokenizer.tokenOf("bos"), tokenizer.tokenOf("eos")];
+  const first = tokenizer.flag("add_bos_token", usual.bos) ? bos : undefined;
+  const last = tokenizer.flag("add_eos_token", usual.eos) ? eos : undefined;
+  if (first === undefined && last === undefined) return null;
+  return framed(first, last, vocabularyOf(tokenizer.tokens), 0);
+}
+
+/** A template with a token before and one behind each text. `secondType`: type id of the second text of a pair. */
+function framed(
+  first: string | undefined,
+  last: string | undefined,
+  vocabulary: Readonly<Record<string, number>>,
+  secondType: 0 | 1,
+): ComponentConfig {
+  const special = (token: string | undefined, type: number): readonly object[] =>
+    token === undefined ? [] : [{ SpecialToken: { id: token, type_id: type } }];
+  const text = (name: "A" | "B", type: number): object => ({ Sequence: { id: name, type_id: type } });
+  const start = [...special(first, 0), text("A", 0), ...special(last, 0)];
+  // RoBERTa and its kin separate two texts by two tokens; BERT, which has types, by one.
+  const between = secondType === 1 ? [] : special(last, 0);
+  const named = [first, last].flatMap((token) => (token === undefined ? [] : [token]));
+  return {
+    type: "TemplateProcessing",
+    single: start,
+    pair: [...start, ...between, text("B", secondType), ...special(last, secondType)],
+    special_tokens: Object.fromEntries(
+      named.map((token) => [token, { id: token, ids: [vocabulary[token] ?? 0], tokens: [token] }]),
+    ),
+  };
+}
