@@ -53,13 +53,25 @@ function verdictOf(backend: Backend, { format, architecture, onnx }: VerdictSubj
   return { verdict: "expected", reason: `it knows ${architecture ?? format}` };
 }
 
-/** The formats of the first device type that has any. */
+/** The formats of the first device type that has any, for models of all kinds. */
 function formatsOf(backend: Backend): Capabilities["formats"] {
   for (const type of deviceTypes) {
-    const { formats } = backend.capabilities({ type, index: 0 });
-    if (Object.keys(formats).length > 0) return formats;
+    const { formats, languageFormats = {} } = backend.capabilities({ type, index: 0 });
+    const both = mergedFormats(formats, languageFormats);
+    if (Object.keys(both).length > 0) return both;
   }
   return {};
+}
+
+/** The formats and architectures of models of either kind. */
+function mergedFormats(formats: Capabilities["formats"], others: Capabilities["formats"]): Capabilities["formats"] {
+  const merged = { ...formats };
+  for (const [format, architectures] of Object.entries(others)) {
+    const known = formats[format as ModelFormat] ?? [];
+    merged[format as ModelFormat] =
+      known === "any" || architectures === "any" ? "any" : [...new Set([...known, ...architectures])];
+  }
+  return merged;
 }
 
 function describe(formats: Capabilities["formats"]): string {

@@ -4,6 +4,7 @@ import { type GgufFile, readGguf } from "../formats/gguf/read-gguf.ts";
 import { estimateMemory, type MemoryEstimate } from "./gguf-memory.ts";
 import { type GgufArray, type GgufScalar, type GgufValue, ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";
 import { ggmlFileType } from "../formats/gguf/ggml-types.ts";
+import { huggingFaceModel } from "../formats/gguf/models/architectures.ts";
 import { type BackendVerdict, countTypes, type InspectedTensor, sumOf, type TypeCount } from "./inspection.ts";
 
 /** The content of a GGUF file without the elements of its tensors. */
@@ -106,9 +107,18 @@ export async function inspectGgufFile(
     ...estimateMemory(file, context),
     ...(parts > 1 ? { split: { part: (ggufNumber(metadata, "split.no") ?? 0) + 1, of: parts } } : {}),
     metadata: [...metadata].map(([key, value]) => ({ key, ...entryOf(value) })),
-    backends: verdicts(architecture),
+    backends: verdicts((await classOf(file, path)) ?? architecture),
     tensors: tensors.map(({ name: tensor, type, shape, bytes }) => ({ name: tensor, type, shape, bytes })),
   };
+}
+
+/** The class in Hugging Face transformers, by which the engine knows a model; undefined if it has none. Inspection does not fail for what the metadata lacks. */
+async function classOf({ metadata, tensors, bytes }: GgufFile, path: string): Promise<string | undefined> {
+  const architecture = ggufText(metadata, "general.architecture");
+  if (architecture === undefined) return undefined;
+  const byName = new Map(tensors.map((tensor) => [tensor.name, { ...tensor, path }]));
+  const model = { architecture, metadata, tensors: byName, paths: [path], bytes };
+  return (await huggingFaceModel(model).catch(() => undefined))?.className;
 }
 
 function quantizationOf({ metadata, tensors }: GgufFile): Quantization | undefined {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { InferyardError } from "../errors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
+import { emptyGguf } from "../../test/fixtures/gguf-bytes.ts";
 import { readManifest } from "./index.ts";
 import { inferyardJsonSchema } from "./inferyard-json/schema.ts";
 import type { Manifest } from "./index.ts";
@@ -87,7 +89,7 @@ describe.skipIf(absent)(`real folders${absent}`, () => {
     expect(manifest).toMatchObject({ source: "file", name: "model_quantized.onnx", text: { maxTokens: 256, pooling: "mean" } });
     expect(variantsOf(manifest)).toEqual([["int8", ["quantized", "q8"], "int8", "onnx"]]);
     const gguf = await readManifest(join(shared, "gguf-tiny-llama/tiny-llama-q8_0.gguf"));
-    expect(variantsOf(gguf)).toEqual([["tiny-llama-q8_0", [], undefined, "gguf"]]);
+    expect(variantsOf(gguf)).toEqual([["tiny-llama-q8_0", ["q8_0"], undefined, "gguf"]]);
   });
 });
 
@@ -166,7 +168,7 @@ describe("folders", () => {
         "model_quantized",
       ];
       const files = Object.fromEntries(names.map((name) => [`onnx/${name}.onnx`, onnx()]));
-      const manifest = await read({ ...files, "extra.gguf": "GGUF" });
+      const manifest = await read({ ...files, "extra.gguf": emptyGguf() });
       expect(variantsOf(manifest)).toEqual([
         ["fp32", [], "fp32", "onnx"],
         ["fp16", [], "fp16", "onnx"],
@@ -586,8 +588,8 @@ describe("folders", () => {
 
   describe("inferyard.json", () => {
     // SHA-256 of the bytes below, by sha256sum.
-    const bytes = Buffer.from([1, 2, 3, 4]);
-    const sha256 = "9f64a747e1b97f131fabb6b447296c9b6f0201e79fb3c5356e6c77e89b6a806a";
+    const bytes = emptyGguf();
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
 
     it("adds to an ordinary folder and leaves the rest to its files", async () => {
       const manifest = await read({
@@ -643,7 +645,7 @@ describe("folders", () => {
     it("names variants, in its order, with what it states about them", async () => {
       const variants = {
         small: { file: "b.onnx", aliases: ["s"], precision: "int4", architecture: "Mine" },
-        large: { file: "weights.bin", format: "gguf", size: 4, sha256: sha256.toUpperCase() },
+        large: { file: "weights.bin", format: "gguf", size: bytes.length, sha256: sha256.toUpperCase() },
       };
       const manifest = await read({
         "b.onnx": onnx(3),
@@ -663,7 +665,7 @@ describe("folders", () => {
       const variants = { only: { file: "m.gguf", sha256 } };
       const right = await folderWith({ "m.gguf": bytes, "inferyard.json": { variants } });
       expect((await readManifest(right, { verify: true })).variants[0]?.sha256).toBe(sha256);
-      const wrong = await folderWith({ "m.gguf": "1234", "inferyard.json": { variants } });
+      const wrong = await folderWith({ "m.gguf": emptyGguf("other"), "inferyard.json": { variants } });
       expect((await readManifest(wrong)).variants).toHaveLength(1);
       expect(await failure(readManifest(wrong, { verify: true }))).toMatchObject({
         code: "MODEL_INVALID",

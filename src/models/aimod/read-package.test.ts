@@ -7,6 +7,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { Header } from "tar";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { emptyGguf } from "../../../test/fixtures/gguf-bytes.ts";
 import { InferyardError } from "../../errors.ts";
 import { type Manifest, readManifest } from "../index.ts";
 import { type ArchiveLimits, archiveLimits } from "./archive-limits.ts";
@@ -205,7 +206,7 @@ describe("a package", () => {
   it("of another format prefers the engine that reads it", async () => {
     const hardware_requirements = { preferred_provider: "metal" };
     const gguf = { framework: "gguf", model_file: "model.gguf", hardware_requirements };
-    const manifest = await read(archive(metadata(gguf), { path: "model.gguf", content: "GGUF" }));
+    const manifest = await read(archive(metadata(gguf), { path: "model.gguf", content: emptyGguf() }));
     expect(manifest).toMatchObject({ tasks: ["text-generation"], selection: { preferred: "llamacpp:metal" } });
   });
 

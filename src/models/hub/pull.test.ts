@@ -8,6 +8,7 @@ import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { emptyGguf } from "../../../test/fixtures/gguf-bytes.ts";
 import { type HubOptions, type HubStandIn, commit, startHub } from "../../../test/fixtures/hub-stand-in.ts";
 import { onnx, smallModel } from "../../../test/fixtures/small-model.ts";
 import { serializeSafetensors } from "../../formats/safetensors/read-safetensors.ts";
@@ -208,7 +209,7 @@ describe("what is fetched", () => {
   });
 
   it("must be chosen where no file has the usual name", async () => {
-    model = { "tiny-Q2_K.gguf": Buffer.from("GGUF"), "tiny-Q4_K_M.gguf": Buffer.from("GGUF2") };
+    model = { "tiny-Q2_K.gguf": emptyGguf("a"), "tiny-Q4_K_M.gguf": emptyGguf("b") };
     await serve();
     await expect(store.pull(reference)).rejects.toMatchObject({
       remedy: expect.stringContaining("tiny-Q4_K_M (1 MB)") as string,

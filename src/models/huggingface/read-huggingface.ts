@@ -13,6 +13,7 @@ import type {
 } from "../manifest.ts";
 import { architectureOf, readLicense, tasksOf } from "./model-card.ts";
 import { type Folder, type JsonObject, isJsonObject, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
+import type { GgufDescription } from "../gguf/gguf-manifest.ts";
 import { readGenaiConfig } from "./genai-config.ts";
 import { readModules } from "./modules.ts";
 import { readChatTemplates } from "./chat-templates.ts";
@@ -61,19 +62,28 @@ export async function readHuggingFace(
   const isStatic = modules?.kind === "static" || config["model_type"] === "model2vec";
   const files = variants ?? (await discoverFolderVariants(folder, modelPath, isStatic, stated.mainFile ?? genai?.decoder));
   const { flat = false } = stated;
-  const text = await readTextSettings(folder, inner, { modules, config, isStatic, flat, overrides: stated.text ?? {} });
+  const gguf = await describeGgufFiles(folder, files);
+  // A folder with nothing but GGUF files needs no other file: their own metadata takes precedence over what lies beside them.
+  const own = files.every(({ format }) => format === "gguf") ? [...gguf.values()][0] : undefined;
+  const overrides = stated.text ?? {};
+  const text =
+    own?.text === undefined
+      ? await readTextSettings(folder, inner, { modules, config, isStatic, flat, overrides })
+      : withOverrides(own.text, overrides);
   const architecture = isStatic ? "StaticModel" : encoderOf(config);
-  const generation = generationFields(config, (await readJsonObject(inner, "generation_config.json")) ?? genai?.generation);
-  const chatTemplates = text === undefined ? undefined : await readChatTemplates(inner, text.tokenizerConfig);
+  const generation =
+    own?.generation ?? generationFields(config, (await readJsonObject(inner, "generation_config.json")) ?? genai?.generation);
+  const beside = text === undefined ? undefined : await readChatTemplates(inner, text.tokenizerConfig);
+  const chatTemplates = own === undefined ? beside : (beside ?? own.chatTemplates);
   const statedTasks = spanConfig === undefined ? tasksOf(config, isStatic || isEmbedder(text)) : ["token-classification"];
-  const license = stated.license ?? (await readLicense(folder));
+  const license = stated.license ?? (await readLicense(folder)) ?? own?.license;
   return {
     reference: folder.displayName,
     name: stated.name ?? basename(folder.path),
     directory: folder.path,
     source: stated.source,
-    tasks: stated.tasks ?? (statedTasks.length > 0 ? statedTasks : (genai?.tasks ?? [])),
-    variants: files.map((file) => withConfig(file, architecture, config)),
+    tasks: stated.tasks ?? own?.tasks ?? (statedTasks.length > 0 ? statedTasks : (genai?.tasks ?? [])),
+    variants: files.map((file) => ({ ...withConfig(file, architecture, config), ...partsOf(gguf.get(file.path)) })),
     selection: stated.selection ?? { backends: [], fallbacks: [] },
     requirements: stated.requirements ?? {},
     ...omitUndefined({
@@ -86,6 +96,30 @@ export async function readHuggingFace(
       provenance: stated.provenance,
     }),
   };
+}
+
+/** The descriptions of GGUF files by path. Their reader is imported on demand. */
+async function describeGgufFiles(folder: Folder, files: readonly VariantFile[]): Promise<ReadonlyMap<string, GgufDescription>> {
+  const described = new Map<string, GgufDescription>();
+  for (const { path, format } of files) {
+    if (format !== "gguf") continue;
+    const { describeGguf } = await import("../gguf/gguf-manifest.ts");
+    described.set(path, await describeGguf(path, displayNameIn(folder, basename(path))));
+  }
+  return described;
+}
+
+/** What a variant takes from its GGUF file. */
+function partsOf(gguf: GgufDescription | undefined): Partial<Pick<Variant, "architecture" | "config" | "bytes">> {
+  return gguf === undefined ? {} : { architecture: gguf.architecture, config: gguf.config, bytes: gguf.bytes };
+}
+
+/** Text settings of a GGUF file with those that inferyard.json states. */
+function withOverrides(text: TextSettings, { maxTokens, tokenizer: _tokenizer, ...stated }: TextOverrides): TextSettings {
+  const { maxTokens: own, maxTokensSource, ...others } = { ...text, ...stated };
+  if (maxTokens === null) return others;
+  if (maxTokens !== undefined) return { ...others, maxTokens, maxTokensSource: "inferyard.json maxTokens" };
+  return { ...others, ...omitUndefined({ maxTokens: own, maxTokensSource }) };
 }
 
 /** Fields of config.json that older models have instead of generation_config.json. */

@@ -77,9 +77,16 @@ function nameFromFile(file: NamedFile): VariantName {
   const stem = stemOf(file);
   const known = suffixes.get(/^model_(.+)$/.exec(stem)?.[1] ?? "");
   if (known !== undefined) return known;
+  if (extname(file.file).toLowerCase() === ".gguf") return { name: stem, aliases: quantizationIn(stem) };
   if (stem !== "model") return { name: stem, aliases: [] };
   // By convention a file without a suffix is fp32, unless its weights have another precision.
   return { name: file.precision ?? (isSafetensors(file) ? "safetensors" : "fp32"), aliases: [] };
+}
+
+/** The type of the weights in the name of a GGUF file, as llama.cpp's tools write it: "q4_k_m" of Model-Q4_K_M.gguf. */
+function quantizationIn(stem: string): readonly string[] {
+  const [, type] = /[-._]((?:iq|tq|q)\d\w*|i2_s|mxfp4\w*|bf16|f16|f32)(?:-\d{5}-of-\d{5})?$/i.exec(stem) ?? [];
+  return type === undefined ? [] : [type.toLowerCase()];
 }
 
 /** The name of a second file with the same precision. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { emptyGguf } from "../../../../test/fixtures/gguf-bytes.ts";
 import { definePack } from "./pack.ts";
 
 let root = "";
@@ -12,7 +13,7 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), "inferyard-pack-command-"));
   folder = join(root, "small");
   await mkdir(folder);
-  await writeFile(join(folder, "model.gguf"), "GGUF");
+  await writeFile(join(folder, "model.gguf"), emptyGguf());
 });
 afterAll(() => rm(root, { recursive: true }));
 

@@ -2,9 +2,7 @@
 import { type BlockFormat, byteAt, float16At, uint32At, type UnpackedBlock } from "./block-format.ts";
 
 /** Values of the 4-bit codes of IQ4_NL and IQ4_XS. */
-export const nonlinearValues: Int8Array = Int8Array.of(
-  ...[-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113],
-);
+export const nonlinearValues: Int8Array = Int8Array.of(-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113);
 /** Twice the values of the 4-bit floats E2M1 (OCP Microscaling Formats 1.0). */
 const doubledE2m1 = Int8Array.of(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12);
 

@@ -38,7 +38,7 @@ export function ggufWeights(model: GgufModel): ReadonlyMap<string, GgufWeight> {
       shape: tensor.shape.toReversed(),
       isTransposed: (architecture.transposed ?? []).some((each) => name.endsWith(`${each}.weight`)),
       interleavedHeads: interleavedHeads(tensor.name, architecture, model),
-      offset: architecture.addsOneToNorms === true && /norm\.weight$/.test(tensor.name) ? 1 : 0,
+      offset: architecture.addsOneToNorms === true && tensor.name.endsWith("norm.weight") ? 1 : 0,
     });
   }
   return weights;

@@ -1,0 +1,152 @@
+/** What the metadata of a GGUF file states of a model: its class and configuration, its tokenizer and pooling, how text is generated. */
+import { omitUndefined } from "../../checked.ts";
+import { ggufBoolean, ggufNumber, ggufText, type GgufValue } from "../../formats/gguf/gguf-metadata.ts";
+import { ggufPooling, huggingFaceModel } from "../../formats/gguf/models/architectures.ts";
+import { type GgufModel, readGgufModel } from "../../formats/gguf/models/read-model.ts";
+import { InferyardError } from "../../errors.ts";
+import type { Pooling, TextSettings } from "../manifest.ts";
+import { endTokens } from "./end-tokens.ts";
+
+/** What a manifest takes from a GGUF file. */
+export interface GgufDescription {
+  /** Class name in Hugging Face transformers; for an architecture without a counterpart there, its name in llama.cpp. */
+  readonly architecture: string;
+  /** The settings in the form of config.json. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Bytes of all parts of the model. */
+  readonly bytes: number;
+  readonly tasks: readonly string[];
+  readonly text?: TextSettings;
+  /** Fields of generation_config.json. */
+  readonly generation?: Readonly<Record<string, unknown>>;
+  readonly chatTemplates?: Readonly<Record<string, string>>;
+  readonly license?: string;
+}
+
+/** Reads the description of the GGUF model at `path`; `displayName` is the path as the user wrote it. Throws as `readGgufModel` does. */
+export async function describeGguf(path: string, displayName: string): Promise<GgufDescription> {
+  const model = await readGgufModel(path, displayName, "everything");
+  const { metadata, architecture, bytes } = model;
+  const translated = await translate(model);
+  const { className = architecture, config = contextOf(model) } = translated ?? {};
+  const pooling = poolingOf(model);
+  const isLanguage = /(?:ForCausalLM|LMHeadModel)$/.test(className) || (translated === undefined && pooling === undefined);
+  const isReranker = ggufPooling(model) === "rank";
+  return {
+    architecture: className,
+    config,
+    bytes,
+    tasks: [isReranker ? "text-classification" : isLanguage ? "text-generation" : "feature-extraction"],
+    ...omitUndefined({
+      text: textSettings(model, { path, displayName, pooling, isLanguage, isReranker }),
+      generation: generationOf(metadata),
+      chatTemplates: chatTemplates(metadata),
+      license: ggufText(metadata, "general.license"),
+    }),
+  };
+}
+
+/** The class and configuration; undefined if the engine has no counterpart of the model, which other engines may run. */
+async function translate(model: GgufModel): ReturnType<typeof huggingFaceModel> {
+  try {
+    return await huggingFaceModel(model);
+  } catch (error) {
+    if (error instanceof InferyardError && error.code === "MODEL_UNSUPPORTED") return undefined;
+    throw error;
+  }
+}
+
+function contextOf({ metadata, architecture }: GgufModel): Readonly<Record<string, unknown>> {
+  const context = ggufNumber(metadata, `${architecture}.context_length`);
+  return context === undefined ? {} : { max_position_embeddings: context };
+}
+
+const poolings: Readonly<Partial<Record<string, Pooling>>> = { none: "none", mean: "mean", cls: "cls", last: "last" };
+
+function poolingOf(model: GgufModel): Pooling | undefined {
+  const stated = ggufPooling(model);
+  return stated === undefined ? undefined : poolings[stated];
+}
+
+interface TextSources {
+  readonly path: string;
+  readonly displayName: string;
+  readonly pooling: Pooling | undefined;
+  readonly isLanguage: boolean;
+  readonly isReranker: boolean;
+}
+
+/** Undefined if the file has no tokenizer. */
+function textSettings(model: GgufModel, sources: TextSources): TextSettings | undefined {
+  const { metadata, architecture } = model;
+  if (!metadata.has("tokenizer.ggml.model")) return undefined;
+  const { path, displayName, pooling, isLanguage, isReranker } = sources;
+  const context = ggufNumber(metadata, `${architecture}.context_length`);
+  return {
+    tokenizerPath: path,
+    tokenizerShown: displayName,
+    tokenizerConfig: tokenizerConfig(metadata),
+    ...(isLanguage || context === undefined
+      ? {}
+      : { maxTokens: context, maxTokensSource: `${displayName} ${architecture}.context_length` }),
+    specialTokens: true,
+    dropUnknown: false,
+    lowercase: false,
+    ...(isLanguage || isReranker || pooling === undefined ? {} : { pooling }),
+    poolPrompt: true,
+    // llama.cpp scales the vectors of all embedding models to unit length.
+    normalize: !isLanguage && !isReranker && pooling !== "none",
+    prompts: {},
+  };
+}
+
+/** Special tokens by their names in tokenizer_config.json, and the keys of their ids. */
+const specialTokens = {
+  bos_token: "bos_token_id",
+  eos_token: "eos_token_id",
+  unk_token: "unknown_token_id",
+  pad_token: "padding_token_id",
+  sep_token: "seperator_token_id",
+  cls_token: "cls_token_id",
+  mask_token: "mask_token_id",
+} as const;
+
+function tokenizerConfig(metadata: ReadonlyMap<string, GgufValue>): Readonly<Record<string, unknown>> {
+  const tokens = metadata.get("tokenizer.ggml.tokens");
+  const items = tokens?.type === "array" ? tokens.items : [];
+  const named = Object.entries(specialTokens).flatMap(([name, key]) => {
+    const id = ggufNumber(metadata, `tokenizer.ggml.${key}`);
+    const token = id === undefined ? undefined : items[id];
+    return typeof token === "string" ? [[name, token] as const] : [];
+  });
+  const addsBos = ggufBoolean(metadata, "tokenizer.ggml.add_bos_token");
+  return { ...Object.fromEntries(named), ...(addsBos === undefined ? {} : { add_bos_token: addsBos }) };
+}
+
+/** The tokens that begin, pad and end a text, with the names of generation_config.json. */
+function generationOf(metadata: ReadonlyMap<string, GgufValue>): Readonly<Record<string, unknown>> | undefined {
+  const ends = endTokens(metadata);
+  const fields = omitUndefined({
+    bos_token_id: tokenId(metadata, "bos_token_id"),
+    pad_token_id: tokenId(metadata, "padding_token_id"),
+    eos_token_id: ends.length === 0 ? undefined : ends,
+  });
+  return Object.keys(fields).length === 0 ? undefined : fields;
+}
+
+/** An id that is stated and in the vocabulary. */
+function tokenId(metadata: ReadonlyMap<string, GgufValue>, key: string): number | undefined {
+  const id = ggufNumber(metadata, `tokenizer.ggml.${key}`);
+  const tokens = metadata.get("tokenizer.ggml.tokens");
+  return id !== undefined && tokens?.type === "array" && id < tokens.length ? id : undefined;
+}
+
+/** Templates are named by what follows "tokenizer.chat_template."; the main one has no name. */
+function chatTemplates(metadata: ReadonlyMap<string, GgufValue>): Readonly<Record<string, string>> | undefined {
+  const key = "tokenizer.chat_template";
+  const templates = [...metadata].flatMap(([name, value]) => {
+    if (value.type !== "string" || (name !== key && !name.startsWith(`${key}.`))) return [];
+    return [[name === key ? "default" : name.slice(key.length + 1), value.value] as const];
+  });
+  return templates.length === 0 ? undefined : Object.fromEntries(templates);
+}
