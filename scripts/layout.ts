@@ -55,6 +55,7 @@ export const folders: readonly Folder[] = [
   folder("backends/sequences", ["formats"]),
   folder("backends/onnx", ["backends/onnxruntime", "backends/sequences"]),
   folder("backends/wasm", ["backends/onnxruntime", "backends/sequences"]),
+  folder("backends/llamacpp", ["backends/sequences", "formats"]),
   folder("backends/native", [
     "backends/sequences",
     "engine",
@@ -63,7 +64,7 @@ export const folders: readonly Folder[] = [
     "engine/transformers",
     "formats",
   ]),
-  folder("presets", ["backends/native", "backends/onnx", "backends/wasm"]),
+  folder("presets", ["backends/llamacpp", "backends/native", "backends/onnx", "backends/wasm"]),
   folder("hosts", ["formats"]),
   folder("devices", []),
   folder("models", ["formats"]),

@@ -193,6 +193,8 @@ export interface Capabilities {
    * would abort the process, as with native engines; a hung thread cannot be ended then, a process can. Default: false.
    */
   readonly interruptible?: boolean;
+  /** true: a damaged model can abort the process, so models run in a process of their own unless the user asks otherwise. Default: false. */
+  readonly needsProcess?: boolean;
 }
 
 /** The files of one variant of a model, located and checked by `models/`. */

@@ -396,6 +396,24 @@ const commands: Readonly<Record<string, CommandCases>> = {
       "--replace": { on: [bert, "--out", join(folder, "there.aimod")], value: [], fails: "without" },
     },
   },
+  quantize: {
+    on: [at("tinyllm/tinyllm.gguf"), "--to", "q8_0", "--out", join(folder, "quantized.gguf"), "--replace"],
+    flags: {
+      "--to": {
+        on: [at("tinyllm/tinyllm.gguf"), "--out", join(folder, "to.gguf"), "--replace", "--to", "q8_0"],
+        value: ["q4_0"],
+      },
+      "--out": {
+        on: [at("tinyllm/tinyllm.gguf"), "--to", "q8_0", "--replace", "--out", join(folder, "first.gguf")],
+        value: [join(folder, "second.gguf")],
+      },
+      "--replace": {
+        on: [at("tinyllm/tinyllm.gguf"), "--to", "q8_0", "--out", file("there.gguf", "there already")],
+        value: [],
+        fails: "without",
+      },
+    },
+  },
 };
 
 /** What test/every-load-flag.long.test.ts has: flags of commands that load models, and commands. */

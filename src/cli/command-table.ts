@@ -177,6 +177,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/models/pack.ts")).definePack,
   },
   {
+    name: "quantize",
+    description: "write a GGUF model with its matrices in another type",
+    load: async () => (await import("./commands/models/quantize.ts")).defineQuantize,
+  },
+  {
     name: "config",
     description: "effective settings, and where each value comes from",
     load: async () => (await import("./commands/system/config.ts")).defineConfig,

@@ -81,6 +81,18 @@ export function ggmlType(number: number, architecture: string | undefined): Ggml
   return types.get(number) ?? type(`type ${number}`, 1, 0);
 }
 
+/** The `ggml_type` number of a type. Throws Error for an unknown name. */
+export function ggmlTypeNumber(name: string): number {
+  for (const [number, each] of types) if (each.name === name) return number;
+  throw new Error(`ggml has no type ${name}`);
+}
+
+/** Bytes of a tensor of this type. Throws Error for an unknown name. */
+export function ggmlTensorBytes(name: string, elements: number): number {
+  const { blockElements, blockBytes, tailBytes = 0 } = ggmlType(ggmlTypeNumber(name), undefined);
+  return (elements / blockElements) * blockBytes + tailBytes;
+}
+
 /** `general.file_type`: the type that the author states for the file as a whole (`llama_ftype` in llama.h). 40 has two meanings. */
 const fileTypes: ReadonlyMap<number, string> = new Map([
   [0, "F32"],

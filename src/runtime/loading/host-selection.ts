@@ -22,11 +22,16 @@ type Kind = Pick<ModelFiles, "format" | "architecture">;
 
 /**
  * The host of a model: the requested one; else `policy.blocking` if the backend blocks its thread and has an entry that another
- * thread can import; else "inline".
+ * thread can import, or "process" if the backend needs one; else "inline".
  */
-export function selectHost(policy: HostPolicy, { blocking }: Capabilities, model: Kind, hasEntry: boolean): HostName {
+export function selectHost(
+  policy: HostPolicy,
+  { blocking, needsProcess = false }: Capabilities,
+  model: Kind,
+  hasEntry: boolean,
+): HostName {
   const blocks = typeof blocking === "boolean" ? blocking : blocksThread(blocking, model);
-  return policy.requested ?? (blocks && hasEntry ? policy.blocking : "inline");
+  return policy.requested ?? (blocks && hasEntry ? (needsProcess ? "process" : policy.blocking) : "inline");
 }
 
 function blocksThread(formats: Capabilities["formats"], { format, architecture }: Kind): boolean {

@@ -1,4 +1,5 @@
 /** Selection for one request: reads the model's manifest and the facts, merges settings and constraints, and checks all candidates. */
+import { usualKind } from "../../models/language-tasks.ts";
 import type { LoadSettings } from "../../backend.ts";
 import {
   type DigestCache,
@@ -64,7 +65,10 @@ export class ModelSelector {
 
   /** Selection for `explain`: downloads nothing, and an unknown variant makes every candidate a refused one. */
   async explain(reference: ModelReference, options: ModelOptions): Promise<ModelSelection> {
-    return this.#selectFrom(forKind(await readManifestOf(reference, variantOption(options)), options), reference, options);
+    const manifest = await readManifestOf(reference, variantOption(options));
+    const kind = options.kind ?? usualKind(manifest);
+    const asked = kind === "language" ? { ...options, kind } : options;
+    return this.#selectFrom(forKind(manifest, asked), reference, asked);
   }
 
   /** The manifest of a model, which is downloaded if it is not on this machine. */

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { needsData, sharedData } from "../../../../test/shared-data.ts";
 import { readGguf } from "../read-gguf.ts";
+import { encodeTensor } from "./encode.ts";
 import { blockFormats, decodeTensor, unpackedBlock } from "./index.ts";
 import { decodeI2S, i2sBytes, i2sLayouts, unpackI2S } from "./i2s.ts";
 
@@ -22,6 +23,11 @@ async function read<Content>(path: string): Promise<Content> {
   return JSON.parse(await readFile(path, "utf8")) as Content;
 }
 
+function floatsOf(base64: string): Float32Array {
+  const bytes = Buffer.from(base64, "base64");
+  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+}
+
 const [skip, name] = needsData("values of gguf-py");
 
 describe.skipIf(skip)(name, () => {
@@ -39,6 +45,23 @@ describe.skipIf(skip)(name, () => {
       expect(sha256(decodeTensor(golden.type, bytes.subarray(start, start + size), elements)), golden.type).toBe(
         golden.dequantized_sha256,
       );
+    }
+  });
+
+  it("encodes Q8_0, Q4_0 and TQ2_0 to the bytes of gguf-py", async () => {
+    const folder = `${sharedData}gguf-block-types`;
+    const file = `${folder}/block-types.gguf`;
+    const { tensors } = await readGguf(file, file);
+    const bytes = await readFile(file);
+    const golden = await read<{ source: string; tensors: readonly (Golden & { dequantized: string })[] }>(
+      `${folder}/goldens.json`,
+    );
+    for (const type of ["Q8_0", "Q4_0", "TQ2_0"] as const) {
+      const { start = 0, bytes: size = 0 } = tensors.find((each) => each.type === type) ?? {};
+      // The source of the ternary types is not stated; it is what they were decoded to.
+      const decoded = golden.tensors.find((each) => each.type === type)?.dequantized ?? "";
+      const values = floatsOf(type === "TQ2_0" ? decoded : golden.source);
+      expect(Buffer.from(encodeTensor(type, values)).equals(bytes.subarray(start, start + size)), type).toBe(true);
     }
   });
 
@@ -83,6 +106,50 @@ describe.skipIf(skip)(name, () => {
 function randomBlocks(bytes: number, count: number): Uint8Array {
   return Uint8Array.from({ length: bytes * count }, (_, index) => Math.imul(index + 1, 0x9e3779b1) >>> 24);
 }
+
+/** Numbers with the distribution of weights. */
+function randomWeights(count: number): Float32Array {
+  let state = 1;
+  const uniform = (): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return (state + 1) / (2 ** 32 + 1);
+  };
+  return Float32Array.from({ length: count }, () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()));
+}
+
+/** Root mean square of the error, divided by that of the values. */
+function relativeError(values: Float32Array, decoded: Float32Array): number {
+  const squares = (numbers: Float32Array): number => numbers.reduce((sum, value) => sum + value * value, 0);
+  return Math.sqrt(squares(values.map((value, index) => value - (decoded[index] ?? 0))) / squares(values));
+}
+
+describe("encoded weights", () => {
+  it.each([
+    ["Q8_0", 0.006],
+    ["Q4_0", 0.1],
+    ["Q4_K", 0.075],
+    ["F16", 3e-4],
+    ["F32", 0],
+  ] as const)("of type %s are off by at most %f", (type, limit) => {
+    const values = randomWeights(8192);
+    expect(relativeError(values, decodeTensor(type, encodeTensor(type, values), values.length))).toBeLessThanOrEqual(limit);
+  });
+
+  it("of ternary types are exact where the weights are ternary", () => {
+    const values = randomWeights(1024).map((value) => Math.round(Math.max(-1, Math.min(1, value))) * 0.125);
+    expect(decodeTensor("TQ2_0", encodeTensor("TQ2_0", values), 1024).map((value) => value + 0)).toEqual(
+      values.map((value) => value + 0),
+    );
+    const decoded = decodeI2S(encodeTensor("I2_S", values), { rows: 4, columns: 256, layout: "128" });
+    expect(decoded.map((value) => value + 0)).toEqual(values.map((value) => value + 0));
+  });
+
+  it.each(["Q8_0", "Q4_0", "Q4_K", "TQ2_0", "I2_S"] as const)("of type %s that are all zero stay so", (type) => {
+    const bytes = encodeTensor(type, new Float32Array(256));
+    const decoded = type === "I2_S" ? decodeI2S(bytes, { rows: 1, columns: 256, layout: "128" }) : decodeTensor(type, bytes, 256);
+    expect(Math.max(...decoded.map(Math.abs))).toBe(0);
+  });
+});
 
 describe("block formats", () => {
   it("decode IQ1_M as gguf-py does", () => {

@@ -6,7 +6,7 @@ import { iq1m, iq1s, iq2s, iq2xs, iq2xxs, iq3s, iq3xxs } from "./codebook-types.
 import { iq4xs, q2k, q3k, q4k, q5k, q6k } from "./k-quants.ts";
 import { tq10, tq20 } from "./ternary.ts";
 
-export { type BlockFormat, type UnpackedBlock, unpackedBlock } from "./block-format.ts";
+export { type BlockFormat, unpackedBlock } from "./block-format.ts";
 
 /** The block formats by the name of their type, as `ggmlType` gives it. */
 export const blockFormats: Readonly<Record<string, BlockFormat>> = {

@@ -1,0 +1,272 @@
+/** A GGUF model in llama.cpp as a language model of the backend contract. */
+import { InferyardError, throwIfAborted } from "../../backend.ts";
+import type {
+  DecodeOptions,
+  DecodeStep,
+  LanguageModel,
+  LanguageModelLimits,
+  Library,
+  ModelBase,
+  SequenceId,
+  SequenceOptions,
+} from "../../backend.ts";
+import { Mutex } from "../../concurrency/mutex.ts";
+import { checkSteps, checkTruncation } from "../sequences/check-steps.ts";
+import type { EvaluatedToken, LlamaModel } from "./library.ts";
+import { copyState, decodeSequence, encodeSequence, readState, type SequenceState, writeState } from "./sequence-file.ts";
+import type { SequenceSlots, Slot } from "./sequence-slots.ts";
+
+/** What a language model is made of. */
+export interface LlamaParts {
+  readonly model: LlamaModel;
+  readonly slots: SequenceSlots;
+  readonly library: Library;
+  readonly limits: LanguageModelLimits;
+  /** What saved sequences belong to. */
+  readonly identity: string;
+  /** Sentences about where the model computes. */
+  readonly evidence: readonly string[];
+  /** Frees the build of llama.cpp. */
+  readonly close: () => Promise<void>;
+}
+
+/** A sequence of the contract. Its tokens say what it is; its place, if it has one, holds their cache. */
+interface Sequence {
+  readonly tokens: number[];
+  slot: Slot | undefined;
+  /** State of a sequence whose place was taken. */
+  parked: SequenceState | undefined;
+}
+
+/** Tokens that are computed before the signal is looked at. */
+const chunkTokens = 512;
+
+/** A language model whose tokens llama.cpp computes. */
+export class LlamaLanguageModel implements LanguageModel {
+  readonly kind = "language";
+  readonly limits: LanguageModelLimits;
+  readonly library: Library;
+  readonly #parts: LlamaParts;
+  /** The least recently used first. */
+  readonly #sequences = new Map<SequenceId, Sequence>();
+  readonly #mutex = new Mutex();
+  #created = 0;
+  #disposal: Promise<void> | undefined;
+
+  constructor(parts: LlamaParts) {
+    this.#parts = parts;
+    this.limits = parts.limits;
+    this.library = parts.library;
+  }
+
+  get memory(): ModelBase["memory"] {
+    const { ram, vram } = this.#parts.model.memoryUsage;
+    return { bytes: ram + vram + this.#parts.slots.bytes, measure: "allocated" };
+  }
+
+  async createSequence({ source, signal }: SequenceOptions = {}): Promise<SequenceId> {
+    this.#refuseDisposed();
+    throwIfAborted(signal);
+    if (source !== undefined)
+      throw new InferyardError("INPUT_INVALID", "this model has no encoder, so there is nothing to read a source text");
+    return this.#add({ tokens: [], slot: undefined, parked: undefined });
+  }
+
+  async decode(steps: readonly DecodeStep[], { signal }: DecodeOptions = {}): Promise<readonly Float32Array[]> {
+    this.#refuseDisposed();
+    checkSteps(steps, this.limits.vocabulary);
+    return await this.#mutex.runExclusive(async () => {
+      throwIfAborted(signal);
+      const { contextLength = Number.POSITIVE_INFINITY } = this.limits;
+      const calls = steps.map((step) => ({ ...step, id: step.sequence, held: this.#sequence(step.sequence) }));
+      for (const { held, tokens } of calls) {
+        if (held.tokens.length + tokens.length <= contextLength) continue;
+        throw new InferyardError(
+          "INPUT_TOO_LONG",
+          `${held.tokens.length} + ${tokens.length} tokens exceed the context length of ${contextLength}`,
+        );
+      }
+      const used = new Set(calls.map(({ held }) => held));
+      try {
+        for (const { id, held, tokens } of calls) {
+          this.#sequences.delete(id);
+          this.#sequences.set(id, held);
+          await this.#place(held, held.tokens.length + tokens.length, used, signal);
+        }
+        const results = await Promise.allSettled(
+          calls.map(({ held, tokens, logits = 1 }) => this.#append(held, tokens, logits, signal)),
+        );
+        const failed = results.find((result) => result.status === "rejected");
+        if (failed !== undefined) throw failed.reason;
+        for (const { held, tokens } of calls) held.tokens.push(...tokens);
+        return results.map((result) => (result as PromiseFulfilledResult<Float32Array>).value);
+      } catch (error) {
+        await Promise.all(calls.map(({ held }) => this.#cut(held)));
+        throw error;
+      }
+    });
+  }
+
+  async forkSequence(sequence: SequenceId): Promise<SequenceId> {
+    this.#refuseDisposed();
+    return await this.#mutex.runExclusive(async () => {
+      const parent = this.#sequence(sequence);
+      const child: Sequence = { tokens: [...parent.tokens], slot: undefined, parked: parent.parked };
+      if (parent.slot !== undefined && parent.tokens.length > 0) {
+        child.slot = await this.#freeSlot(parent.tokens.length + 1, new Set([parent]), undefined);
+        await copyState(parent.slot, child.slot);
+      }
+      return this.#add(child);
+    });
+  }
+
+  async truncateSequence(sequence: SequenceId, length: number): Promise<void> {
+    this.#refuseDisposed();
+    await this.#mutex.runExclusive(async () => {
+      const held = this.#sequence(sequence);
+      checkTruncation(held.tokens.length, length);
+      held.tokens.length = length;
+      if (held.slot === undefined) held.parked = undefined;
+      else await this.#cut(held);
+    });
+  }
+
+  async saveSequence(sequence: SequenceId): Promise<Uint8Array> {
+    this.#refuseDisposed();
+    return await this.#mutex.runExclusive(async () => {
+      const { tokens, slot, parked } = this.#sequence(sequence);
+      const state = slot === undefined || tokens.length === 0 ? parked : await readState(slot);
+      return encodeSequence(this.#parts.identity, { tokens, state });
+    });
+  }
+
+  async restoreSequence(bytes: Uint8Array): Promise<SequenceId> {
+    this.#refuseDisposed();
+    const { tokens, state } = decodeSequence(this.#parts.identity, bytes);
+    return this.#add({ tokens: [...tokens], slot: undefined, parked: state });
+  }
+
+  async releaseSequence(sequence: SequenceId): Promise<void> {
+    this.#refuseDisposed();
+    await this.#mutex.runExclusive(async () => {
+      const held = this.#sequence(sequence);
+      this.#sequences.delete(sequence);
+      if (held.slot !== undefined) await this.#parts.slots.give(held.slot);
+    });
+  }
+
+  async evidence(): Promise<readonly string[]> {
+    this.#refuseDisposed();
+    return this.#parts.evidence;
+  }
+
+  dispose(): Promise<void> {
+    this.#disposal ??= this.#mutex.runExclusive(async () => {
+      this.#sequences.clear();
+      await this.#parts.slots.dispose();
+      await this.#parts.model.dispose();
+      await this.#parts.close();
+    });
+    return this.#disposal;
+  }
+
+  #refuseDisposed(): void {
+    if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "the model was disposed");
+  }
+
+  #add(sequence: Sequence): SequenceId {
+    this.#created += 1;
+    this.#sequences.set(this.#created, sequence);
+    return this.#created;
+  }
+
+  #sequence(id: SequenceId): Sequence {
+    const sequence = this.#sequences.get(id);
+    if (sequence === undefined) throw new InferyardError("INPUT_INVALID", `there is no sequence ${id}`);
+    return sequence;
+  }
+
+  /** Gives a sequence a place for `tokens` tokens, with the cache of those that it has. `used`: sequences that keep theirs. */
+  async #place(held: Sequence, tokens: number, used: ReadonlySet<Sequence>, signal: AbortSignal | undefined): Promise<void> {
+    const { slot: old } = held;
+    if (old !== undefined && old.size >= tokens) return await this.#complete(held, old, signal);
+    const slot = await this.#freeSlot(tokens, used, signal);
+    try {
+      if (old !== undefined && held.tokens.length > 0) await copyState(old, slot);
+      else if (held.parked !== undefined) await writeState(slot, held.parked);
+      await this.#complete(held, slot, signal);
+    } catch (error) {
+      await this.#parts.slots.give(slot);
+      throw error;
+    }
+    held.slot = slot;
+    held.parked = undefined;
+    if (old !== undefined) await this.#parts.slots.give(old);
+  }
+
+  /** Computes what the cache in a place lacks of the sequence's tokens. */
+  async #complete({ tokens }: Sequence, slot: Slot, signal: AbortSignal | undefined): Promise<void> {
+    await evaluate(slot, tokens.slice(slot.sequence.nextTokenIndex), 0, this.limits.vocabulary, signal);
+  }
+
+  /** A free place. Where there is no memory for another one, the least recently used sequences give theirs up. */
+  async #freeSlot(tokens: number, used: ReadonlySet<Sequence>, signal: AbortSignal | undefined): Promise<Slot> {
+    for (;;) {
+      const slot = await this.#parts.slots.take(tokens, signal);
+      if (slot !== undefined) return slot;
+      const idle = [...this.#sequences.values()].find((each) => each.slot !== undefined && !used.has(each));
+      if (idle?.slot === undefined) {
+        throw new InferyardError("OUT_OF_MEMORY", `there is no memory for the cache of another sequence of ${tokens} tokens`, {
+          remedy: "generate fewer texts at once, or shorter ones",
+        });
+      }
+      if (idle.tokens.length > 0) idle.parked = await readState(idle.slot);
+      await this.#parts.slots.give(idle.slot);
+      idle.slot = undefined;
+    }
+  }
+
+  async #append(
+    { slot }: Sequence,
+    tokens: readonly number[],
+    logits: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Float32Array> {
+    if (slot === undefined) throw new InferyardError("CONTRACT_VIOLATION", "a sequence has no place for its cache");
+    return await evaluate(slot, tokens, logits, this.limits.vocabulary, signal);
+  }
+
+  /** Removes what the cache holds beyond the sequence's tokens. What llama.cpp removes with it is computed again when it is needed. */
+  async #cut(held: Sequence): Promise<void> {
+    const { slot, tokens } = held;
+    if (slot === undefined || slot.sequence.nextTokenIndex <= tokens.length) return;
+    await slot.sequence.eraseContextTokenRanges([{ start: tokens.length, end: slot.sequence.nextTokenIndex }]);
+  }
+}
+
+/** Appends tokens to the cache in a place, and returns the logits of the last `count` of them, row by row. */
+export async function evaluate(
+  { sequence }: Pick<Slot, "sequence">,
+  tokens: readonly number[],
+  count: number,
+  vocabulary: number,
+  signal: AbortSignal | undefined,
+): Promise<Float32Array> {
+  const rows = new Float32Array(count * vocabulary).fill(Number.NEGATIVE_INFINITY);
+  const first = tokens.length - count;
+  for (let start = 0; start < tokens.length; start += chunkTokens) {
+    throwIfAborted(signal);
+    const chunk = tokens.slice(start, start + chunkTokens);
+    const asked = chunk.map((token, index): EvaluatedToken => {
+      return start + index < first ? token : [token, { generateNext: { logits: true } }];
+    });
+    const results = await sequence.controlledEvaluate(asked);
+    for (const [index, result] of results.entries()) {
+      const row = start + index - first;
+      if (row < 0) continue;
+      for (const [token, logit] of result?.next.logits ?? []) rows[row * vocabulary + token] = logit;
+    }
+  }
+  throwIfAborted(signal);
+  return rows;
+}

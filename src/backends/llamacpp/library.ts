@@ -1,0 +1,107 @@
+/** The part of node-llama-cpp that is used, as interfaces of our own: https://node-llama-cpp.withcat.ai/api. */
+
+/** The module `node-llama-cpp`. */
+export interface LlamaModule {
+  getLlama(options: LlamaOptions): Promise<Llama>;
+  readonly LlamaLogLevel: { readonly error: string };
+}
+
+/** Options of `getLlama`. */
+export interface LlamaOptions {
+  /** Build of llama.cpp that is loaded; false: without a GPU. */
+  readonly gpu: LlamaGpu;
+  /** "never": nothing is compiled. */
+  readonly build: "never";
+  /** Nothing is downloaded. */
+  readonly skipDownload: true;
+  readonly progressLogs: false;
+  readonly logLevel: string;
+  logger(level: string, message: string): void;
+}
+
+/** A kind of GPU that llama.cpp is built for. */
+export type LlamaGpu = false | "cuda" | "vulkan" | "metal";
+
+/** A loaded build of llama.cpp. */
+export interface Llama {
+  readonly gpu: LlamaGpu;
+  /** Whether this build can compute on a device of this machine. `gpu` alone does not tell. */
+  readonly supportsGpuOffloading: boolean;
+  /** What the build says about the instructions that it uses. */
+  readonly systemInfo: string;
+  readonly llamaCppRelease: { readonly repo: string; readonly release: string };
+  getGpuDeviceNames(): Promise<string[]>;
+  loadModel(options: ModelOptions): Promise<LlamaModel>;
+  dispose(): Promise<void>;
+}
+
+/** Options of a model. */
+export interface ModelOptions {
+  readonly modelPath: string;
+  readonly gpuLayers: number | "max" | { readonly max: number };
+  readonly loadSignal?: AbortSignal;
+}
+
+/** A model in memory. */
+export interface LlamaModel {
+  /** Layers that were offloaded to the GPU. */
+  readonly gpuLayers: number;
+  readonly trainContextSize: number;
+  readonly size: number;
+  readonly memoryUsage: { readonly ram: number; readonly vram: number };
+  createContext(options: ContextOptions): Promise<LlamaContext>;
+  createEmbeddingContext(options: { readonly threads: number; readonly contextSize: number }): Promise<LlamaEmbeddingContext>;
+  dispose(): Promise<void>;
+}
+
+/** Options of a context. */
+export interface ContextOptions {
+  /** Tokens of each sequence. */
+  readonly contextSize: number;
+  readonly sequences: number;
+  readonly batchSize: number;
+  readonly threads: number;
+  /** Keeps all positions of sliding windows, so that a sequence can be cut back. */
+  readonly swaFullCache: true;
+  /** Fused attention (Dao et al. 2022), which computes in half precision on the CPU. Default: where llama.cpp has it. Types of the elements of the caches: default F16. */
+  readonly flashAttention?: false;
+  readonly experimentalKvCacheKeyType?: "F32";
+  readonly experimentalKvCacheValueType?: "F32";
+  /** The size is what was asked for, or the creation fails. */
+  readonly failedCreationRemedy: false;
+  readonly createSignal?: AbortSignal;
+}
+
+/** Memory for the caches of some sequences, which are computed together. */
+export interface LlamaContext {
+  readonly contextSize: number;
+  readonly memoryUsage: { readonly ram: number; readonly vram: number };
+  getSequence(): LlamaSequence;
+  dispose(): Promise<void>;
+}
+
+/** A token with what is wanted of the position behind it. */
+export type EvaluatedToken = number | readonly [token: number, options: { readonly generateNext: { readonly logits: true } }];
+
+/** One sequence of a context. */
+export interface LlamaSequence {
+  /** Number of tokens in the cache. */
+  readonly nextTokenIndex: number;
+  controlledEvaluate(tokens: readonly EvaluatedToken[]): Promise<readonly (EvaluatedPosition | undefined)[]>;
+  eraseContextTokenRanges(ranges: readonly { readonly start: number; readonly end: number }[]): Promise<void>;
+  clearHistory(): Promise<void>;
+  saveStateToFile(path: string): Promise<unknown>;
+  loadStateFromFile(path: string, accept: { readonly acceptRisk: true }): Promise<void>;
+  dispose(): void;
+}
+
+/** What is known of the position behind a token. */
+export interface EvaluatedPosition {
+  readonly next: { readonly logits?: ReadonlyMap<number, number> };
+}
+
+/** A context that computes vectors of texts. */
+export interface LlamaEmbeddingContext {
+  getEmbeddingFor(tokens: readonly number[]): Promise<{ readonly vector: readonly number[] }>;
+  dispose(): Promise<void>;
+}

@@ -1,0 +1,94 @@
+/** Finds node-llama-cpp without loading it, and loads builds of llama.cpp that it contains. */
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { InferyardError, type Library, messageOf, type Requirement } from "../../backend.ts";
+import type { Llama, LlamaGpu, LlamaModule } from "./library.ts";
+
+/** The package requirement. No install script is needed: the builds are packages of their own. */
+export const requirement: Requirement = {
+  kind: "package",
+  name: "node-llama-cpp",
+  range: ">=3.22.1 <4",
+  install: "npm install node-llama-cpp --ignore-scripts",
+};
+
+/** The version of the installed package; undefined if it is not installed. Throws BACKEND_UNAVAILABLE if it is damaged. */
+export function installedVersion(): string | undefined {
+  const manifest = findManifest();
+  if (manifest === undefined) return undefined;
+  try {
+    return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
+  } catch (error) {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `node-llama-cpp is installed but damaged: ${messageOf(error)}`, {
+      cause: error,
+      remedy: requirement.install,
+    });
+  }
+}
+
+/** Whether the package with the build for a kind of GPU is installed. */
+export function hasBuild(platform: string, architecture: string, gpu: LlamaGpu): boolean {
+  const manifest = findManifest();
+  if (manifest === undefined) return false;
+  return existsSync(join(dirname(manifest), "..", "@node-llama-cpp", buildName(platform, architecture, gpu)));
+}
+
+/** Name of the package with a build: "linux-x64-cuda". */
+export function buildName(platform: string, architecture: string, gpu: LlamaGpu): string {
+  const system = { darwin: "mac", win32: "win" }[platform] ?? platform;
+  if (gpu === "metal") return `${system}-${architecture}-metal`;
+  return `${system}-${architecture}${gpu === false ? "" : `-${gpu}`}`;
+}
+
+/** The main file of the package leads to its folder: its `exports` hide package.json. */
+function findManifest(): string | undefined {
+  for (const folder of createRequire(import.meta.url).resolve.paths("node-llama-cpp") ?? []) {
+    const manifest = join(folder, "node-llama-cpp", "package.json");
+    if (existsSync(manifest)) return manifest;
+  }
+  return undefined;
+}
+
+/** A loaded build, and the errors that llama.cpp has logged since it was asked last. */
+export interface OpenLlama {
+  readonly llama: Llama;
+  readonly library: Library;
+  /** Errors that were logged, joined; undefined if there were none. */
+  takeErrors(): string | undefined;
+}
+
+/** Loads a build. Throws BACKEND_UNAVAILABLE if the package has none for this machine or it cannot be loaded. */
+export async function openLlama(gpu: LlamaGpu): Promise<OpenLlama> {
+  const errors: string[] = [];
+  try {
+    const module = (await import("node-llama-cpp")) as unknown as LlamaModule;
+    const llama = await module.getLlama({
+      gpu,
+      build: "never",
+      skipDownload: true,
+      progressLogs: false,
+      logLevel: module.LlamaLogLevel.error,
+      logger: (_level, message) => {
+        if (errors.length < maxErrors) errors.push(message.trim());
+      },
+    });
+    const { release } = llama.llamaCppRelease;
+    return {
+      llama,
+      library: { name: "node-llama-cpp", version: installedVersion() ?? release },
+      takeErrors: () => [...new Set(errors.splice(0))].join("; ") || undefined,
+    };
+  } catch (error) {
+    const name = gpu === false ? "the CPU" : gpu;
+    const cause = [error instanceof Error ? error.constructor.name : "", messageOf(error), ...errors].filter(Boolean);
+    throw new InferyardError(
+      "BACKEND_UNAVAILABLE",
+      `node-llama-cpp has no build of llama.cpp for ${name} that loads here: ${[...new Set(cause)].join(": ")}`,
+      { cause: error, remedy: requirement.install },
+    );
+  }
+}
+
+/** Errors that are kept: enough for the reason of a failure. */
+const maxErrors = 8;

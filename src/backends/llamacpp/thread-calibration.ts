@@ -1,0 +1,76 @@
+/**
+ * Measures how many threads decode fastest. More threads than free cores make llama.cpp many times slower, since its threads wait for each other by
+ * spinning, and which cores are free cannot be asked for.
+ */
+import { evaluate } from "./language-model.ts";
+import type { LlamaModel } from "./library.ts";
+
+/** What the measurement found. */
+export interface ThreadCalibration {
+  readonly threads: number;
+  /** Median milliseconds of one token, by number of threads. */
+  readonly milliseconds: ReadonlyMap<number, number>;
+}
+
+/** Tokens that are timed for each number of threads; the first one, which is not timed, makes the memory resident. */
+const timedTokens = 5;
+/** After this time no further number of threads is tried. */
+const maxMs = 1500;
+/** Another thread must gain this much, since it is taken from others. */
+const minGain = 0.95;
+
+/** Numbers of threads that are tried: powers of two up to the maximum, and the maximum. */
+function candidates(max: number): readonly number[] {
+  const powers = Array.from({ length: Math.floor(Math.log2(max)) + 1 }, (_, power) => 2 ** power);
+  return [...new Set([...powers, max])];
+}
+
+/** Times single tokens with 1 to `maxThreads` threads. Undefined if there is no choice. Throws what llama.cpp throws. */
+export async function calibrateThreads(
+  model: LlamaModel,
+  {
+    maxThreads,
+    vocabulary,
+    signal,
+  }: { readonly maxThreads: number; readonly vocabulary: number; readonly signal: AbortSignal | undefined },
+): Promise<ThreadCalibration | undefined> {
+  if (maxThreads <= 1) return undefined;
+  const milliseconds = new Map<number, number>();
+  const started = performance.now();
+  let best = 1;
+  for (const threads of candidates(maxThreads)) {
+    if (performance.now() - started > maxMs) break;
+    const took = await timeTokens(model, threads, vocabulary, signal);
+    milliseconds.set(threads, took);
+    if (took < minGain * (milliseconds.get(best) ?? 0)) best = threads;
+  }
+  return { threads: best, milliseconds };
+}
+
+async function timeTokens(
+  model: LlamaModel,
+  threads: number,
+  vocabulary: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const context = await model.createContext({
+    contextSize: 64,
+    sequences: 1,
+    batchSize: 64,
+    threads,
+    swaFullCache: true,
+    failedCreationRemedy: false,
+  });
+  try {
+    const sequence = context.getSequence();
+    const times: number[] = [];
+    for (let token = 0; token <= timedTokens; token += 1) {
+      const start = performance.now();
+      await evaluate({ sequence }, [token], 1, vocabulary, signal);
+      if (token > 0) times.push(performance.now() - start);
+    }
+    return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+  } finally {
+    await context.dispose();
+  }
+}
