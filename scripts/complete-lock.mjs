@@ -9,7 +9,7 @@ const processors = ["arm64", "arm", "x64", "ppc64", "riscv64", "s390x", "ia32"];
 
 function platformOf(name) {
   const words = name.split("/").at(-1);
-  const os = systems.find((system) => words.includes(system));
+  const os = systems.find((system) => words.includes(system)) ?? { mac: "darwin", win: "win32" }[words.split("-")[0]];
   const cpu = processors.find((processor) => words.includes(processor));
   const libc = os === "linux" ? { "-musl": ["musl"], "-gnu": ["glibc"] }[/-(?:musl|gnu)$/.exec(words)?.[0]] : undefined;
   return os && cpu ? { os: [os], cpu: [cpu], ...(libc && { libc }) } : undefined;
