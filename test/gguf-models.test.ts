@@ -29,7 +29,7 @@ const [skip, title] = needsData("gguf-tiny-llama");
 const { files } = skip ? { files: [] } : (JSON.parse(readFileSync(`${folder}/goldens.json`, "utf8")) as Goldens);
 
 /** Largest difference from PyTorch's logits. Where weights are rounded, llama.cpp rounds caches and activations too. */
-const tolerances = { native: { F32: 1e-4, other: 1e-3 }, llamacpp: { F32: 1e-4, other: Number.POSITIVE_INFINITY } };
+const tolerances = { native: { F32: 1e-4, other: 5e-3 }, llamacpp: { F32: 1e-4, other: Number.POSITIVE_INFINITY } };
 /** Smallest cosine of the angle to PyTorch's logits: llama.cpp quantises activations too where weights are quantised. */
 const minCosine = 0.99;
 

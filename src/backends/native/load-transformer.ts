@@ -42,7 +42,7 @@ async function loadFrom<Model>(
     : undefined;
   const { source, inputs, outputs, pending, detachFromFile } = encoderDecoder ?? buildTransformer(architecture, config, tensors);
   for (const { name, setReader } of pending) {
-    setReader(await read(name));
+    setReader(...(await read(name)));
     throwIfAborted(signal);
   }
   const { identity } = files;

@@ -3,7 +3,7 @@ import { required } from "../../checked.ts";
 import type { ModelFiles, TensorData } from "../../backend.ts";
 import type { ByteSource, StoredTensor } from "../../engine/index.ts";
 import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
-import { ggufWeights, readGgufWeight } from "../../formats/gguf/models/weights.ts";
+import { ggufBlockFormat, ggufWeights, readGgufBlocks, readGgufWeight } from "../../formats/gguf/models/weights.ts";
 import { readTensor, type SafetensorsHeader, tensorRange } from "../../formats/safetensors/read-safetensors.ts";
 import { pathsOfWeights, readWeightsHeader } from "../../formats/safetensors/read-sharded.ts";
 import { openBlocking } from "../../platform/node/files.ts";
@@ -13,9 +13,12 @@ import type { OpenModelFiles } from "./open-model-files.ts";
 export interface StoredWeights {
   /** By their names in a safetensors file. */
   readonly tensors: ReadonlyMap<string, StoredTensor>;
-  /** Returns a function that reads the elements of a tensor, as long as the files are open. */
-  read(name: string): Promise<() => TensorData>;
+  /** Returns functions that read a tensor, as long as the files are open. */
+  read(name: string): Promise<WeightReaders>;
 }
+
+/** Readers of the elements of one tensor, and of its blocks if it is quantized. */
+export type WeightReaders = readonly [read: () => TensorData, readBlocks?: () => Uint8Array];
 
 /** Opens a safetensors file or all that an index names. Throws as `readWeightsHeader` does. */
 export async function openSafetensors(
@@ -36,13 +39,20 @@ export async function openGguf(files: OpenModelFiles, { path }: ModelFiles): Pro
   const opened = await openAll(files, model.paths);
   for (const each of model.paths) files.check(each);
   const weights = ggufWeights(model);
-  const tensors = [...weights].map(([name, { shape, isTransposed }]) => [name, { type: "F32", shape, isTransposed }] as const);
+  const tensors = [...weights].map(([name, weight]): readonly [string, StoredTensor] => {
+    const { shape, isTransposed, tensor } = weight;
+    const format = ggufBlockFormat(weight);
+    return [
+      name,
+      { type: "F32", shape, isTransposed, ...(format === undefined ? {} : { blocks: { type: tensor.type, format } }) },
+    ];
+  });
   return {
     tensors: new Map(tensors),
     read: async (name) => {
       const weight = required(weights.get(name), name);
       const source = required(opened.get(weight.tensor.path), weight.tensor.path);
-      return () => readGgufWeight(source, weight);
+      return [() => readGgufWeight(source, weight), () => readGgufBlocks(source, weight)];
     },
   };
 }
@@ -57,15 +67,18 @@ async function openAll(files: OpenModelFiles, paths: readonly string[]): Promise
 function readAhead(header: SafetensorsHeader, signal: AbortSignal | undefined): StoredWeights["read"] {
   return async (name) => {
     const { data } = await readTensor(header, name, signal);
-    return () => data;
+    return [() => data];
   };
 }
 
 function readLazily(header: SafetensorsHeader, opened: ReadonlyMap<string, ByteSource>): StoredWeights["read"] {
-  return async (name) => () => {
-    const part = tensorRange(header, name);
-    const target = new Uint8Array(part.bytes);
-    required(opened.get(part.path), part.path).read(target, part.start);
-    return part.tensor(target.buffer).data;
+  return async (name) => {
+    const read = (): TensorData => {
+      const part = tensorRange(header, name);
+      const target = new Uint8Array(part.bytes);
+      required(opened.get(part.path), part.path).read(target, part.start);
+      return part.tensor(target.buffer).data;
+    };
+    return [read];
   };
 }

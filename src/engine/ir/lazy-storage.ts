@@ -2,7 +2,9 @@
  * Storage for the elements of a large constant. The elements may be in memory, in a file, or neither: then they are read, unpacked or computed
  * again on access. Literals that share elements share one storage object, so its identity tells whether two literals are the same data.
  */
+import { type BlockFormat, decodeBlocks } from "../../formats/gguf/blocks/block-format.ts";
 import type { TensorData } from "../../tensor.ts";
+import type { Literal } from "./literal.ts";
 
 /** Where a lazy storage gets its elements from. */
 export interface ElementSource {
@@ -14,6 +16,20 @@ export interface ElementSource {
   readonly inFile?: true;
 }
 
+/** The quantized form of a matrix, which kernels multiply without widening it. Its values are those of the literal. */
+export interface QuantizedBlocks {
+  readonly format: BlockFormat;
+  /** Name of the format. */
+  readonly type: string;
+  /** Rows and columns as stored. Blocks lie along the rows. */
+  readonly rows: number;
+  readonly columns: number;
+  /** Set for a literal [rows, columns]: the literal [columns, rows] of the same matrix. Absent for that literal. */
+  readonly transposed?: Literal;
+  /** Returns the blocks, one row after the other. Only for the literal [columns, rows], and not after its release. */
+  read(): Uint8Array;
+}
+
 /** The elements of one large constant, and what analyses have found out about them. */
 export class LazyStorage {
   /** The elements while they are resident. */
@@ -21,17 +37,29 @@ export class LazyStorage {
   /** The array of the last access, until the garbage collector takes it: repeated accesses do not materialize again. */
   #cached: WeakRef<TensorData & object> | undefined;
   #source: ElementSource | undefined;
+  #blocks: QuantizedBlocks | undefined;
+  /** Bytes of blocks that were read from their file and are not packed yet. */
+  #blockBytes = 0;
   readonly #analyses = new Map<string, unknown>();
 
-  /** `data`: the elements, if they are in memory. `source`: where they come from once they were released, or if they never were in memory. */
-  constructor(data: TensorData | undefined, source: ElementSource | undefined) {
+  /**
+   * `data`: the elements, if they are in memory. `source`: where they come from once they were released, or if they never were in memory. `blocks`: their quantized
+   * form, if they have one.
+   */
+  constructor(data: TensorData | undefined, source: ElementSource | undefined, blocks?: QuantizedBlocks) {
     this.#data = data;
     this.#source = source;
+    this.#blocks = blocks;
+  }
+
+  /** The quantized form of the elements; undefined if they have none. */
+  get blocks(): QuantizedBlocks | undefined {
+    return this.#blocks;
   }
 
   /** Bytes that this object keeps in memory; 0 once released. */
   get residentBytes(): number {
-    return (this.#data as Uint8Array | undefined)?.byteLength ?? 0;
+    return ((this.#data as Uint8Array | undefined)?.byteLength ?? 0) + this.#blockBytes;
   }
 
   /** The elements. Equal on every access, but perhaps in another array: read it once and keep the result. */
@@ -54,6 +82,9 @@ export class LazyStorage {
     if (source === undefined) return;
     this.#source = source;
     this.#data = undefined;
+    if (this.#blocks === undefined) return;
+    this.#blocks = { ...this.#blocks, read: released };
+    this.#blockBytes = 0;
   }
 
   /** Whether `copyTo` works: the elements are not resident, and the source can write them. */
@@ -66,9 +97,17 @@ export class LazyStorage {
     return this.#data !== undefined || this.#source?.inFile === true;
   }
 
-  /** Reads elements that are in a file into memory, so that the file can be closed. Does nothing for other storage. */
+  /** Reads elements that are in a file into memory, quantized ones as they are, so that the file can be closed. Does nothing for other storage. */
   loadFromFile(): void {
     if (this.#source?.inFile !== true) return;
+    if (this.#blocks !== undefined) {
+      const bytes = this.#blocks.read();
+      const { format, rows, columns } = this.#blocks;
+      this.#blocks = { ...this.#blocks, read: () => bytes };
+      this.#blockBytes = bytes.byteLength;
+      this.#source = { materialize: () => transposedValues(format, bytes, rows, columns) };
+      return;
+    }
     this.#data = this.data;
     this.#source = undefined;
   }
@@ -91,4 +130,19 @@ export class LazyStorage {
     if (!this.#analyses.has(name)) this.#analyses.set(name, compute());
     return this.#analyses.get(name) as T;
   }
+}
+
+function released(): never {
+  throw new Error("the blocks of a constant were released");
+}
+
+/** The values of blocks as [columns, rows]. */
+function transposedValues(format: BlockFormat, bytes: Uint8Array, rows: number, columns: number): Float32Array {
+  const values = new Float32Array(rows * columns);
+  decodeBlocks(format, bytes, values);
+  const transposed = new Float32Array(values.length);
+  for (let row = 0; row < rows; row += 1)
+    for (let column = 0; column < columns; column += 1)
+      transposed[column * rows + row] = values[row * columns + column] as number;
+  return transposed;
 }

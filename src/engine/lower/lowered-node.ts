@@ -23,6 +23,8 @@ export interface PackedWeights {
   readonly bytes: number;
   /** Writes the packed data to `target`, which has `bytes` bytes. Default: the elements are stored unchanged, row-major. */
   pack?(target: Uint8Array, elements: TensorData): void;
+  /** Writes the packed data from the stored form of the source, without its elements. Default: `pack` is used. */
+  packStored?(target: Uint8Array): void;
   /** Restores the source's elements bit for bit, so that the source need not keep its own copy. Absent when the layout is not invertible. */
   unpack?(packed: Uint8Array): TensorData;
 }

@@ -159,11 +159,15 @@ export class EngineMemory {
   }
 
   /** Writes weights in their packed layout to offset `start`. Weights stored in a file are read directly into this memory, without an intermediate array. */
-  #writePacked({ source, bytes, pack }: PackedWeights, start: number): void {
+  #writePacked({ source, bytes, pack, packStored }: PackedWeights, start: number): void {
     const { dataType, shape, storage } = source;
     const View = elementTypes[dataType].array as Float64ArrayConstructor;
     const size = elementCount(shape) * View.BYTES_PER_ELEMENT;
     const target = (): Uint8Array => new Uint8Array(this.memory.buffer, start, bytes);
+    if (packStored !== undefined) {
+      packStored(target());
+      return;
+    }
     if (pack === undefined) {
       if (storage?.canCopy === true) storage.copyTo(target());
       else target().set(bytesOf(source.data));

@@ -11,6 +11,7 @@ import { sameShape } from "../ir/graph.ts";
 import { LazyStorage } from "../ir/lazy-storage.ts";
 import { minLazyElements, type Literal, literalWithStorage } from "../ir/literal.ts";
 import { decodeFloat } from "../../formats/floats/small-floats.ts";
+import type { BlockFormat } from "../../formats/gguf/blocks/block-format.ts";
 
 /** A tensor as declared in the header of a file of weights. */
 export interface StoredTensor {
@@ -19,6 +20,8 @@ export interface StoredTensor {
   readonly shape: readonly number[];
   /** Set for a matrix whose axes are swapped, compared with a safetensors file of the model. */
   readonly isTransposed?: boolean;
+  /** How its elements are quantized, for a matrix whose reader returns them as they are too. */
+  readonly blocks?: { readonly type: string; readonly format: BlockFormat };
 }
 
 /** A weight that the architecture declared and whose elements have not been read from the file. */
@@ -27,9 +30,9 @@ export interface PendingWeight {
   readonly name: string;
   /**
    * Sets how the elements are read. `read` returns them as stored: Float32Array, or Uint16Array with the bits of 16-bit floats. It must work until
-   * `Weights.detachFromFile` was called, and may be called more than once.
+   * `Weights.detachFromFile` was called, and may be called more than once. `readBlocks` returns a quantized matrix as it is stored: `QuantizedBlocks.read`.
    */
-  setReader(read: () => TensorData): void;
+  setReader(read: () => TensorData, readBlocks?: () => Uint8Array): void;
 }
 
 /** Whether a matrix keeps its stored axes or swaps them. */
@@ -41,7 +44,7 @@ export class Weights implements ParameterSource {
   readonly #prefixes: readonly string[];
   readonly #byLayout = new Map<string, Literal>();
   readonly #literals: Literal[] = [];
-  readonly #pending = new Map<string, ((read: () => Float32Array) => void)[]>();
+  readonly #pending = new Map<string, Supply[]>();
 
   /** `stored` are the tensors of the file by name; `prefixes` are optional prefixes of these names: `Architecture.prefixes`. */
   constructor(stored: ReadonlyMap<string, StoredTensor>, prefixes: readonly string[]) {
@@ -79,9 +82,9 @@ export class Weights implements ParameterSource {
     const tables = new Map<string, Float32Array>();
     return [...this.#pending].map(([name, supplies]) => ({
       name,
-      setReader: (read) => {
+      setReader: (read, readBlocks) => {
         const floats = (): Float32Array => widened(read(), this.#stored.get(name)?.type ?? "", tables);
-        for (const supply of supplies) supply(floats);
+        for (const supply of supplies) supply(floats, readBlocks);
       },
     }));
   }
@@ -98,9 +101,9 @@ export class Weights implements ParameterSource {
 
   #literal(name: string, shape: readonly number[], arrangement: WeightLayout): Literal {
     const found = this.#nameInFile(name);
-    const known = this.#byLayout.get(`${arrangement}:${found}`);
     const stored = this.#stored.get(found);
     const isTransposed = stored?.isTransposed === true;
+    const known = this.#byLayout.get(`${arrangement}:${found}`);
     if (stored === undefined || !sameShape(stored.shape, isTransposed ? shape.toReversed() : shape)) {
       const has = (isTransposed ? stored?.shape.toReversed() : stored?.shape)?.join(", ") ?? "";
       throw new InferyardError(
@@ -122,6 +125,10 @@ export class Weights implements ParameterSource {
       );
     }
     if (known !== undefined) return known;
+    if (stored.blocks !== undefined && shape.length === 2) {
+      const { matrix, table } = this.#quantized(found, stored, stored.blocks);
+      return (arrangement === "transposed") === isTransposed ? table : matrix;
+    }
     const [rows = 1, columns = 1] = stored.shape;
     const arranged = (floats: Float32Array): Float32Array => {
       if ((arrangement === "transposed") === isTransposed) return floats;
@@ -134,6 +141,45 @@ export class Weights implements ParameterSource {
     this.#byLayout.set(`${arrangement}:${found}`, literal);
     this.#literals.push(literal);
     return literal;
+  }
+
+  /** The two literals of a quantized matrix that is stored [rows, columns]: `matrix` [columns, rows] and `table` [rows, columns]. */
+  #quantized(
+    name: string,
+    { shape: [rows = 1, columns = 1], isTransposed = false }: StoredTensor,
+    { type, format }: NonNullable<StoredTensor["blocks"]>,
+  ): { readonly matrix: Literal; readonly table: Literal } {
+    let [floats, stored]: [(() => Float32Array) | undefined, (() => Uint8Array) | undefined] = [undefined, undefined];
+    const swapped = (values: Float32Array, of: readonly [number, number]): Float32Array => {
+      const target = allocated(values.length, name);
+      transpose(values, target, ...of);
+      return target;
+    };
+    const blocks = { type, format, rows, columns };
+    const matrix = literalWithStorage(
+      new LazyStorage(
+        undefined,
+        { materialize: () => swapped(given(floats, name)(), [rows, columns]), inFile: true },
+        { ...blocks, read: () => given(stored, name)() },
+      ),
+      "float32",
+      [columns, rows],
+    );
+    const table = literalWithStorage(
+      new LazyStorage(
+        undefined,
+        { materialize: () => swapped(matrix.data as Float32Array, [columns, rows]) },
+        { ...blocks, transposed: matrix, read: () => given(stored, name)() },
+      ),
+      "float32",
+      [rows, columns],
+    );
+    const supply: Supply = (read, readBlocks) => ([floats, stored] = [read, readBlocks]);
+    this.#pending.set(name, [...(this.#pending.get(name) ?? []), supply]);
+    this.#byLayout.set(`${isTransposed ? "transposed" : "as stored"}:${name}`, table);
+    this.#byLayout.set(`${isTransposed ? "as stored" : "transposed"}:${name}`, matrix);
+    this.#literals.push(matrix, table);
+    return { matrix, table };
   }
 
   #nameInFile(name: string): string {
@@ -152,6 +198,15 @@ export class Weights implements ParameterSource {
   }
 }
 
+/** Sets how the elements of a weight are read, and its blocks if it is quantized. */
+type Supply = (read: () => Float32Array, readBlocks: (() => Uint8Array) | undefined) => void;
+
+/** The reader of a weight. Throws CONTRACT_VIOLATION before it is set. */
+function given<Result>(read: (() => Result) | undefined, name: string): () => Result {
+  if (read !== undefined) return read;
+  throw new InferyardError("CONTRACT_VIOLATION", `the tensor "${name}" is used before it has a reader`);
+}
+
 /** A literal whose elements are read by the function that `supply` is given: at once for a small tensor, on demand for a large one. */
 function pendingLiteral(
   shape: readonly number[],
@@ -164,11 +219,7 @@ function pendingLiteral(
     return { literal: { dataType, shape, data }, supply: (read) => data.set(arranged(read())) };
   }
   let elements: (() => Float32Array) | undefined;
-  const materialize = (): Float32Array => {
-    if (elements === undefined)
-      throw new InferyardError("CONTRACT_VIOLATION", `the tensor "${name}" is used before it has a reader`);
-    return elements();
-  };
+  const materialize = (): Float32Array => given(elements, name)();
   const held = new LazyStorage(undefined, { materialize, inFile: true });
   return { literal: literalWithStorage(held, dataType, shape), supply: (read) => (elements = () => arranged(read())) };
 }

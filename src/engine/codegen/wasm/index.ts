@@ -13,6 +13,11 @@ export {
 export { kernelCall, type Kernel, type KernelCall, type KernelFunction, type KernelStatus, readPaddingBytes } from "./kernel.ts";
 export { floatBytes } from "./kernels/loops/lanes.ts";
 export { type ArgReduceRequest, argReduce } from "./kernels/reductions/arg-reduce.ts";
+export { blockLayout, activationRowBytes, packedBlockBytes } from "./kernels/blocks/block-layout.ts";
+export { type BlockMatmulRequest, blockMatmul } from "./kernels/blocks/block-matmul.ts";
+export { type GatherRowsRequest, gatherRows } from "./kernels/blocks/gather-rows.ts";
+export { packBlocks, unpackBlocks } from "./kernels/blocks/pack-blocks.ts";
+export { quantizeActivations } from "./kernels/blocks/quantize-activations.ts";
 export { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./kernels/matmul/batched-matmul.ts";
 export { type Conv2dRequest, conv2d } from "./kernels/convolution/conv2d.ts";
 export { type InterleavedAxis, interleave } from "./kernels/convolution/interleave.ts";

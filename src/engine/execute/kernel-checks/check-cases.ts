@@ -3,6 +3,7 @@ import type { ElementType } from "../../ir/element-types.ts";
 import { type Literal, literalOf } from "../../ir/literal.ts";
 import type { ElementOperation } from "../../ir/operations.ts";
 import type { ElementwiseFunction } from "../../lower/kernel-functions.ts";
+import { blockGatherCases, blockProductCases } from "./block-cases.ts";
 import { CaseBuilder, type CheckCase, floatTolerance, single } from "./case-builder.ts";
 import { castable, moderate, ordinary, special } from "./check-values.ts";
 import { batchedMatmulCases, convolutionCases, integerProductCases, linearCases, quantizationCases } from "./product-cases.ts";
@@ -53,6 +54,9 @@ const casesOfFamilies: Readonly<Record<string, () => readonly CheckCase[]>> = {
   "quantize-rows": quantizationCases,
   "integer-matmul": integerProductCases,
   "byte-matmul": integerProductCases,
+  "quantize-activations": blockProductCases,
+  "block-matmul": blockProductCases,
+  "gather-rows": blockGatherCases,
 };
 
 /** Names of the kernel families that have cases. */

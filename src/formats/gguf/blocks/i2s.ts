@@ -2,6 +2,7 @@
  * I2_S of https://github.com/microsoft/BitNet: 2-bit codes 0, 1 and 2 for -1, 0 and 1, and one float32 scale for the whole tensor behind them. The order
  * of the codes depends on the machine that wrote the file, which the file does not state.
  */
+import { type BlockFormat, byteAt } from "./block-format.ts";
 
 /**
  * Order of the codes. In each, bit pairs are filled from the highest to the lowest.
@@ -14,6 +15,37 @@ export type I2SLayout = "128" | "64" | "4-rows";
 
 /** All layouts, the most frequent first. */
 export const i2sLayouts: readonly I2SLayout[] = ["128", "64", "4-rows"];
+
+/** Elements and bytes of a group of codes of the layout "128". */
+const groupElements = 128;
+const groupBytes: number = groupElements / 4;
+
+/** Blocks of 128 elements: their codes in the layout "128", then the scale of the tensor. Files have the scale once; `i2sBlocks` repeats it. */
+export const i2s: BlockFormat = {
+  elements: groupElements,
+  bytes: groupBytes + 4,
+  groupElements,
+  hasMins: false,
+  codeBits: 2,
+  smallestCode: -1,
+  unpack(bytes, start, block) {
+    for (let index = 0; index < groupElements; index += 1)
+      block.codes[index] = ((byteAt(bytes, start + (index & 31)) >> (6 - 2 * (index >> 5))) & 3) - 1;
+    block.scale = new DataView(bytes.buffer, bytes.byteOffset).getFloat32(start + groupBytes, true);
+  },
+};
+
+/** A tensor in the layout "128" as blocks of `i2s`. */
+export function i2sBlocks(bytes: Uint8Array, elements: number): Uint8Array {
+  const groups = elements / groupElements;
+  const scale = bytes.subarray(elements / 4, elements / 4 + 4);
+  const blocks = new Uint8Array(groups * i2s.bytes);
+  for (let group = 0; group < groups; group += 1) {
+    blocks.set(bytes.subarray(group * groupBytes, (group + 1) * groupBytes), group * i2s.bytes);
+    blocks.set(scale, group * i2s.bytes + groupBytes);
+  }
+  return blocks;
+}
 
 /** Bytes of a tensor of `elements` elements: its codes, and 32 bytes that begin with the scale. */
 export function i2sBytes(elements: number): number {

@@ -1,8 +1,8 @@
 /** The tensors of a GGUF model under their names in a safetensors file of the same model, as float32. */
 import { InferyardError } from "../../../errors.ts";
 import type { ByteSource } from "../../byte-source.ts";
-import { decodeTensor, isDecodable } from "../blocks/index.ts";
-import { decodeI2S, fitsI2SLayout, i2sLayouts } from "../blocks/i2s.ts";
+import { type BlockFormat, blockFormats, decodeTensor, isDecodable } from "../blocks/index.ts";
+import { decodeI2S, fitsI2SLayout, i2s, i2sBlocks, i2sLayouts } from "../blocks/i2s.ts";
 import { ggufArchitecture, type GgufArchitecture } from "./architectures.ts";
 import type { GgufModel, GgufModelTensor } from "./read-model.ts";
 import { GgufSettings } from "./settings.ts";
@@ -73,6 +73,29 @@ export function readGgufWeight(source: ByteSource, weight: GgufWeight): Float32A
   const values = decoded(bytes, weight);
   if (offset !== 0) for (let index = 0; index < values.length; index += 1) values[index] = (values[index] ?? 0) - offset;
   return heads === undefined ? values : deinterleaved(values, weight.shape, heads);
+}
+
+/** The quantized form of a matrix, if kernels can use it: whole rows of blocks, which are not changed when they are read. */
+export function ggufBlockFormat({ tensor: { type }, shape, offset }: GgufWeight): BlockFormat | undefined {
+  const format = type === "I2_S" ? i2s : blockFormats[type];
+  return shape.length === 2 && offset === 0 && (shape[1] ?? 0) % (format?.elements ?? 1) === 0 ? format : undefined;
+}
+
+/** Reads a matrix that has a `ggufBlockFormat` as blocks, one row after the other in the order of the safetensors file. */
+export function readGgufBlocks(source: ByteSource, weight: GgufWeight): Uint8Array {
+  const { tensor, interleavedHeads: heads, shape } = weight;
+  const stored = new Uint8Array(tensor.bytes);
+  source.read(stored, tensor.start);
+  const bytes = tensor.type === "I2_S" ? i2sBlocks(stored, tensor.elements) : stored;
+  if (heads === undefined) return bytes;
+  const [rows = 1] = shape;
+  const rowBytes = bytes.length / rows;
+  const result = new Uint8Array(bytes.length);
+  for (let row = 0; row < rows; row += 1) {
+    const from = interleavedRow(row, rows / heads) * rowBytes;
+    result.set(bytes.subarray(from, from + rowBytes), row * rowBytes);
+  }
+  return result;
 }
 
 function decoded(

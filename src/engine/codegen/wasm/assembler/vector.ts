@@ -148,6 +148,7 @@ const i16x8Binary = {
 const i16x8Unary = { extendLowI8x16S: 0x87, extendHighI8x16S: 0x88, extendLowI8x16U: 0x89, extendHighI8x16U: 0x8a } as const;
 const i8x16Binary = { add: 0x6e, sub: 0x71, narrowI16x8S: 0x65, narrowI16x8U: 0x66, eq: 0x23, swizzle: 0x0e } as const;
 const shifts = { shl: 0xab, shrS: 0xac, shrU: 0xad } as const;
+const i16x8Shifts = { shl: 0x8b, shrS: 0x8c, shrU: 0x8d } as const;
 
 /** A shift of every lane by the same number of bits. */
 export type Shift = (value: V128, bits: I32) => V128;
@@ -262,10 +263,14 @@ export const i64x2: Named<typeof i64x2Binary, Binary<"v128">> &
 
 /** Generators of the instructions on eight 16-bit integer lanes. */
 export const i16x8: Named<typeof i16x8Binary, Binary<"v128">> &
-  Named<typeof i16x8Unary, Unary<"v128">> & { readonly splat: Unary<"i32", "v128"> } = {
+  Named<typeof i16x8Unary, Unary<"v128">> &
+  Named<typeof i16x8Shifts, Shift> & { readonly splat: Unary<"i32", "v128"> } = {
   ...binaries(i16x8Binary, simd, "v128", "v128"),
   ...unaries(i16x8Unary, simd, "v128", "v128"),
   ...unaries({ splat: 0x10 } as const, simd, "i32", "v128"),
+  shl: (value, bits) => expression("v128", value.code, bits.code, simd(i16x8Shifts.shl)),
+  shrS: (value, bits) => expression("v128", value.code, bits.code, simd(i16x8Shifts.shrS)),
+  shrU: (value, bits) => expression("v128", value.code, bits.code, simd(i16x8Shifts.shrU)),
 };
 
 /** Generators of the instructions on sixteen 8-bit integer lanes. */

@@ -1,0 +1,110 @@
+// A GGUF model of the shape of a small Llama with random weights, about 110 million of them, in a given type.
+import { closeSync, openSync, writeSync } from "node:fs";
+import { encodeTensor } from "../../dist/formats/gguf/blocks/encode.js";
+import { ggmlTensorBytes } from "../../dist/formats/gguf/ggml-types.js";
+import { ggufParts } from "../../dist/formats/gguf/write-gguf.js";
+
+const [layers, width, inner, vocabulary, context] = [12, 768, 2048, 16_000, 2048];
+/** Elements that are encoded once and repeated, so that a large model is made quickly. A multiple of the rows' lengths and of all blocks. */
+const patternElements = 768 * 2048;
+
+const uint32 = (value) => ({ type: "uint32", value });
+const text = (value) => ({ type: "string", value, bytes: value.length });
+const list = (of, items) => ({ type: "array", of, length: items.length, items });
+
+export const parameters = layers * (4 * width * width + 3 * width * inner) + 2 * vocabulary * width;
+
+/** Writes the model to `path`. Vectors are in single precision; of I2_S and TQ2_0 the ends are Q8_0, as `inferyard quantize` has it. */
+export function writeRandomModel(path, type) {
+  const patterns = new Map();
+  const bytesOf = (name, elements, of) => {
+    const scale = name.includes("norm") ? 1 : 0.02;
+    if (of === "F32") return new Uint8Array(Float32Array.from({ length: elements }, () => scale).buffer);
+    if (!patterns.has(of)) patterns.set(of, encodeTensor(of, randomWeights(patternElements)));
+    const pattern = patterns.get(of);
+    if (of === "I2_S") return repeatedI2S(pattern, elements);
+    const bytes = new Uint8Array(ggmlTensorBytes(of, elements));
+    for (let done = 0; done < bytes.length; done += pattern.length)
+      bytes.set(pattern.subarray(0, Math.min(pattern.length, bytes.length - done)), done);
+    return bytes;
+  };
+  const tensor = (name, ...shape) => {
+    const elements = shape.reduce((product, size) => product * size, 1);
+    const isEnd = /^(token_embd|output)\.weight$/.test(name);
+    const of = shape.length === 1 ? "F32" : isEnd && /^(TQ|I2)/.test(type) ? "Q8_0" : type;
+    return { name, type: of, shape, bytes: ggmlTensorBytes(of, elements), read: () => bytesOf(name, elements, of) };
+  };
+  const tensors = [
+    tensor("token_embd.weight", width, vocabulary),
+    ...Array.from({ length: layers }, (_, layer) => [
+      tensor(`blk.${layer}.attn_norm.weight`, width),
+      ...["q", "k", "v", "output"].map((part) => tensor(`blk.${layer}.attn_${part}.weight`, width, width)),
+      tensor(`blk.${layer}.ffn_norm.weight`, width),
+      tensor(`blk.${layer}.ffn_gate.weight`, width, inner),
+      tensor(`blk.${layer}.ffn_up.weight`, width, inner),
+      tensor(`blk.${layer}.ffn_down.weight`, inner, width),
+    ]).flat(),
+    tensor("output_norm.weight", width),
+    tensor("output.weight", width, vocabulary),
+  ];
+  const file = openSync(path, "w");
+  for (const part of ggufParts(metadata(), tensors)) writeSync(file, part);
+  closeSync(file);
+}
+
+function metadata() {
+  const tokens = Array.from({ length: vocabulary }, (_, id) =>
+    id < 3 ? ["<unk>", "<s>", "</s>"][id] : id < 259 ? byteToken(id - 3) : `\u2581w${id}`,
+  );
+  return new Map([
+    ["general.architecture", text("llama")],
+    ["llama.context_length", uint32(context)],
+    ["llama.embedding_length", uint32(width)],
+    ["llama.block_count", uint32(layers)],
+    ["llama.feed_forward_length", uint32(inner)],
+    ["llama.attention.head_count", uint32(12)],
+    ["llama.attention.head_count_kv", uint32(12)],
+    ["llama.attention.layer_norm_rms_epsilon", { type: "float32", value: 1e-5 }],
+    ["llama.rope.dimension_count", uint32(64)],
+    ["tokenizer.ggml.model", text("llama")],
+    ["tokenizer.ggml.tokens", list("string", tokens)],
+    [
+      "tokenizer.ggml.scores",
+      list(
+        "float32",
+        tokens.map((_, id) => -id),
+      ),
+    ],
+    [
+      "tokenizer.ggml.token_type",
+      list(
+        "int32",
+        tokens.map((_, id) => (id === 0 ? 2 : id < 3 ? 3 : id < 259 ? 6 : 1)),
+      ),
+    ],
+    ["tokenizer.ggml.bos_token_id", uint32(1)],
+    ["tokenizer.ggml.eos_token_id", uint32(2)],
+    ["tokenizer.ggml.unknown_token_id", uint32(0)],
+  ]);
+}
+
+function byteToken(byte) {
+  return `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`;
+}
+
+function randomWeights(count) {
+  let state = 1;
+  return Float32Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return (state / 2 ** 32 - 0.5) * 0.07;
+  });
+}
+
+function repeatedI2S(pattern, elements) {
+  const bytes = new Uint8Array(ggmlTensorBytes("I2_S", elements));
+  const codes = pattern.subarray(0, pattern.length - 32);
+  for (let done = 0; done < elements / 4; done += codes.length)
+    bytes.set(codes.subarray(0, Math.min(codes.length, elements / 4 - done)), done);
+  bytes.set(pattern.subarray(pattern.length - 32), elements / 4);
+  return bytes;
+}

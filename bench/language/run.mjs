@@ -1,0 +1,183 @@
+/**
+ * Prefill and decode tokens per second of a GGUF model with 110 million random weights: node-llama-cpp called directly, our backend `llamacpp` over it, and `native`.
+ *
+ * npm run bench:language -- [--types Q8_0,Q4_0,Q4_K,TQ2_0,I2_S,F16] [--threads 1] [--rounds 5] [--json]
+ *
+ * Engines take turns in each round; medians are reported, with ratios to node-llama-cpp. A prompt has 256 tokens, then 64 are decoded one by one with the most
+ * probable token. The last columns decode 4 sequences at once.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import "../built-package.mjs";
+import { llamacpp } from "inferyard/backends/llamacpp";
+import { native } from "inferyard/backends/native";
+import { readManifest } from "../../dist/models/index.js";
+import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
+import { formatTable } from "../table.mjs";
+import { parameters, writeRandomModel } from "./random-model.mjs";
+
+const promptTokens = 256;
+const decodedTokens = 64;
+const parallel = 4;
+
+const { values } = parseArgs({
+  options: {
+    types: { type: "string", default: "Q8_0,Q4_0,Q4_K,TQ2_0,I2_S,F16" },
+    threads: { type: "string", default: "1" },
+    rounds: { type: "string", default: "5" },
+    json: { type: "boolean", default: false },
+  },
+});
+const [threads, rounds] = [Number(values.threads), Number(values.rounds)];
+const folder = mkdtempSync(join(tmpdir(), "inferyard-language-"));
+const load = watchLoad();
+const results = [];
+try {
+  for (const type of values.types.split(",")) {
+    const path = join(folder, `${type}.gguf`);
+    writeRandomModel(path, type);
+    results.push({ type, engines: await measure(path) });
+    rmSync(path);
+  }
+} finally {
+  rmSync(folder, { recursive: true });
+}
+if (values.json) console.log(JSON.stringify({ machine: describeMachine(), parameters, threads, results }));
+else {
+  console.log(`${describeMachine()}; ${describeLoad(load())}`);
+  console.log(
+    `${(parameters / 1e6).toFixed(1)} million weights, ${threads} thread(s); tokens per second, medians of ${rounds} rounds; in brackets times node-llama-cpp\n`,
+  );
+  console.log(formatTable(["type", "engine", "prefill", "", "decode", "", `${parallel} sequences`, ""], results.flatMap(rowsOf)));
+}
+
+function rowsOf({ type, engines }) {
+  const { direct } = engines;
+  return Object.entries(engines).map(([name, found]) => {
+    const cells = ["prefill", "decode", "together"].flatMap((part) => {
+      const ratio =
+        direct?.[part] === undefined || found[part] === undefined || name === "direct"
+          ? ""
+          : `(${(found[part] / direct[part]).toFixed(2)})`;
+      return [found[part]?.toFixed(1) ?? "-", ratio];
+    });
+    return [type, name === "direct" ? "node-llama-cpp" : name, ...cells];
+  });
+}
+
+async function measure(path) {
+  const { variants } = await readManifest(path);
+  const engines = {};
+  const open = {
+    direct: () => openDirect(path),
+    llamacpp: () => openOurs(llamacpp(), variants[0]),
+    native: () => openOurs(native(), variants[0]),
+  };
+  for (const [name, create] of Object.entries(open)) {
+    try {
+      engines[name] = await create();
+    } catch {
+      // llama.cpp does not read I2_S.
+    }
+  }
+  const times = Object.fromEntries(Object.keys(engines).map((name) => [name, []]));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, engine] of Object.entries(engines)) {
+      const found = await engine.round();
+      if (round > 0) times[name].push(found); // the first round warms up
+    }
+  }
+  for (const engine of Object.values(engines)) await engine.close();
+  return Object.fromEntries(
+    Object.entries(times).map(([name, all]) => [
+      name,
+      Object.fromEntries(["prefill", "decode", "together"].map((part) => [part, median(all.map((each) => each[part]))])),
+    ]),
+  );
+}
+
+function median(numbers) {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+}
+
+function prompt(seed) {
+  return Array.from({ length: promptTokens }, (_, index) => 300 + ((index * 7919 + seed * 104_729) % 15_000));
+}
+
+async function openOurs(backend, variant) {
+  const model = await backend.loadLanguage(variant, { type: "cpu", index: 0 }, { threads });
+  const highest = (logits) => {
+    let best = 0;
+    for (let index = 1; index < logits.length; index += 1) if (logits[index] > logits[best]) best = index;
+    return best;
+  };
+  return {
+    close: () => model.dispose(),
+    round: async () => {
+      const sequence = await model.createSequence();
+      let start = performance.now();
+      let [logits] = await model.decode([{ sequence, tokens: prompt(0) }]);
+      const prefill = (1000 * promptTokens) / (performance.now() - start);
+      start = performance.now();
+      for (let step = 0; step < decodedTokens; step += 1)
+        [logits] = await model.decode([{ sequence, tokens: [highest(logits)] }]);
+      const decode = (1000 * decodedTokens) / (performance.now() - start);
+      await model.releaseSequence(sequence);
+      const sequences = [];
+      for (let index = 0; index < parallel; index += 1) sequences.push(await model.createSequence());
+      let all = await model.decode(sequences.map((each, index) => ({ sequence: each, tokens: prompt(index).slice(0, 32) })));
+      start = performance.now();
+      for (let step = 0; step < decodedTokens / 2; step += 1)
+        all = await model.decode(sequences.map((each, index) => ({ sequence: each, tokens: [highest(all[index])] })));
+      const together = (1000 * parallel * (decodedTokens / 2)) / (performance.now() - start);
+      for (const each of sequences) await model.releaseSequence(each);
+      return { prefill, decode, together };
+    },
+  };
+}
+
+/** As its documentation has it: greedy sampling is llama.cpp's own. */
+async function openDirect(path) {
+  const { getLlama, LlamaLogLevel } = await import("node-llama-cpp");
+  const llama = await getLlama({
+    gpu: false,
+    build: "never",
+    skipDownload: true,
+    progressLogs: false,
+    logLevel: LlamaLogLevel.disabled,
+  });
+  const model = await llama.loadModel({ modelPath: path, gpuLayers: 0 });
+  const context = await model.createContext({ contextSize: 512, sequences: parallel, threads, batchSize: 512 });
+  const sequences = Array.from({ length: parallel }, () => context.getSequence());
+  const generate = async (sequence, tokens, count) => {
+    let [first, done] = [0, 0];
+    for await (const token of sequence.evaluate(tokens, { temperature: 0, yieldEogToken: true })) {
+      if (done === 0) first = performance.now();
+      done += 1;
+      if (done > count || token === undefined) break;
+    }
+    return first;
+  };
+  return {
+    close: async () => {
+      await context.dispose();
+      await model.dispose();
+      await llama.dispose();
+    },
+    round: async () => {
+      const [sequence] = sequences;
+      await sequence.clearHistory();
+      const start = performance.now();
+      const first = await generate(sequence, prompt(0), decodedTokens);
+      const end = performance.now();
+      for (const each of sequences) await each.clearHistory();
+      await Promise.all(sequences.map((each, index) => each.evaluateWithoutGeneratingNewTokens(prompt(index).slice(0, 31))));
+      const begun = performance.now();
+      await Promise.all(sequences.map((each) => generate(each, [500], decodedTokens / 2 - 1)));
+      const together = (1000 * parallel * (decodedTokens / 2)) / (performance.now() - begun);
+      return { prefill: (1000 * promptTokens) / (first - start), decode: (1000 * decodedTokens) / (end - first), together };
+    },
+  };
+}

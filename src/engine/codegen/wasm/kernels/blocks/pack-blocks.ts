@@ -1,0 +1,110 @@
+/** Packs quantized blocks for `blockMatmul`, and restores their values. */
+import { type BlockFormat, type UnpackedBlock, unpackedBlock } from "../../../../../formats/gguf/blocks/block-format.ts";
+import { tileColumns } from "../matmul/micro-kernel.ts";
+import { type BlockLayout, blockLayout, lowPlaneBytes, panelBytes } from "./block-layout.ts";
+
+/** Weights [k, n] as n rows of k elements in blocks. */
+export interface StoredBlocks {
+  readonly format: BlockFormat;
+  readonly k: number;
+  readonly n: number;
+  /** The rows one after the other. */
+  readonly bytes: Uint8Array;
+}
+
+/** Writes the packed weights to `target`, which has `packedBlockBytes` bytes. */
+export function packBlocks(target: Uint8Array, { format, k, n, bytes }: StoredBlocks): void {
+  const layout = blockLayout(format);
+  const block = unpackedBlock(format);
+  const view = new DataView(target.buffer, target.byteOffset, target.byteLength);
+  const supers = k / format.elements;
+  target.fill(0);
+  for (let column = 0; column < n; column += 1) {
+    const panel = Math.floor(column / tileColumns) * panelBytes(layout, k);
+    for (let index = 0; index < supers; index += 1) {
+      format.unpack(bytes, (column * supers + index) * format.bytes, block);
+      writeColumn(view, panel + index * layout.superBytes, layout, column % tileColumns, block);
+    }
+  }
+}
+
+function writeColumn(view: DataView, start: number, layout: BlockLayout, column: number, block: UnpackedBlock): void {
+  const { groupElements, groupBytes, groupHeaderBytes, headerBytes, hasGroupScales, hasMins, lowBits, highBits, smallestCode } =
+    layout;
+  view.setFloat32(start + 4 * column, block.scale, true);
+  // Where groups have no minima of their own, that of the super-block is one times its scale.
+  if (hasMins) view.setFloat32(start + 4 * (tileColumns + column), block.minScale, true);
+  const groups = layout.superElements / groupElements;
+  for (let group = 0; group < groups; group += 1) {
+    const at = start + headerBytes + group * groupBytes;
+    if (hasGroupScales) {
+      view.setInt8(at + column, block.groupScales[group] ?? 0);
+      if (hasMins) view.setUint8(at + tileColumns + column, block.groupMins[group] ?? 0);
+    }
+    const codes = at + groupHeaderBytes;
+    for (let element = 0; element < groupElements; element += 1) {
+      const code = (block.codes[group * groupElements + element] ?? 0) - smallestCode;
+      if (lowBits === 8) view.setInt8(codes + (element >> 1) * 16 + 2 * column + (element & 1), code);
+      else {
+        orField(view, codes, { bits: lowBits, column, element, value: code & (2 ** lowBits - 1) });
+        if (highBits !== 0)
+          orField(view, codes + lowPlaneBytes(layout), { bits: highBits, column, element, value: code >> lowBits });
+      }
+    }
+  }
+}
+
+interface Field {
+  readonly bits: 1 | 2 | 4;
+  readonly column: number;
+  readonly element: number;
+  readonly value: number;
+}
+
+/** Byte offset of the 16-bit lane that holds a code, and the position of the code in it. */
+function placeOf({ bits, column, element }: Omit<Field, "value">): readonly [at: number, shift: number] {
+  const pair = element >> 1;
+  const pairs = 16 / bits;
+  const vector = Math.floor(pair / pairs) * 2 + (column >> 2);
+  return [vector * 16 + 4 * (column & 3) + 2 * (element & 1), (pair % pairs) * bits];
+}
+
+function orField(view: DataView, start: number, field: Field): void {
+  const [at, shift] = placeOf(field);
+  view.setUint16(start + at, view.getUint16(start + at, true) | (field.value << shift), true);
+}
+
+/** The values of packed weights as [k, n], bit for bit those of the blocks. */
+export function unpackBlocks(packed: Uint8Array, { format, k, n }: Omit<StoredBlocks, "bytes">): Float32Array<ArrayBuffer> {
+  const layout = blockLayout(format);
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
+  const values = new Float32Array(k * n);
+  for (let column = 0; column < n; column += 1) {
+    const panel = Math.floor(column / tileColumns) * panelBytes(layout, k);
+    for (let row = 0; row < k; row += 1) values[row * n + column] = valueAt(view, panel, layout, column % tileColumns, row);
+  }
+  return values;
+}
+
+function valueAt(view: DataView, panel: number, layout: BlockLayout, column: number, row: number): number {
+  const { superElements, superBytes, groupElements, groupBytes, groupHeaderBytes, headerBytes, hasGroupScales, hasMins } = layout;
+  const start = panel + Math.floor(row / superElements) * superBytes;
+  const within = row % superElements;
+  const at = start + headerBytes + Math.floor(within / groupElements) * groupBytes;
+  const scale = view.getFloat32(start + 4 * column, true) * (hasGroupScales ? view.getInt8(at + column) : 1);
+  const product = Math.fround(scale) * codeAt(view, at + groupHeaderBytes, layout, column, within % groupElements);
+  if (!hasMins) return product;
+  const min = view.getFloat32(start + 4 * (tileColumns + column), true);
+  return Math.fround(product) - Math.fround(min * (hasGroupScales ? view.getUint8(at + tileColumns + column) : 1));
+}
+
+function codeAt(view: DataView, codes: number, layout: BlockLayout, column: number, element: number): number {
+  const { lowBits, highBits, smallestCode } = layout;
+  if (lowBits === 8) return view.getInt8(codes + (element >> 1) * 16 + 2 * column + (element & 1));
+  const field = (start: number, bits: 1 | 2 | 4): number => {
+    const [at, shift] = placeOf({ bits, column, element });
+    return (view.getUint16(start + at, true) >> shift) & (2 ** bits - 1);
+  };
+  const low = field(codes, lowBits);
+  return (highBits === 0 ? low : low | (field(codes + lowPlaneBytes(layout), highBits) << lowBits)) + smallestCode;
+}

@@ -1,0 +1,70 @@
+/** Checks of products with quantized weights, and of rows of quantized tables. */
+import { blockFormats, decodeTensor } from "../../../formats/gguf/blocks/index.ts";
+import { encodeTensor } from "../../../formats/gguf/blocks/encode.ts";
+import { required } from "../../../checked.ts";
+import { LazyStorage, type QuantizedBlocks } from "../../ir/lazy-storage.ts";
+import { int64Literal, type Literal, literalWithStorage, numbersOf } from "../../ir/literal.ts";
+import type { Activation } from "../../ir/operations.ts";
+import { type CheckCase, single } from "./case-builder.ts";
+import { ordinary } from "./check-values.ts";
+
+/** Activations are rounded to 16 bits, which the interpreter does not do. */
+const tolerance = 1e-3;
+
+const activations: readonly Exclude<Activation, "none">[] = ["relu", "gelu", "gelu-tanh", "tanh", "sigmoid", "silu"];
+
+/** A quantized matrix [rows, columns] and its transpose. */
+function quantized(
+  type: "Q8_0" | "Q4_0" | "Q4_K" | "TQ2_0",
+  rows: number,
+  columns: number,
+): { readonly table: Literal; readonly matrix: Literal } {
+  const floats = Float32Array.from(numbersOf(ordinary("float32", [rows, columns], 2)), (value) => value / columns);
+  const bytes = encodeTensor(type, floats);
+  const values = decodeTensor(type, bytes, rows * columns);
+  const swapped = Float32Array.from(
+    { length: values.length },
+    (_, index) => values[(index % rows) * columns + Math.floor(index / rows)] ?? 0,
+  );
+  const blocks: QuantizedBlocks = { type, format: required(blockFormats[type], type), rows, columns, read: () => bytes };
+  const matrix = literalWithStorage(new LazyStorage(undefined, { materialize: () => swapped }, blocks), "float32", [
+    columns,
+    rows,
+  ]);
+  const storage = new LazyStorage(undefined, { materialize: () => values }, { ...blocks, transposed: matrix });
+  return { matrix, table: literalWithStorage(storage, "float32", [rows, columns]) };
+}
+
+/** Linear layers with quantized weights of each structure, and with each activation. */
+export function blockProductCases(): readonly CheckCase[] {
+  const linear = (
+    name: string,
+    type: Parameters<typeof quantized>[0],
+    rows: number,
+    activation: Activation = "none",
+  ): CheckCase =>
+    single(
+      name,
+      { kind: "linear", bias: true, activation, residual: "none" },
+      [ordinary("float32", [rows, 256]), { constant: quantized(type, 21, 256).matrix }, ordinary("float32", [21], 3)],
+      tolerance,
+    );
+  return [
+    linear("quantize-activations", "Q8_0", 3),
+    ...(["Q8_0", "Q4_0", "Q4_K", "TQ2_0"] as const).flatMap((type) => [
+      linear("block-matmul", type, 1),
+      linear("block-matmul", type, 6),
+    ]),
+    ...activations.map((activation) => linear(`block-matmul ${activation}`, "Q4_0", 5, activation)),
+  ];
+}
+
+/** Rows of quantized tables. */
+export function blockGatherCases(): readonly CheckCase[] {
+  return (["Q8_0", "Q4_K"] as const).map((type) =>
+    single("gather-rows", { kind: "gather", axis: 0 }, [
+      { constant: quantized(type, 11, 256).table },
+      int64Literal([3, 10, 0, -1]),
+    ]),
+  );
+}
