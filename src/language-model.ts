@@ -66,6 +66,11 @@ export interface DecodeStep {
   readonly tokens: readonly number[];
   /** Number of last positions whose logits are returned, at most the number of `tokens`. Default: 1. */
   readonly logits?: number;
+  /**
+   * Number of highest logits of each position that are needed. The model may return -Infinity for all others, which saves engines that sort or copy their logits
+   * most of the work. Default: all are needed.
+   */
+  readonly candidates?: number;
 }
 
 /** Options of `LanguageModel.decode`. */

@@ -57,6 +57,7 @@ describe.skipIf(skip)(name, () => {
     expect(state).toBe("available");
     expect(inferyard("doctor")).toMatch(/native:cpu +WARN /);
     expect([...warning.matchAll(/(?:: |\), )([a-z\d -]+) \(element/g)].map(([, kernel]) => kernel).toSorted()).toEqual([
+      "block-matmul gelu",
       "byte-matmul gelu",
       "conv2d gelu",
       "depthwise gelu",

@@ -122,7 +122,7 @@ async function openOurs(backend, variant) {
       const prefill = (1000 * promptTokens) / (performance.now() - start);
       start = performance.now();
       for (let step = 0; step < decodedTokens; step += 1)
-        [logits] = await model.decode([{ sequence, tokens: [highest(logits)] }]);
+        [logits] = await model.decode([{ sequence, tokens: [highest(logits)], candidates: 1 }]);
       const decode = (1000 * decodedTokens) / (performance.now() - start);
       await model.releaseSequence(sequence);
       const sequences = [];
@@ -130,7 +130,9 @@ async function openOurs(backend, variant) {
       let all = await model.decode(sequences.map((each, index) => ({ sequence: each, tokens: prompt(index).slice(0, 32) })));
       start = performance.now();
       for (let step = 0; step < decodedTokens / 2; step += 1)
-        all = await model.decode(sequences.map((each, index) => ({ sequence: each, tokens: [highest(all[index])] })));
+        all = await model.decode(
+          sequences.map((each, index) => ({ sequence: each, tokens: [highest(all[index])], candidates: 1 })),
+        );
       const together = (1000 * parallel * (decodedTokens / 2)) / (performance.now() - start);
       for (const each of sequences) await model.releaseSequence(each);
       return { prefill, decode, together };

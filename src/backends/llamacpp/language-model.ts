@@ -94,7 +94,9 @@ export class LlamaLanguageModel implements LanguageModel {
           await this.#place(held, held.tokens.length + tokens.length, used, signal);
         }
         const results = await Promise.allSettled(
-          calls.map(({ held, tokens, logits = 1 }) => this.#append(held, tokens, logits, signal)),
+          calls.map(({ held, tokens, logits = 1, candidates }) =>
+            this.#append(held, tokens, { count: logits, candidates }, signal),
+          ),
         );
         const failed = results.find((result) => result.status === "rejected");
         if (failed !== undefined) throw failed.reason;
@@ -206,7 +208,7 @@ export class LlamaLanguageModel implements LanguageModel {
 
   /** Computes what the cache in a place lacks of the sequence's tokens. */
   async #complete({ tokens }: Sequence, slot: Slot, signal: AbortSignal | undefined): Promise<void> {
-    await evaluate(slot, tokens.slice(slot.sequence.nextTokenIndex), 0, this.limits.vocabulary, signal);
+    await evaluate(slot, tokens.slice(slot.sequence.nextTokenIndex), { count: 0 }, this.limits.vocabulary, signal);
   }
 
   /** A free place. Where there is no memory for another one, the least recently used sequences give theirs up. */
@@ -229,7 +231,7 @@ export class LlamaLanguageModel implements LanguageModel {
   async #append(
     { slot }: Sequence,
     tokens: readonly number[],
-    logits: number,
+    logits: WantedLogits,
     signal: AbortSignal | undefined,
   ): Promise<Float32Array> {
     if (slot === undefined) throw new InferyardError("CONTRACT_VIOLATION", "a sequence has no place for its cache");
@@ -244,21 +246,29 @@ export class LlamaLanguageModel implements LanguageModel {
   }
 }
 
+/** Which logits are read: of how many last positions, and how many of each. Default: all of each. */
+interface WantedLogits {
+  readonly count: number;
+  readonly candidates?: number | undefined;
+}
+
 /** Appends tokens to the cache in a place, and returns the logits of the last `count` of them, row by row. */
 export async function evaluate(
   { sequence }: Pick<Slot, "sequence">,
   tokens: readonly number[],
-  count: number,
+  { count, candidates }: WantedLogits,
   vocabulary: number,
   signal: AbortSignal | undefined,
 ): Promise<Float32Array> {
   const rows = new Float32Array(count * vocabulary).fill(Number.NEGATIVE_INFINITY);
   const first = tokens.length - count;
+  const highest = candidates === 1 ? ({ includeMax: true } as const) : { includeTop: candidates ?? 0 };
+  const logits = candidates === undefined ? true : { filter: highest };
   for (let start = 0; start < tokens.length; start += chunkTokens) {
     throwIfAborted(signal);
     const chunk = tokens.slice(start, start + chunkTokens);
     const asked = chunk.map((token, index): EvaluatedToken => {
-      return start + index < first ? token : [token, { generateNext: { logits: true } }];
+      return start + index < first ? token : [token, { generateNext: { logits } }];
     });
     const results = await sequence.controlledEvaluate(asked);
     for (const [index, result] of results.entries()) {

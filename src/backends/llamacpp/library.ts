@@ -81,7 +81,14 @@ export interface LlamaContext {
 }
 
 /** A token with what is wanted of the position behind it. */
-export type EvaluatedToken = number | readonly [token: number, options: { readonly generateNext: { readonly logits: true } }];
+export type EvaluatedToken =
+  | number
+  | readonly [token: number, options: { readonly generateNext: { readonly logits: true | HighestLogits } }];
+
+/** A number of highest logits, for which all are sorted, or the highest one, for which they are not. Sorting takes as long as computing them in small models. */
+export interface HighestLogits {
+  readonly filter: { readonly includeTop: number } | { readonly includeMax: true };
+}
 
 /** One sequence of a context. */
 export interface LlamaSequence {

@@ -66,7 +66,7 @@ async function timeTokens(
     const times: number[] = [];
     for (let token = 0; token <= timedTokens; token += 1) {
       const start = performance.now();
-      await evaluate({ sequence }, [token], 1, vocabulary, signal);
+      await evaluate({ sequence }, [token], { count: 1, candidates: 1 }, vocabulary, signal);
       if (token > 0) times.push(performance.now() - start);
     }
     return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;

@@ -1,12 +1,17 @@
 /** Checks of what a language model is asked to decode. */
 import { type DecodeStep, InferyardError } from "../../backend.ts";
 
-/** Checks the steps of one call. Throws INPUT_INVALID for a sequence named twice, ids outside of the vocabulary, and logits of more positions than tokens. */
+/** Checks the steps of one call. Throws INPUT_INVALID for a sequence named twice, ids outside of the vocabulary, logits of more positions than tokens, and fewer than one candidate. */
 export function checkSteps(steps: readonly DecodeStep[], vocabulary: number): void {
   const named = new Set(steps.map(({ sequence }) => sequence));
   if (named.size < steps.length) throw new InferyardError("INPUT_INVALID", "a sequence is named twice in one call");
-  for (const { tokens, logits = 1 } of steps) {
+  for (const { tokens, logits = 1, candidates = 1 } of steps) {
     checkTokens(tokens, vocabulary);
+    if (!Number.isSafeInteger(candidates) || candidates < 1)
+      throw new InferyardError(
+        "INPUT_INVALID",
+        `the ${candidates} highest logits were asked for, and a number above 0 is possible`,
+      );
     if (!Number.isSafeInteger(logits) || logits < 0 || logits > tokens.length)
       throw new InferyardError("INPUT_INVALID", `logits of ${logits} positions of ${tokens.length} tokens were asked for`);
   }

@@ -1,5 +1,6 @@
 /** Runs the texts that are being generated with one model: their next tokens together, and long prompts in chunks between them. */
 import type { LanguageModel, SequenceId } from "../../backend.ts";
+import { omitUndefined } from "../../checked.ts";
 import { abortable } from "../../concurrency/abortable.ts";
 import { InferyardError, abortError, throwIfAborted } from "../../errors.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
@@ -23,6 +24,8 @@ interface Job {
   readonly tokens: readonly number[];
   /** Number of last tokens whose logits are wanted. */
   readonly logits: number;
+  /** Number of highest logits that are needed; undefined: all. */
+  readonly candidates: number | undefined;
   /** Number of tokens that were decoded. */
   done: number;
   readonly signal: AbortSignal | undefined;
@@ -133,7 +136,7 @@ export class DecodeScheduler {
 
   /**
    * Appends tokens to a sequence, and returns the logits after the last `count` of them, row by row; more than one only of tokens that fit into one call
-   * (`chunkTokens`). Rejects with ABORTED as soon as the signal is aborted; the sequence must then
+   * (`chunkTokens`). `candidates`: as in `DecodeStep`. Rejects with ABORTED as soon as the signal is aborted; the sequence must then
    * be released, since some of the tokens may have been appended.
    */
   async append(
@@ -141,11 +144,12 @@ export class DecodeScheduler {
     tokens: readonly number[],
     signal: AbortSignal | undefined,
     count: number = 1,
+    candidates?: number,
   ): Promise<Float32Array> {
     throwIfAborted(signal);
     const ended = new AbortController();
     const logits = new Promise<Float32Array>((resolve, reject) => {
-      const job: Job = { sequence, tokens, logits: count, done: 0, signal, resolve, reject };
+      const job: Job = { sequence, tokens, logits: count, candidates, done: 0, signal, resolve, reject };
       this.#jobs.add(job);
       ended.signal.addEventListener("abort", () => this.#jobs.delete(job), { once: true });
     });
@@ -194,7 +198,12 @@ export class DecodeScheduler {
     const signal = jobs.length === 1 ? first?.signal : undefined;
     const chunks = jobs.map((job) => this.#chunkOf(job));
     try {
-      const steps = jobs.map(({ sequence, logits }, index) => ({ sequence, tokens: chunks[index] ?? [], logits }));
+      const steps = jobs.map(({ sequence, logits, candidates }, index) => ({
+        sequence,
+        tokens: chunks[index] ?? [],
+        logits,
+        ...omitUndefined({ candidates }),
+      }));
       const logits = await this.#model.decode(steps, signal === undefined ? {} : { signal });
       for (const [index, job] of jobs.entries()) {
         const count = chunks[index]?.length ?? 0;

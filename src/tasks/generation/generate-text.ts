@@ -64,7 +64,9 @@ export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<Ge
   const promptLength = tokens.length;
   const logprobs: GeneratedLogprob[] = [];
   const { sequence, source } = prompt;
-  const lookup = new PromptLookup({ scheduler, sequence, source, longest: settings.promptLookup });
+  const isPlain = constraint === undefined && settings.logprobs === undefined && settings.promptLookup === 0;
+  const candidates = isPlain ? sampler.candidates : undefined;
+  const lookup = new PromptLookup({ scheduler, sequence, source, longest: settings.promptLookup, candidates });
   let { logits } = prompt;
   let firstTokenMs = 0;
   for (;;) {

@@ -22,6 +22,8 @@ export interface LookupParts {
   readonly longest: number;
   /** The encoder's tokens, which are searched too; empty for models without one. */
   readonly source: readonly number[];
+  /** Number of highest logits that are needed; undefined: all. Not together with `longest` above 0, which compares logits. */
+  readonly candidates?: number | undefined;
 }
 
 /** Gives the logits after each token of one text, from calls of one or several tokens. */
@@ -75,8 +77,8 @@ export class PromptLookup {
   }
 
   async #read(last: number, draft: readonly number[], signal: AbortSignal | undefined): Promise<Float32Array> {
-    const { scheduler, sequence } = this.#parts;
-    const logits = await scheduler.append(sequence, [last, ...draft], signal, draft.length + 1);
+    const { scheduler, sequence, candidates } = this.#parts;
+    const logits = await scheduler.append(sequence, [last, ...draft], signal, draft.length + 1, candidates);
     const width = logits.length / (draft.length + 1);
     this.#draft = draft;
     this.#rows = Array.from({ length: draft.length + 1 }, (_, row) => logits.subarray(row * width, (row + 1) * width));

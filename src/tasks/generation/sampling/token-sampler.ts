@@ -35,6 +35,14 @@ export class TokenSampler {
     return this.#draw(changed);
   }
 
+  /** Number of highest logits that a choice without a constraint depends on; undefined: all. */
+  get candidates(): number | undefined {
+    const { doSample, topK } = this.#settings;
+    if (this.#processors.length > 0) return undefined;
+    if (!doSample) return 1;
+    return topK > 0 ? topK : undefined;
+  }
+
   /** By how much the last token's logit was the highest, as a fraction of the spread of all. Infinity for tokens that were drawn. */
   get lead(): number {
     if (this.#settings.doSample) return Number.POSITIVE_INFINITY;
