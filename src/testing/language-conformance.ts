@@ -73,6 +73,25 @@ export function languageCases(subject: LanguageConformanceSubject): ConformanceC
         );
       },
     ),
+    named("the highest logits alone are those among all", async (model, [sample]) => {
+      const { prompt, source } = required(sample);
+      const [whole, part] = [await start(model, source), await start(model, source)];
+      const [all] = await model.decode([{ sequence: whole, tokens: prompt }]);
+      const order = [...required(all).keys()].sort((a, b) => required(required(all)[b]) - required(required(all)[a]));
+      for (const candidates of [1, 3]) {
+        await model.truncateSequence(part, 0);
+        const [some] = await model.decode([{ sequence: part, tokens: prompt, candidates }]);
+        for (const id of order.slice(0, candidates)) {
+          const difference = Math.abs(required(required(some)[id]) - required(required(all)[id]));
+          assert.ok(
+            difference <= repeatTolerance * Math.max(1, Math.abs(required(required(all)[id]))),
+            "the highest logits are given",
+          );
+        }
+        const highest = required(some).reduce((most, logit) => Math.max(most, logit));
+        assert.equal(required(some).indexOf(highest), order[0], "no other logit is higher");
+      }
+    }),
     named("sequences in one call get what they get alone", async (model, samples) => {
       const alone: Float32Array[] = [];
       for (const { prompt, source, continuation } of samples) {

@@ -12,7 +12,7 @@ import type {
 } from "../../backend.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
 import { checkSteps, checkTruncation } from "../sequences/check-steps.ts";
-import type { EvaluatedToken, LlamaModel } from "./library.ts";
+import type { EvaluatedToken, LlamaModel, WantedNext } from "./library.ts";
 import { copyState, decodeSequence, encodeSequence, readState, type SequenceState, writeState } from "./sequence-file.ts";
 import type { SequenceSlots, Slot } from "./sequence-slots.ts";
 
@@ -262,13 +262,12 @@ export async function evaluate(
 ): Promise<Float32Array> {
   const rows = new Float32Array(count * vocabulary).fill(Number.NEGATIVE_INFINITY);
   const first = tokens.length - count;
-  const highest = candidates === 1 ? ({ includeMax: true } as const) : { includeTop: candidates ?? 0 };
-  const logits = candidates === undefined ? true : { filter: highest };
+  const generateNext = wantedNext(candidates);
   for (let start = 0; start < tokens.length; start += chunkTokens) {
     throwIfAborted(signal);
     const chunk = tokens.slice(start, start + chunkTokens);
     const asked = chunk.map((token, index): EvaluatedToken => {
-      return start + index < first ? token : [token, { generateNext: { logits } }];
+      return start + index < first ? token : [token, { generateNext }];
     });
     const results = await sequence.controlledEvaluate(asked);
     for (const [index, result] of results.entries()) {
@@ -279,4 +278,10 @@ export async function evaluate(
   }
   throwIfAborted(signal);
   return rows;
+}
+
+function wantedNext(candidates: number | undefined): WantedNext {
+  if (candidates === undefined) return { logits: true };
+  if (candidates === 1) return { logits: { filter: { includeSelected: true } }, options: { temperature: 0 } };
+  return { logits: { filter: { includeTop: candidates } } };
 }

@@ -81,14 +81,15 @@ export interface LlamaContext {
 }
 
 /** A token with what is wanted of the position behind it. */
-export type EvaluatedToken =
-  | number
-  | readonly [token: number, options: { readonly generateNext: { readonly logits: true | HighestLogits } }];
+export type EvaluatedToken = number | readonly [token: number, options: { readonly generateNext: WantedNext }];
 
-/** A number of highest logits, for which all are sorted, or the highest one, for which they are not. Sorting takes as long as computing them in small models. */
-export interface HighestLogits {
-  readonly filter: { readonly includeTop: number } | { readonly includeMax: true };
-}
+/**
+ * What is wanted of the position behind a token: all logits; a number of the highest ones, for which llama.cpp sorts all, which takes as long as computing them in
+ * small models; or that of the token which llama.cpp's own sampler chooses, without a temperature the highest one.
+ */
+export type WantedNext =
+  | { readonly logits: true | { readonly filter: { readonly includeTop: number } } }
+  | { readonly logits: { readonly filter: { readonly includeSelected: true } }; readonly options: { readonly temperature: 0 } };
 
 /** One sequence of a context. */
 export interface LlamaSequence {
