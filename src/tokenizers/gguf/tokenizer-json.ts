@@ -123,8 +123,8 @@ function wordPiece(tokenizer: GgufTokenizer): Components {
     },
     pre_tokenizer: { type: "BertPreTokenizer" },
     post_processor: framed(
-      tokenizer.tokenOf("classification") ?? "[CLS]",
-      tokenizer.tokenOf("separator") ?? "[SEP]",
+      tokenizer.tokenOf("classification") ?? tokenizer.tokenOf("bos") ?? "[CLS]",
+      tokenizer.tokenOf("separator") ?? tokenizer.tokenOf("eos") ?? "[SEP]",
       vocabularyOf(tokens),
       1,
     ),
