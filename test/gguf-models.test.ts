@@ -1,5 +1,5 @@
 /** Models from GGUF files on the engines that run them, held to values of PyTorch with the same weights. */
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { Backend, LanguageModel, LanguageModelFiles } from "inferyard/backend";
@@ -9,6 +9,8 @@ import { createRuntime } from "inferyard";
 import { languageCases } from "inferyard/testing";
 import { describe, expect, it } from "vitest";
 import { tinyContinuation, tinyModel, tinyPrompt } from "../src/backends/llamacpp/tiny-model.ts";
+import { readGgufModel } from "../src/formats/gguf/models/read-model.ts";
+import { ggufParts } from "../src/formats/gguf/write-gguf.ts";
 import { readManifest } from "../src/models/index.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
@@ -125,6 +127,39 @@ describe.skipIf(skip)(title, () => {
     } finally {
       await runtime.dispose();
     }
+  });
+
+  it("a model in parts is one model, and a part that is missing is named", async () => {
+    const whole = await readGgufModel(`${folder}/tiny-llama-f32.gguf`, "whole.gguf", "everything");
+    const bytes = readFileSync(`${folder}/tiny-llama-f32.gguf`);
+    const parts = mkdtempSync(join(tmpdir(), "inferyard-gguf-parts-"));
+    const pathOf = (part: number): string => join(parts, `tiny-0000${part + 1}-of-00002.gguf`);
+    const tensors = [...whole.tensors.values()].map((tensor) => ({
+      ...tensor,
+      read: () => bytes.subarray(tensor.start, tensor.start + tensor.bytes),
+    }));
+    for (const [part, own] of [tensors.slice(0, 9), tensors.slice(9)].entries()) {
+      const split = [
+        ["split.no", part],
+        ["split.count", 2],
+      ] as const;
+      const metadata = new Map([
+        ...(part === 0 ? whole.metadata : []),
+        ...split.map(([key, value]) => [key, { type: "uint16", value }] as const),
+        ["split.tensors.count", { type: "int32", value: tensors.length }] as const,
+      ]);
+      writeFileSync(pathOf(part), Buffer.concat([...ggufParts(metadata, own)]));
+    }
+    const { input_ids: prompt = [], last_token_logits: golden } = files[0]?.items[0] ?? {};
+    for (const create of [native, llamacpp]) {
+      const model = await load(create(), pathOf(0));
+      const [logits = new Float32Array()] = await model.decode([{ sequence: await model.createSequence(), tokens: prompt }]);
+      expect(largestDifference(logits, floats(golden?.data ?? ""))).toBeLessThan(1e-4);
+      await model.dispose();
+    }
+    await expect(readManifest(pathOf(1))).rejects.toMatchObject({ code: "MODEL_INVALID", message: /is part 2 of 2/ });
+    rmSync(pathOf(1));
+    await expect(readManifest(pathOf(0))).rejects.toThrow(/00002-of-00002/);
   });
 
   it("the model by which llamacpp tests a device gives the same tokens on native", async () => {

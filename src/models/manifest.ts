@@ -87,6 +87,8 @@ export interface TextSettings {
   readonly tokenizerPath: string;
   /** The same path as the user wrote it, for messages. */
   readonly tokenizerShown: string;
+  /** Set if the tokenizer is in the metadata of a GGUF file at `tokenizerPath`. Default: a tokenizer.json. */
+  readonly tokenizerFormat?: "gguf";
   /** Content of tokenizer_config.json, or an empty object. */
   readonly tokenizerConfig: Readonly<Record<string, unknown>>;
   /** Longest input in tokens, special tokens included. Absent: no limit. */

@@ -36,8 +36,8 @@ async function readGguf(path: string, displayName: string): Promise<TokenizerJso
 
 /** Loads a tokenizer as `loadTokenizer` does, with the internal methods that worker threads need. */
 export async function loadTextTokenizer(settings: TextSettings, threads?: TokenizerThreads): Promise<TextTokenizer> {
-  const { tokenizerPath, tokenizerShown } = settings;
-  const json = await (tokenizerPath.endsWith(".gguf") ? readGguf : readTokenizerJson)(tokenizerPath, tokenizerShown);
+  const { tokenizerPath, tokenizerShown, tokenizerFormat } = settings;
+  const json = await (tokenizerFormat === "gguf" ? readGguf : readTokenizerJson)(tokenizerPath, tokenizerShown);
   // Imported on demand: a program that processes no text does not load it.
   const { TextTokenizer } = await import("./text-tokenizer.ts");
   try {

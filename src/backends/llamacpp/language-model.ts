@@ -115,8 +115,14 @@ export class LlamaLanguageModel implements LanguageModel {
       const parent = this.#sequence(sequence);
       const child: Sequence = { tokens: [...parent.tokens], slot: undefined, parked: parent.parked };
       if (parent.slot !== undefined && parent.tokens.length > 0) {
-        child.slot = await this.#freeSlot(parent.tokens.length + 1, new Set([parent]), undefined);
-        await copyState(parent.slot, child.slot);
+        const slot = await this.#freeSlot(parent.tokens.length + 1, new Set([parent]), undefined);
+        try {
+          await copyState(parent.slot, slot);
+        } catch (error) {
+          await this.#parts.slots.give(slot);
+          throw error;
+        }
+        child.slot = slot;
       }
       return this.#add(child);
     });

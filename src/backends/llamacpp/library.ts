@@ -47,10 +47,8 @@ export interface LlamaModel {
   /** Layers that were offloaded to the GPU. */
   readonly gpuLayers: number;
   readonly trainContextSize: number;
-  readonly size: number;
   readonly memoryUsage: { readonly ram: number; readonly vram: number };
   createContext(options: ContextOptions): Promise<LlamaContext>;
-  createEmbeddingContext(options: { readonly threads: number; readonly contextSize: number }): Promise<LlamaEmbeddingContext>;
   dispose(): Promise<void>;
 }
 
@@ -100,16 +98,9 @@ export interface LlamaSequence {
   clearHistory(): Promise<void>;
   saveStateToFile(path: string): Promise<unknown>;
   loadStateFromFile(path: string, accept: { readonly acceptRisk: true }): Promise<void>;
-  dispose(): void;
 }
 
 /** What is known of the position behind a token. */
 export interface EvaluatedPosition {
   readonly next: { readonly logits?: ReadonlyMap<number, number> };
-}
-
-/** A context that computes vectors of texts. */
-export interface LlamaEmbeddingContext {
-  getEmbeddingFor(tokens: readonly number[]): Promise<{ readonly vector: readonly number[] }>;
-  dispose(): Promise<void>;
 }

@@ -62,7 +62,7 @@ export interface OpenLlama {
 export async function openLlama(gpu: LlamaGpu): Promise<OpenLlama> {
   const errors: string[] = [];
   try {
-    const module = (await import("node-llama-cpp")) as unknown as LlamaModule;
+    const module = (await import("node-llama-cpp")) as LlamaModule;
     const llama = await module.getLlama({
       gpu,
       build: "never",

@@ -85,6 +85,7 @@ function textSettings(model: GgufModel, sources: TextSources): TextSettings | un
   return {
     tokenizerPath: path,
     tokenizerShown: displayName,
+    tokenizerFormat: "gguf",
     tokenizerConfig: tokenizerConfig(metadata),
     ...(isLanguage || context === undefined
       ? {}

@@ -7,6 +7,7 @@ async function tokenizerOf(path: string): Promise<Tokenizer> {
   return await loadTokenizer({
     tokenizerPath: path,
     tokenizerShown: path,
+    tokenizerFormat: "gguf",
     tokenizerConfig: {},
     specialTokens: true,
     dropUnknown: false,

@@ -139,6 +139,18 @@ describe("products with quantized weights", () => {
 });
 
 describe("packed blocks", () => {
+  // docs/guide/gguf.md states these.
+  it.each([
+    [["Q8_0", "Q4_K", "Q5_K", "Q6_K", "TQ2_0"], 1.06],
+    [["Q4_0", "Q5_0"], 1.112],
+    [["Q4_1", "Q5_1", "Q2_K", "Q3_K", "TQ1_0", "MXFP4"], 1.42],
+  ] as const)("of %s take at most %f times the bytes of the file", (names, limit) => {
+    for (const type of names) {
+      const { elements, bytes, ...format } = blockFormats[type]!;
+      expect(packedBlockBytes(blockLayout({ elements, ...format }), elements, 8) / (8 * bytes), type).toBeLessThanOrEqual(limit);
+    }
+  });
+
   it.each(types)("of type %s hold their values bit for bit", (type) => {
     const format = blockFormats[type]!;
     const [k, n] = [512, 11];
