@@ -103,8 +103,24 @@ export interface Backend {
   /** Loads a language model, with the errors of `load`. Default: the backend decodes no tokens. */
   loadLanguage?(model: LanguageModelFiles, device: Device, options: LoadOptions): Promise<LanguageModel>;
 
+  /**
+   * What the cache of a language model takes, from its files' facts and without loading anything. Selection refuses a model whose cache does not
+   * fit into the memory beside its weights. Default: nothing is known, and nothing is refused.
+   */
+  estimateCache?(model: LanguageModelFiles, device: Device, settings: LoadSettings): CacheEstimate | undefined;
+
   /** Frees what the backend itself holds. Called once, after all its models are disposed. Default: nothing. */
   dispose?(): Promise<void>;
+}
+
+/** What the cache of a language model takes. */
+export interface CacheEstimate {
+  /** Maximum number of tokens of a sequence, as the model states it. Undefined: it states none. */
+  readonly contextLength?: number | undefined;
+  /** Bytes that each token takes: its keys and values in all layers, and buffers that grow with the length. */
+  readonly bytesPerToken: number;
+  /** Bytes that the engine needs besides, whatever the length of the sequence. */
+  readonly computeBytes: number;
 }
 
 /** Options of a probe. */
@@ -178,6 +194,8 @@ export interface Capabilities {
    * ignored.
    */
   readonly options: readonly (keyof LoadSettings)[];
+  /** Values of `LoadSettings.cachePrecision` that it obeys. Default: none. */
+  readonly cachePrecisions?: readonly NonNullable<LoadSettings["cachePrecision"]>[];
   /**
    * Estimate of a loaded model's main memory: `bytes` for the engine, plus `perWeightByte` for each byte of weights. Default:
    * the weights alone.
@@ -204,6 +222,8 @@ export interface ModelFiles {
   readonly path: string;
   /** Bytes of `path` and of the files it refers to. */
   readonly bytes: number;
+  /** Precision of the weights. Absent if the file does not state it. */
+  readonly precision?: Precision;
   /** First entry of `architectures` in config.json, if any. */
   readonly architecture?: string;
   /** The parsed config.json, or an empty object. */
@@ -231,6 +251,15 @@ export interface LoadSettings {
   readonly memoryPattern?: boolean;
   /** Whether the engine may keep memory between runs. Default: the engine's own default. */
   readonly memoryArena?: boolean;
+  /** Maximum number of tokens of a sequence of a language model, prompt and answer together. Models of other kinds have none. Default: the model's own. */
+  readonly contextLength?: number;
+  /**
+   * Whether the context may be shortened to what fits into the memory, which the decision then says. Otherwise such a model is refused. Default:
+   * false.
+   */
+  readonly allowSmallerContext?: boolean;
+  /** Precision of the cache of a language model. Default: that of the engine. */
+  readonly cachePrecision?: "fp32" | "fp16";
 }
 
 /** Limits on the resources of one model file and one run. They refuse no candidate: a backend obeys those that apply to it. */

@@ -185,6 +185,9 @@ const flags: Readonly<Record<string, readonly string[]>> = {
   "--cpu-nodes": ["allow"],
   "--memory-pattern": ["false"],
   "--memory-arena": ["false"],
+  "--context-length": ["64"],
+  "--allow-smaller-context": ["true"],
+  "--cache-precision": ["fp16"],
   "--host": ["process"], // which takes memory of its own, more than `needed` leaves
   "--max-memory": ["1KB"],
   "--replicas": ["3"],

@@ -99,6 +99,9 @@ const loadSettings = {
   cpuNodes: { given: "allow", look: loadOptions },
   memoryPattern: { given: false, look: loadOptions },
   memoryArena: { given: false, look: loadOptions },
+  contextLength: { given: 64, look: loadOptions },
+  allowSmallerContext: { given: true, look: loadOptions },
+  cachePrecision: { given: "fp16", look: loadOptions },
 } satisfies { readonly [Name in keyof RuntimeSettings]: Case<RuntimeSettings[Name]> };
 
 const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettings[Name]> } = {

@@ -2217,6 +2217,8 @@ export interface components {
                 evidence: string[];
                 /** @description Why the engine's evidence does not prove where it computed; absent if it does. */
                 unproven?: string;
+                /** @description What the load gave up so that the model fits into the memory; absent if nothing. */
+                givenUp?: string;
             } | null;
         };
         LoadedModel: {

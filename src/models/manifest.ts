@@ -47,8 +47,6 @@ export interface Variant extends ModelFiles {
   readonly name: string;
   /** Other names that select it: the suffix of the file ("quantized"), the dtype of transformers.js ("q8"). */
   readonly aliases: readonly string[];
-  /** Precision of the weights. Absent if the file does not state it. */
-  readonly precision?: Precision;
   /** Hexadecimal SHA-256 of the file as the manifest states it. Absent: it is computed when the model is loaded. */
   readonly sha256?: string;
 }

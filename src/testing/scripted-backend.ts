@@ -54,7 +54,17 @@ export function scriptedBackend(name: string, script: ScriptedBackendOptions = {
     capabilities: () => ({
       formats: { onnx: "any" },
       precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
-      options: ["threads", "graphOptimization", "cpuNodes", "memoryPattern", "memoryArena"],
+      options: [
+        "threads",
+        "graphOptimization",
+        "cpuNodes",
+        "memoryPattern",
+        "memoryArena",
+        "contextLength",
+        "allowSmallerContext",
+        "cachePrecision",
+      ],
+      cachePrecisions: ["fp32", "fp16"],
       blocking: false,
       ...script.capabilities,
     }),

@@ -15,6 +15,7 @@ import type {
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import { deviceTypes, gpuOf } from "./devices.ts";
 import { hasBuild, installedVersion, requirement } from "./package.ts";
+import { estimateMemory } from "./memory.ts";
 import { tinyRun } from "./tiny-run.ts";
 
 /** The backend `llamacpp`: llama.cpp through node-llama-cpp. Neither the package nor its library is touched before `probe` or `load`. */
@@ -28,6 +29,7 @@ export function llamacpp(): Backend {
     capabilities,
     load,
     loadLanguage,
+    estimateCache: (model, _device, settings) => estimateMemory(model, settings),
   };
 }
 
@@ -37,7 +39,8 @@ function capabilities(device: Device): Capabilities {
     formats: {},
     languageFormats: isKnown ? { gguf: "any" } : {},
     precisions: isKnown ? ["fp32", "fp16", "bf16", "int8", "int4"] : [],
-    options: ["threads"],
+    options: ["threads", "cpuNodes", "contextLength", "allowSmallerContext", "cachePrecision"],
+    cachePrecisions: ["fp16", "fp32"],
     // Measured with 3.22.1 on x64 Linux: 295 MB for a file of 117 MB and its caches, a process of 46 taken off.
     footprint: { bytes: 60e6, perWeightByte: 1.1 },
     blocking: true,

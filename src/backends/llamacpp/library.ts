@@ -38,7 +38,8 @@ export interface Llama {
 /** Options of a model. */
 export interface ModelOptions {
   readonly modelPath: string;
-  readonly gpuLayers: number | "max" | { readonly max: number };
+  /** Layers that the GPU computes: a number, all ("max"), or as many as fit into its memory ("auto"), beside the cache of a sequence. */
+  readonly gpuLayers: number | "max" | "auto" | { readonly fitContext: { readonly contextSize: number } };
   readonly loadSignal?: AbortSignal;
 }
 

@@ -10,10 +10,11 @@ import {
   throwIfAborted,
 } from "../../backend.ts";
 import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
-import { contextLengthOf } from "../sequences/load-language-model.ts";
+import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { gpuOf } from "./devices.ts";
 import { LlamaLanguageModel } from "./language-model.ts";
-import type { LlamaModel } from "./library.ts";
+import type { LlamaGpu, LlamaModel, ModelOptions } from "./library.ts";
+import { cachePrecisionOf, unknownBytesPerToken } from "./memory.ts";
 import { type OpenLlama, openLlama } from "./package.ts";
 import { SequenceSlots } from "./sequence-slots.ts";
 import { calibrateThreads, type ThreadCalibration } from "./thread-calibration.ts";
@@ -29,8 +30,9 @@ const cacheBytes = 2 ** 30;
 export async function openLanguageModel(
   files: LanguageModelFiles,
   device: Device,
-  { threads: maxThreads = 1, signal }: LoadOptions,
+  settings: LoadOptions,
 ): Promise<LlamaLanguageModel> {
+  const { threads: maxThreads = 1, cpuNodes = "refuse", signal } = settings;
   const { path, config } = files;
   const gguf = await readGgufModel(path, basename(path));
   const gpu = gpuOf(device);
@@ -44,21 +46,22 @@ export async function openLanguageModel(
   try {
     if (gpu !== false && !llama.supportsGpuOffloading)
       throw new InferyardError("BACKEND_UNAVAILABLE", `llama.cpp finds no ${gpu} device on this machine`);
-    const model = await loadModel(opened, path, gpu === false ? 0 : "max", signal);
+    const wantedContext = contextLengthFor(config, settings);
+    const model = await loadModel(opened, path, layersOn(gpu, cpuNodes, wantedContext), signal);
     try {
       if (gpu !== false && model.gpuLayers === 0)
         throw new InferyardError("LOAD_FAILED", `llama.cpp put no layer of the model on ${gpu}`);
-      const contextLength = contextLengthOf(config) ?? model.trainContextSize;
+      const contextLength = wantedContext ?? model.trainContextSize;
       const vocabulary = vocabularyOf(gguf.tensors.get("token_embd.weight")?.shape[1]);
-      // A model in single precision is not rounded to half precision by its caches.
-      const isSinglePrecision = [...gguf.tensors.values()].every(({ type }) => type === "F32");
-      const bytesPerToken = cacheElementsOf(config) * (isSinglePrecision ? 4 : 2);
+      const precision = [...gguf.tensors.values()].every(({ type }) => type === "F32") ? "fp32" : undefined;
+      const cachePrecision = cachePrecisionOf(precision, settings);
+      const bytesPerToken = estimateCache(config, cachePrecision, 0)?.bytesPerToken ?? unknownBytesPerToken;
       const calibration = await calibrateThreads(model, { maxThreads, vocabulary, signal });
       const threads = calibration?.threads ?? maxThreads;
       const slots = new SequenceSlots(model, {
         contextLength,
         threads,
-        isSinglePrecision,
+        isSinglePrecision: cachePrecision === "fp32",
         maxTokens: Math.max(contextLength, Math.floor(cacheBytes / bytesPerToken)),
       });
       const identity = `${gguf.bytes} ${(await stat(path)).mtimeMs} ${library.version}`;
@@ -82,10 +85,17 @@ export async function openLanguageModel(
   }
 }
 
+/** Layers on the GPU: all of them, unless the CPU may compute some; then as many as fit beside the cache of one sequence. */
+function layersOn(gpu: LlamaGpu, cpuNodes: "refuse" | "allow", contextLength: number | undefined): ModelOptions["gpuLayers"] {
+  if (gpu === false) return 0;
+  if (cpuNodes === "refuse") return "max";
+  return contextLength === undefined ? "auto" : { fitContext: { contextSize: contextLength } };
+}
+
 async function loadModel(
   { llama, takeErrors }: OpenLlama,
   path: string,
-  gpuLayers: number | "max",
+  gpuLayers: ModelOptions["gpuLayers"],
   signal: AbortSignal | undefined,
 ): Promise<LlamaModel> {
   try {
@@ -121,18 +131,4 @@ function threadSentence({ threads, milliseconds }: ThreadCalibration): string {
 function vocabularyOf(rows: number | undefined): number {
   if (rows !== undefined) return rows;
   throw new InferyardError("MODEL_UNSUPPORTED", "the file has no token embeddings, so it is no language model");
-}
-
-/** Elements of the keys and values of one token in all layers. */
-function cacheElementsOf(config: LanguageModelFiles["config"]): number {
-  const number = (...keys: readonly string[]): number => {
-    const value = keys.map((key) => config[key]).find((each) => typeof each === "number");
-    return typeof value === "number" ? value : 0;
-  };
-  const heads = number("num_attention_heads", "n_head");
-  const keyValueHeads = number("num_key_value_heads") || heads;
-  const size = number("head_dim") || number("hidden_size", "n_embd") / heads;
-  const elements = 2 * number("num_hidden_layers", "n_layer") * keyValueHeads * size;
-  // Of architectures without a translation nothing is known; most have less than this.
-  return Number.isFinite(elements) && elements > 0 ? elements : 2 ** 17;
 }

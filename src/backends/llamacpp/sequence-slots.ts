@@ -4,6 +4,7 @@
  * which are computed together, unless these would take too much memory.
  */
 import { InferyardError } from "../../backend.ts";
+import { batchTokens } from "./memory.ts";
 import type { LlamaContext, LlamaModel, LlamaSequence } from "./library.ts";
 
 /** A place for one sequence. */
@@ -28,8 +29,6 @@ export interface SlotLimits {
 
 /** Tokens of the smallest place: shorter texts are not worth a context of their own. */
 const minTokens = 512;
-/** Tokens that one call of llama.cpp computes. */
-const batchTokens = 512;
 /** Sequences of a context, where they take at most this part of the tokens that may be allocated; otherwise one. */
 const groupSize = 4;
 const maxGroupPart = 0.25;

@@ -12,6 +12,7 @@ import type {
   ModelFiles,
   ProbeOptions,
 } from "../../backend.ts";
+import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
 import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
 import type { NativeState } from "./check-generated-code.ts";
@@ -36,7 +37,8 @@ const onCpu: Capabilities = {
   precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
   // Met as upper bounds: static embeddings use one thread and have no graph, and all nodes run on the CPU. Not memoryPattern and memoryArena: the
   // memory of a run is always planned in advance, and is kept between runs.
-  options: ["threads", "graphOptimization", "cpuNodes"],
+  options: ["threads", "graphOptimization", "cpuNodes", "contextLength", "allowSmallerContext", "cachePrecision"],
+  cachePrecisions: ["fp32"],
   blocking: { onnx: "any", safetensors: [...architectureNames, ...encoderDecoderNames], gguf: architectureNames },
   interruptible: true,
 };
@@ -56,6 +58,7 @@ export function native(): ReplicaBackend {
     capabilities: (device) => (isCpu(device) ? onCpu : elsewhere),
     load: (model, device, options) => load(model, device, options, state),
     loadLanguage: (model, device, options) => loadLanguage(model, device, options, state),
+    estimateCache: ({ config }) => estimateCache(config, "fp32", 0),
     loadReplica: (model, device, options, replica) => load(model, device, { ...options, replica }, state),
   };
 }
@@ -109,13 +112,13 @@ async function loadLanguage(
   state: NativeState,
 ): Promise<LanguageModel> {
   requireCpu(device);
-  const { contextLengthOf, loadLanguageModel } = await import("../sequences/load-language-model.ts");
-  if (model.encoder !== undefined) return await loadLanguageModel(model, (part) => load(part, device, options, state));
+  const { loadLanguageModel } = await import("../sequences/load-language-model.ts");
+  if (model.encoder !== undefined) return await loadLanguageModel(model, options, (part) => load(part, device, options, state));
   if (!isGraph(model) && !encoderDecoderNames.includes(model.architecture ?? ""))
     throw new InferyardError("MODEL_UNSUPPORTED", `native does not decode tokens with ${model.architecture ?? model.format}`);
   const { NativeLanguageModel } = await import("./language-model.ts");
   const { rotaryContext } = await import("../../engine/index.ts");
-  const contexts = [contextLengthOf(model.config), model.format === "onnx" ? undefined : rotaryContext(model.config)];
+  const contexts = [contextLengthFor(model.config, options), model.format === "onnx" ? undefined : rotaryContext(model.config)];
   const stated = contexts.filter((each) => each !== undefined);
   const contextLength = stated.length === 0 ? undefined : Math.min(...stated);
   return await loadGraph(model, { ...options, isUnprepared: true }, state, (parts) =>

@@ -15,6 +15,7 @@ import type {
 import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
 import { cleanMessage, loadFailure } from "../onnxruntime/failures.ts";
 import type { OnnxRuntime } from "../onnxruntime/library.ts";
+import { estimateCache } from "../sequences/cache-estimate.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
 import { runTinyGraph, tinyGraphSentence } from "../onnxruntime/tiny-graph.ts";
 import { type InstalledPackage, findPackage, importLibrary, requirement } from "./package.ts";
@@ -35,8 +36,9 @@ export function onnx(): Backend {
     load,
     loadLanguage: async (model, device, options) => {
       const { loadLanguageModel } = await import("../sequences/load-language-model.ts"); // imported on demand: other models do without it
-      return loadLanguageModel(model, (part) => load(part, device, options));
+      return loadLanguageModel(model, options, (part) => load(part, device, options));
     },
+    estimateCache: ({ config, precision }) => estimateCache(config, precision === "fp16" ? "fp16" : "fp32", 0),
   };
 }
 
@@ -49,7 +51,14 @@ function capabilities(device: Device): Capabilities {
     languageFormats: provider === undefined ? {} : { onnx: "any" },
     precisions: provider?.precisions ?? [],
     // Memory: measured on the CPU, where the options are known to act.
-    options: ["threads", "graphOptimization", "cpuNodes", ...(device.type === "cpu" ? memoryOptions : [])],
+    options: [
+      "threads",
+      "graphOptimization",
+      "cpuNodes",
+      "contextLength",
+      "allowSmallerContext",
+      ...(device.type === "cpu" ? memoryOptions : []),
+    ],
     // Measured with 1.30 on x64 Linux, on models of 8 to 90 MB: 209 MB for 90, 122 for 23, a process of 46 taken off.
     footprint: { bytes: 40e6, perWeightByte: 1.4 },
     blocking: true,

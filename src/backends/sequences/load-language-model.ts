@@ -1,20 +1,12 @@
 /** Loads the files of a language model as the tensor models of a `TensorLanguageModel`. */
-import type { LanguageModel, LanguageModelFiles, ModelFiles, TensorModel } from "../../backend.ts";
+import type { LanguageModel, LanguageModelFiles, LoadSettings, ModelFiles, TensorModel } from "../../backend.ts";
+import { contextLengthFor } from "./cache-estimate.ts";
 import { TensorLanguageModel } from "./tensor-language-model.ts";
 
-/** Fields of config.json that hold the maximum number of tokens, as architectures name it. */
-const contextFields = [
-  "max_position_embeddings",
-  "n_positions",
-  "n_ctx",
-  "max_seq_len",
-  "seq_length",
-  "max_sequence_length",
-] as const;
-
-/** Loads each file with `load`. If one fails, those that were loaded before are disposed. */
+/** Loads each file with `load`. If one fails, those that were loaded before are disposed. `settings`: those of the load. */
 export async function loadLanguageModel(
   { decoderWithPast, encoder, ...files }: LanguageModelFiles,
+  settings: LoadSettings,
   load: (model: ModelFiles) => Promise<TensorModel>,
 ): Promise<LanguageModel> {
   const loaded: TensorModel[] = [];
@@ -30,22 +22,10 @@ export async function loadLanguageModel(
       decoder: await loadPart(files),
       decoderWithPast: await beside(decoderWithPast),
       encoder: await beside(encoder),
-      contextLength: contextLengthOf(files.config),
+      contextLength: contextLengthFor(files.config, settings),
     });
   } catch (error) {
     await Promise.all(loaded.map((part) => part.dispose()));
     throw error;
   }
-}
-
-/** Maximum number of tokens of a sequence, as config.json states it. Undefined for models without a limit, such as T5. */
-export function contextLengthOf(config: ModelFiles["config"]): number | undefined {
-  const sections = [config["text_config"], config].filter((section) => typeof section === "object" && section !== null);
-  for (const section of sections) {
-    for (const field of contextFields) {
-      const value = (section as ModelFiles["config"])[field];
-      if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return value;
-    }
-  }
-  return undefined;
 }

@@ -11,6 +11,7 @@ import type {
 import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
 import { basename } from "../../platform/node/paths.ts";
 import { loadFailure } from "../onnxruntime/failures.ts";
+import { estimateCache } from "../sequences/cache-estimate.ts";
 import { SessionModel } from "../onnxruntime/session-model.ts";
 import { runTinyGraph, tinyGraphSentence } from "../onnxruntime/tiny-graph.ts";
 import type { WasmOptions } from "./engine-options.ts";
@@ -31,8 +32,9 @@ export function wasm(options: WasmOptions = {}): Backend {
     load: (model, device, asked) => load(model, device, { ...asked, ...options }),
     loadLanguage: async (model, device, asked) => {
       const { loadLanguageModel } = await import("../sequences/load-language-model.ts"); // imported on demand: other models do without it
-      return loadLanguageModel(model, (part) => load(part, device, { ...asked, ...options }));
+      return loadLanguageModel(model, asked, (part) => load(part, device, { ...asked, ...options }));
     },
+    estimateCache: ({ config, precision }) => estimateCache(config, precision === "fp16" ? "fp16" : "fp32", 0),
   };
 }
 
@@ -41,7 +43,7 @@ function capabilities(device: Device): Capabilities {
     formats: device.type === "cpu" ? { onnx: "any" } : {},
     languageFormats: device.type === "cpu" ? { onnx: "any" } : {},
     precisions: ["fp32", "fp16", "int8", "int4"],
-    options: ["threads", "graphOptimization", "cpuNodes"],
+    options: ["threads", "graphOptimization", "cpuNodes", "contextLength", "allowSmallerContext"],
     // Measured with 1.30 on x64 Linux: 616 MB for 90 MB of weights, 337 for 23, a process of 46 taken off.
     footprint: { bytes: 195e6, perWeightByte: 4.2 },
     blocking: true,

@@ -13,6 +13,8 @@ export interface GgufDescription {
   readonly architecture: string;
   /** The settings in the form of config.json. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** "fp32" if all weights are in single precision. Of others it is not stated: files mix types. */
+  readonly precision?: "fp32";
   /** Bytes of all parts of the model. */
   readonly bytes: number;
   readonly tasks: readonly string[];
@@ -28,7 +30,7 @@ export async function describeGguf(path: string, displayName: string): Promise<G
   const model = await readGgufModel(path, displayName, "everything");
   const { metadata, architecture, bytes } = model;
   const translated = await translate(model);
-  const { className = architecture, config = contextOf(model) } = translated ?? {};
+  const { className = architecture, config = sizesOf(model) } = translated ?? {};
   const pooling = poolingOf(model);
   const isLanguage = /(?:ForCausalLM|LMHeadModel)$/.test(className) || (translated === undefined && pooling === undefined);
   const isReranker = ggufPooling(model) === "rank";
@@ -37,6 +39,7 @@ export async function describeGguf(path: string, displayName: string): Promise<G
     config,
     bytes,
     tasks: [isReranker ? "text-classification" : isLanguage ? "text-generation" : "feature-extraction"],
+    ...([...model.tensors.values()].every(({ type }) => type === "F32") ? { precision: "fp32" } : {}),
     ...omitUndefined({
       text: textSettings(model, { path, displayName, pooling, isLanguage, isReranker }),
       generation: generationOf(metadata),
@@ -56,9 +59,19 @@ async function translate(model: GgufModel): ReturnType<typeof huggingFaceModel> 
   }
 }
 
-function contextOf({ metadata, architecture }: GgufModel): Readonly<Record<string, unknown>> {
-  const context = ggufNumber(metadata, `${architecture}.context_length`);
-  return context === undefined ? {} : { max_position_embeddings: context };
+/** The sizes that files of every architecture state, by their names in config.json. */
+function sizesOf({ metadata, architecture, tensors }: GgufModel): Readonly<Record<string, unknown>> {
+  const number = (key: string): number | undefined => ggufNumber(metadata, `${architecture}.${key}`);
+  return omitUndefined({
+    max_position_embeddings: number("context_length"),
+    num_hidden_layers: number("block_count"),
+    hidden_size: number("embedding_length"),
+    intermediate_size: number("feed_forward_length"),
+    num_attention_heads: number("attention.head_count"),
+    num_key_value_heads: number("attention.head_count_kv"),
+    head_dim: number("attention.key_length"),
+    vocab_size: tensors.get("token_embd.weight")?.shape[1],
+  });
 }
 
 const poolings: Readonly<Partial<Record<string, Pooling>>> = { none: "none", mean: "mean", cls: "cls", last: "last" };

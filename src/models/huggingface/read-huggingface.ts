@@ -110,8 +110,10 @@ async function describeGgufFiles(folder: Folder, files: readonly VariantFile[]):
 }
 
 /** What a variant takes from its GGUF file. */
-function partsOf(gguf: GgufDescription | undefined): Partial<Pick<Variant, "architecture" | "config" | "bytes">> {
-  return gguf === undefined ? {} : { architecture: gguf.architecture, config: gguf.config, bytes: gguf.bytes };
+function partsOf(gguf: GgufDescription | undefined): Partial<Pick<Variant, "architecture" | "config" | "bytes" | "precision">> {
+  if (gguf === undefined) return {};
+  const { architecture, config, bytes, precision } = gguf;
+  return { architecture, config, bytes, ...omitUndefined({ precision }) };
 }
 
 /** Text settings of a GGUF file with those that inferyard.json states. */

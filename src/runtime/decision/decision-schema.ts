@@ -43,6 +43,7 @@ const decision = z.strictObject({
       host: z.string(),
       evidence: z.array(z.string()).describe("What the engine itself reported."),
       unproven: z.string().optional().describe("Why the engine's evidence does not prove where it computed; absent if it does."),
+      givenUp: z.string().optional().describe("What the load gave up so that the model fits into the memory; absent if nothing."),
     })
     .nullable(),
 });

@@ -69,6 +69,8 @@ export interface Selected {
   readonly evidence: readonly string[];
   /** Why the engine's evidence does not prove where it computed. Undefined if it does. */
   readonly unproven?: string;
+  /** What the load gave up so that the model fits into the memory: how long the context is, and why. Undefined if nothing. */
+  readonly givenUp?: string;
 }
 
 /** What a decision is made from. `variant` and `digest` are undefined if nothing was loaded. */

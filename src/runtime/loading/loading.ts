@@ -152,10 +152,14 @@ export async function loadCandidate(
 ): Promise<LoadOutcome<VerifiedModel>> {
   const outcome = await attempt(context, candidate, manifest, constraints, request, signal);
   if (!outcome.ok) return outcome;
-  const { target, variant } = candidate;
+  const { target, variant, shortened } = candidate;
   const { model, evidence, unproven, host, need, loadReplica, digest } = outcome;
   const placement = { target: formatTarget(target), device: formatDevice(target.device), host: host.name };
-  const proof = { evidence, ...(unproven === undefined ? {} : { unproven: unproven.reason }) };
+  const proof = {
+    evidence,
+    ...(unproven === undefined ? {} : { unproven: unproven.reason }),
+    ...(shortened === undefined ? {} : { givenUp: shortened.sentence }),
+  };
   const decision = decide({ ...placement, library: model.library, ...proof }, `sha256:${digest}`, true);
   return { ok: true, item: { model, manifest, variant, target, decision, unproven, need, loadReplica } };
 }
@@ -196,7 +200,7 @@ export interface FailedLoad {
 
 async function attempt(
   context: LoadingContext,
-  { target, variant }: EligibleCandidate,
+  { target, variant, shortened }: EligibleCandidate,
   manifest: Manifest,
   constraints: Constraints,
   { settings, kind = "tensor" }: LoadRequest,
@@ -214,6 +218,7 @@ async function attempt(
   context.onAttempt?.(target, variant);
   const supervision = context.supervise?.(target, variant);
   const replicas = new ReplicaGroup();
+  const contextLength = shortened === undefined ? {} : { contextLength: shortened.contextLength };
   const loadInHost = async (wanted: LoadSettings, loadSignal: AbortSignal | undefined): Promise<HostedModel> => {
     const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
     const stop = loadSignal === undefined ? {} : { signal: loadSignal };
@@ -222,7 +227,7 @@ async function attempt(
       backend,
       variant,
       target.device,
-      { ...context.limits, ...settings, ...wanted, ...threads, ...stop },
+      { ...context.limits, ...settings, ...wanted, ...contextLength, ...threads, ...stop },
       supervision,
       replicas,
     );

@@ -77,6 +77,25 @@ export const loadSettings: { readonly [Name in keyof LoadSettings]-?: LoadSettin
       "Whether the engine may keep memory between runs. `false` releases it after each run, and runs are slower ([measured](../guide/tuning.md#knobs)). Targets whose engine has no such setting are refused, as with `memoryPattern`.",
     flag: { value: "yes", help: "whether the engine may keep memory between runs" },
   },
+  contextLength: {
+    type: "positive-integer",
+    description:
+      "Maximum number of tokens of a text of a language model, prompt and answer together. Not set: what the model states. A model is refused, with the numbers, if its weights and the cache of one such text do not fit into the free memory, `maxMemory` or the memory of the device ([more](../guide/gguf.md#memory)).",
+    flag: { value: "tokens", help: "maximum tokens of a text of a language model, prompt and answer together" },
+  },
+  allowSmallerContext: {
+    type: "boolean",
+    description:
+      "Whether the context of a language model may be shortened to what fits into the memory; the decision then says so. Not set: a model whose context does not fit is refused.",
+    flag: { value: "yes", help: "whether the context of a language model may be shortened to what fits into the memory" },
+  },
+  cachePrecision: {
+    type: "choice",
+    choices: { fp32: true, fp16: true },
+    description:
+      "Precision of the keys and values that a language model keeps of each token: `fp32` or `fp16`. Not set: `fp32` on `native`; on `llamacpp` `fp16`, but `fp32` for models in single precision. Targets that do not have it are refused.",
+    flag: { value: "precision", help: "precision of the keys and values that a language model keeps" },
+  },
 };
 
 /** All limits of one model file and one run, in the order of the documentation. */

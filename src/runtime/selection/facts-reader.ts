@@ -54,7 +54,12 @@ export class FactsReader {
     const known = this.#presence.get(backend.name) ?? availabilityOf(backend, { machine, run: false });
     this.#presence.set(backend.name, known);
     const availability = await known;
-    return { name: backend.name, availability, capabilities: (device) => backend.capabilities(device) };
+    return {
+      name: backend.name,
+      availability,
+      capabilities: (device) => backend.capabilities(device),
+      estimateCache: (model, device, settings) => backend.estimateCache?.(model, device, settings),
+    };
   }
 }
 

@@ -1,5 +1,5 @@
 /** The facts that selection decides on, as plain data. `facts-reader.ts` gathers them; tests write them out. */
-import type { Availability, Capabilities, Device } from "../../backend.ts";
+import type { Availability, Backend, Capabilities, Device } from "../../backend.ts";
 import type { MemoryLimits } from "../residency/memory-budget.ts";
 import type { OpenCircuit } from "../supervision/circuit-breakers.ts";
 import type { HostPolicy } from "../loading/host-selection.ts";
@@ -24,6 +24,8 @@ export interface BackendFacts {
   readonly name: string;
   readonly availability: Availability;
   capabilities(device: Device): Capabilities;
+  /** `Backend.estimateCache`. */
+  readonly estimateCache?: Backend["estimateCache"];
 }
 
 /** What is known about an accelerator. */

@@ -13,6 +13,7 @@ import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
 import { measuredSpeed } from "./measured-speed.ts";
 import { orderByPolicy } from "./candidate-order.ts";
+import { contextFit, type ShortenedContext } from "./context-fit.ts";
 import { requirementProblem } from "./requirements.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 import { abbreviatedList } from "../../errors.ts";
@@ -39,6 +40,8 @@ export interface EligibleCandidate {
   readonly reason: string;
   /** Under the policy "fastest": the measured speed, or why no measurement applies. */
   readonly note?: string;
+  /** Set if the context of a language model is shortened so that it fits into the memory. */
+  readonly shortened?: ShortenedContext;
 }
 
 /** A candidate that failed a check, with the stage and the reason for the decision. */
@@ -100,11 +103,13 @@ function checkCandidate(context: CandidateContext): RankedCandidate {
   const present = context.backend?.availability;
   if (variant === undefined || present?.present !== true) throw new TypeError("a candidate passed every check without a variant");
   const { library } = present;
+  const { shortened } = contextFit(context, variant);
+  const reason = `${library.name} ${library.version}, ${variant.name}`;
   const eligible: EligibleCandidate = {
     verdict: "eligible",
     target,
     variant,
-    reason: `${library.name} ${library.version}, ${variant.name}`,
+    ...(shortened === undefined ? { reason } : { reason: `${reason}; ${shortened.sentence}`, shortened }),
   };
   if (facts.measurements === undefined) return { target, checked: eligible };
   const subject = { target: formatTarget(target), onCpu: target.device.type === "cpu", variant, library };
@@ -212,7 +217,15 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
     const supported = backend?.capabilities(target.device).options ?? [];
     const given = (Object.keys(request.settings) as (keyof LoadSettings)[]).filter((key) => request.settings[key] !== undefined);
     const ignored = given.find((key) => !supported.includes(key));
-    return ignored && { stage: "capability", reason: `${target.backend} has no setting "${ignored}", and you set it` };
+    if (ignored !== undefined)
+      return { stage: "capability", reason: `${target.backend} has no setting "${ignored}", and you set it` };
+    const { cachePrecision } = request.settings;
+    const precisions = backend?.capabilities(target.device).cachePrecisions ?? [];
+    if (cachePrecision === undefined || precisions.includes(cachePrecision)) return undefined;
+    return {
+      stage: "capability",
+      reason: `${target.backend} keeps caches in ${precisions.join(" or ")}, not in ${cachePrecision}`,
+    };
   },
   function requirementsMet(context) {
     const { target, backend, facts, manifest } = context;
@@ -220,6 +233,11 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
     if (variant === undefined || backend === undefined) return undefined;
     const reason = requirementProblem(manifest.requirements, target, variant, backend.capabilities(target.device), facts);
     return reason === undefined ? undefined : { stage: "requirement", reason };
+  },
+  function contextFits(context) {
+    const variant = runnableVariant(context);
+    const fit = variant === undefined ? undefined : contextFit(context, variant);
+    return fit?.refusal;
   },
   function circuitClosed(context) {
     const { target, facts } = context;

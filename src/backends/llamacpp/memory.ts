@@ -1,0 +1,33 @@
+/** What llama.cpp allocates besides the weights. */
+import type { CacheEstimate, LoadSettings, ModelFiles } from "../../backend.ts";
+import { estimateCache, numberOf } from "../sequences/cache-estimate.ts";
+
+/** Bytes of cache of one token of an architecture of which nothing is known; most take less. */
+export const unknownBytesPerToken: number = 2 ** 18;
+
+/** Tokens that one call of llama.cpp computes. */
+export const batchTokens = 512;
+
+/** Precision of the cache. Default: half precision, but a model in single precision is not rounded by its cache. */
+export function cachePrecisionOf(
+  weights: ModelFiles["precision"],
+  { cachePrecision }: Pick<LoadSettings, "cachePrecision">,
+): "fp32" | "fp16" {
+  return cachePrecision ?? (weights === "fp32" ? "fp32" : "fp16");
+}
+
+/**
+ * What llama.cpp takes besides the weights. Measured with 3.22.1: its buffers hold the logits and two rows of activations of each token of a call;
+ * without fused attention, which single precision does without, the scores of all tokens as well.
+ */
+export function estimateMemory({ config, precision }: ModelFiles, settings: LoadSettings): CacheEstimate | undefined {
+  const cachePrecision = cachePrecisionOf(precision, settings);
+  const vocabulary = numberOf(config, ["vocab_size"]) ?? 0;
+  const width = numberOf(config, ["hidden_size", "n_embd"]) ?? 0;
+  const inner = numberOf(config, ["intermediate_size", "n_inner"]) ?? 4 * width;
+  const computeBytes = batchTokens * 4 * Math.max(vocabulary + 2 * width, 3 * width + 2 * inner);
+  const cache = estimateCache(config, cachePrecision, computeBytes);
+  if (cache === undefined || cachePrecision === "fp16") return cache;
+  const heads = numberOf(config, ["num_attention_heads", "n_head"]) ?? 0;
+  return { ...cache, bytesPerToken: cache.bytesPerToken + batchTokens * 4 * heads };
+}

@@ -1,0 +1,55 @@
+/** What the cache of a language model takes, from its config.json. */
+import type { CacheEstimate, LoadSettings, ModelFiles } from "../../backend.ts";
+
+type Config = ModelFiles["config"];
+
+/** Fields of config.json as architectures name them. */
+const contextFields = ["max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", "max_sequence_length"];
+const layerFields = ["num_hidden_layers", "n_layer", "decoder_layers"];
+const headFields = ["num_attention_heads", "n_head", "decoder_attention_heads"];
+const widthFields = ["hidden_size", "n_embd", "d_model"];
+
+/** Bytes of one element of a cache. */
+const elementBytes = { fp32: 4, fp16: 2 } as const;
+
+/** Maximum number of tokens of a sequence, as config.json states it. Undefined for models without a limit, such as T5. */
+export function contextLengthOf(config: Config): number | undefined {
+  return numberOf(config, contextFields);
+}
+
+/** Maximum number of tokens of a sequence: what the model states, or less where the settings say so. */
+export function contextLengthFor(config: Config, { contextLength }: Pick<LoadSettings, "contextLength">): number | undefined {
+  const lengths = [contextLengthOf(config), contextLength].filter((length) => length !== undefined);
+  return lengths.length === 0 ? undefined : Math.min(...lengths);
+}
+
+/**
+ * Estimates the cache of a model whose keys and values have this precision. `computeBytes`: bytes that the engine needs besides, whatever the length.
+ * Undefined for an architecture whose config.json does not state its layers and heads.
+ */
+export function estimateCache(
+  config: Config,
+  precision: keyof typeof elementBytes,
+  computeBytes: number,
+): CacheEstimate | undefined {
+  const layers = numberOf(config, layerFields);
+  const heads = numberOf(config, headFields);
+  const width = numberOf(config, widthFields);
+  if (layers === undefined || heads === undefined || width === undefined) return undefined;
+  const keyValueHeads = numberOf(config, ["num_key_value_heads"]) ?? heads;
+  const headSize = numberOf(config, ["head_dim"]) ?? width / heads;
+  const bytesPerToken = 2 * layers * keyValueHeads * headSize * elementBytes[precision];
+  return { contextLength: contextLengthOf(config), bytesPerToken, computeBytes };
+}
+
+/** The first of these fields that holds a positive integer, in the section of the language model if there is one. */
+export function numberOf(config: Config, fields: readonly string[]): number | undefined {
+  const sections = [config["text_config"], config].filter((section) => typeof section === "object" && section !== null);
+  for (const section of sections) {
+    for (const field of fields) {
+      const value = (section as Config)[field];
+      if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return value;
+    }
+  }
+  return undefined;
+}
