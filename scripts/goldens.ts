@@ -28,7 +28,7 @@ async function main(args: readonly string[]): Promise<number> {
       },
     });
     if (values.data === undefined) throw new Error("--data is missing: the folder to look in");
-    const targets = [...new Set(values.target ?? ["onnx:cpu", "wasm"])];
+    const targets = values.target === undefined ? undefined : [...new Set(values.target)];
     const show = (result: GoldenResult): void => {
       if (!values.json) process.stdout.write(`${line(result)}\n`);
     };

@@ -107,7 +107,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it.each(["native", "llamacpp"])("tinyllm writes English on %s, the same each time", async (target) => {
-    const runtime = await createRuntime();
+    const runtime = await createRuntime({ threads: 1 });
     try {
       const texts: string[] = [];
       for (let time = 0; time < 2; time += 1) {

@@ -7,7 +7,7 @@ export interface Subject {
   readonly runtime: Runtime;
   /** The folder's model, or the first of its graphs. */
   readonly model: ModelHandle;
-  /** Those the comparison names, in that order. */
+  /** The graphs or language files that the comparison names, in that order. */
   readonly graphs: readonly ModelHandle[];
   readonly folder: string;
   tokenizer(): Promise<Tokenizer>;
@@ -17,14 +17,23 @@ export interface Format {
   /** What the goldens call themselves (`format`). Goldens without a name are recognised by their structure. */
   readonly name: string;
   /** Reads goldens.json. Throws Error with the place and the problem where it is not of this form. */
-  read(goldens: unknown): Comparison;
+  read(goldens: unknown): Comparison | FileComparison;
 }
 
 /** Goldens as they were read, ready to hold a model against them. */
 export interface Comparison {
   /** Files of the folder that are loaded in place of the folder's one model. */
   readonly graphs?: readonly string[];
+  /** Files of the folder that are loaded as language models, in place of the folder's one model. */
+  readonly languageFiles?: readonly string[];
+  /** Where the model runs if no target is asked for. Default: onnx:cpu and wasm. */
+  readonly targets?: readonly string[];
   compare(subject: Subject, checks: Checks): Promise<void>;
+}
+
+/** Goldens of files that are read without an engine. */
+export interface FileComparison {
+  compareFiles(folder: string, checks: Checks): Promise<void>;
 }
 
 /** An encoder and a decoder. */

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { type Decision, InferyardError, type ModelHandle, type Runtime, createRuntime, standardBackends } from "inferyard";
 import { Checks, type Summary } from "./checks.ts";
 import { type GoldenFolder, findGoldens, readGoldens } from "./find.ts";
-import type { Comparison, Subject } from "./format.ts";
-import { formats, notBuilt } from "./formats/index.ts";
+import type { Comparison, FileComparison, Subject } from "./format.ts";
+import { formats } from "./formats/index.ts";
 
 export interface GoldenResult extends Summary {
   /** The model's folder, relative to where the search began. */
@@ -23,22 +23,26 @@ export interface GoldenResult extends Summary {
 const nothing: Summary = { compared: {}, largest: null, failures: [] };
 
 /**
- * Calls `onResult` with one result per model and target, as they are known. `weights`: the file of a model's folder that is to run; left out,
+ * Calls `onResult` with one result per model and target, as they are known. `targets` undefined: those that the goldens name, or onnx:cpu and
+ * wasm; goldens of files that need no engine have one result then. `weights`: the file of a model's folder that is to run; left out,
  * whichever the runtime chooses. Throws Error where `root` has no goldens, or a target no backend.
  */
 export async function runGoldens(
   root: string,
-  targets: readonly string[],
+  targets: readonly string[] | undefined,
   onResult: (result: GoldenResult) => void,
   weights?: string,
 ): Promise<readonly GoldenResult[]> {
   const folders = await findGoldens(root);
   const results: GoldenResult[] = [];
-  const runtimes = await runtimesFor(targets);
+  const runtimes = new Map<string, Runtime>();
+  for (const target of targets ?? []) refuseUnknown(target);
   try {
     for (const golden of folders) {
       const known = await recognise(golden);
-      for (const [target, runtime] of runtimes) {
+      for (const target of targets ?? targetsOf(known)) {
+        const runtime = runtimes.get(target) ?? (await createRuntime({ target, keepAlive: 1 }));
+        runtimes.set(target, runtime);
         const common = { model: golden.name, target, format: known.format };
         const result = {
           ...common,
@@ -54,19 +58,21 @@ export async function runGoldens(
   return results;
 }
 
-async function runtimesFor(targets: readonly string[]): Promise<ReadonlyMap<string, Runtime>> {
-  const runtimes = new Map<string, Runtime>();
+function refuseUnknown(target: string): void {
   const backends = standardBackends().map(({ name }) => name);
-  for (const target of targets) {
-    const [backend = ""] = target.split(":");
-    if (!backends.includes(backend)) throw new Error(`no backend is called "${backend}"; there are ${backends.join(", ")}`);
-    runtimes.set(target, await createRuntime({ target, keepAlive: 1 }));
-  }
-  return runtimes;
+  const [backend = ""] = target.split(":");
+  if (!backends.includes(backend)) throw new Error(`no backend is called "${backend}"; there are ${backends.join(", ")}`);
+}
+
+/** Where goldens are held against a model if no target is asked for. */
+function targetsOf(known: Recognised): readonly string[] {
+  if ("verdict" in known) return ["onnx:cpu"];
+  if ("compareFiles" in known.comparison) return ["native:cpu"];
+  return known.comparison.targets ?? ["onnx:cpu", "wasm"];
 }
 
 type Recognised =
-  | { readonly format: string | null; readonly comparison: Comparison }
+  | { readonly format: string | null; readonly comparison: Comparison | FileComparison }
   | { readonly format: string | null; readonly verdict: "failed" | "refused"; readonly reason: string };
 
 /** By the name the goldens give themselves, else by their structure; never by the name of the folder. */
@@ -79,8 +85,6 @@ async function recognise(golden: GoldenFolder): Promise<Recognised> {
   }
   const stated = typeof goldens === "object" && goldens !== null && "format" in goldens ? goldens.format : undefined;
   const name = typeof stated === "string" ? stated : null;
-  const task = name === null ? undefined : notBuilt.get(name);
-  if (task !== undefined) return { format: name, verdict: "refused", reason: `not built: ${task}` };
   const format = formats.find((one) => one.name === name);
   if (format !== undefined) {
     try {
@@ -107,24 +111,22 @@ type Held = Summary & Pick<GoldenResult, "verdict"> & Partial<Pick<GoldenResult,
 async function hold(
   runtime: Runtime,
   { folder }: GoldenFolder,
-  comparison: Comparison,
+  comparison: Comparison | FileComparison,
   weights: string | undefined,
 ): Promise<Held> {
   const checks = new Checks();
+  if ("compareFiles" in comparison) return await holdFiles(folder, comparison, checks);
   const reference = weights === undefined ? folder : join(folder, weights);
   if (weights !== undefined && !existsSync(reference)) return { ...nothing, verdict: "refused", reason: `it has no ${weights}` };
-  if (weights !== undefined && comparison.graphs !== undefined)
-    return {
-      ...nothing,
-      verdict: "refused",
-      reason: `its goldens are of ${comparison.graphs.length} graphs, and not of ${weights}`,
-    };
+  const files = comparison.graphs ?? comparison.languageFiles;
+  if (weights !== undefined && files !== undefined)
+    return { ...nothing, verdict: "refused", reason: `its goldens are of ${files.length} files, and not of ${weights}` };
   let target: string | undefined;
   try {
     const graphs: ModelHandle[] = [];
     try {
-      for (const path of comparison.graphs?.map((file) => join(folder, file)) ?? [reference])
-        graphs.push(await runtime.load(path));
+      const kind = comparison.languageFiles === undefined ? {} : ({ kind: "language" } as const);
+      for (const path of files?.map((file) => join(folder, file)) ?? [reference]) graphs.push(await runtime.load(path, kind));
       const [model] = graphs;
       if (model === undefined) throw new Error("the goldens name no graph");
       target = model.target;
@@ -147,12 +149,25 @@ async function hold(
       failures: [...summary.failures, failure],
     };
   }
+  return { target, ...verdictOf(checks) };
+}
+
+async function holdFiles(folder: string, { compareFiles }: FileComparison, checks: Checks): Promise<Held> {
+  try {
+    await compareFiles(folder, checks);
+  } catch (error) {
+    const failure = oneLine(messageOf(error));
+    return { ...checks.summary(), verdict: "failed", reason: failure, failures: [failure] };
+  }
+  return verdictOf(checks);
+}
+
+function verdictOf(checks: Checks): Held {
   const summary = checks.summary();
   const [first, ...others] = summary.failures;
-  if (Object.keys(summary.compared).length === 0)
-    return { target, ...summary, verdict: "failed", reason: "nothing was compared" };
-  if (first === undefined) return { target, ...summary, verdict: "passed" };
-  return { target, ...summary, verdict: "failed", reason: others.length === 0 ? first : `${first}; and ${others.length} more` };
+  if (Object.keys(summary.compared).length === 0) return { ...summary, verdict: "failed", reason: "nothing was compared" };
+  if (first === undefined) return { ...summary, verdict: "passed" };
+  return { ...summary, verdict: "failed", reason: others.length === 0 ? first : `${first}; and ${others.length} more` };
 }
 
 /** Why the target cannot run the model at all; undefined where it could, and failed to load or to verify it. */

@@ -35,6 +35,12 @@ export const tolerances: Readonly<Record<Name, Tolerance>> = {
   jointLogits: { what: "joint logits", most: 1e-3 },
   /** tiny-random-wav2vec2-ctc: "floats within 1e-4 absolute". */
   sound: { what: "samples", most: 1e-4 },
+  /** gguf-tiny-llama: "F16 1e-3". */
+  halfLogits: { what: "logits of fp16 weights", most: 1e-3 },
+  /** The same: "compare by cosine (>= 0.99) instead". */
+  direction: { what: "directions of logits", most: 0.01 },
+  /** gguf-bitnet-i2_s: sums of 256 products in float32, of about 1. */
+  products: { what: "products", most: 1e-5 },
   /** magika: scores of a softmax, as its own tests compare them. */
   magika: { what: "scores", most: 1e-3 },
 };
@@ -53,4 +59,7 @@ type Name =
   | "maxSim"
   | "jointLogits"
   | "sound"
+  | "halfLogits"
+  | "direction"
+  | "products"
   | "magika";

@@ -1,4 +1,4 @@
-/** Every form of goldens that is known: those that are compared, and those of tasks that are not built. */
+/** Every form of goldens that is known. */
 import type { Format } from "../format.ts";
 import { asr } from "./asr.ts";
 import { clip } from "./clip.ts";
@@ -7,6 +7,8 @@ import { crossEncoder } from "./cross-encoder.ts";
 import { ctc } from "./ctc.ts";
 import { embedding } from "./embedding.ts";
 import { featureExtraction } from "./feature-extraction.ts";
+import { ggufLlama } from "./gguf-llama.ts";
+import { ggufBlocks, ggufTernary } from "./gguf-weights.ts";
 import { imageClassification } from "./image-classification.ts";
 import { imageToText } from "./image-to-text.ts";
 import { magika } from "./magika.ts";
@@ -34,11 +36,7 @@ export const formats: readonly Format[] = [
   clip,
   ctc,
   asr,
+  ggufLlama,
+  ggufBlocks,
+  ggufTernary,
 ];
-
-/** The name of the goldens, and the task they are for. */
-export const notBuilt: ReadonlyMap<string, string> = new Map([
-  ["gguf-llama-goldens-v1", "text-generation from GGUF"],
-  ["gguf-blocks-v1", "reading the weights of GGUF"],
-  ["i2_s-goldens-v1", "reading the weights of GGUF"],
-]);
