@@ -71,6 +71,18 @@ describe.skipIf(skip)(`${title}: the context and the memory`, () => {
     });
   });
 
+  it.each(["llamacpp:cpu", "native:cpu"])(
+    "contextLength may be one token on %s: the model is loaded and verified",
+    async (target) => {
+      const runtime = await open({ contextLength: 1 });
+      const model = await runtime.load(trained, { kind: "language", target });
+      const sequence = await model.language?.createSequence();
+      const [logits] = (await model.language?.decode([{ sequence: sequence ?? -1, tokens: [1] }])) ?? [];
+      expect(logits?.every(Number.isFinite)).toBe(true);
+      await model.dispose();
+    },
+  );
+
   it("a context longer than the model's own is refused, unless a smaller one is allowed", async () => {
     const runtime = await open({ contextLength: 4096 });
     const longer = { model: trained, maxNewTokens: 12, temperature: 0 } as const;

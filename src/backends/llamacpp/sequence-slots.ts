@@ -82,7 +82,8 @@ export class SequenceSlots {
 
   async #grow(tokens: number, signal: AbortSignal | undefined): Promise<Slot | undefined> {
     const { contextLength, threads, maxTokens } = this.#limits;
-    const size = Math.min(contextLength, Math.max(minTokens, 2 ** Math.ceil(Math.log2(2 * tokens))));
+    // node-llama-cpp needs room for a token more than a place holds.
+    const size = Math.min(Math.max(contextLength, 16), Math.max(minTokens, 2 ** Math.ceil(Math.log2(2 * tokens))));
     const sequences = groupSize * size <= maxGroupPart * maxTokens ? groupSize : 1;
     // The first place is made whatever it needs.
     if (this.#tokens > 0 && this.#tokens + size * sequences > maxTokens) return undefined;

@@ -3,17 +3,22 @@ import { InferyardError } from "../../errors.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
 import { type Verification, reportedEvidence, reportsNothing } from "./verification.ts";
 
-/** Verifies a language model with tokens from the middle of its vocabulary: a call with two, then one with the cache. Throws VERIFICATION_FAILED. */
+/**
+ * Verifies a language model with tokens from the middle of its vocabulary: a call with two, then one with the cache; fewer where its context is shorter.
+ * Throws VERIFICATION_FAILED.
+ */
 export async function verifyLanguageModel(
   model: Pick<HostedLanguageModel, "createSequence" | "decode" | "releaseSequence" | "limits" | "evidence">,
   signal?: AbortSignal,
 ): Promise<Verification> {
-  const { vocabulary, hasEncoder } = model.limits;
+  const { vocabulary, hasEncoder, contextLength = 3 } = model.limits;
   const tokens = [Math.floor(vocabulary / 3), Math.floor(vocabulary / 2), Math.floor((2 * vocabulary) / 3)];
   const options = signal === undefined ? {} : { signal };
   const sequence = await model.createSequence({ ...options, ...(hasEncoder ? { source: tokens } : {}) });
   try {
-    for (const part of [tokens.slice(0, 2), tokens.slice(2)]) {
+    const first = Math.min(2, Math.max(1, contextLength - 1));
+    for (const part of [tokens.slice(0, first), tokens.slice(first, contextLength)]) {
+      if (part.length === 0) continue;
       const [logits] = await model.decode([{ sequence, tokens: part }], options);
       if (logits === undefined || logits.length !== vocabulary || !logits.every(Number.isFinite)) {
         throw new InferyardError("VERIFICATION_FAILED", "probe tokens gave logits that are not finite numbers", {

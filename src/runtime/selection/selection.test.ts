@@ -120,6 +120,60 @@ const refusalOf = (scene: Scene, target: string): string | undefined => {
   return found?.verdict === "refused" ? `${found.stage}: ${found.reason}` : found?.verdict;
 };
 
+describe("the context of a language model", () => {
+  const reader: Capabilities = { ...anyOnnx, languageFormats: { onnx: "any" }, cachePrecisions: ["fp32"] };
+  const options = ["contextLength", "allowSmallerContext", "cachePrecision", "cpuNodes"] as const;
+  const llama: BackendFacts = {
+    ...backend("llama", [here("cpu"), here("cuda")], { ...reader, options }),
+    estimateCache: () => ({ contextLength: 100_000, bytesPerToken: 100_000, computeBytes: 10e6 }),
+  };
+  const cuda = { device: { type: "cuda", index: 0 }, memoryBytes: 4 * gigabyte };
+  const scene = (settings: LoadRequest["settings"], facts: Partial<SelectionFacts> = {}): Scene => ({
+    backends: [llama],
+    facts,
+    request: { kind: "language", settings },
+  });
+  const limited = (bytes: Record<string, number>): Partial<SelectionFacts> => ({
+    budget: { limits: { bytes, models: Number.POSITIVE_INFINITY }, host: { blocking: "worker" } },
+  });
+
+  it("is refused where it does not fit into the free memory, maxMemory or the memory of the device", () => {
+    expect(refusalOf(scene({}), "llama:cpu")).toMatch(
+      /^requirement: a context of 100,000 tokens needs 10,100 MB .* the free memory is 8,000 MB$/,
+    );
+    expect(refusalOf(scene({}, limited({ memory: 3e9 })), "llama:cpu")).toMatch(/and maxMemory is 3,000 MB$/);
+    expect(refusalOf(scene({}, { deviceFacts: [cuda] }), "llama:cuda")).toMatch(/and the memory of cuda:0 is 4,000 MB$/);
+    expect(refusalOf(scene({}, limited({ "cuda:0": 2e9 })), "llama:cuda")).toMatch(/and the memory of cuda:0 is 2,000 MB$/);
+  });
+
+  it("fits on a device whose memory is not known, and where layers may stay on the CPU the machine's memory counts", () => {
+    expect(refusalOf(scene({}), "llama:cuda")).toBe("eligible");
+    const wide = { availableMemory: 20e9, deviceFacts: [cuda] };
+    expect(refusalOf(scene({ cpuNodes: "allow" }, wide), "llama:cuda")).toBe("eligible");
+  });
+
+  it("is shortened where that is allowed, and the reason says so", () => {
+    const [first] = selectIn(scene({ allowSmallerContext: true }));
+    expect(first).toMatchObject({
+      verdict: "eligible",
+      shortened: { contextLength: 70_912 },
+      reason: expect.stringMatching(/^libllama 1\.2\.3, fp32; the context is 70,912 tokens instead of 100,000: /),
+    });
+  });
+
+  it("means nothing where the model is loaded for its tensors, or the backend knows nothing of its cache", () => {
+    expect(refusalOf({ ...scene({}), request: { settings: {} } }, "llama:cpu")).toBe("eligible");
+    const { estimateCache: _none, ...ignorant } = llama;
+    expect(refusalOf({ ...scene({}), backends: [ignorant] }, "llama:cpu")).toBe("eligible");
+  });
+
+  it("has a precision that the backend offers", () => {
+    const settings = { contextLength: 10, cachePrecision: "fp16" } as const;
+    expect(refusalOf(scene(settings), "llama:cpu")).toBe("capability: llama keeps caches in fp32, not in fp16");
+    expect(refusalOf(scene({ ...settings, cachePrecision: "fp32" }), "llama:cpu")).toBe("eligible");
+  });
+});
+
 describe("gpu", () => {
   const backends = [onnxWithGpus, native, wasm];
   const model = {};
