@@ -39,7 +39,7 @@ export async function describeGguf(path: string, displayName: string): Promise<G
     config,
     bytes,
     tasks: [isReranker ? "text-classification" : isLanguage ? "text-generation" : "feature-extraction"],
-    ...([...model.tensors.values()].every(({ type }) => type === "F32") ? { precision: "fp32" } : {}),
+    ...(model.tensors.size > 0 && [...model.tensors.values()].every(({ type }) => type === "F32") ? { precision: "fp32" } : {}),
     ...omitUndefined({
       text: textSettings(model, { path, displayName, pooling, isLanguage, isReranker }),
       generation: generationOf(metadata),
