@@ -8,6 +8,7 @@ import {
   gatherRows,
   packBlocks,
   packedBlockBytes,
+  quantizeActivationBytes,
   quantizeActivations,
   unpackBlocks,
 } from "../codegen/wasm/index.ts";
@@ -40,7 +41,7 @@ function packedBlocks(source: Literal, { format, type, rows: n, columns: k }: Qu
   };
 }
 
-/** Lowers a linear layer with quantized weights: quantizes the activations to 16 bits, then multiplies. */
+/** Lowers a linear layer with quantized weights: quantizes the activations to 16 bits, or to 8 for ternary weights, then multiplies. */
 export function lowerBlockLinear(
   { operation, inputs, outputs }: NodeOf<"linear">,
   source: Literal,
@@ -50,10 +51,15 @@ export function lowerBlockLinear(
   const { rows: n, columns: k, format } = blocks;
   const m = elementCount(required(x, "the input of a linear layer").type.shape.slice(0, -1));
   const { bias, activation, residual } = operation;
+  const layout = blockLayout(format);
+  const quantize =
+    layout.depth === 4
+      ? quantizeActivationBytes({ rows: m, columns: k, elements: layout.superElements })
+      : quantizeActivations({ rows: m, columns: k });
   const activations: Operand = { kind: "temporary", index: 0 };
   return {
     calls: [
-      { kernel: quantizeActivations({ rows: m, columns: k }), operands: [tensorOperand(x), activations] },
+      { kernel: quantize, operands: [tensorOperand(x), activations] },
       {
         kernel: blockMatmul({ m, n, k, format, bias, activation, residual }),
         operands: [
@@ -64,7 +70,7 @@ export function lowerBlockLinear(
         ],
       },
     ],
-    temporaries: [m * activationRowBytes(k)],
+    temporaries: [m * activationRowBytes(layout, k)],
   };
 }
 

@@ -17,6 +17,7 @@ export { blockLayout, activationRowBytes, packedBlockBytes } from "./kernels/blo
 export { type BlockMatmulRequest, blockMatmul } from "./kernels/blocks/block-matmul.ts";
 export { type GatherRowsRequest, gatherRows } from "./kernels/blocks/gather-rows.ts";
 export { packBlocks, unpackBlocks } from "./kernels/blocks/pack-blocks.ts";
+export { quantizeActivationBytes } from "./kernels/blocks/quantize-activation-bytes.ts";
 export { quantizeActivations } from "./kernels/blocks/quantize-activations.ts";
 export { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./kernels/matmul/batched-matmul.ts";
 export { type Conv2dRequest, conv2d } from "./kernels/convolution/conv2d.ts";

@@ -8,7 +8,7 @@ import type { Activation } from "../../ir/operations.ts";
 import { type CheckCase, single } from "./case-builder.ts";
 import { ordinary } from "./check-values.ts";
 
-/** Activations are rounded to 16 bits, which the interpreter does not do. */
+/** Activations are rounded to 16 bits, or to 8 for ternary weights, which the interpreter does not do. The weights are small. */
 const tolerance = 1e-3;
 
 const activations: readonly Exclude<Activation, "none">[] = ["relu", "gelu", "gelu-tanh", "tanh", "sigmoid", "silu"];
@@ -51,6 +51,7 @@ export function blockProductCases(): readonly CheckCase[] {
     );
   return [
     linear("quantize-activations", "Q8_0", 3),
+    linear("quantize-activation-bytes", "TQ2_0", 3),
     ...(["Q8_0", "Q4_0", "Q4_K", "TQ2_0"] as const).flatMap((type) => [
       linear("block-matmul", type, 1),
       linear("block-matmul", type, 6),

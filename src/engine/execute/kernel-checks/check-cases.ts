@@ -54,6 +54,7 @@ const casesOfFamilies: Readonly<Record<string, () => readonly CheckCase[]>> = {
   "quantize-rows": quantizationCases,
   "integer-matmul": integerProductCases,
   "byte-matmul": integerProductCases,
+  "quantize-activation-bytes": blockProductCases,
   "quantize-activations": blockProductCases,
   "block-matmul": blockProductCases,
   "gather-rows": blockGatherCases,

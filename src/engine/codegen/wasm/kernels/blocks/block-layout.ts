@@ -7,8 +7,10 @@
  * - for each group of k: the group scales of the columns, 8 int8, if the format has any, and the group minima, 8 uint8, if it has any;
  *   then the codes, without the smallest code. Codes of 4 or 2 bits are divided among the 16-bit lanes of vectors: lane 2 c + p has those of column c whose k has
  *   parity p, for the first pair of k in its lowest bits. Codes of 5 and 6 bits have their upper bits in vectors of their own. Codes of 8 bits are bytes, pair by pair of k.
+ *   Ternary codes are divided among bytes: byte 4 c + q has those of column c whose k is q modulo 4.
  *
- * Activations are quantized by groups of 32 neighbouring k: int16, then their scale and their sums.
+ * Activations are quantized by groups of 32 neighbouring k: int16, then their scale and their sums. For ternary weights, they are quantized by super-blocks: int8,
+ * then their scale and their sum, as BitNet models are trained for (Ma et al. 2024) and as ggml multiplies TQ1_0 and TQ2_0.
  */
 import type { BlockFormat } from "../../../../../formats/gguf/blocks/block-format.ts";
 import { tileColumns } from "../matmul/micro-kernel.ts";
@@ -28,6 +30,8 @@ export interface BlockLayout {
   /** Bits of a code in its first and in its second vector. 8: signed bytes. */
   readonly lowBits: 2 | 4 | 8;
   readonly highBits: 0 | 1 | 2;
+  /** Neighbouring k of a column whose codes share a 32-bit lane: 2 as 16-bit integers, or 4 as bytes for ternary weights. */
+  readonly depth: 2 | 4;
   /** What stored codes of fewer than 8 bits lack. */
   readonly smallestCode: number;
   readonly headerBytes: number;
@@ -37,7 +41,7 @@ export interface BlockLayout {
   readonly superBytes: number;
 }
 
-/** Elements of k that share the scale of the activations. */
+/** Elements of k that share the scale of 16-bit activations. */
 export const activationGroup = 32;
 /** Byte offset of the scale (float32) in the activations of a group. */
 export const activationScaleOffset: number = 2 * activationGroup;
@@ -47,13 +51,23 @@ export const activationSumOffsets: readonly [number, number, number] = [
   activationScaleOffset + 8,
   activationScaleOffset + 12,
 ];
-/** Bytes of the activations of a group. */
+/** Bytes of the 16-bit activations of a group. */
 export const activationGroupBytes: number = activationScaleOffset + 16;
 
-/** Bytes of a row of k quantized activations. k is a multiple of 32. */
-export function activationRowBytes(k: number): number {
-  return (k / activationGroup) * activationGroupBytes;
+/** Bytes of 8-bit activations of `elements` neighbouring k: the codes, their scale (float32) and their sum (int32). */
+export function byteActivationGroupBytes(elements: number): number {
+  return elements + 8;
 }
+
+/** Bytes of a row of k activations, quantized for weights of a layout. */
+export function activationRowBytes({ depth, superElements }: Pick<BlockLayout, "depth" | "superElements">, k: number): number {
+  return depth === 4
+    ? (k / superElements) * byteActivationGroupBytes(superElements)
+    : (k / activationGroup) * activationGroupBytes;
+}
+
+/** Elements of a super-block whose products of int8 activations (at most 127) and codes (at most 2) can be summed in 16 bits: two sums of 2 * 127 * 2 for 4 elements. */
+const maxByteActivationGroup = 256;
 
 const planes: Readonly<Record<BlockFormat["codeBits"], readonly [low: 2 | 4 | 8, high: 0 | 1 | 2]>> = {
   2: [2, 0],
@@ -73,6 +87,7 @@ export function blockLayout({ elements, groupElements: stored, hasMins, codeBits
   const groupHeaderBytes = hasGroupScales ? tileColumns * (hasMins ? 2 : 1) : 0;
   const codeBytes = (groupElements * tileColumns * (lowBits + highBits)) / 8;
   const groupBytes = groupHeaderBytes + codeBytes;
+  const isTernary = codeBits === 2 && smallestCode === -1 && !hasGroupScales && !hasMins && elements <= maxByteActivationGroup;
   return {
     superElements: elements,
     groupElements,
@@ -80,6 +95,7 @@ export function blockLayout({ elements, groupElements: stored, hasMins, codeBits
     hasMins,
     lowBits,
     highBits,
+    depth: isTernary ? 4 : 2,
     smallestCode: lowBits === 8 ? 0 : smallestCode,
     headerBytes,
     groupHeaderBytes,

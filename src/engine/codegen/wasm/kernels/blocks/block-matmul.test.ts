@@ -5,6 +5,7 @@ import { activationRowBytes, blockLayout, packedBlockBytes } from "./block-layou
 import { type BlockMatmulRequest, blockMatmul } from "./block-matmul.ts";
 import { gatherRows } from "./gather-rows.ts";
 import { packBlocks, unpackBlocks } from "./pack-blocks.ts";
+import { quantizeActivationBytes } from "./quantize-activation-bytes.ts";
 import { quantizeActivations } from "./quantize-activations.ts";
 
 /** Blocks of a type with random codes and scales around 1, or the numbers `scale` in their place. */
@@ -41,6 +42,17 @@ interface Result {
   readonly magnitudes: Float64Array;
 }
 
+/** The activation of position p in a row that begins at byte `row`, as it is quantized. */
+function shortActivation(view: DataView, row: number, p: number): number {
+  const group = row + Math.floor(p / 32) * 80;
+  return view.getInt16(group + 2 * (p % 32), true) * view.getFloat32(group + 64, true);
+}
+
+function byteActivation(view: DataView, row: number, p: number, elements: number): number {
+  const group = row + Math.floor(p / elements) * (elements + 8);
+  return view.getInt8(group + (p % elements)) * view.getFloat32(group + elements, true);
+}
+
 function multiplied(type: string, request: Omit<BlockMatmulRequest, "format">, activations?: Float32Array): Result {
   const { m, n, k } = request;
   const format = blockFormats[type]!;
@@ -52,8 +64,14 @@ function multiplied(type: string, request: Omit<BlockMatmulRequest, "format">, a
   const memory = new KernelMemory(256 * 1024 + 8 * m * (k + n) * 4 + 2 * packedBlockBytes(layout, k, n) + 32 * k);
   const b = memory.room(Uint8Array, packedBlockBytes(layout, k, n));
   packBlocks(b.data, { format, k, n, bytes: stored });
-  const a = memory.room(Uint8Array, m * activationRowBytes(k));
-  memory.run(quantizeActivations({ rows: m, columns: k }), [memory.put(x).offset, a.offset], 2);
+  const a = memory.room(Uint8Array, m * activationRowBytes(layout, k));
+  const elements = layout.superElements;
+  const isTernary = layout.depth === 4;
+  const quantize = isTernary
+    ? quantizeActivationBytes({ rows: m, columns: k, elements })
+    : quantizeActivations({ rows: m, columns: k });
+  memory.run(quantize, [memory.put(x).offset, a.offset], 2);
+  const activationAt = isTernary ? byteActivation : shortActivation;
   const kernel = blockMatmul({ ...request, format });
   const c = memory.room(Float32Array, m * n);
   const scratch = memory.room(Uint8Array, kernel.scratchBytes);
@@ -78,8 +96,7 @@ function multiplied(type: string, request: Omit<BlockMatmulRequest, "format">, a
     for (let j = 0; j < n; j += 1) {
       let [sum, magnitude] = [0, 0];
       for (let p = 0; p < k; p += 1) {
-        const group = i * activationRowBytes(k) + Math.floor(p / 32) * 80;
-        const term = view.getInt16(group + 2 * (p % 32), true) * view.getFloat32(group + 64, true) * weights[j * k + p]!;
+        const term = activationAt(view, i * activationRowBytes(layout, k), p, elements) * weights[j * k + p]!;
         sum += term;
         magnitude += Math.abs(term);
       }

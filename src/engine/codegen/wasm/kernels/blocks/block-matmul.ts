@@ -15,6 +15,7 @@ import { floatBytes, indices } from "../loops/lanes.ts";
 import { emitMicroKernel, tileColumns, tileRows } from "../matmul/micro-kernel.ts";
 import { type Epilogue, storeTile } from "../matmul/epilogue.ts";
 import { emitCodes, groupSteps, stepBytes, stepPairs } from "./block-codes.ts";
+import { type BlockRows, emitTernaryRows, type RowSums, widenTernaryPanel } from "./ternary-rows.ts";
 import {
   activationGroup,
   activationGroupBytes,
@@ -46,7 +47,10 @@ const multiplyAddsPerNanosecond = 20;
 const widePairBytes = tileColumns * 2 * 2;
 const vectors = [0, 1] as const;
 
-type Sums = readonly (readonly Local<"v128">[])[];
+/** Bytes of a panel as `widenPanel` and `widenTernaryPanel` write it. */
+function widePanelBytes({ depth }: BlockLayout, k: number): number {
+  return depth === 4 ? k * tileColumns : (k / 2) * widePairBytes;
+}
 
 /**
  * Generates the kernel. Parameters: a, b, then bias and residual if requested, then c, and scratch for several rows. One piece (unit of parallel work) is a panel of 8
@@ -60,6 +64,7 @@ export function blockMatmul(request: BlockMatmulRequest): Kernel {
   const tailRows = m % tileRows;
   const rowBlocks = (m - tailRows) / tileRows;
   const isRow = m === 1;
+  const isTernary = layout.depth === 4;
   return defineKernel({
     family: "block-matmul",
     request: { rows: isRow ? 1 : { tailRows, hasBlocks: rowBlocks > 0 }, n, k, format: layout, bias, activation, residual },
@@ -69,14 +74,15 @@ export function blockMatmul(request: BlockMatmulRequest): Kernel {
     outputs: ["c"],
     pieces: panels,
     pieceNanoseconds: (m * n * k) / panels / multiplyAddsPerNanosecond + 1,
-    scratchBytes: isRow ? 0 : (k / 2) * widePairBytes,
+    scratchBytes: isRow ? 0 : widePanelBytes(layout, k),
     emit(f, { a, b, c, bias: biasAt, residual: residualAt, scratch }, from, to, { rowBlocks: blocks }) {
+      const emit = isTernary ? emitTernaryRows : emitRows;
       f.range(from, to, 1, (panel) => {
         const weights = f.value(offsetBy(b, panel, panelBytes(layout, k)));
         const biases =
           biasAt && vectors.map((vector) => f.value(v128.load(offsetBy(biasAt, panel, tileColumns * floatBytes), vector * 16)));
         const rowBytes = n * floatBytes;
-        const store = (sums: Sums, row: I32, columns: number): void => {
+        const store = (sums: RowSums, row: I32, columns: number): void => {
           const on = (base: I32): Local<"i32"> =>
             f.value(offsetBy(offsetBy(base, panel, tileColumns * floatBytes), row, rowBytes));
           storeTile(
@@ -93,7 +99,7 @@ export function blockMatmul(request: BlockMatmulRequest): Kernel {
             },
           );
         };
-        const finish = (sums: Sums, row: I32): void => {
+        const finish = (sums: RowSums, row: I32): void => {
           if (lastColumns === tileColumns) store(sums, row, tileColumns);
           else {
             f.when(
@@ -104,20 +110,20 @@ export function blockMatmul(request: BlockMatmulRequest): Kernel {
           }
         };
         if (scratch === undefined) {
-          finish(emitRows(f, { layout, k, rows: 1, activations: a, weights }, undefined), i32.const(0));
+          finish(emit(f, { layout, k, rows: 1, activations: a, weights }, undefined), i32.const(0));
           return;
         }
-        widenPanel(f, layout, k, weights, scratch);
-        const activationsOf = (row: I32): I32 => offsetBy(a, row, activationRowBytes(k));
+        (isTernary ? widenTernaryPanel : widenPanel)(f, layout, k, weights, scratch);
+        const activationsOf = (row: I32): I32 => offsetBy(a, row, activationRowBytes(layout, k));
         if (rowBlocks > 0) {
           f.range(i32.const(0), blocks, 1, (block) => {
             const row = f.value(i32.mul(block, i32.const(tileRows)));
-            finish(emitRows(f, { layout, k, rows: tileRows, activations: activationsOf(row), weights }, scratch), row);
+            finish(emit(f, { layout, k, rows: tileRows, activations: activationsOf(row), weights }, scratch), row);
           });
         }
         if (tailRows > 0) {
           const row = f.value(i32.mul(blocks, i32.const(tileRows)));
-          finish(emitRows(f, { layout, k, rows: tailRows, activations: activationsOf(row), weights }, scratch), row);
+          finish(emit(f, { layout, k, rows: tailRows, activations: activationsOf(row), weights }, scratch), row);
         }
       });
     },
@@ -149,21 +155,11 @@ function widenPanel(f: FunctionBuilder, layout: BlockLayout, k: number, weights:
   });
 }
 
-interface Rows {
-  readonly layout: BlockLayout;
-  readonly k: number;
-  readonly rows: number;
-  /** Address of the activations of the first row. */
-  readonly activations: I32;
-  /** Address of the packed panel. */
-  readonly weights: I32;
-}
-
 /** Generates the loop over k for some rows. `wide`: address of the widened panel; undefined: the codes are read as they lie, for one row. */
-function emitRows(f: FunctionBuilder, { layout, k, rows, activations, weights }: Rows, wide: I32 | undefined): Sums {
+function emitRows(f: FunctionBuilder, { layout, k, rows, activations, weights }: BlockRows, wide: I32 | undefined): RowSums {
   const { superElements, groupElements, hasGroupScales, hasMins, headerBytes, groupBytes } = layout;
-  const rowBytes = activationRowBytes(k);
-  const zeros = (): Sums => indices(rows).map(() => vectors.map(() => f.value(v128.zero)));
+  const rowBytes = activationRowBytes(layout, k);
+  const zeros = (): RowSums => indices(rows).map(() => vectors.map(() => f.value(v128.zero)));
   const totals = zeros();
   const parts = hasGroupScales ? zeros() : totals;
   const mins = hasMins && hasGroupScales ? zeros() : undefined;
@@ -248,7 +244,7 @@ interface Products {
 }
 
 /** Generates the sums of the products of one group, exact in int32. */
-function products(f: FunctionBuilder, { layout, rows, rowBytes, half, a, b, group }: Products): Sums {
+function products(f: FunctionBuilder, { layout, rows, rowBytes, half, a, b, group }: Products): RowSums {
   const pairs = layout.groupElements / 2;
   const first = half * pairs * 4;
   if (b !== undefined) {

@@ -84,7 +84,7 @@ function copyRow(
   });
 }
 
-/** Generates the codes of one column of a group. The 32-bit lane of a column holds those of even k in its lower and those of odd k in its upper half. */
+/** Generates the codes of one column of a group. The 32-bit lane of a column holds those of `depth` neighbouring k in as many parts. */
 function unpackColumn(
   f: FunctionBuilder,
   layout: BlockLayout,
@@ -92,13 +92,14 @@ function unpackColumn(
   column: Local<"i32">,
   store: (element: number, code: I32) => void,
 ): void {
-  const { groupElements, lowBits, highBits, smallestCode } = layout;
+  const { groupElements, lowBits, highBits, depth, smallestCode } = layout;
   const lane = f.value(i32.add(codes, i32.shl(column, i32.const(2))));
   const field = (start: number, bits: number, element: number): I32 => {
-    const pair = element >> 1;
-    const pairs = 16 / bits;
-    const word = i32.load(lane, start + Math.floor(pair / pairs) * 32);
-    const shift = (pair % pairs) * bits + 16 * (element & 1);
+    const laneBits = 32 / depth;
+    const fields = laneBits / bits;
+    const step = Math.floor(element / depth);
+    const word = i32.load(lane, start + Math.floor(step / fields) * 32);
+    const shift = (step % fields) * bits + laneBits * (element % depth);
     return i32.and(i32.shrU(word, i32.const(shift)), i32.const(2 ** bits - 1));
   };
   for (const element of indices(groupElements)) {

@@ -29,8 +29,8 @@ export function packBlocks(target: Uint8Array, { format, k, n, bytes }: StoredBl
 }
 
 function writeColumn(view: DataView, start: number, layout: BlockLayout, column: number, block: UnpackedBlock): void {
-  const { groupElements, groupBytes, groupHeaderBytes, headerBytes, hasGroupScales, hasMins, lowBits, highBits, smallestCode } =
-    layout;
+  const { groupElements, groupBytes, groupHeaderBytes, headerBytes, hasGroupScales, hasMins } = layout;
+  const { lowBits, highBits, depth, smallestCode } = layout;
   view.setFloat32(start + 4 * column, block.scale, true);
   // Where groups have no minima of their own, that of the super-block is one times its scale.
   if (hasMins) view.setFloat32(start + 4 * (tileColumns + column), block.minScale, true);
@@ -46,9 +46,9 @@ function writeColumn(view: DataView, start: number, layout: BlockLayout, column:
       const code = (block.codes[group * groupElements + element] ?? 0) - smallestCode;
       if (lowBits === 8) view.setInt8(codes + (element >> 1) * 16 + 2 * column + (element & 1), code);
       else {
-        orField(view, codes, { bits: lowBits, column, element, value: code & (2 ** lowBits - 1) });
+        orField(view, codes, { bits: lowBits, depth, column, element, value: code & (2 ** lowBits - 1) });
         if (highBits !== 0)
-          orField(view, codes + lowPlaneBytes(layout), { bits: highBits, column, element, value: code >> lowBits });
+          orField(view, codes + lowPlaneBytes(layout), { bits: highBits, depth, column, element, value: code >> lowBits });
       }
     }
   }
@@ -56,22 +56,25 @@ function writeColumn(view: DataView, start: number, layout: BlockLayout, column:
 
 interface Field {
   readonly bits: 1 | 2 | 4;
+  readonly depth: BlockLayout["depth"];
   readonly column: number;
   readonly element: number;
   readonly value: number;
 }
 
-/** Byte offset of the 16-bit lane that holds a code, and the position of the code in it. */
-function placeOf({ bits, column, element }: Omit<Field, "value">): readonly [at: number, shift: number] {
-  const pair = element >> 1;
-  const pairs = 16 / bits;
-  const vector = Math.floor(pair / pairs) * 2 + (column >> 2);
-  return [vector * 16 + 4 * (column & 3) + 2 * (element & 1), (pair % pairs) * bits];
+/** Byte offset of the byte that holds a code, and the position of the code in it. */
+function placeOf({ bits, depth, column, element }: Omit<Field, "value">): readonly [at: number, shift: number] {
+  const laneBits = 32 / depth;
+  const fields = laneBits / bits;
+  const step = Math.floor(element / depth);
+  const vector = Math.floor(step / fields) * 2 + (column >> 2);
+  const bit = laneBits * (element % depth) + (step % fields) * bits;
+  return [vector * 16 + 4 * (column & 3) + (bit >> 3), bit & 7];
 }
 
 function orField(view: DataView, start: number, field: Field): void {
   const [at, shift] = placeOf(field);
-  view.setUint16(start + at, view.getUint16(start + at, true) | (field.value << shift), true);
+  view.setUint8(start + at, view.getUint8(start + at) | (field.value << shift));
 }
 
 /** The values of packed weights as [k, n], bit for bit those of the blocks. */
@@ -99,11 +102,11 @@ function valueAt(view: DataView, panel: number, layout: BlockLayout, column: num
 }
 
 function codeAt(view: DataView, codes: number, layout: BlockLayout, column: number, element: number): number {
-  const { lowBits, highBits, smallestCode } = layout;
+  const { lowBits, highBits, depth, smallestCode } = layout;
   if (lowBits === 8) return view.getInt8(codes + (element >> 1) * 16 + 2 * column + (element & 1));
   const field = (start: number, bits: 1 | 2 | 4): number => {
-    const [at, shift] = placeOf({ bits, column, element });
-    return (view.getUint16(start + at, true) >> shift) & (2 ** bits - 1);
+    const [at, shift] = placeOf({ bits, depth, column, element });
+    return (view.getUint8(start + at) >> shift) & (2 ** bits - 1);
   };
   const low = field(codes, lowBits);
   return (highBits === 0 ? low : low | (field(codes + lowPlaneBytes(layout), highBits) << lowBits)) + smallestCode;

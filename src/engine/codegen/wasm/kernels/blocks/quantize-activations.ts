@@ -5,13 +5,7 @@ import { acrossLanes, f32x4, i16x8, i32x4, v128 } from "../../assembler/vector.t
 import { type Kernel, defineKernel } from "../../kernel.ts";
 import { offsetBy } from "../loops/addressing.ts";
 import { floatBytes, indices } from "../loops/lanes.ts";
-import {
-  activationGroup,
-  activationGroupBytes,
-  activationRowBytes,
-  activationScaleOffset,
-  activationSumOffsets,
-} from "./block-layout.ts";
+import { activationGroup, activationGroupBytes, activationScaleOffset, activationSumOffsets } from "./block-layout.ts";
 
 /**
  * The largest magnitude of a quantized activation. The products are of 16-bit integers anyway, and their sums over a group fit 32 bits: 32 * 32767 * 128 < 2^31. 8 bits,
@@ -38,7 +32,7 @@ export function quantizeActivations({ rows, columns }: { readonly rows: number; 
       const ones = f.value(i16x8.splat(i32.const(1)));
       f.range(from, to, 1, (row) => {
         const source = f.value(offsetBy(x, row, columns * floatBytes));
-        const target = f.value(offsetBy(y, row, activationRowBytes(columns)));
+        const target = f.value(offsetBy(y, row, (columns / activationGroup) * activationGroupBytes));
         f.repeat(columns / activationGroup, () => {
           f.set(largest, v128.zero);
           // max, unlike pmax, passes NaN on.
