@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createRuntime } from "../../api/create-runtime.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Runtime } from "../../api/runtime.ts";
@@ -64,6 +64,8 @@ describe("keys", () => {
 
   it("are asked for at every route but the probes and the document", async () => {
     const ask = asking({ keys });
+    // Readiness has a deadline for its first probe, which a busy machine may miss.
+    await vi.waitFor(async () => expect((await ask({ path: "/health/ready", method: "GET" })).status).toBe(200), 30_000);
     const statuses = ["/health/live", "/health/ready", "/openapi.json", "/api/version", "/nowhere"].map(
       async (path) => (await ask({ path, method: "GET" })).status,
     );
