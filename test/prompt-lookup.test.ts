@@ -3,7 +3,8 @@ import { createRuntime } from "inferyard";
 import { describe, expect, it } from "vitest";
 import type { DecodeStep } from "inferyard/backend";
 import { DecodeScheduler } from "../dist/tasks/generation/decode-scheduler.js";
-import { PromptLookup } from "../dist/tasks/generation/prompt-lookup.js";
+import { PromptLookup } from "../dist/tasks/generation/speculation/prompt-lookup.js";
+import { Speculation } from "../dist/tasks/generation/speculation/speculation.js";
 import { TextGenerator } from "../dist/tasks/generation/text-generator.js";
 import { needsData, sharedData } from "./shared-data.ts";
 
@@ -81,16 +82,17 @@ describe("tokens that were tried and not chosen", () => {
       truncate: async (_sequence: number, length: number) => void (kept.length = length),
     };
     const text: number[] = [];
-    const lookup = new PromptLookup({ scheduler, sequence: 1, longest: 20, source: [] });
+    const lookup = new PromptLookup(20, []);
+    const speculation = new Speculation({ scheduler, sequence: 1, drafters: [lookup] });
     for (let step = 0; step < 300; step += 1) {
       text.push([1, 2, 100 + step][step % 3]!); // what follows 1, 2 is always new
-      await lookup.after(text, 100, undefined);
+      await speculation.after(text, 100, undefined);
       expect(kept.slice(0, text.length)).toEqual(text);
       expect(kept.length).toBe(text.length + drafts.at(-1)!);
     }
     const tries = (from: number, to: number): number => drafts.slice(from, to).filter((count) => count > 0).length;
     expect(Math.max(...drafts)).toBe(7);
     expect(tries(0, 60)).toBeGreaterThan(tries(240, 300));
-    expect(lookup.counts.accepted).toBe(0);
+    expect(speculation.countsOf(lookup).accepted).toBe(0);
   });
 });

@@ -16,7 +16,7 @@ import { prepareRewrite } from "../tasks/generation/rewrite/rewrite.ts";
 import { type RewriteOptions, rewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
 import type { GenerationOptions } from "../tasks/generation/sampling/generation-options.ts";
 import { checkGenerationOptions } from "../tasks/generation/sampling/resolve-settings.ts";
-import { type Prompt, type TextGenerator, promptTokensOf } from "../tasks/generation/text-generator.ts";
+import { type GenerateCall, type Prompt, type TextGenerator, promptTokensOf } from "../tasks/generation/text-generator.ts";
 import type { TaskOptions } from "../tasks/shared/task-option.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type ModelRequest, toList } from "./request-options.ts";
@@ -45,11 +45,12 @@ export interface GenerationHost {
 /** A call whose input was checked: the numbers of tokens of its prompts, and what generates. */
 interface OpenedGeneration<Result, Event> {
   readonly promptTokens: readonly number[];
-  readonly run: (call: {
-    readonly signal: AbortSignal;
-    readonly emit: (event: Event) => Promise<void>;
-    readonly started: number;
-  }) => Promise<Result>;
+  readonly run: (
+    call: Pick<GenerateCall, "started" | "draftModel"> & {
+      readonly signal: AbortSignal;
+      readonly emit: (event: Event) => Promise<void>;
+    },
+  ) => Promise<Result>;
 }
 
 /** Checks the input of a call on an opened model. */
@@ -77,13 +78,16 @@ export class Generation {
     checkRequest(request);
     const list = toPrompts(prompts);
     const { addSpecialTokens } = request;
-    return this.#start({ verb: "generate", optionNames: Object.keys(generateOptions), request }, (generator) => {
-      const prepared = generator.prepare(list, request, addSpecialTokens === undefined ? {} : { addSpecialTokens });
-      const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
-        results: await generator.generate(prepared, call),
-      });
-      return { promptTokens: promptTokensOf(prepared), run };
-    });
+    return this.#start(
+      { verb: "generate", optionNames: [...Object.keys(generateOptions), "draftModel"], request },
+      (generator) => {
+        const prepared = generator.prepare(list, request, addSpecialTokens === undefined ? {} : { addSpecialTokens });
+        const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
+          results: await generator.generate(prepared, call),
+        });
+        return { promptTokens: promptTokensOf(prepared), run };
+      },
+    );
   }
 
   /** Summarizes, translates or otherwise rewrites texts. */
@@ -110,14 +114,17 @@ export class Generation {
   ): Promise<GenerationStream<ChatResult, ChatEvent>> {
     checkRequest(request);
     checkConversation(messages, request.tools ?? []);
-    return this.#start({ verb: "chat", optionNames: Object.keys(chatOptions), request }, (generator, { manifest }) => {
-      const prepared = prepareChat(generator, this.#templateOf(manifest), messages, optionsOf(chatOptions, request));
-      const run: OpenedGeneration<Pick<ChatResult, "message" | "results">, ChatEvent>["run"] = async (call) => {
-        const results = await answerChat(generator, prepared, call);
-        return { message: at(results, 0).message, results };
-      };
-      return { promptTokens: promptTokensOf(prepared.prepared), run };
-    });
+    return this.#start(
+      { verb: "chat", optionNames: [...Object.keys(chatOptions), "draftModel"], request },
+      (generator, { manifest }) => {
+        const prepared = prepareChat(generator, this.#templateOf(manifest), messages, optionsOf(chatOptions, request));
+        const run: OpenedGeneration<Pick<ChatResult, "message" | "results">, ChatEvent>["run"] = async (call) => {
+          const results = await answerChat(generator, prepared, call);
+          return { message: at(results, 0).message, results };
+        };
+        return { promptTokens: promptTokensOf(prepared.prepared), run };
+      },
+    );
   }
 
   /** Texts that are generated, and those that wait, by model. */
@@ -144,32 +151,68 @@ export class Generation {
   }
 
   async #start<Result, Event>(
-    { verb, optionNames, request }: { verb: string; optionNames: readonly string[]; request: ModelRequest },
+    { verb, optionNames, request }: { verb: string; optionNames: readonly string[]; request: SpeculativeRequest },
     open: Open<Result, Event>,
   ): Promise<GenerationStream<Result & TaskRun, Event>> {
-    const { model, signal } = request;
+    const { model, draftModel, signal } = request;
     const asked = model instanceof ModelHandle ? request : { ...request, kind: refuseOtherKinds(verb, request.kind) };
     return new Promise((resolve, reject) => {
-      const run: Promise<Result & TaskRun> = this.#host.onModel({ verb, optionNames, request: asked }, async (handle) => {
-        const started = performance.now();
-        const tokenizer = handle.manifest.text === undefined ? undefined : await this.#host.tokenizer(handle);
-        const { promptTokens, run: work } = open(this.#generators.of(handle.language, handle, tokenizer), handle);
-        return async () => {
-          const cancelled = new AbortController();
-          const stream = new GenerationStream<Result & TaskRun, Event>(cancelled, promptTokens, run);
-          resolve(stream);
-          const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
-          return work({ signal: either, emit: (event) => stream.offer(event), started });
-        };
-      });
+      const generate = (drafting: TextGenerator | undefined): Promise<Result & TaskRun> =>
+        this.#host.onModel({ verb, optionNames, request: asked }, async (handle) => {
+          const started = performance.now();
+          const generator = await this.#generatorOf(handle);
+          const { promptTokens, run: work } = open(generator, handle);
+          const draft = drafting === undefined ? {} : { draftModel: drafting.draftFor(generator) };
+          return async () => {
+            const cancelled = new AbortController();
+            const stream = new GenerationStream<Result & TaskRun, Event>(cancelled, promptTokens, run);
+            resolve(stream);
+            const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
+            return work({ signal: either, emit: (event) => stream.offer(event), started, ...draft });
+          };
+        });
+      const run = draftModel === undefined ? generate(undefined) : this.#withDraftModel({ verb, draftModel, signal }, generate);
       run.catch(reject);
     });
   }
+
+  /** Loads the draft model and holds it until the work has ended. */
+  async #withDraftModel<Result>(
+    { verb, draftModel, signal }: { verb: string; draftModel: string | ModelHandle; signal: AbortSignal | undefined },
+    work: (drafting: TextGenerator) => Promise<Result>,
+  ): Promise<Result> {
+    const kind = draftModel instanceof ModelHandle ? {} : { kind: "language" as const };
+    const request = { model: draftModel, ...kind, ...(signal === undefined ? {} : { signal }) };
+    const { result } = await this.#host.onModel({ verb, optionNames: [], request }, async (handle) => {
+      const generator = await this.#generatorOf(handle);
+      return async () => ({ result: await work(generator) });
+    });
+    return result;
+  }
+
+  async #generatorOf(handle: ModelHandle): Promise<TextGenerator> {
+    const tokenizer = handle.manifest.text === undefined ? undefined : await this.#host.tokenizer(handle);
+    return this.#generators.of(handle.language, handle, tokenizer);
+  }
 }
 
+/** The part of a request that names its models. */
+type SpeculativeRequest = ModelRequest & { readonly draftModel?: string | ModelHandle };
+
 /** Throws INPUT_INVALID for options that no model can obey. */
-function checkRequest(request: GenerationOptions & { readonly stream?: boolean }): void {
+function checkRequest(
+  request: GenerationOptions & { readonly stream?: boolean; readonly draftModel?: string | ModelHandle },
+): void {
   checkGenerationOptions(request);
+  const { draftModel, draftTokens, numBeams = 1 } = request;
+  if (draftTokens !== undefined && draftModel === undefined) {
+    throw new InferyardError("INPUT_INVALID", "draftTokens is given without a draft model", { remedy: "give draftModel too" });
+  }
+  if (draftModel !== undefined && numBeams > 1) {
+    throw new InferyardError("INPUT_INVALID", "draftModel has no effect on beam search", {
+      remedy: "leave out draftModel or numBeams",
+    });
+  }
   refuseUnlisted<unknown>("stream", request.stream, [undefined, true, false]);
 }
 

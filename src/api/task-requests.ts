@@ -189,6 +189,11 @@ export interface ExtractResult extends TaskRun {
 export interface GenerateRequest extends Omit<GenerateOptions, "stream">, ModelOptions {
   /** Reference of a language model, or a handle from `load` with `kind: "language"`. */
   readonly model: string | ModelHandle;
+  /**
+   * A smaller model with the same tokens, which drafts tokens that the model then checks in one call. The text does not change. A reference is loaded as the
+   * runtime's settings say; a handle may be on another target. Default: none.
+   */
+  readonly draftModel?: string | ModelHandle;
 }
 
 /** Result of `generate`. */
@@ -201,6 +206,8 @@ export interface GenerateResult extends TaskRun {
 export interface ChatRequest extends Omit<ChatOptions, "stream">, ModelOptions {
   /** Reference of a language model with a chat template, or a handle from `load` with `kind: "language"`. */
   readonly model: string | ModelHandle;
+  /** A smaller model with the same tokens, which drafts tokens: see `GenerateRequest`. Default: none. */
+  readonly draftModel?: string | ModelHandle;
 }
 
 /** Result of `chat`. */

@@ -28,7 +28,10 @@ export interface GenerationCommand {
 }
 
 /** Flags that the frame reads itself. */
-type GenerationFlags = TaskFlags & ConstraintFlags & { readonly n?: number };
+type GenerationFlags = TaskFlags & ConstraintFlags & { readonly n?: number; readonly draftModel?: string };
+
+/** Help of the flag --draft-model. */
+export const draftModelHelp = "a smaller model with the same tokens: what it drafts, the model checks at once";
 
 /** Adds arguments and flags to a command, and runs `start` with them. */
 export function defineGenerationCommand<Result extends TaskRun & { readonly results: readonly GeneratedText[] }>(

@@ -2,12 +2,13 @@
 import { writeFile } from "node:fs/promises";
 import { InferyardError } from "../../errors.ts";
 import { type ChatMessage, textOf } from "../../tasks/generation/chat/messages.ts";
+import type { ChatRequest } from "../../api/task-requests.ts";
 import type { ChatOptions } from "../../tasks/generation/chat/chat-options.ts";
 
 /** What the commands change. */
 export interface ChatState {
   messages: ChatMessage[];
-  options: ChatOptions;
+  options: ChatOptions & Pick<ChatRequest, "draftModel">;
   showsSpeed: boolean;
 }
 

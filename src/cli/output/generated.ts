@@ -1,6 +1,7 @@
 /** How the commands that generate text show it. */
 import type { ChatAnswer } from "../../tasks/generation/chat/chat.ts";
 import type { GeneratedText, GenerationEvent } from "../../tasks/generation/generated-text.ts";
+import type { DraftCounts } from "../../tasks/generation/speculation/speculation.ts";
 import type { GenerationStream } from "../../tasks/generation/generation-stream.ts";
 import type { TaskRun } from "../../api/task-requests.ts";
 import { type Terminal, writeAll } from "../terminal.ts";
@@ -28,18 +29,28 @@ async function showEvent({ text }: GenerationEvent, terminal: Terminal): Promise
 
 /** "12 tokens in 0.2 s (60.0 tokens/s)", and how many texts were cut at their greatest length. */
 export function describeGeneration(
-  results: readonly (Pick<GeneratedText, "tokens" | "promptLookup"> & { readonly finishReason: string })[],
+  results: readonly (Pick<GeneratedText, "tokens" | "promptLookup" | "draftModel"> & { readonly finishReason: string })[],
   milliseconds: number,
 ): string {
   const tokens = results.reduce((sum, each) => sum + each.tokens.length, 0);
   const speed = ((tokens * 1000) / Math.max(milliseconds, 1)).toFixed(1);
   const cut = results.filter(({ finishReason }) => finishReason === "length").length;
   const ended = cut === 0 ? "" : ` · ${cut === results.length ? "" : `${cut} `}cut at the greatest length`;
-  const lookups = results.flatMap(({ promptLookup }) => promptLookup ?? []);
-  const accepted = lookups.reduce((sum, each) => sum + each.accepted, 0);
-  const drafted = lookups.reduce((sum, each) => sum + each.drafted, 0);
-  const copied = drafted === 0 ? "" : ` · ${accepted} of ${drafted} looked-up tokens kept`;
-  return `${plural(tokens, "token")} in ${formatMilliseconds(milliseconds)} · ${speed} tokens/s${copied}${ended}`;
+  const copied = describeDrafts(
+    results.map(({ promptLookup }) => promptLookup),
+    "looked-up",
+  );
+  const drafted = describeDrafts(
+    results.map(({ draftModel }) => draftModel),
+    "drafted",
+  );
+  return `${plural(tokens, "token")} in ${formatMilliseconds(milliseconds)} · ${speed} tokens/s${copied}${drafted}${ended}`;
+}
+
+/** " · 5 of 8 drafted tokens kept", or nothing if there were none. */
+function describeDrafts(counts: readonly (DraftCounts | undefined)[], kind: string): string {
+  const sum = (name: keyof DraftCounts): number => counts.reduce((total, each) => total + (each?.[name] ?? 0), 0);
+  return sum("drafted") === 0 ? "" : ` · ${sum("accepted")} of ${sum("drafted")} ${kind} tokens kept`;
 }
 
 /** A text as JSON, in snake case. */
@@ -48,6 +59,7 @@ export function generatedFields({
   promptTokens,
   cachedTokens,
   promptLookup,
+  draftModel,
   timings,
   ...rest
 }: GeneratedText | ChatAnswer): object {
@@ -58,6 +70,7 @@ export function generatedFields({
     prompt_tokens: promptTokens,
     cached_tokens: cachedTokens,
     ...(promptLookup === undefined ? {} : { prompt_lookup: promptLookup }),
+    ...(draftModel === undefined ? {} : { draft_model: draftModel }),
     timings: { first_token_ms: firstTokenMs, total_ms: totalMs },
   };
 }

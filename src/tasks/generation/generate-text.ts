@@ -9,7 +9,9 @@ import type { GenerationSettings } from "./sampling/resolve-settings.ts";
 import { Random } from "./sampling/random.ts";
 import { TokenSampler } from "./sampling/token-sampler.ts";
 import type { DecodeScheduler } from "./decode-scheduler.ts";
-import { PromptLookup } from "./prompt-lookup.ts";
+import { DraftModel, type DraftModelParts } from "./speculation/draft-model.ts";
+import { PromptLookup } from "./speculation/prompt-lookup.ts";
+import { Speculation } from "./speculation/speculation.ts";
 import { type ConstrainedPart, TokenConstraint } from "./constraints/token-constraint.ts";
 import { StopStrings } from "./text/stop-strings.ts";
 import { TokenText } from "./text/token-text.ts";
@@ -45,6 +47,8 @@ export interface TextJob {
   readonly constraint?: ConstrainedPart | undefined;
   /** Special tokens that stay in the text where others are left out. Default: none. */
   readonly kept?: ReadonlySet<string> | undefined;
+  /** The model that drafts tokens. Default: none. */
+  readonly draftModel?: DraftModelParts | undefined;
 }
 
 interface Ending {
@@ -54,6 +58,23 @@ interface Ending {
 
 /** Generates the text that follows a prompt. Rejects with ABORTED, and with what the model throws. */
 export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<GeneratedText> {
+  const { promptLookup, draftTokens } = job.settings;
+  const lookup = promptLookup === 0 ? undefined : new PromptLookup(promptLookup, prompt.source);
+  const draftModel = job.draftModel === undefined ? undefined : new DraftModel(job.draftModel, draftTokens);
+  try {
+    return await write(job, prompt, { lookup, draftModel });
+  } finally {
+    await draftModel?.end();
+  }
+}
+
+/** What drafts the tokens of a text. */
+interface Drafters {
+  readonly lookup: PromptLookup | undefined;
+  readonly draftModel: DraftModel | undefined;
+}
+
+async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel }: Drafters): Promise<GeneratedText> {
   const { scheduler, settings, sampling, signal, emit, index } = job;
   const constraint = job.constraint === undefined ? undefined : new TokenConstraint(job.constraint, sampling.endTokens);
   // A constrained text that is cut must not look as if it had ended.
@@ -64,9 +85,11 @@ export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<Ge
   const promptLength = tokens.length;
   const logprobs: GeneratedLogprob[] = [];
   const { sequence, source } = prompt;
-  const isPlain = constraint === undefined && settings.logprobs === undefined && settings.promptLookup === 0;
+  // What is written next, from the text itself first: that costs nothing.
+  const drafters = [lookup, draftModel].filter((drafter) => drafter !== undefined);
+  const isPlain = constraint === undefined && settings.logprobs === undefined && drafters.length === 0;
   const candidates = isPlain ? sampler.candidates : undefined;
-  const lookup = new PromptLookup({ scheduler, sequence, source, longest: settings.promptLookup, candidates });
+  const speculation = new Speculation({ scheduler, sequence, drafters, candidates });
   let { logits } = prompt;
   let firstTokenMs = 0;
   for (;;) {
@@ -75,9 +98,9 @@ export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<Ge
     const allowed = isForced ? undefined : constraint?.allowed();
     const text = { tokens, promptLength, source };
     let token = sampler.choose(logits, text, allowed);
-    if (lookup.isUnsure(sampler.lead)) {
-      logits = await lookup.again(tokens, signal);
-      token = sampler.choose(logits, text, allowed);
+    if (speculation.isUnsure(sampler.lead)) {
+      logits = await speculation.again(tokens, signal);
+      token = sampler.chooseAgain(logits, text, allowed);
     }
     const logprob = settings.logprobs === undefined ? undefined : { token, ...choiceLogprobs(logits, token, settings.logprobs) };
     if (logprob !== undefined) logprobs.push(logprob);
@@ -107,13 +130,14 @@ export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<Ge
         promptTokens: source.length > 0 ? source.length : promptLength,
         cachedTokens: prompt.cachedTokens,
         seed: sampling.doSample ? settings.seed : undefined,
-        promptLookup: settings.promptLookup > 0 ? lookup.counts : undefined,
+        promptLookup: lookup && speculation.countsOf(lookup),
+        draftModel: draftModel && speculation.countsOf(draftModel),
         timings,
       });
       await emit?.({ type: "finish", index, text: "", result });
       return result;
     }
-    logits = await lookup.after(tokens, sampling.maxLength - tokens.length - 1, signal);
+    logits = await speculation.after(tokens, sampling.maxLength - tokens.length - 1, signal);
   }
 }
 

@@ -1,4 +1,5 @@
 /** What is known of a text that is being generated, and of one that was. */
+import type { DraftCounts } from "./speculation/speculation.ts";
 import type { TokenLogprob } from "./sampling/log-probabilities.ts";
 
 /** Why a text ended: it came to an end token or a stop string, or to the greatest length. */
@@ -36,7 +37,9 @@ export interface GeneratedText {
   /** Seed of the random numbers. Present if tokens were drawn at random. */
   readonly seed?: number;
   /** Numbers of tokens that prompt look-up tried and that were kept. Present if `promptLookup` is above 0. */
-  readonly promptLookup?: { readonly drafted: number; readonly accepted: number };
+  readonly promptLookup?: DraftCounts;
+  /** Numbers of tokens that the draft model drafted and that were kept. Present if there is a `draftModel`. */
+  readonly draftModel?: DraftCounts;
   readonly timings: GenerationTimings;
 }
 

@@ -106,7 +106,8 @@ export class PrefixCache {
   }
 }
 
-function commonLength(left: readonly number[], right: readonly number[]): number {
+/** Number of leading tokens that two texts have in common. */
+export function commonLength(left: readonly number[], right: readonly number[]): number {
   const limit = Math.min(left.length, right.length);
   let length = 0;
   while (length < limit && left[length] === right[length]) length += 1;

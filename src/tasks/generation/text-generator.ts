@@ -13,6 +13,8 @@ import { GrammarCache, type GrammarSource } from "./constraints/grammar-cache.ts
 import { constraintSource } from "./constraints/text-constraint.ts";
 import type { ConstrainedPart } from "./constraints/token-constraint.ts";
 import { PrefixCache } from "./prefix-cache.ts";
+import type { DraftModelParts } from "./speculation/draft-model.ts";
+import { requireSameTokens } from "./speculation/same-tokens.ts";
 import { searchBeams } from "./search-beams.ts";
 
 /** A prompt: a text, or its token ids. */
@@ -53,6 +55,8 @@ export interface GenerateCall {
   readonly started: number;
   /** Special tokens that stay in the text where others are left out. Default: none. */
   readonly kept?: ReadonlySet<string>;
+  /** The model that drafts tokens, from `draftFor`. Default: none. */
+  readonly draftModel?: DraftModelParts | undefined;
 }
 
 /** Prompts that were checked and tokenized. */
@@ -81,6 +85,8 @@ export class TextGenerator {
   readonly #parts: GeneratorParts;
   readonly #prefixes: PrefixCache;
   readonly #grammars: GrammarCache;
+  /** Generators whose models were found to have the same tokens. */
+  readonly #sameTokens = new WeakSet<TextGenerator>();
 
   /** What the model's files say of generation. */
   get config(): GenerationConfig {
@@ -128,7 +134,7 @@ export class TextGenerator {
   /** Generates the texts of all prompts: `n` of each, one after another. `started`: time of the call. */
   async generate(
     { settings, prompts, constraint }: PreparedPrompts,
-    { signal, emit, started, kept }: GenerateCall,
+    { signal, emit, started, kept, draftModel }: GenerateCall,
   ): Promise<readonly GeneratedText[]> {
     // One that fails ends the others, whose results nobody gets.
     const failing = new AbortController();
@@ -142,6 +148,7 @@ export class TextGenerator {
           started,
           kept,
           constraint,
+          draftModel,
         });
       } catch (error) {
         failing.abort(error);
@@ -151,6 +158,17 @@ export class TextGenerator {
     await Promise.allSettled(all);
     if (failing.signal.aborted && signal?.aborted !== true) throw failing.signal.reason;
     return (await Promise.all(all)).flat();
+  }
+
+  /**
+   * This model as one that drafts tokens for another. Throws INPUT_INVALID if a token of one is another token of the other, and for models with an encoder, of which
+   * the smaller one would read the source too.
+   */
+  draftFor(other: TextGenerator): DraftModelParts {
+    const { scheduler, limits } = this.#parts;
+    if (!this.#sameTokens.has(other)) requireSameTokens(this.#parts, other.#parts);
+    this.#sameTokens.add(other);
+    return { scheduler, prefixes: this.#prefixes, limits, vocabulary: other.limits.vocabulary };
   }
 
   #constraintOf({ constraint, numBeams = 1 }: GenerationOptions, given: PromptSettings): PreparedPrompts["constraint"] {
@@ -168,7 +186,7 @@ export class TextGenerator {
   async #generateAll(
     prompt: PreparedPrompt,
     settings: GenerationSettings,
-    call: Pick<TextJob, "index" | "signal" | "emit" | "started" | "kept" | "constraint">,
+    call: Pick<TextJob, "index" | "signal" | "emit" | "started" | "kept" | "constraint" | "draftModel">,
   ): Promise<readonly GeneratedText[]> {
     const { scheduler, tokenizer, limits } = this.#parts;
     const { beams, n } = settings;

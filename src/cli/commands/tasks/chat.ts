@@ -7,6 +7,7 @@ import type { ChatState } from "../../chat/chat-commands.ts";
 import { answerOnce, converse, describeAnswer } from "../../chat/conversation.ts";
 import { type ConstraintFlags, addConstraintFlags, readConstraint } from "../../input/constraint-flags.ts";
 import { readPrompts } from "../../input/prompts.ts";
+import { draftModelHelp } from "../../generation-command.ts";
 import { addOptionFlags, optionsFromFlags } from "../../option-flags.ts";
 import { generatedFields } from "../../output/generated.ts";
 import { withShortFloats } from "../../output/units.ts";
@@ -19,6 +20,7 @@ interface ChatFlags extends TaskFlags, ConstraintFlags {
   readonly tools?: string;
   readonly toolChoice?: string;
   readonly thinking?: boolean;
+  readonly draftModel?: string;
 }
 
 /** Defines the command `chat`. */
@@ -30,6 +32,7 @@ export function defineChat(command: Command, terminal: Terminal): void {
     .option("--system <text>", "say who the model is")
     .option("--tools <file>", "tools that the model may call: a JSON list of { name, description, parameters }")
     .option("--tool-choice <choice>", "auto, none, required, or the name of the tool to call")
+    .option("--draft-model <reference>", draftModelHelp)
     .option("--no-thinking", "models that think are told not to (enable_thinking of the template)");
   addLoadFlags(addConstraintFlags(addOptionFlags(command, chatOptions))).action(
     async (first: string | undefined, second: string | undefined, flags: ChatFlags) => {
@@ -60,6 +63,7 @@ async function initialState(flags: ChatFlags): Promise<ChatState> {
       ...tools,
       ...toolChoiceOf(flags),
       ...thinking,
+      ...(flags.draftModel === undefined ? {} : { draftModel: flags.draftModel }),
     },
     showsSpeed: false,
   };

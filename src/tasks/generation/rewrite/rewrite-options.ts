@@ -3,7 +3,7 @@ import { type TaskOptions, name, text, unchecked } from "../../shared/task-optio
 import { type GenerationOptions, generationOptions } from "../sampling/generation-options.ts";
 
 /** Options of `rewrite`. */
-export interface RewriteOptions extends GenerationOptions {
+export interface RewriteOptions extends Omit<GenerationOptions, "draftTokens"> {
   /** What is done, by a name of `task_specific_params` in config.json, such as "summarization" or "translation_en_to_de" (T5). Default: what the model does. */
   readonly task?: string;
   /** Text before each text, as the model was trained with. Default: that of the task, otherwise none. */
@@ -15,6 +15,9 @@ export interface RewriteOptions extends GenerationOptions {
   /** Whether the call returns a stream as soon as the model is loaded. Default: false, it returns the texts. */
   readonly stream?: boolean;
 }
+
+// Models with an encoder have no draft model.
+const { draftTokens: _draftTokens, ...sampling } = generationOptions;
 
 /** Everything about the options in `RewriteOptions`. */
 export const rewriteOptions: TaskOptions<RewriteOptions> = {
@@ -38,6 +41,6 @@ export const rewriteOptions: TaskOptions<RewriteOptions> = {
     flag: ["--target-language <name>", "language to translate into"],
     field: "Language to translate into, as the model's vocabulary names it",
   },
-  ...generationOptions,
+  ...sampling,
   stream: { type: unchecked },
 };

@@ -63,6 +63,8 @@ export interface GenerationOptions {
    * are kept as far as it chooses the same. The text does not change; quotations, code and corrections come faster. 0: none. Default: 0.
    */
   readonly promptLookup?: number;
+  /** Tokens that the draft model (`draftModel`) drafts before the model reads them in one call, at most. Only with a draft model. Default: 4. */
+  readonly draftTokens?: number;
   /** What the text must be: JSON, JSON by a schema, a regular expression, one of several texts, a grammar. Default: anything. */
   readonly constraint?: TextConstraint;
   /** Whether special tokens are left out of the text. Default: true. */
@@ -178,6 +180,10 @@ export const generationOptions: TaskOptions<GenerationOptions> = {
     flag: ["--prompt-lookup <number>", "tokens copied from the text before and checked at once"],
     field:
       "Where the text repeats itself or its prompt, try this many of the tokens that followed before in one call; 0: none. Default: 0",
+  },
+  draftTokens: {
+    type: positiveInteger,
+    flag: ["--draft-tokens <number>", "with --draft-model: tokens that it drafts at once, at most"],
   },
   constraint: { type: unchecked },
   skipSpecialTokens: {

@@ -14,6 +14,7 @@ export const defaultMaxNewTokens = 256;
 const maxLogprobs = 100;
 /** Largest number of tokens of prompt look-up: with the last token of the text, they are read in one call. */
 const maxPromptLookup = 64;
+const defaultDraftTokens = 4;
 
 /** The settings of a generation that do not depend on its prompt. */
 export interface GenerationSettings {
@@ -32,6 +33,7 @@ export interface GenerationSettings {
   readonly skipSpecialTokens: boolean;
   /** Tokens that are copied from the text before and tried at once; 0: none. */
   readonly promptLookup: number;
+  readonly draftTokens: number;
 }
 
 /** What the settings are resolved for. */
@@ -57,6 +59,7 @@ export function checkGenerationOptions(options: GenerationOptions): void {
   requireRange("lengthPenalty", options.lengthPenalty, -100, 100);
   requireRange("logprobs", options.logprobs, 0, maxLogprobs);
   requireRange("promptLookup", options.promptLookup, 0, maxPromptLookup);
+  requireRange("draftTokens", options.draftTokens, 1, maxPromptLookup);
   const { stop, badWords, stopTokens, suppressTokens, earlyStopping, n = 1, numBeams } = options;
   requireTexts("stop", typeof stop === "string" ? [stop] : stop);
   requireTexts("badWords", badWords);
@@ -119,6 +122,7 @@ export function resolveSettings(options: GenerationOptions, sources: SettingsSou
     ...(logprobs === undefined ? {} : { logprobs }),
     skipSpecialTokens: options.skipSpecialTokens ?? true,
     promptLookup: options.promptLookup ?? config.promptLookup ?? 0,
+    draftTokens: options.draftTokens ?? defaultDraftTokens,
   };
 }
 
@@ -180,8 +184,9 @@ function refuseWithBeams({
   logprobs,
   seed,
   promptLookup,
+  draftTokens,
 }: GenerationOptions): void {
-  const sampling = { topK, topP, minP, typicalP, seed, stop, logprobs, promptLookup };
+  const sampling = { topK, topP, minP, typicalP, seed, stop, logprobs, promptLookup, draftTokens };
   const [name] = Object.entries(sampling).find(([, value]) => value !== undefined) ?? [];
   const given = doSample === true ? "doSample" : temperature > 0 ? "temperature" : name;
   if (given === undefined) return;

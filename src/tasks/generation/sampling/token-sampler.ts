@@ -13,6 +13,10 @@ export class TokenSampler {
   readonly #random: Random;
   /** The logits that the last token was chosen from. */
   #last: Float32Array = new Float32Array();
+  /** The random number that the last token was drawn with. */
+  #uniform = 0;
+  /** Distance of that number from the nearest one that draws another token; undefined if nothing was drawn. */
+  #margin: number | undefined;
 
   /** `random` is used if the settings ask for random sampling. */
   constructor(settings: SamplingSettings, random: Random) {
@@ -26,13 +30,27 @@ export class TokenSampler {
    * RUN_FAILED for logits that are not numbers, and INPUT_INVALID if the settings leave no token.
    */
   choose(logits: Float32Array, text: TextSoFar, allowed?: Uint32Array): number {
+    return this.#choose(logits, { text, allowed, draw: () => this.#random.uniform() });
+  }
+
+  /** The same choice again, from logits that were computed anew: with the same random number. */
+  chooseAgain(logits: Float32Array, text: TextSoFar, allowed?: Uint32Array): number {
+    return this.#choose(logits, { text, allowed, draw: () => this.#uniform });
+  }
+
+  #choose(
+    logits: Float32Array,
+    { text, allowed, draw }: { readonly text: TextSoFar; readonly allowed: Uint32Array | undefined; readonly draw: () => number },
+  ): number {
     const changed = logits.slice();
     processLogits(changed, text, this.#processors, allowed);
     this.#last = changed;
+    this.#margin = undefined;
     // Nothing is drawn where a constraint leaves no choice.
     if (!this.#settings.doSample || hasNoChoice(allowed)) return firstHighest(changed);
     filterLogits(changed, this.#settings);
-    return this.#draw(changed);
+    this.#uniform = draw();
+    return this.#draw(changed, this.#uniform);
   }
 
   /** Number of highest logits that a choice without a constraint depends on; undefined: all. */
@@ -43,30 +61,39 @@ export class TokenSampler {
     return topK > 0 ? topK : undefined;
   }
 
-  /** By how much the last token's logit was the highest, as a fraction of the spread of all. Infinity for tokens that were drawn. */
+  /**
+   * By how much the logits could change, as a fraction of their spread, before another token were chosen: the lead of the highest logit over the second, or for a token
+   * that was drawn the distance of the random number from the nearest token that it would have drawn otherwise, as a probability.
+   */
   get lead(): number {
-    if (this.#settings.doSample) return Number.POSITIVE_INFINITY;
     let [highest, second, lowest] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
     for (const logit of this.#last) {
       if (logit > highest) [highest, second] = [logit, highest];
       else if (logit > second) second = logit;
       if (logit < lowest && logit !== Number.NEGATIVE_INFINITY) lowest = logit;
     }
+    if (second === Number.NEGATIVE_INFINITY) return Number.POSITIVE_INFINITY; // no other token may come next
+    if (this.#margin !== undefined) return this.#margin / Math.max(1, highest - lowest);
     return highest === lowest ? 0 : (highest - second) / (highest - lowest);
   }
 
   /** Draws a token with the probabilities that the logits state: the first, by id, whose cumulative probability exceeds the random number. */
-  #draw(logits: Float32Array): number {
+  #draw(logits: Float32Array, uniform: number): number {
     const highest = highestLogit(logits);
-    const drawn = this.#random.uniform() * exponentialSum(logits, highest);
+    const sum = exponentialSum(logits, highest);
+    const drawn = uniform * sum;
     let cumulative = 0;
     let last = 0;
     for (const [id, logit] of logits.entries()) {
       if (logit === Number.NEGATIVE_INFINITY) continue;
+      const before = cumulative;
       cumulative += exponential(logit - highest);
-      if (cumulative > drawn) return id;
       last = id;
+      if (cumulative <= drawn) continue;
+      this.#margin = Math.min(before === 0 ? Number.POSITIVE_INFINITY : drawn - before, cumulative - drawn) / sum;
+      return id;
     }
+    this.#margin = 0;
     return last;
   }
 }

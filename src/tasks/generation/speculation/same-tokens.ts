@@ -1,0 +1,39 @@
+/** Whether two models give the same meaning to each token id. */
+import { InferyardError } from "../../../errors.ts";
+import type { Tokenizer } from "../../../tokenizers/index.ts";
+import type { DecodingModel } from "../decode-scheduler.ts";
+
+/** What is compared of a model. */
+export interface TokensOfModel {
+  readonly limits: DecodingModel["limits"];
+  /** Undefined if the model has none: its tokens are then known by their number alone. */
+  readonly tokenizer: Tokenizer | undefined;
+}
+
+/** Throws INPUT_INVALID unless the draft model's tokens are those of the model, and neither has an encoder. */
+export function requireSameTokens(draft: TokensOfModel, model: TokensOfModel): void {
+  if (draft.limits.hasEncoder || model.limits.hasEncoder) {
+    throw new InferyardError("INPUT_INVALID", "a draft model is given, and models with an encoder have none", {
+      remedy: "leave draftModel out",
+    });
+  }
+  const difference = firstDifference(draft, model);
+  if (difference === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `the draft model has other tokens than the model: ${difference}`, {
+    remedy: "use a smaller model of the same family, with the same tokenizer",
+  });
+}
+
+function firstDifference(draft: TokensOfModel, model: TokensOfModel): string | undefined {
+  const [ours, theirs] = [draft.tokenizer, model.tokenizer];
+  if (ours === undefined || theirs === undefined) {
+    const [size, other] = [draft.limits.vocabulary, model.limits.vocabulary];
+    return size === other ? undefined : `it has ${size} of them, and the model ${other}`;
+  }
+  const size = Math.min(draft.limits.vocabulary, model.limits.vocabulary);
+  for (let id = 0; id < size; id += 1) {
+    const [token, other] = [ours.tokenOf(id), theirs.tokenOf(id)];
+    if (token !== other) return `token ${id} is ${JSON.stringify(token)}, and ${JSON.stringify(other)} of the model`;
+  }
+  return undefined;
+}
