@@ -198,7 +198,7 @@ export type VectorModule =
       /** What is added to the output: the input, or `residual.weight` times the input. Absent: nothing. */
       readonly residual?: "identity" | "linear";
       /** What precedes "weight" and "bias" in the names of the tensors. Default: "linear.". */
-      readonly prefix?: "";
+      readonly prefix?: string;
     }
   | { readonly kind: "layer-norm"; readonly weights: ModuleWeights; readonly features: number }
   | {
@@ -225,6 +225,8 @@ export interface ModuleWeights {
   readonly path: string;
   /** The path as the user wrote it. */
   readonly displayName: string;
+  /** Set if the weights are in a GGUF file. Default: safetensors. */
+  readonly format?: "gguf";
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   messageOf,
   throwIfAborted,
 } from "../../backend.ts";
+import { isBitnetType } from "../../formats/gguf/ggml-types.ts";
 import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { gpuOf } from "./devices.ts";
@@ -35,6 +36,14 @@ export async function openLanguageModel(
   const { threads: maxThreads = 1, cpuNodes = "refuse", signal } = settings;
   const { path, config } = files;
   const gguf = await readGgufModel(path, basename(path));
+  const foreign = [...gguf.tensors.values()].find(({ type }) => isBitnetType(type));
+  if (foreign !== undefined) {
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `the tensor "${foreign.name}" is of the type ${foreign.type} of BitNet's fork, which llama.cpp does not have`,
+      { remedy: "ask for native:cpu, which reads I2_S", data: { tensor: foreign.name, type: foreign.type } },
+    );
+  }
   const gpu = gpuOf(device);
   if (gpu === undefined) {
     throw new InferyardError("BACKEND_UNAVAILABLE", `llama.cpp does not compute on ${device.type}:${device.index}`, {

@@ -9,12 +9,12 @@ const encoders = [
     heads.map((head) => family + head),
   ),
   ...heads.slice(0, -1).map((head) => `ModernBert${head}`),
+  "NomicBertModel",
 ];
 
-const decoders = ["Llama", "Mistral", "Qwen2", "Qwen3", "Gemma", "Gemma2", "Gemma3", "Phi3", "OPT"].flatMap((family) => [
-  family === "Gemma3" ? "Gemma3TextModel" : `${family}Model`,
-  `${family}ForCausalLM`,
-]);
+const decoders = ["Llama", "Mistral", "Qwen2", "Qwen3", "Gemma", "Gemma2", "Gemma3", "BitNet", "Phi3", "OPT"].flatMap(
+  (family) => [family === "Gemma3" ? "Gemma3TextModel" : `${family}Model`, `${family}ForCausalLM`],
+);
 
 /** Class names of encoder-decoder models that the engine decodes with, from safetensors files. */
 export const encoderDecoderNames: readonly string[] = [

@@ -6,10 +6,11 @@ import { TensorOps } from "../build/tensor-ops.ts";
 import { DataDependencyError } from "../build/data-dependency-error.ts";
 import { isTensor, type TracedValue } from "../build/traced-value.ts";
 import { bartModels } from "./bart.ts";
-import { bertArchitectures } from "./bert.ts";
+import { bertArchitectures } from "./encoders/bert.ts";
 import { Config } from "./config.ts";
-import { debertaArchitectures } from "./deberta.ts";
-import { modernBertArchitectures } from "./modernbert.ts";
+import { debertaArchitectures } from "./encoders/deberta.ts";
+import { modernBertArchitectures } from "./encoders/modernbert.ts";
+import { nomicBertArchitectures } from "./encoders/nomic-bert.ts";
 import { t5Encoders, t5Models } from "./t5.ts";
 import { gpt2Architectures } from "./gpt2.ts";
 import { llamaArchitectures } from "./llama.ts";
@@ -23,6 +24,7 @@ export const architectures: Architectures = {
   ...bertArchitectures,
   ...debertaArchitectures,
   ...modernBertArchitectures,
+  ...nomicBertArchitectures,
   ...gpt2Architectures,
   ...llamaArchitectures,
   ...optArchitectures,
@@ -111,7 +113,9 @@ function made<Model>(
   }
   const config = new Config(values, name);
   // Each of these changes what the tensors mean: custom code, quantized weights, pruned heads, cross-attention.
-  config.requireAbsent("auto_map", "quantization_config", "pruned_heads", "add_cross_attention");
+  config.requireAbsent("quantization_config", "pruned_heads", "add_cross_attention");
+  if (architecture.takenOverCode?.test(config.section("auto_map")?.string("AutoModel", "") ?? "") !== true)
+    config.requireAbsent("auto_map");
   const weights = new Weights(stored, architecture.prefixes);
   const model = architecture.make(config, weights);
   const unexpected = weights.unusedNames.find((each) => !architecture.ignoredTensors.test(each));

@@ -10,6 +10,8 @@
  *   logits. query_pre_attn_scalar, attn_logit_softcapping, final_logit_softcapping, sliding_window, layer_types.
  * - Gemma 3, text: Gemma Team 2025, https://arxiv.org/abs/2503.19786. RMSNorm of heads in place of caps; five layers of six with a window and a rotary embedding
  *   of their own. sliding_window_pattern, rope_local_base_freq.
+ * - EmbeddingGemma (Vera et al. 2025, https://arxiv.org/abs/2509.20354): Gemma 3 that attends to the whole text. use_bidirectional_attention.
+ * - BitNet b1.58: Ma et al. 2024, https://arxiv.org/abs/2402.17764. RMSNorm of the inputs of two linear layers, and the square of ReLU.
  * - Phi-3: Abdin et al. 2024, https://arxiv.org/abs/2404.14219. Projections stored as one matrix; part of each head is rotated: partial_rotary_factor.
  */
 import { activation } from "../build/nn/activations.ts";
@@ -31,12 +33,16 @@ export interface FamilyOptions {
   readonly activation: Layer;
   /** Number of keys that a query of a sliding layer attends to, its own included. */
   readonly window: number;
+  /** Number of tokens on either side of a query that a sliding layer attends to, where attention is not causal. Undefined: not known. */
+  readonly radius?: number | undefined;
   /** Whether a layer has sliding-window attention. */
   isSliding(layer: number): boolean;
   /** Whether each query and key head passes an RMSNorm before its rotation. */
   readonly normalizesHeads: boolean;
   /** Whether the outputs of attention and feed-forward network pass an RMSNorm before they are added. */
   readonly normalizesOutputs: boolean;
+  /** Whether the inputs of the output projection and of the down projection pass an RMSNorm (BitNet). */
+  readonly normalizesInner: boolean;
   /** Head size when config.json does not set `head_dim`. Undefined: the hidden size divided by the number of heads. */
   readonly headSize: number | undefined;
   /** Rotary position embedding. */
@@ -67,6 +73,7 @@ const defaultOptions: FamilyOptions = {
   isSliding: () => false,
   normalizesHeads: false,
   normalizesOutputs: false,
+  normalizesInner: false,
   headSize: undefined,
   rotary: {},
   slidingTheta: undefined,
@@ -170,21 +177,34 @@ const gemma2: FamilyOptionsOf = (config) => ({
 });
 
 const gemma3: FamilyOptionsOf = (config) => {
-  config.requireEqual("use_bidirectional_attention", false);
   const pattern = config.positiveInteger(
     config.has("sliding_window_pattern") ? "sliding_window_pattern" : "_sliding_window_pattern",
     6,
   );
   const local = config.positiveNumber("rope_local_base_freq", 10_000);
+  const window = config.positiveInteger("sliding_window", 4096);
   return {
     ...gemma2(config),
-    ...onSomeLayers(config, config.positiveInteger("sliding_window", 4096), (layer) => (layer + 1) % pattern !== 0),
+    ...onSomeLayers(config, window, (layer) => (layer + 1) % pattern !== 0),
+    radius: Math.floor(window / 2),
     normalizesHeads: true,
     attentionCap: config.positiveNumberIfGiven("attn_logit_softcapping"),
     outputCap: config.positiveNumberIfGiven("final_logit_softcapping"),
     rotary: { theta: 1_000_000 },
     // Recent files state both embeddings in rope_parameters.
     slidingTheta: config.has("rope_parameters") ? undefined : local,
+  };
+};
+
+const bitNet: FamilyOptionsOf = (config) => {
+  const bias = config.boolean("attention_bias", false);
+  return {
+    ...defaultOptions,
+    inputBias: bias,
+    outputBias: bias,
+    normalizesInner: true,
+    activation: config.activation("hidden_act", "relu2"),
+    rotary: { theta: 500_000 },
   };
 };
 
@@ -206,5 +226,6 @@ export const families: Readonly<Record<string, FamilyOptionsOf>> = {
   Gemma: gemma,
   Gemma2: gemma2,
   Gemma3: gemma3,
+  BitNet: bitNet,
   Phi3: phi3,
 };

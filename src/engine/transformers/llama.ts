@@ -8,10 +8,10 @@
  */
 import type { Value } from "../ir/graph.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
-import { attention, capped, causalBias, splitHeads } from "../build/nn/attention.ts";
+import { attention, bidirectionalBias, capped, causalBias, splitHeads } from "../build/nn/attention.ts";
 import { type KeyValueCache, causalTransformer, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
-import { embedding, type Layer, linear, repeated, rmsNorm } from "../build/nn/layers.ts";
+import { embedding, type Layer, linear, type LinearOptions, repeated, rmsNorm, sequential } from "../build/nn/layers.ts";
 import { type RotaryAngles, rotaryAngles, applyRotary, rotaryFrequencies, rotaryPairs } from "../build/nn/rotary-embedding.ts";
 import { type FamilyOptions, type FamilyOptionsOf, families } from "./llama-families.ts";
 import { configuredFrequencies } from "./rope-scaling.ts";
@@ -50,6 +50,20 @@ type Block = (
   updateCache: (current: KeyValueCache) => KeyValueCache,
 ) => Value;
 
+/**
+ * A linear layer; in BitNet (Wang et al. 2023, https://arxiv.org/abs/2310.11453) with an RMSNorm of its input, or a scale of its weights apart from them,
+ * where the file has the tensors `${name}.norm.weight` or `${name}.weight_scale`.
+ */
+function projection(weights: Weights, name: string, epsilon: number, options: LinearOptions): Layer {
+  const layer = linear(weights, name, options);
+  const normed = weights.has(`${name}.norm.weight`)
+    ? sequential(rmsNorm(weights, `${name}.norm`, options.inFeatures, epsilon), layer)
+    : layer;
+  if (!weights.has(`${name}.weight_scale`)) return normed;
+  const scale = weights.tensor(`${name}.weight_scale`, 1);
+  return (ops, x) => ops.binary("mul", normed(ops, x), ops.builder.constant(scale));
+}
+
 /** Linear layers of one input whose outputs the model uses apart. */
 type Projections = (ops: TensorOps, x: Value) => readonly Value[];
 
@@ -57,15 +71,19 @@ type Projections = (ops: TensorOps, x: Value) => readonly Value[];
 function projections(
   weights: Weights,
   parts: readonly (readonly [name: string, size: number])[],
-  { fused, width, bias }: { readonly fused: string | undefined; readonly width: number; readonly bias: boolean },
+  {
+    fused,
+    epsilon,
+    ...options
+  }: Omit<LinearOptions, "outFeatures"> & { readonly fused: string | undefined; readonly epsilon: number },
 ): Projections {
   if (fused === undefined) {
-    const layers = parts.map(([name, size]) => linear(weights, name, { inFeatures: width, outFeatures: size, bias }));
+    const layers = parts.map(([name, size]) => projection(weights, name, epsilon, { ...options, outFeatures: size }));
     return (ops, x) => layers.map((layer) => layer(ops, x));
   }
   const starts = parts.map((_, index) => parts.slice(0, index).reduce((sum, [, size]) => sum + size, 0));
   const total = parts.reduce((sum, [, size]) => sum + size, 0);
-  const layer = linear(weights, fused, { inFeatures: width, outFeatures: total, bias });
+  const layer = linear(weights, fused, { ...options, outFeatures: total });
   return (ops, x) => {
     const all = layer(ops, x);
     return parts.map(([, size], index) => ops.slice(all, 2, starts[index] ?? 0, size));
@@ -82,9 +100,14 @@ function block(weights: Weights, prefix: string, sizes: Sizes, options: FamilyOp
       [`${prefix}.self_attn.k_proj`, keyValueHeads * headSize],
       [`${prefix}.self_attn.v_proj`, keyValueHeads * headSize],
     ],
-    { fused: isFused ? `${prefix}.self_attn.qkv_proj` : undefined, width, bias: options.inputBias },
+    {
+      fused: isFused ? `${prefix}.self_attn.qkv_proj` : undefined,
+      epsilon,
+      inFeatures: width,
+      bias: options.inputBias,
+    },
   );
-  const output = linear(weights, `${prefix}.self_attn.o_proj`, {
+  const output = projection(weights, `${prefix}.self_attn.o_proj`, epsilon, {
     inFeatures: heads * headSize,
     outFeatures: width,
     bias: options.outputBias,
@@ -95,9 +118,14 @@ function block(weights: Weights, prefix: string, sizes: Sizes, options: FamilyOp
       [`${prefix}.mlp.gate_proj`, inner],
       [`${prefix}.mlp.up_proj`, inner],
     ],
-    { fused: isFused ? `${prefix}.mlp.gate_up_proj` : undefined, width, bias: options.feedForwardBias },
+    {
+      fused: isFused ? `${prefix}.mlp.gate_up_proj` : undefined,
+      epsilon,
+      inFeatures: width,
+      bias: options.feedForwardBias,
+    },
   );
-  const down = linear(weights, `${prefix}.mlp.down_proj`, {
+  const down = projection(weights, `${prefix}.mlp.down_proj`, epsilon, {
     inFeatures: inner,
     outFeatures: width,
     bias: options.feedForwardBias,
@@ -110,6 +138,10 @@ function block(weights: Weights, prefix: string, sizes: Sizes, options: FamilyOp
     : [same, secondNorm, same];
   const headNorm = (name: string): Layer =>
     options.normalizesHeads ? rmsNorm(weights, `${prefix}.self_attn.${name}`, headSize, epsilon, normOffset) : same;
+  const innerNorm = (name: string, size: number): Layer =>
+    options.normalizesInner ? rmsNorm(weights, `${prefix}.${name}`, size, epsilon) : same;
+  const contextNorm = innerNorm("self_attn.attn_sub_norm", heads * headSize);
+  const gatedNorm = innerNorm("mlp.ffn_sub_norm", inner);
   const [queryNorm, keyNorm] = [headNorm("q_norm"), headNorm("k_norm")];
   const scale = options.attentionScale ?? 1 / Math.sqrt(headSize);
   return (ops, x, angles, bias, updateCache) => {
@@ -120,10 +152,10 @@ function block(weights: Weights, prefix: string, sizes: Sizes, options: FamilyOp
     };
     const queries = applyRotary(ops, queryNorm(ops, splitHeads(ops, query, heads)), angles);
     const context = attention(ops, { query: queries, ...updateCache(current), scale, cap: options.attentionCap, bias });
-    const attended = ops.binary("add", afterAttention(ops, output(ops, context)), x);
+    const attended = ops.binary("add", afterAttention(ops, output(ops, contextNorm(ops, context))), x);
     const [gate, up] = gateAndUp(ops, feedForwardNorm(ops, attended)) as [Value, Value];
     const gated = ops.binary("mul", options.activation(ops, gate), up);
-    return ops.binary("add", afterFeedForward(ops, down(ops, gated)), attended);
+    return ops.binary("add", afterFeedForward(ops, down(ops, gatedNorm(ops, gated))), attended);
   };
 }
 
@@ -131,6 +163,7 @@ function decoder(config: Config, weights: Weights, options: FamilyOptions, outpu
   const sizes = sizesOf(config, options.headSize);
   const { width, keyValueHeads, headSize, epsilon } = sizes;
   const layers = config.positiveInteger("num_hidden_layers");
+  const attendsToAll = bidirectional(config, options, output);
   const vocabulary = config.positiveInteger("vocab_size");
   const tokens = embedding(weights, "embed_tokens.weight", vocabulary, width);
   const blocks = repeated(layers, (index) => block(weights, `layers.${index}`, sizes, options));
@@ -154,11 +187,15 @@ function decoder(config: Config, weights: Weights, options: FamilyOptions, outpu
     outputSize: outputMatrix === undefined ? width : vocabulary,
     build: (ops, { ids, mask, positions }, updateCache) => {
       const length = dimensions(ids, 2)[1];
+      const biasOf = (window: number | undefined): Value =>
+        attendsToAll
+          ? bidirectionalBias(ops, mask, window === undefined ? length : (options.radius ?? length))
+          : causalBias(ops, mask, length, window);
       const context = {
         // made once for all layers of a kind
-        full: lazily(() => ({ bias: causalBias(ops, mask, length), angles: rotaryAngles(ops, positions, frequencies.full) })),
+        full: lazily(() => ({ bias: biasOf(undefined), angles: rotaryAngles(ops, positions, frequencies.full) })),
         sliding: lazily(() => ({
-          bias: causalBias(ops, mask, length, options.window),
+          bias: biasOf(options.window),
           angles: rotaryAngles(ops, positions, frequencies.sliding),
         })),
       };
@@ -175,6 +212,18 @@ function decoder(config: Config, weights: Weights, options: FamilyOptions, outpu
       return capped(ops, ops.add({ kind: "matmul" }, hidden, ops.builder.constant(outputMatrix)), options.outputCap);
     },
   };
+}
+
+/**
+ * Whether tokens attend to those after them too, as in embedding models that are made of decoders. Throws MODEL_UNSUPPORTED for a model that writes text,
+ * and for a window whose sides are not known.
+ */
+function bidirectional(config: Config, { window, radius }: FamilyOptions, output: CausalModel["output"]): boolean {
+  if (!config.boolean("use_bidirectional_attention", false)) return false;
+  if (output === "logits") throw config.unsupported("use_bidirectional_attention", "false");
+  if (Number.isFinite(window) && radius === undefined)
+    throw config.unsupported("use_bidirectional_attention", "no window with it");
+  return true;
 }
 
 /** A function that computes its result at the first call. */

@@ -22,6 +22,8 @@ export interface Transformer {
 export interface Architecture<Model = Transformer> {
   /** Optional prefixes of tensor names: "bert." stands before the names of the base model in files of a model with a head. */
   readonly prefixes: readonly string[];
+  /** Class that `auto_map` may name as the model's code, because transformers has since taken it over as this class. Default: none. */
+  readonly takenOverCode?: RegExp;
   /** Tensors that a file may contain and the model does not read: other heads, computed buffers. Any other unread tensor is MODEL_UNSUPPORTED. */
   readonly ignoredTensors: RegExp;
   /** Reads the configuration and the weights. Throws MODEL_UNSUPPORTED or MODEL_INVALID: see `Config` and `Weights`. */

@@ -208,6 +208,72 @@ describe("equivalent architectures", () => {
   });
 });
 
+describe("NomicBERT", () => {
+  const at = "encoder.layers.0";
+  const matrix = (name: string, from: number, to: number): Tensors => ({ [`${at}.${name}.weight`]: random(to, from) });
+  const tensors: Tensors = {
+    "embeddings.word_embeddings.weight": random(words, width),
+    "embeddings.token_type_embeddings.weight": random(2, width),
+    ...norm("emb_ln", width),
+    ...matrix("attn.Wqkv", width, 3 * width),
+    ...matrix("attn.out_proj", width, width),
+    ...matrix("mlp.fc11", width, inner),
+    ...matrix("mlp.fc12", width, inner),
+    ...matrix("mlp.fc2", inner, width),
+    ...norm(`${at}.norm1`, width),
+    ...norm(`${at}.norm2`, width),
+  };
+  const current = {
+    hidden_size: width,
+    num_attention_heads: 2,
+    num_hidden_layers: 1,
+    intermediate_size: inner,
+    vocab_size: words,
+  };
+  const code = "nomic-ai/nomic-bert-2048--modeling_hf_nomic_bert.NomicBertModel";
+  const older = {
+    n_embd: width,
+    n_head: 2,
+    n_layer: 1,
+    n_inner: inner,
+    vocab_size: words,
+    activation_function: "swiglu",
+    rotary_emb_base: 1000,
+    rotary_emb_fraction: 1,
+    rotary_scaling_factor: null,
+    prenorm: false,
+    auto_map: { AutoModel: code },
+  };
+  const states = (config: Config, given = tensors): readonly number[] =>
+    only(run("NomicBertModel", config, given, typed), "last_hidden_state");
+
+  it("reads the settings of nomic-ai's files, whose code transformers has taken over", () => {
+    expect(states(older)).toEqual(states(current));
+    expect(states({ ...older, rotary_emb_base: 10 })).not.toEqual(states(current));
+    expect(states({ ...older, activation_function: "geglu" })).toEqual(states({ ...current, hidden_act: "gelu" }));
+  });
+
+  it("adds biases that config.json states", () => {
+    const biases = { qkv_proj_bias: true, mlp_fc1_bias: true, mlp_fc2_bias: true };
+    const names = ["attn.Wqkv", "attn.out_proj", "mlp.fc11", "mlp.fc12", "mlp.fc2"];
+    const sized = (fill: (size: number) => Stored): Tensors =>
+      Object.fromEntries(names.map((name) => [`${at}.${name}.bias`, fill(tensors[`${at}.${name}.weight`]!.shape[0]!)]));
+    const zero = sized((size) => ({ type: "F32", shape: [size], data: new Float32Array(size) }));
+    expect(states({ ...current, ...biases }, { ...tensors, ...zero })).toEqual(states(current));
+    expect(states({ ...current, ...biases }, { ...tensors, ...sized((size) => random(size)) })).not.toEqual(states(current));
+  });
+
+  it.each([
+    ["auto_map", { AutoModel: "someone/else--modeling.NomicBertModel" }],
+    ["prenorm", true],
+    ["rotary_scaling_factor", 2],
+    ["rotary_emb_interleaved", true],
+    ["num_experts", 8],
+  ])("refuses %s %j", (key, value) => {
+    expect(() => states({ ...older, [key]: value })).toThrow(new RegExp(key));
+  });
+});
+
 describe("Mistral's sliding window", () => {
   const config = {
     hidden_size: width,

@@ -81,8 +81,17 @@ export function ggmlType(number: number, architecture: string | undefined): Ggml
   return types.get(number) ?? type(`type ${number}`, 1, 0);
 }
 
+/** Types of the BitNet fork, which llama.cpp does not have: it gives their numbers other meanings, or none. */
+const bitnetTypes: ReadonlySet<string> = new Set(["I2_S", "I8_S", "TL1", "TL2"]);
+
+/** Whether a type, named as `ggmlType` names it, is one of the BitNet fork. */
+export function isBitnetType(name: string): boolean {
+  return bitnetTypes.has(name);
+}
+
 /** The `ggml_type` number of a type. Throws Error for an unknown name. */
 export function ggmlTypeNumber(name: string): number {
+  if (name === bitnetTable.name) return 39;
   for (const [number, each] of types) if (each.name === name) return number;
   throw new Error(`ggml has no type ${name}`);
 }

@@ -2,9 +2,10 @@
 import { omitUndefined } from "../../checked.ts";
 import { ggufBoolean, ggufNumber, ggufText, type GgufValue } from "../../formats/gguf/gguf-metadata.ts";
 import { ggufPooling, huggingFaceModel } from "../../formats/gguf/models/architectures.ts";
+import { ggufPostPooling } from "../../formats/gguf/models/post-pooling.ts";
 import { type GgufModel, readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { InferyardError } from "../../errors.ts";
-import type { Pooling, TextSettings } from "../manifest.ts";
+import type { Pooling, TextSettings, VectorModule } from "../manifest.ts";
 import { endTokens } from "./end-tokens.ts";
 
 /** What a manifest takes from a GGUF file. */
@@ -108,10 +109,26 @@ function textSettings(model: GgufModel, sources: TextSources): TextSettings | un
     lowercase: false,
     ...(isLanguage || isReranker || pooling === undefined ? {} : { pooling }),
     poolPrompt: true,
+    ...omitUndefined({ vectorModules: vectorModules(model, sources) }),
     // llama.cpp scales the vectors of all embedding models to unit length.
     normalize: !isLanguage && !isReranker && pooling !== "none",
     prompts: {},
   };
+}
+
+/** The layers behind the pooling. Undefined: there are none, or the vectors of tokens are not pooled. */
+function vectorModules(model: GgufModel, { displayName, pooling }: TextSources): readonly VectorModule[] | undefined {
+  const layers = pooling === "none" ? [] : ggufPostPooling(model);
+  if (layers.length === 0) return undefined;
+  return layers.map(({ name, path, inFeatures, outFeatures, bias }) => ({
+    kind: "dense",
+    weights: { path, displayName, format: "gguf" },
+    inFeatures,
+    outFeatures,
+    bias,
+    activation: "Identity",
+    prefix: `${name}.`,
+  }));
 }
 
 /** Special tokens by their names in tokenizer_config.json, and the keys of their ids. */

@@ -3,7 +3,7 @@
  * factors of `SparseStaticEmbedding`. Sums are accumulated in double precision.
  */
 import { InferyardError } from "../../errors.ts";
-import type { DenseActivation, VectorModule } from "../../models/manifest.ts";
+import type { DenseActivation, ModuleWeights, VectorModule } from "../../models/manifest.ts";
 import { readSafetensorsHeader, readTensor } from "../../formats/safetensors/read-safetensors.ts";
 import { toFloat32 } from "../../formats/floats/to-float32.ts";
 import { normalize } from "./pooling.ts";
@@ -47,8 +47,7 @@ function sizesOf(module: VectorModule): readonly [number, number] | undefined {
 
 async function loadStep(module: VectorModule): Promise<Step> {
   if (module.kind === "normalize") return normalize;
-  const header = await readSafetensorsHeader(module.weights.path);
-  const values = async (name: string): Promise<Float32Array> => toFloat32(await readTensor(header, name));
+  const values = await tensorsOf(module.weights);
   if (module.kind === "layer-norm") return layerNorm(await values("norm.weight"), await values("norm.bias"));
   if (module.kind === "scale") return scale(await values("weight"));
   if (module.kind === "auto-encoder") {
@@ -64,6 +63,16 @@ async function loadStep(module: VectorModule): Promise<Step> {
     const added = other?.(vector) ?? vector;
     return compute(vector).map((value, index) => value + (added[index] ?? 0));
   };
+}
+
+/** A function that reads a tensor of the file by its name. */
+async function tensorsOf({ path, displayName, format }: ModuleWeights): Promise<(name: string) => Promise<Float32Array>> {
+  if (format === "gguf") {
+    const { readGgufTensor } = await import("../../formats/gguf/models/post-pooling.ts"); // few models have such layers
+    return (name) => readGgufTensor(path, displayName, name);
+  }
+  const header = await readSafetensorsHeader(path);
+  return async (name) => toFloat32(await readTensor(header, name));
 }
 
 /** torch.nn.Linear. `weight`: `[out, in]`, row-major. */

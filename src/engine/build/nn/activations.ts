@@ -9,6 +9,7 @@ export type ActivationName =
   | "gelu_fast"
   | "gelu_pytorch_tanh"
   | "relu"
+  | "relu2"
   | "silu"
   | "swish"
   | "tanh"
@@ -16,6 +17,12 @@ export type ActivationName =
 
 const geluTanh: Layer = (ops, x) => ops.add({ kind: "gelu", approximate: "tanh" }, x);
 const gelu: Layer = (ops, x) => ops.add({ kind: "gelu", approximate: "none" }, x);
+const relu: Layer = (ops, x) => ops.binary("max", x, 0);
+/** The square of ReLU (So et al. 2021, https://arxiv.org/abs/2109.08668). */
+const relu2: Layer = (ops, x) => {
+  const positive = relu(ops, x);
+  return ops.binary("mul", positive, positive);
+};
 const silu: Layer = (ops, x) => ops.binary("mul", x, ops.unary("sigmoid", x));
 
 const activations: Readonly<Record<ActivationName, Layer>> = {
@@ -24,7 +31,8 @@ const activations: Readonly<Record<ActivationName, Layer>> = {
   gelu_new: geluTanh,
   gelu_fast: geluTanh,
   gelu_pytorch_tanh: geluTanh,
-  relu: (ops, x) => ops.binary("max", x, 0),
+  relu,
+  relu2,
   silu,
   swish: silu,
   tanh: (ops, x) => ops.unary("tanh", x),

@@ -1,5 +1,6 @@
 /** Multi-head attention (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) and its masks, built from primitives that the passes fuse. */
 import type { Value } from "../../ir/graph.ts";
+import { int64Literal } from "../../ir/literal.ts";
 import { dimensions, type TensorOps } from "../tensor-ops.ts";
 
 /** The lowest finite float32, which PyTorch's masks use in place of minus infinity: the softmax of a fully masked row stays finite. */
@@ -109,6 +110,25 @@ export function additiveMask(ops: TensorOps, visible: Value): Value {
 /** The bias of bidirectional attention: excludes padding. `mask` is `[batch, S]`, 1 for tokens; the result is float32 `[batch, 1, 1, S]`. */
 export function paddingBias(ops: TensorOps, mask: Value): Value {
   return additiveMask(ops, keyVisibility(ops, mask));
+}
+
+/** Whether query and key are at most `radius` positions apart, in a text without a cache: bool `[1, 1, length, length]`. */
+export function symmetricWindow(ops: TensorOps, length: number, radius: number): Value {
+  const indices = Array.from({ length }, (_, index) => index);
+  const index = (shape: readonly number[]): Value => ops.builder.constant(int64Literal(indices, shape));
+  const [rows, columns] = [index([length, 1]), index([1, length])];
+  const near = ops.binary("less-or-equal", ops.unary("abs", ops.binary("sub", rows, columns)), radius);
+  return ops.reshape(near, [1, 1, length, length]);
+}
+
+/**
+ * The bias of attention to the whole text: excludes padding, and keys that are more than `radius` positions from the query. `mask` is `[batch, S]`, 1 for
+ * tokens; the result is float32 `[batch, 1, S, S]`, or `[batch, 1, 1, S]` if the radius excludes nothing.
+ */
+export function bidirectionalBias(ops: TensorOps, mask: Value, radius: number): Value {
+  const [, total] = dimensions(mask, 2);
+  const visible = keyVisibility(ops, mask);
+  return additiveMask(ops, radius >= total - 1 ? visible : ops.binary("and", visible, symmetricWindow(ops, total, radius)));
 }
 
 /** Sliding-window attention: true where a key is among the last `window` tokens before and at a query. bool `[batch, 1, length, S]`. */

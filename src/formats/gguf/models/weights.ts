@@ -3,7 +3,9 @@ import { InferyardError } from "../../../errors.ts";
 import type { ByteSource } from "../../byte-source.ts";
 import { type BlockFormat, blockFormats, decodeTensor, isDecodable } from "../blocks/index.ts";
 import { decodeI2S, fitsI2SLayout, i2s, i2sBlocks, i2sLayouts } from "../blocks/i2s.ts";
-import { ggufArchitecture, type GgufArchitecture } from "./architectures.ts";
+import type { GgufArchitecture } from "./architecture.ts";
+import { isBitnetType } from "../ggml-types.ts";
+import { ggufArchitecture } from "./architectures.ts";
 import type { GgufModel, GgufModelTensor } from "./read-model.ts";
 import { GgufSettings } from "./settings.ts";
 
@@ -20,7 +22,10 @@ export interface GgufWeight {
   readonly offset: number;
 }
 
-/** The weights of the model by their names in a safetensors file. A tensor without a counterpart keeps its name. */
+/**
+ * The weights of the model by their names in a safetensors file. A tensor without a counterpart keeps its name. Throws MODEL_UNSUPPORTED for an architecture
+ * that is not built, and for a type that is not decoded.
+ */
 export function ggufWeights(model: GgufModel): ReadonlyMap<string, GgufWeight> {
   const architecture = ggufArchitecture(model);
   if (architecture === undefined) {
@@ -31,7 +36,8 @@ export function ggufWeights(model: GgufModel): ReadonlyMap<string, GgufWeight> {
   }
   const weights = new Map<string, GgufWeight>();
   for (const tensor of model.tensors.values()) {
-    if (isRopeFactor(tensor.name)) continue;
+    if (isRopeFactor(tensor.name) || isPostPooling(tensor.name, architecture)) continue;
+    checkType(tensor);
     const name = huggingFaceName(tensor.name, architecture);
     weights.set(name, {
       tensor,
@@ -44,17 +50,34 @@ export function ggufWeights(model: GgufModel): ReadonlyMap<string, GgufWeight> {
   return weights;
 }
 
+/** Refuses types that are not decoded. TL1 and TL2 of BitNet are tables for the matrices of one model on one kind of processor. */
+function checkType({ name, type }: GgufModelTensor): void {
+  if (type === "I2_S" || isDecodable(type)) return;
+  throw new InferyardError("MODEL_UNSUPPORTED", `the tensor "${name}" is of the type ${type}, which the engine does not decode`, {
+    remedy: isBitnetType(type) ? "use the model in I2_S" : "use the model in another quantization",
+    data: { tensor: name, type },
+  });
+}
+
 /** Factors of rotary embeddings are part of the configuration. */
 function isRopeFactor(name: string): boolean {
   return /^rope_(freqs|factors_(short|long))\.weight$/.test(name);
 }
 
+/** Layers behind the pooling are modules of their own: `ggufPostPooling`. */
+function isPostPooling(name: string, { postPooling = [] }: GgufArchitecture): boolean {
+  return postPooling.some((stem) => name === `${stem}.weight` || name === `${stem}.bias`);
+}
+
+/** Suffixes of tensors, and what they are called in a safetensors file. "scale": a factor of the weights of BitNet. */
+const suffixes: Readonly<Record<string, string>> = { weight: ".weight", bias: ".bias", scale: ".weight_scale" };
+
 function huggingFaceName(name: string, { tensors }: GgufArchitecture): string {
-  const [, stem = "", suffix = ""] = /^(.*)(\.(?:weight|bias))$/.exec(name) ?? [];
+  const [, stem = "", last = ""] = /^(.*)\.(weight|bias|scale)$/.exec(name) ?? [];
   const layer = /^blk\.(\d+)\./.exec(stem)?.[1];
   const pattern = layer === undefined ? stem : stem.replace(`blk.${layer}.`, "blk.*.");
   const found = Object.hasOwn(tensors, pattern) ? tensors[pattern] : undefined;
-  return found === undefined ? name : found.replace("*", layer ?? "") + suffix;
+  return found === undefined ? name : found.replace("*", layer ?? "") + (suffixes[last] ?? "");
 }
 
 function interleavedHeads(name: string, { isInterleaved = false }: GgufArchitecture, model: GgufModel): number | undefined {

@@ -1,10 +1,10 @@
 /** Learned absolute position embeddings, as in BERT and RoBERTa: one row of a table per position. */
-import { InferyardError } from "../../errors.ts";
-import type { Value } from "../ir/graph.ts";
-import { int64Literal } from "../ir/literal.ts";
-import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
-import { embedding, type Layer } from "../build/nn/layers.ts";
-import type { Weights } from "./weights.ts";
+import { InferyardError } from "../../../errors.ts";
+import type { Value } from "../../ir/graph.ts";
+import { int64Literal } from "../../ir/literal.ts";
+import { dimensions, type TensorOps } from "../../build/tensor-ops.ts";
+import { embedding, type Layer } from "../../build/nn/layers.ts";
+import type { Weights } from "../weights.ts";
 
 const tableName = "embeddings.position_embeddings.weight";
 

@@ -1,12 +1,12 @@
 /** Task heads on top of an encoder, as the `...ForSequenceClassification` and similar classes of Hugging Face transformers have them. */
-import { at } from "../../checked.ts";
-import type { TensorInfo } from "../../tensor.ts";
-import type { Value } from "../ir/graph.ts";
-import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
-import type { Config } from "./config.ts";
-import { type Layer, linear, sequential } from "../build/nn/layers.ts";
-import { type Architecture, type Architectures, float32Info, int64Info } from "./transformer.ts";
-import type { Weights } from "./weights.ts";
+import { at } from "../../../checked.ts";
+import type { TensorInfo } from "../../../tensor.ts";
+import type { Value } from "../../ir/graph.ts";
+import { dimensions, type TensorOps } from "../../build/tensor-ops.ts";
+import type { Config } from "../config.ts";
+import { type Layer, linear, sequential } from "../../build/nn/layers.ts";
+import { type Architecture, type Architectures, float32Info, int64Info } from "../transformer.ts";
+import type { Weights } from "../weights.ts";
 
 /** Inputs of an encoder, each int64 `[batch, length]`. */
 export interface EncoderInputs {
@@ -50,6 +50,7 @@ interface EncoderFamily {
   readonly name: string;
   readonly prefixes: readonly string[];
   readonly ignoredTensors: RegExp;
+  readonly takenOverCode?: RegExp;
   readonly encoder: (config: Config, weights: Weights) => Encoder;
   readonly heads: Heads;
 }
@@ -59,12 +60,14 @@ export function encoderArchitectures({
   name,
   prefixes,
   ignoredTensors,
+  takenOverCode,
   encoder: createEncoder,
   heads,
 }: EncoderFamily): Architectures {
   const architecture = (createHead: HeadFactory): Architecture => ({
     prefixes,
     ignoredTensors,
+    ...(takenOverCode === undefined ? {} : { takenOverCode }),
     make: (config, weights) => {
       const encoder = createEncoder(config, weights);
       const head = createHead(config, weights, encoder);

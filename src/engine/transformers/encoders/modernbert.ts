@@ -7,11 +7,10 @@
  * mlp_bias, hidden_activation, global_attn_every_n_layers, local_attention, global_rope_theta, local_rope_theta, classifier_pooling, classifier_bias,
  * classifier_activation, tie_word_embeddings.
  */
-import type { Value } from "../ir/graph.ts";
-import { int64Literal } from "../ir/literal.ts";
-import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
-import { attention, additiveMask, keyVisibility, splitHeads } from "../build/nn/attention.ts";
-import type { Config } from "./config.ts";
+import type { Value } from "../../ir/graph.ts";
+import { dimensions, type TensorOps } from "../../build/tensor-ops.ts";
+import { attention, additiveMask, keyVisibility, splitHeads, symmetricWindow } from "../../build/nn/attention.ts";
+import type { Config } from "../config.ts";
 import {
   baseModel,
   type Encoder,
@@ -22,11 +21,11 @@ import {
   tokenClassifier,
   maskedLanguageModel,
 } from "./heads.ts";
-import { embedding, firstToken, layerNorm, type Layer, linear, repeated, sequential } from "../build/nn/layers.ts";
+import { embedding, firstToken, layerNorm, type Layer, linear, repeated, sequential } from "../../build/nn/layers.ts";
 import { arange } from "./position-embeddings.ts";
-import { type RotaryAngles, rotaryAngles, rotaryFrequencies, rotaryPairs, applyRotary } from "../build/nn/rotary-embedding.ts";
-import type { Architectures } from "./transformer.ts";
-import type { Weights } from "./weights.ts";
+import { type RotaryAngles, rotaryAngles, rotaryFrequencies, rotaryPairs, applyRotary } from "../../build/nn/rotary-embedding.ts";
+import type { Architectures } from "../transformer.ts";
+import type { Weights } from "../weights.ts";
 
 interface Sizes {
   readonly width: number;
@@ -110,7 +109,7 @@ function modernBertEncoder(config: Config, weights: Weights): Encoder {
         angles: rotaryAngles(ops, positions, rotaryFrequencies(pairs, globalTheta)),
       };
       const local: AttentionScope = {
-        bias: additiveMask(ops, ops.binary("and", visible, slidingWindow(ops, length, radius))),
+        bias: additiveMask(ops, ops.binary("and", visible, symmetricWindow(ops, length, radius))),
         angles: rotaryAngles(ops, positions, rotaryFrequencies(pairs, localTheta)),
       };
       const embedded = embeddingNorm(ops, words(ops, ids));
@@ -127,15 +126,6 @@ function normOf(config: Config, weights: Weights, width: number): (name: string)
   const epsilon = config.positiveNumber("norm_eps", 1e-5);
   const bias = config.boolean("norm_bias", false);
   return (name) => layerNorm(weights, name, width, epsilon, bias);
-}
-
-/** The mask of local layers: true where query and key are at most `radius` tokens apart, bool `[1, 1, L, L]`. */
-function slidingWindow(ops: TensorOps, length: number, radius: number): Value {
-  const indices = Array.from({ length }, (_, index) => index);
-  const index = (shape: readonly number[]): Value => ops.builder.constant(int64Literal(indices, shape));
-  const [rows, columns] = [index([length, 1]), index([1, length])];
-  const near = ops.binary("less-or-equal", ops.unary("abs", ops.binary("sub", rows, columns)), radius);
-  return ops.reshape(near, [1, 1, length, length]);
 }
 
 /** `ModernBertPredictionHead`: the layers before the output layer of every task. */

@@ -1,5 +1,5 @@
 /** The task heads of BERT, RoBERTa and DistilBERT, with the tensor names of Hugging Face transformers. */
-import type { Config } from "./config.ts";
+import type { Config } from "../config.ts";
 import {
   questionAnswering,
   baseModel,
@@ -10,9 +10,9 @@ import {
   tokenClassifier,
   maskedLanguageModel,
 } from "./heads.ts";
-import { activation } from "../build/nn/activations.ts";
-import { firstToken, layerNorm, linear, sequential } from "../build/nn/layers.ts";
-import type { Weights } from "./weights.ts";
+import { activation } from "../../build/nn/activations.ts";
+import { firstToken, layerNorm, linear, sequential } from "../../build/nn/layers.ts";
+import type { Weights } from "../weights.ts";
 
 const tokenClassification = (_config: Config, weights: Weights, { width }: Encoder): Head =>
   tokenClassifier(weights, "classifier", width);

@@ -9,16 +9,16 @@
  * Reads from config.json: hidden_size (DistilBERT: dim), num_attention_heads (n_heads), num_hidden_layers (n_layers), intermediate_size (hidden_dim),
  * hidden_act (activation), layer_norm_eps, vocab_size, max_position_embeddings, type_vocab_size, pad_token_id, tie_word_embeddings.
  */
-import type { Value } from "../ir/graph.ts";
-import type { TensorOps } from "../build/tensor-ops.ts";
-import { attention, paddingBias, splitHeads } from "../build/nn/attention.ts";
+import type { Value } from "../../ir/graph.ts";
+import type { TensorOps } from "../../build/tensor-ops.ts";
+import { attention, paddingBias, splitHeads } from "../../build/nn/attention.ts";
 import { bertHeads, distilBertHeads, robertaHeads } from "./bert-heads.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "../config.ts";
 import { type Encoder, encoderArchitectures } from "./heads.ts";
-import { embedding, layerNorm, type Layer, linear, repeated, sequential } from "../build/nn/layers.ts";
+import { embedding, layerNorm, type Layer, linear, repeated, sequential } from "../../build/nn/layers.ts";
 import { positionEmbeddings, positionEmbeddingsAfterPadding } from "./position-embeddings.ts";
-import type { Architectures } from "./transformer.ts";
-import type { Weights } from "./weights.ts";
+import type { Architectures } from "../transformer.ts";
+import type { Weights } from "../weights.ts";
 
 /** The tensor names of one layer, which differ between BERT and DistilBERT. */
 interface TensorNames {

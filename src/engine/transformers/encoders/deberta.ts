@@ -7,12 +7,12 @@
  * max_position_embeddings, type_vocab_size, relative_attention, max_relative_positions, position_buckets, pos_att_type, share_att_key, norm_rel_ebd,
  * position_biased_input, pooler_hidden_act, tie_word_embeddings.
  */
-import type { Value } from "../ir/graph.ts";
-import { int64Literal } from "../ir/literal.ts";
-import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
-import { attention, paddingBias, splitHeads } from "../build/nn/attention.ts";
+import type { Value } from "../../ir/graph.ts";
+import { int64Literal } from "../../ir/literal.ts";
+import { dimensions, type TensorOps } from "../../build/tensor-ops.ts";
+import { attention, paddingBias, splitHeads } from "../../build/nn/attention.ts";
 import { bertMaskedLanguageModel } from "./bert-heads.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "../config.ts";
 import {
   questionAnswering,
   baseModel,
@@ -22,10 +22,10 @@ import {
   sequenceClassifier,
   tokenClassifier,
 } from "./heads.ts";
-import { embedding, firstToken, layerNorm, type Layer, linear, repeated, sequential } from "../build/nn/layers.ts";
+import { embedding, firstToken, layerNorm, type Layer, linear, repeated, sequential } from "../../build/nn/layers.ts";
 import { positionEmbeddings } from "./position-embeddings.ts";
-import type { Architectures } from "./transformer.ts";
-import type { Weights } from "./weights.ts";
+import type { Architectures } from "../transformer.ts";
+import type { Weights } from "../weights.ts";
 
 interface Sizes {
   readonly width: number;
