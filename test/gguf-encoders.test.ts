@@ -221,3 +221,65 @@ it("nomic-bert has the vectors of its definition", async () => {
   expect(Math.hypot(...vector)).toBeCloseTo(Math.hypot(...nomicVector(long)), 2);
   await model.dispose();
 });
+
+describe("reranking", () => {
+  let runtime: Runtime;
+  beforeAll(async () => void (runtime = await createRuntime({ threads: 1, host: "inline" })));
+  afterAll(() => runtime.dispose());
+  const query = "where is the cat";
+  const scoresOf = async (model: string, target: string, raw: boolean): Promise<readonly number[]> => {
+    const { results, scoring, target: used, truncated } = await runtime.rerank(query, texts, { model, target, raw });
+    expect([used, scoring, truncated]).toEqual([`${target}:cpu`, raw ? "none" : "sigmoid", []]);
+    return results.toSorted((a, b) => a.index - b.index).map(({ score }) => score);
+  };
+
+  it("has the logits of native, and applies the sigmoid once", async () => {
+    const model = written("rank", { architecture: "bert", pooling: "rank" });
+    const [expected, raw, scores] = [
+      await scoresOf(model, "native", true),
+      await scoresOf(model, "llamacpp", true),
+      await scoresOf(model, "llamacpp", false),
+    ];
+    expect(new Set(raw).size).toBe(texts.length);
+    for (const [index, logit] of raw.entries()) {
+      expect(logit).toBeCloseTo(expected[index] ?? Number.NaN, 2);
+      expect(scores[index]).toBeCloseTo(1 / (1 + Math.exp(-logit)), 5);
+    }
+    expect(raw.some((logit) => logit < 0 || logit > 1)).toBe(true);
+  });
+
+  it("several labels are those of native", async () => {
+    const model = written("labels", { architecture: "bert", pooling: "rank", labels: 3 });
+    const logits = await Promise.all(
+      ["native", "llamacpp"].map(async (target) => {
+        const { results } = await runtime.classify(texts, { model, target, activation: "none" });
+        return results.map((labels) => labels.toSorted((a, b) => a.label.localeCompare(b.label)).map(({ score }) => score));
+      }),
+    );
+    for (const [index, row] of (logits[0] ?? []).entries())
+      for (const [label, logit] of row.entries()) expect(logits[1]?.[index]?.[label]).toBeCloseTo(logit, 2);
+  });
+
+  it("a reranker with token types is run by native, since llama.cpp has one type alone", async () => {
+    const model = written("types-rank", { architecture: "bert", pooling: "rank", tokenTypes: 2 });
+    const { target, decision } = await runtime.rerank(query, texts, { model });
+    expect(target).toBe("native:cpu");
+    expect(JSON.stringify(decision)).toContain("has 2 token types, and llama.cpp reads query and document as of the first one");
+  });
+
+  it("a reranker without an output layer, and one with a prompt of its own, are refused by name", async () => {
+    const decoder = join(folder, "prompt-rank.gguf");
+    await rewriteGguf(written("prompted", { architecture: "bert", pooling: "rank" }), decoder, {
+      "tokenizer.chat_template.rerank": { type: "string", value: "{query} {document}", bytes: 18 },
+    });
+    await expect(load(decoder)).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED", message: /in a prompt/ });
+    const headless = join(folder, "headless.gguf");
+    await rewriteGguf(written("mean-as-rank", { architecture: "bert", pooling: "mean" }), headless, {
+      "bert.pooling_type": { type: "uint32", value: 4 },
+    });
+    await expect(load(headless)).rejects.toMatchObject({
+      code: "MODEL_UNSUPPORTED",
+      message: /without the tensor cls.output.weight/,
+    });
+  });
+});

@@ -22,8 +22,21 @@ export function encoderHead(gguf: GgufModel, shown: string): EncoderHead {
     throw unsupported(`${shown} ${stated}, and node-llama-cpp gives no vectors of tokens`);
   }
   if (pooling !== "rank") return { output: "sentence_embedding", elements: undefined };
-  throw unsupported(`${shown} is a reranker, which llamacpp does not run`);
+  const labels = gguf.tensors.get("cls.output.weight");
+  if (labels === undefined) throw unsupported(`${shown} is a reranker without the tensor cls.output.weight`);
+  if (softmaxArchitectures.has(gguf.architecture) || gguf.metadata.has("tokenizer.chat_template.rerank")) {
+    throw unsupported(
+      `${shown} is a reranker of the architecture "${gguf.architecture}" that reads query and document in a prompt`,
+    );
+  }
+  const types = gguf.tensors.get("token_types.weight")?.shape[1] ?? 1;
+  if (types > 1)
+    throw unsupported(`${shown} has ${types} token types, and llama.cpp reads query and document as of the first one`);
+  return { output: "logits", elements: labels.shape[1] ?? 1 };
 }
+
+/** Decoders whose labels "yes" and "no" llama.cpp turns into probabilities by itself: `build_pooling` of llama-graph.cpp. */
+const softmaxArchitectures: ReadonlySet<string> = new Set(["qwen3", "qwen3vl"]);
 
 /** Maximum number of tokens of a text. Undefined: the file states none. */
 export function maxEncoderTokens({ metadata, architecture, tensors }: GgufModel): number | undefined {
