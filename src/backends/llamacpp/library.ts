@@ -48,6 +48,8 @@ export interface LlamaModel {
   /** Layers that were offloaded to the GPU. */
   readonly gpuLayers: number;
   readonly trainContextSize: number;
+  /** Elements of the vector that an embedding model gives. */
+  readonly embeddingVectorSize: number;
   readonly memoryUsage: { readonly ram: number; readonly vram: number };
   createContext(options: ContextOptions): Promise<LlamaContext>;
   dispose(): Promise<void>;
@@ -68,6 +70,10 @@ export interface ContextOptions {
   readonly experimentalKvCacheValueType?: "F32";
   /** The size is what was asked for, or the creation fails. */
   readonly failedCreationRemedy: false;
+  /** The context computes pooled vectors instead of logits. Not part of the public interface: see `EmbeddingContexts`. */
+  readonly _embeddings?: true;
+  /** The context computes the logits of the classification head. Not part of the public interface. */
+  readonly _ranking?: boolean;
   readonly createSignal?: AbortSignal;
 }
 
@@ -75,6 +81,8 @@ export interface ContextOptions {
 export interface LlamaContext {
   readonly contextSize: number;
   readonly memoryUsage: { readonly ram: number; readonly vram: number };
+  /** Not part of the public interface. */
+  readonly _ctx?: { readonly getEmbedding?: (tokens: number) => ArrayLike<number> };
   getSequence(): LlamaSequence;
   dispose(): Promise<void>;
 }
@@ -95,6 +103,7 @@ export interface LlamaSequence {
   /** Number of tokens in the cache. */
   readonly nextTokenIndex: number;
   controlledEvaluate(tokens: readonly EvaluatedToken[]): Promise<readonly (EvaluatedPosition | undefined)[]>;
+  evaluateWithoutGeneratingNewTokens(tokens: readonly number[]): Promise<void>;
   eraseContextTokenRanges(ranges: readonly { readonly start: number; readonly end: number }[]): Promise<void>;
   clearHistory(): Promise<void>;
   saveStateToFile(path: string): Promise<unknown>;

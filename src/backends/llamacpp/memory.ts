@@ -1,5 +1,6 @@
 /** What llama.cpp allocates besides the weights. */
 import type { CacheEstimate, LoadSettings, ModelFiles } from "../../backend.ts";
+import type { GgufModel } from "../../formats/gguf/models/read-model.ts";
 import { estimateCache, numberOf } from "../sequences/cache-estimate.ts";
 
 /** Bytes of cache of one token of an architecture of which nothing is known; most take less. */
@@ -7,6 +8,11 @@ export const unknownBytesPerToken: number = 2 ** 18;
 
 /** Tokens that one call of llama.cpp computes. */
 export const batchTokens = 512;
+
+/** "fp32" if all weights are in single precision; otherwise undefined, since files mix types. */
+export function precisionOf({ tensors }: Pick<GgufModel, "tensors">): "fp32" | undefined {
+  return [...tensors.values()].every(({ type }) => type === "F32") ? "fp32" : undefined;
+}
 
 /** Precision of the cache. Default: half precision, but a model in single precision is not rounded by its cache. */
 export function cachePrecisionOf(

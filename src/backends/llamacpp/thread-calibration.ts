@@ -1,5 +1,5 @@
 /**
- * Measures how many threads decode fastest. More threads than free cores make llama.cpp many times slower, since its threads wait for each other by
+ * Measures how many threads compute fastest. More threads than free cores make llama.cpp many times slower, since its threads wait for each other by
  * spinning, and which cores are free cannot be asked for.
  */
 import { evaluate } from "./language-model.ts";
@@ -8,7 +8,7 @@ import type { LlamaModel } from "./library.ts";
 /** What the measurement found. */
 export interface ThreadCalibration {
   readonly threads: number;
-  /** Median milliseconds of one token, by number of threads. */
+  /** Median milliseconds of what was timed, by number of threads. */
   readonly milliseconds: ReadonlyMap<number, number>;
 }
 
@@ -25,14 +25,10 @@ function candidates(max: number): readonly number[] {
   return [...new Set([...powers, max])];
 }
 
-/** Times single tokens with 1 to `maxThreads` threads. Undefined if there is no choice. Throws what llama.cpp throws. */
+/** Times work with 1 to `maxThreads` threads: `time` returns its median in milliseconds. Undefined if there is no choice. Throws what `time` throws. */
 export async function calibrateThreads(
-  model: LlamaModel,
-  {
-    maxThreads,
-    vocabulary,
-    signal,
-  }: { readonly maxThreads: number; readonly vocabulary: number; readonly signal: AbortSignal | undefined },
+  maxThreads: number,
+  time: (threads: number) => Promise<number>,
 ): Promise<ThreadCalibration | undefined> {
   if (maxThreads <= 1) return undefined;
   const milliseconds = new Map<number, number>();
@@ -40,14 +36,21 @@ export async function calibrateThreads(
   let best = 1;
   for (const threads of candidates(maxThreads)) {
     if (performance.now() - started > maxMs) break;
-    const took = await timeTokens(model, threads, vocabulary, signal);
+    const took = await time(threads);
     milliseconds.set(threads, took);
     if (took < minGain * (milliseconds.get(best) ?? 0)) best = threads;
   }
   return { threads: best, milliseconds };
 }
 
-async function timeTokens(
+/** The result as a sentence. `work`: what was timed, such as "a token". */
+export function threadSentence({ threads, milliseconds }: ThreadCalibration, work: string): string {
+  const measured = [...milliseconds].map(([count, each]) => `${each.toFixed(1)} ms with ${count}`);
+  return `${threads} ${threads === 1 ? "thread is" : "threads are"} fastest: ${work} took ${measured.join(", ")}`;
+}
+
+/** Median milliseconds of decoding one token with this many threads. */
+export async function timeTokens(
   model: LlamaModel,
   threads: number,
   vocabulary: number,
@@ -69,8 +72,13 @@ async function timeTokens(
       await evaluate({ sequence }, [token], { count: 1, candidates: 1 }, vocabulary, signal);
       if (token > 0) times.push(performance.now() - start);
     }
-    return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+    return median(times);
   } finally {
     await context.dispose();
   }
+}
+
+/** The median of some times; 0 for none. */
+export function median(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
 }

@@ -72,6 +72,7 @@ function sizesOf({ metadata, architecture, tensors }: GgufModel): Readonly<Recor
     num_key_value_heads: number("attention.head_count_kv"),
     head_dim: number("attention.key_length"),
     vocab_size: tensors.get("token_embd.weight")?.shape[1],
+    num_labels: tensors.get("cls.output.weight")?.shape[1],
   });
 }
 

@@ -127,7 +127,8 @@ function tokenRanges(
 }
 
 function refuseOtherPooling({ manifest: { name, tasks, text }, outputs }: Encoder): void {
-  const remedy = "use a model with token vectors and mean pooling, or embed the chunks of another strategy";
+  const remedy =
+    "use a model with token vectors and mean pooling (a GGUF model gives them on --target native), or embed the chunks of another strategy";
   if (!outputs.some(({ shape }) => shape.length === 3))
     throw new InferyardError("MODEL_UNSUPPORTED", `${name} returns one vector per text, and late chunking needs token vectors`, {
       remedy,

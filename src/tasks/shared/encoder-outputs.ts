@@ -37,7 +37,7 @@ export function vectorOutput(
       "MODEL_UNSUPPORTED",
       `this model returns one vector per text, pooled in its graph; pooling "${pooling}" needs token vectors`,
       {
-        remedy: "leave the pooling out",
+        remedy: "leave the pooling out; of a GGUF model, --target native gives token vectors",
       },
     );
   }

@@ -71,6 +71,11 @@ export class GgufTokenizer {
     throw new Error(`its list "tokenizer.ggml.${key}" has ${all.length} numbers for ${this.tokens.length} tokens`);
   }
 
+  /** Number of token types (segments) that the model knows. Undefined if the file states none. */
+  get tokenTypes(): number | undefined {
+    return ggufNumber(this.#metadata, "tokenizer.ggml.token_type_count");
+  }
+
   /** The merges of byte-level BPE, "left right". */
   get merges(): readonly string[] {
     const merges = ggufTexts(this.#metadata, "tokenizer.ggml.merges");

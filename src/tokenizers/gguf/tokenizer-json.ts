@@ -126,7 +126,7 @@ function wordPiece(tokenizer: GgufTokenizer): Components {
       tokenizer.tokenOf("classification") ?? tokenizer.tokenOf("bos") ?? "[CLS]",
       tokenizer.tokenOf("separator") ?? tokenizer.tokenOf("eos") ?? "[SEP]",
       vocabularyOf(tokens),
-      1,
+      { separators: 1, secondType: tokenizer.tokenTypes === 1 ? 0 : 1 },
     ),
     decoder: { type: "WordPiece", prefix: "##", cleanup: true },
   };
@@ -177,22 +177,28 @@ function template(tokenizer: GgufTokenizer, usual: { readonly bos: boolean; read
   const first = tokenizer.flag("add_bos_token", usual.bos) ? bos : undefined;
   const last = tokenizer.flag("add_eos_token", usual.eos) ? eos : undefined;
   if (first === undefined && last === undefined) return null;
-  return framed(first, last, vocabularyOf(tokenizer.tokens), 0);
+  return framed(first, last, vocabularyOf(tokenizer.tokens), { separators: 2, secondType: 0 });
 }
 
-/** A template with a token before and one behind each text. `secondType`: type id of the second text of a pair. */
+/** What separates the two texts of a pair, and the type id of the second one. */
+interface PairFrame {
+  /** RoBERTa and its kin separate two texts by two tokens, BERT by one. */
+  readonly separators: 1 | 2;
+  readonly secondType: 0 | 1;
+}
+
+/** A template with a token before and one behind each text. */
 function framed(
   first: string | undefined,
   last: string | undefined,
   vocabulary: Readonly<Record<string, number>>,
-  secondType: 0 | 1,
+  { separators, secondType }: PairFrame,
 ): ComponentConfig {
   const special = (token: string | undefined, type: number): readonly object[] =>
     token === undefined ? [] : [{ SpecialToken: { id: token, type_id: type } }];
   const text = (name: "A" | "B", type: number): object => ({ Sequence: { id: name, type_id: type } });
   const start = [...special(first, 0), text("A", 0), ...special(last, 0)];
-  // RoBERTa and its kin separate two texts by two tokens; BERT, which has types, by one.
-  const between = secondType === 1 ? [] : special(last, 0);
+  const between = separators === 1 ? [] : special(last, 0);
   const named = [first, last].flatMap((token) => (token === undefined ? [] : [token]));
   return {
     type: "TemplateProcessing",

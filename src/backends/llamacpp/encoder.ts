@@ -1,0 +1,91 @@
+/** A GGUF encoder in llama.cpp as a tensor model of the backend contract. */
+import { checkInputs, InferyardError, throwIfAborted } from "../../backend.ts";
+import type { Library, ModelBase, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
+import { Mutex } from "../../concurrency/mutex.ts";
+import { attendedTokens } from "./attended-tokens.ts";
+import type { EmbeddingContexts } from "./embedding-contexts.ts";
+import type { LlamaModel } from "./library.ts";
+
+/** What an encoder is made of. */
+export interface EncoderParts {
+  readonly model: LlamaModel;
+  readonly contexts: EmbeddingContexts;
+  readonly library: Library;
+  readonly output: string;
+  /** Elements of a row of the output. */
+  readonly elements: number;
+  readonly vocabulary: number;
+  /** Maximum number of tokens of a text. */
+  readonly maxTokens: number;
+  /** Sentences about where the model computes. */
+  readonly evidence: readonly string[];
+  /** Frees the build of llama.cpp. */
+  readonly close: () => Promise<void>;
+}
+
+/** An encoder whose pooled vectors or logits llama.cpp computes, one text after the other, without padding. */
+export class LlamaEncoder implements TensorModel {
+  readonly kind = "tensor";
+  readonly inputs: readonly TensorInfo[] = ["input_ids", "attention_mask"].map((name) => {
+    return { name, dataType: "int64", shape: ["batch", "sequence"] };
+  });
+  readonly outputs: readonly TensorInfo[];
+  readonly library: Library;
+  readonly #parts: EncoderParts;
+  readonly #mutex = new Mutex();
+  #disposal: Promise<void> | undefined;
+
+  constructor(parts: EncoderParts) {
+    this.#parts = parts;
+    this.library = parts.library;
+    this.outputs = [{ name: parts.output, dataType: "float32", shape: ["batch", parts.elements] }];
+  }
+
+  get memory(): ModelBase["memory"] {
+    const { ram, vram } = this.#parts.model.memoryUsage;
+    return { bytes: ram + vram + this.#parts.contexts.bytes, measure: "allocated" };
+  }
+
+  async run(inputs: TensorMap, { outputs, signal }: RunOptions = {}): Promise<TensorMap> {
+    this.#refuseDisposed();
+    checkInputs(this.inputs, inputs);
+    const { output, elements, vocabulary, maxTokens, contexts } = this.#parts;
+    const unknown = outputs?.find((name) => name !== output);
+    if (unknown !== undefined)
+      throw new InferyardError("INPUT_INVALID", `unknown output "${unknown}" (this model gives ${output})`);
+    const texts = attendedTokens(inputs, { vocabulary, maxTokens });
+    return await this.#mutex.runExclusive(async () => {
+      const data = new Float32Array(texts.length * elements);
+      for (const [index, tokens] of texts.entries()) {
+        throwIfAborted(signal);
+        const row = await contexts.compute(tokens);
+        if (row.length !== elements) {
+          const message = `llama.cpp gave ${row.length} numbers for a text, and the model states ${elements}`;
+          throw new InferyardError("RUN_FAILED", message);
+        }
+        data.set(row, index * elements);
+      }
+      throwIfAborted(signal);
+      if (outputs?.length === 0) return {};
+      return { [output]: { dataType: "float32", shape: [texts.length, elements], data } };
+    });
+  }
+
+  async evidence(): Promise<readonly string[]> {
+    this.#refuseDisposed();
+    return this.#parts.evidence;
+  }
+
+  dispose(): Promise<void> {
+    this.#disposal ??= this.#mutex.runExclusive(async () => {
+      await this.#parts.contexts.dispose();
+      await this.#parts.model.dispose();
+      await this.#parts.close();
+    });
+    return this.#disposal;
+  }
+
+  #refuseDisposed(): void {
+    if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "the model was disposed", { remedy: "load it again" });
+  }
+}

@@ -1,0 +1,66 @@
+/** Loads a GGUF file into llama.cpp as an encoder. */
+import { basename } from "node:path";
+import { type Device, InferyardError, type LoadOptions, type ModelFiles } from "../../backend.ts";
+import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
+import { EmbeddingContexts, type EmbeddingSettings } from "./embedding-contexts.ts";
+import { encoderHead, maxEncoderTokens } from "./encoder-head.ts";
+import { LlamaEncoder } from "./encoder.ts";
+import { refuseForeignTypes } from "./foreign-types.ts";
+import type { LlamaModel } from "./library.ts";
+import { precisionOf } from "./memory.ts";
+import { openModel } from "./open-model.ts";
+import { calibrateThreads, median, threadSentence } from "./thread-calibration.ts";
+
+/** Tokens of the text that is timed to choose the number of threads, and how often. */
+const timedTokens = 32;
+const timedRuns = 3;
+
+/** Loads an encoder on a device. Throws as `openModel` and `encoderHead` do, and MODEL_INVALID for a damaged file. */
+export async function openEncoder({ path }: ModelFiles, device: Device, settings: LoadOptions): Promise<LlamaEncoder> {
+  const shown = basename(path);
+  const gguf = await readGgufModel(path, shown);
+  refuseForeignTypes(gguf);
+  const head = encoderHead(gguf, shown);
+  const vocabulary = gguf.tensors.get("token_embd.weight")?.shape[1];
+  if (vocabulary === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `${shown} has no token embeddings`);
+  const { threads: maxThreads = 1, cpuNodes, signal } = settings;
+  const stated = maxEncoderTokens(gguf);
+  const open = { cpuNodes, signal, contextLength: stated };
+  return await openModel(path, device, open, async ({ model, library, placement, close }) => {
+    const maxTokens = stated ?? model.trainContextSize;
+    const isRanking = head.output === "logits";
+    const shared = { maxTokens, isRanking, isSinglePrecision: precisionOf(gguf) === "fp32" };
+    const text = Array.from({ length: Math.min(timedTokens, maxTokens) }, (_, index) => index % vocabulary);
+    const calibration = await calibrateThreads(maxThreads, (threads) => timeText(model, { ...shared, threads }, text));
+    return new LlamaEncoder({
+      model,
+      contexts: new EmbeddingContexts(model, { ...shared, threads: calibration?.threads ?? maxThreads }),
+      library,
+      output: head.output,
+      elements: head.elements ?? model.embeddingVectorSize,
+      vocabulary,
+      maxTokens,
+      evidence: [
+        placement,
+        ...(calibration === undefined ? [] : [threadSentence(calibration, `a text of ${text.length} tokens`)]),
+      ],
+      close,
+    });
+  });
+}
+
+/** Median milliseconds of a text; the first one, which makes the memory resident, is not timed. */
+async function timeText(model: LlamaModel, settings: EmbeddingSettings, text: readonly number[]): Promise<number> {
+  const contexts = new EmbeddingContexts(model, settings);
+  try {
+    const times: number[] = [];
+    for (let run = 0; run <= timedRuns; run += 1) {
+      const start = performance.now();
+      await contexts.compute(text);
+      if (run > 0) times.push(performance.now() - start);
+    }
+    return median(times);
+  } finally {
+    await contexts.dispose();
+  }
+}

@@ -1,0 +1,97 @@
+/** Opens a GGUF file in llama.cpp on a device, whatever the model is used for. */
+import { basename } from "node:path";
+import { type Device, InferyardError, type Library, type LoadOptions, messageOf, throwIfAborted } from "../../backend.ts";
+import { gpuOf } from "./devices.ts";
+import type { LlamaGpu, LlamaModel, ModelOptions } from "./library.ts";
+import { type OpenLlama, openLlama } from "./package.ts";
+
+/** A model in the memory of llama.cpp. */
+export interface OpenedModel {
+  readonly model: LlamaModel;
+  readonly library: Library;
+  /** What llama.cpp itself says of where it computes. */
+  readonly placement: string;
+  /** Frees the build of llama.cpp, after the model. */
+  readonly close: () => Promise<void>;
+}
+
+/** How a model is opened. */
+export interface OpenSettings {
+  readonly cpuNodes?: LoadOptions["cpuNodes"] | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Tokens of a sequence beside whose cache the layers must fit into the memory of a GPU. Undefined: llama.cpp decides. */
+  readonly contextLength?: number | undefined;
+}
+
+/**
+ * Opens the file at `path`, which our own parser has read before, since llama.cpp aborts the process on some damaged files. `create` makes the loaded model
+ * of it; if it throws, everything is freed. Throws MODEL_UNSUPPORTED for an architecture that llama.cpp does not have, BACKEND_UNAVAILABLE if the device
+ * computes nothing, and LOAD_FAILED with what llama.cpp says.
+ */
+export async function openModel<Loaded>(
+  path: string,
+  device: Device,
+  { cpuNodes = "refuse", signal, contextLength }: OpenSettings,
+  create: (opened: OpenedModel) => Promise<Loaded>,
+): Promise<Loaded> {
+  const gpu = gpuOf(device);
+  if (gpu === undefined) {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `llama.cpp does not compute on ${device.type}:${device.index}`, {
+      remedy: "ask for llamacpp:cpu",
+    });
+  }
+  const opened = await openLlama(gpu);
+  const { llama, library } = opened;
+  const close = (): Promise<void> => llama.dispose();
+  try {
+    if (gpu !== false && !llama.supportsGpuOffloading)
+      throw new InferyardError("BACKEND_UNAVAILABLE", `llama.cpp finds no ${gpu} device on this machine`);
+    const model = await loadModel(opened, path, layersOn(gpu, cpuNodes, contextLength), signal);
+    try {
+      if (gpu !== false && model.gpuLayers === 0)
+        throw new InferyardError("LOAD_FAILED", `llama.cpp put no layer of the model on ${gpu}`);
+      return await create({ model, library, placement: await placementOf(opened, model), close });
+    } catch (error) {
+      await model.dispose();
+      throw error;
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Layers on the GPU: all of them, unless the CPU may compute some; then as many as fit beside the cache of one sequence. */
+function layersOn(gpu: LlamaGpu, cpuNodes: "refuse" | "allow", contextLength: number | undefined): ModelOptions["gpuLayers"] {
+  if (gpu === false) return 0;
+  if (cpuNodes === "refuse") return "max";
+  return contextLength === undefined ? "auto" : { fitContext: { contextSize: contextLength } };
+}
+
+async function loadModel(
+  { llama, takeErrors }: OpenLlama,
+  path: string,
+  gpuLayers: ModelOptions["gpuLayers"],
+  signal: AbortSignal | undefined,
+): Promise<LlamaModel> {
+  try {
+    return await llama.loadModel({ modelPath: path, gpuLayers, ...(signal === undefined ? {} : { loadSignal: signal }) });
+  } catch (error) {
+    throwIfAborted(signal);
+    const said = [messageOf(error), takeErrors()].filter((part) => part !== undefined && part !== "").join(": ");
+    const isUnknown = /unknown model architecture|unsupported/i.test(said);
+    throw new InferyardError(
+      isUnknown ? "MODEL_UNSUPPORTED" : "LOAD_FAILED",
+      `llama.cpp cannot load ${basename(path)}: ${said}`,
+      { cause: error },
+    );
+  }
+}
+
+async function placementOf({ llama }: OpenLlama, model: LlamaModel): Promise<string> {
+  const { repo, release } = llama.llamaCppRelease;
+  const build = `${repo} ${release}`;
+  if (llama.gpu === false) return `${build}: built without a GPU, computes on the CPU`;
+  const devices = await llama.getGpuDeviceNames();
+  return `${build}: ${model.gpuLayers} layers offloaded to ${llama.gpu} (${devices.join(", ")})`;
+}
