@@ -39,6 +39,18 @@ export type ModelFormat = "onnx" | "safetensors" | "gguf";
 /** Precisions of weights, named as in model files. */
 export type Precision = "fp32" | "fp16" | "bf16" | "int8" | "int4";
 
+/** Precisions that a backend can pack weights to while it loads a model. */
+export type PackedPrecision = "int8" | "int4";
+
+/** Weights that are packed to a lower precision while the model is loaded. The file keeps its own precision. */
+export interface WeightPacking {
+  readonly to: PackedPrecision;
+  /** Name of the variant whose file is read. */
+  readonly from: string;
+  /** Estimated bytes of the packed weights in memory. */
+  readonly bytes: number;
+}
+
 /** A package or library that a backend needs. */
 export interface Requirement {
   readonly kind: "package" | "library";
@@ -194,6 +206,14 @@ export interface Capabilities {
    * ignored.
    */
   readonly options: readonly (keyof LoadSettings)[];
+  /**
+   * Packing of weights in fp32, fp16 or bf16 to a lower precision while a model is loaded, for a variant that is requested and that the model's files do not
+   * have. `formats` and `languageFormats`: as above, of the models whose weights it packs. `bytesPerWeight`: bytes in memory of a packed weight, by precision.
+   * Default: the backend packs nothing, and such a request is refused.
+   */
+  readonly packing?: Pick<Capabilities, "formats" | "languageFormats"> & {
+    readonly bytesPerWeight: Readonly<Record<PackedPrecision, number>>;
+  };
   /** Values of `LoadSettings.cachePrecision` that it obeys. Default: none. */
   readonly cachePrecisions?: readonly NonNullable<LoadSettings["cachePrecision"]>[];
   /**
@@ -224,6 +244,8 @@ export interface ModelFiles {
   readonly bytes: number;
   /** Precision of the weights. Absent if the file does not state it. */
   readonly precision?: Precision;
+  /** Set if the weights are to be packed while loading. Only for backends whose `Capabilities.packing` has such models. */
+  readonly packing?: WeightPacking;
   /** First entry of `architectures` in config.json, if any. */
   readonly architecture?: string;
   /** The parsed config.json, or an empty object. */
