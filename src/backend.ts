@@ -6,10 +6,12 @@
  */
 import type { LanguageModel, LanguageModelFiles } from "./language-model.ts";
 import type { TensorInfo, TensorMap } from "./tensor.ts";
+import type { PackingCapabilities, WeightPacking } from "./weight-packing.ts";
 
 export * from "./errors.ts";
 export type * from "./language-model.ts";
 export * from "./tensor.ts";
+export type * from "./weight-packing.ts";
 
 /** Device type. Third parties may use names of their own. */
 export type DeviceType =
@@ -38,18 +40,6 @@ export type ModelFormat = "onnx" | "safetensors" | "gguf";
 
 /** Precisions of weights, named as in model files. */
 export type Precision = "fp32" | "fp16" | "bf16" | "int8" | "int4";
-
-/** Precisions that a backend can pack weights to while it loads a model. */
-export type PackedPrecision = "int8" | "int4";
-
-/** Weights that are packed to a lower precision while the model is loaded. The file keeps its own precision. */
-export interface WeightPacking {
-  readonly to: PackedPrecision;
-  /** Name of the variant whose file is read. */
-  readonly from: string;
-  /** Estimated bytes of the packed weights in memory. */
-  readonly bytes: number;
-}
 
 /** A package or library that a backend needs. */
 export interface Requirement {
@@ -207,13 +197,10 @@ export interface Capabilities {
    */
   readonly options: readonly (keyof LoadSettings)[];
   /**
-   * Packing of weights in fp32, fp16 or bf16 to a lower precision while a model is loaded, for a variant that is requested and that the model's files do not
-   * have. `formats` and `languageFormats`: as above, of the models whose weights it packs. `bytesPerWeight`: bytes in memory of a packed weight, by precision.
-   * Default: the backend packs nothing, and such a request is refused.
+   * Packing of weights in fp32, fp16 or bf16 to a lower precision while a model is loaded, if a variant is requested that the model's files do not have. Default:
+   * the backend packs nothing, and such a request is refused.
    */
-  readonly packing?: Pick<Capabilities, "formats" | "languageFormats"> & {
-    readonly bytesPerWeight: Readonly<Record<PackedPrecision, number>>;
-  };
+  readonly packing?: PackingCapabilities;
   /** Values of `LoadSettings.cachePrecision` that it obeys. Default: none. */
   readonly cachePrecisions?: readonly NonNullable<LoadSettings["cachePrecision"]>[];
   /**
