@@ -42,7 +42,9 @@ export const folders: readonly Folder[] = [
     "base",
     [],
     [
-      ...["backend", "checked", "errors", "language-model", "replicas", "tensor", "version"].map((file) => `src/${file}.ts`),
+      ...["backend", "checked", "errors", "language-model", "replicas", "tensor", "version", "weight-packing"].map(
+        (file) => `src/${file}.ts`,
+      ),
       "src/concurrency/",
       "src/platform/",
       "src/platform/node/",

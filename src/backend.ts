@@ -6,10 +6,12 @@
  */
 import type { LanguageModel, LanguageModelFiles } from "./language-model.ts";
 import type { TensorInfo, TensorMap } from "./tensor.ts";
+import type { PackingCapabilities, WeightPacking } from "./weight-packing.ts";
 
 export * from "./errors.ts";
 export type * from "./language-model.ts";
 export * from "./tensor.ts";
+export type * from "./weight-packing.ts";
 
 /** Device type. Third parties may use names of their own. */
 export type DeviceType =
@@ -194,6 +196,11 @@ export interface Capabilities {
    * ignored.
    */
   readonly options: readonly (keyof LoadSettings)[];
+  /**
+   * Packing of weights in fp32, fp16 or bf16 to a lower precision while a model is loaded, if a variant is requested that the model's files do not have. Default:
+   * the backend packs nothing, and such a request is refused.
+   */
+  readonly packing?: PackingCapabilities;
   /** Values of `LoadSettings.cachePrecision` that it obeys. Default: none. */
   readonly cachePrecisions?: readonly NonNullable<LoadSettings["cachePrecision"]>[];
   /**
@@ -224,6 +231,8 @@ export interface ModelFiles {
   readonly bytes: number;
   /** Precision of the weights. Absent if the file does not state it. */
   readonly precision?: Precision;
+  /** Set if the weights are to be packed while loading. Only for backends whose `Capabilities.packing` has such models. */
+  readonly packing?: WeightPacking;
   /** First entry of `architectures` in config.json, if any. */
   readonly architecture?: string;
   /** The parsed config.json, or an empty object. */

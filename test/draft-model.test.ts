@@ -25,7 +25,7 @@ describe.skipIf(skip)(title, () => {
   it.each(["native", "llamacpp"])("on %s: the text is that of plain decoding, greedy and drawn", async (target) => {
     await using runtime = await createRuntime({ target, host: "inline", threads: 1 });
     await using model = await runtime.load(tinyllm, { kind: "language" });
-    const settings = [
+    const settings: Omit<Parameters<typeof runtime.generate>[1], "model" | "stream">[] = [
       { temperature: 0 },
       { temperature: 0.8, seed: 3 },
       { temperature: 0, repetitionPenalty: 1.2 },

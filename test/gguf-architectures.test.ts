@@ -16,8 +16,8 @@ const cpu = { type: "cpu", index: 0 };
 
 /** Largest difference from transformers. */
 const tolerance = 2e-5;
-/** That of ternary weights that stay quantized: activations are rounded to 16 bits, in groups of 32. */
-const quantizedTolerance = 1e-3;
+/** That of ternary weights that stay quantized: activations are rounded to 8 bits, in groups of 128. */
+const quantizedTolerance = 0.1;
 /** That of llama.cpp, which keeps keys and values in half precision. */
 const llamaTolerance = 1e-3;
 
@@ -60,7 +60,7 @@ afterAll(async () => {
 
 /** The vector of `text`, of unit length, on `native` and from llama.cpp. */
 async function vectorOf(path: string): Promise<Float32Array> {
-  const { embeddings, target } = await runtime.embed(text, { model: path });
+  const { embeddings, target } = await runtime.embed(text, { model: path, target: "native" });
   expect(target).toBe("native:cpu");
   return embeddings[0]!;
 }
@@ -91,12 +91,15 @@ describe.each(cases.map((each) => [each.name, each] as const))("%s", (_name, gol
     expect(worst(await vectorOf(path), await llamaVector(path))).toBeLessThan(llamaTolerance);
   });
 
-  it.skipIf(!isBitNet)("has them with weights in I2_S too, closer than BitNet, which rounds activations to 8 bits", async () => {
-    const own = await statesOf(golden, { layout: "x86" });
-    const exact = Float32Array.from(golden.states);
-    expect(worst(own, exact)).toBeLessThan(quantizedTolerance);
-    expect(worst(own, exact)).toBeLessThan(worst(Float32Array.from(golden.rounded ?? []), exact) / 2);
-  });
+  it.skipIf(!isBitNet)(
+    "has them with weights in I2_S too, about as close as BitNet, which rounds the activations of a token together",
+    async () => {
+      const own = await statesOf(golden, { layout: "x86" });
+      const exact = Float32Array.from(golden.states);
+      expect(worst(own, exact)).toBeLessThan(quantizedTolerance);
+      expect(worst(own, exact)).toBeLessThan(1.5 * worst(Float32Array.from(golden.rounded ?? []), exact));
+    },
+  );
 });
 
 it("bitnet has the logits of llama.cpp", async () => {

@@ -2176,6 +2176,8 @@ export interface components {
                 reference: string;
                 format: string;
                 variant?: string;
+                /** @description The variant of the files whose weights were packed to `variant` while loading. */
+                packedFrom?: string;
                 /** @description sha256:… of the variant's main file. */
                 digest?: string;
             };

@@ -14,7 +14,7 @@ export { KernelChecks } from "./execute/kernel-checks/kernel-checks.ts";
 export type { EngineReplica, SharedEngineState } from "./execute/engine-replicas.ts";
 export { type BuiltEncoderDecoder, buildEncoderDecoder, buildTransformer } from "./transformers/index.ts";
 export { rotaryContext } from "./transformers/rope-scaling.ts";
-export type { StoredTensor } from "./transformers/weights.ts";
+export type { PackedWeightNames, StoredTensor } from "./transformers/weights.ts";
 export { TraceBudget, defaultTraceLimits, type TraceLimits } from "./build/trace-budget.ts";
 export { Builder } from "./build/builder.ts";
 export type { GraphSource } from "./build/graph-source.ts";

@@ -78,7 +78,7 @@ async function probe(options: ProbeOptions): Promise<Availability> {
 
 async function load(model: ModelFiles, device: Device, options: LoadOptions): Promise<TensorModel> {
   checkRequest(model, options);
-  const { openEncoder } = await import("./open-encoder.ts");
+  const { openEncoder } = await import("./encoders/open-encoder.ts");
   return await openEncoder(model, device, options);
 }
 

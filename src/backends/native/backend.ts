@@ -27,6 +27,8 @@ const cpu: Device = { type: "cpu", index: 0 };
 /** Name and version of the engine: those of this package, which contains it. */
 const library: Library = { name: "inferyard", version };
 const decoderNames = architectureNames.filter((name) => /(?:ForCausalLM|LMHeadModel)$/.test(name));
+/** Bytes of a packed weight in the engine's memory: its code, and its part of the scale of 32 weights. */
+const packedWeightBytes = { int8: 1 + 4 / 32, int4: 0.5 + 4 / 32 };
 const onCpu: Capabilities = {
   formats: { safetensors: ["StaticModel", ...architectureNames], onnx: "any", gguf: architectureNames },
   languageFormats: {
@@ -35,6 +37,11 @@ const onCpu: Capabilities = {
     gguf: decoderNames,
   },
   precisions: ["fp32", "fp16", "bf16", "int8", "int4"],
+  packing: {
+    formats: { safetensors: architectureNames },
+    languageFormats: { safetensors: [...decoderNames, ...encoderDecoderNames] },
+    bytesPerWeight: packedWeightBytes,
+  },
   // Met as upper bounds: static embeddings use one thread and have no graph, and all nodes run on the CPU. Not memoryPattern and memoryArena: the
   // memory of a run is always planned in advance, and is kept between runs.
   options: ["threads", "graphOptimization", "cpuNodes", "contextLength", "allowSmallerContext", "cachePrecision"],

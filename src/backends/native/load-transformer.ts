@@ -7,6 +7,8 @@ import type { NativeState } from "./check-generated-code.ts";
 import { createEngine, type NativeLoadOptions } from "./create-engine.ts";
 import type { CreateModel } from "./graph-model.ts";
 import { OpenModelFiles } from "./open-model-files.ts";
+import { packingOf } from "../../formats/scaled-blocks/encode.ts";
+import type { PackedWeightNames } from "../../engine/index.ts";
 import { openGguf, openSafetensors } from "./stored-weights.ts";
 
 /**
@@ -37,15 +39,17 @@ async function loadFrom<Model>(
   const { signal, graphOptimization } = options;
   const { tensors, read } = await (file.format === "gguf" ? openGguf : openSafetensors)(files, file, signal);
   const { architecture = "", config } = file;
+  const packTo = file.packing?.to;
   const encoderDecoder = encoderDecoderNames.includes(architecture)
-    ? buildEncoderDecoder(architecture, config, tensors)
+    ? buildEncoderDecoder(architecture, config, tensors, packTo)
     : undefined;
-  const { source, inputs, outputs, pending, detachFromFile } = encoderDecoder ?? buildTransformer(architecture, config, tensors);
+  const transformer = encoderDecoder ?? buildTransformer(architecture, config, tensors, packTo);
+  const { source, inputs, outputs, pending, packing, detachFromFile } = transformer;
   for (const { name, setReader } of pending) {
     setReader(...(await read(name)));
     throwIfAborted(signal);
   }
-  const { identity } = files;
+  const identity = files.identity === undefined || packTo === undefined ? files.identity : `${files.identity} as ${packTo}`;
   const engine = createEngine(source, inputs, options, identity, state);
   const loaded = await create({
     engine,
@@ -54,10 +58,19 @@ async function loadFrom<Model>(
     encoder: encoderDecoder,
     nonTensorOutputs: [],
     library: state.library,
-    weightBytes: file.bytes,
+    weightBytes: packTo === undefined ? file.bytes : 0,
+    weightNotes: packing === undefined ? [] : [packingNote(packing)],
     identity,
     graphOptimization,
   });
   detachFromFile();
   return loaded;
+}
+
+/** What was packed, for the evidence. */
+function packingNote({ type, packed, unfit }: PackedWeightNames): string {
+  const { format, maxError } = packingOf(type);
+  const error = `a weight differs by at most ${(100 * maxError).toFixed(1)} % of the largest in its block`;
+  const kept = unfit.size === 0 ? "" : `; ${unfit.size} stay float32, since their rows are not a multiple of ${format.elements}`;
+  return `${packed.size} matrices packed to ${type} in blocks of ${format.elements} while loading: ${error}${kept}`;
 }

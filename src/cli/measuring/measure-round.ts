@@ -44,7 +44,7 @@ export async function measureRound({ runtime, settings, model }: Session, { targ
   const seconds = median(await timeCalls(work.many, bulkTime)) / 1000;
   const memoryBytes = process.memoryUsage().rss - before + childProcessMemory(runtime);
   const { decision, manifest } = handle;
-  const weights = manifest.variants.find(({ name }) => name === decision.model.variant);
+  const weights = manifest.variants.find(({ name }) => name === (decision.model.packedFrom ?? decision.model.variant));
   const { cpu } = await runtime.machine();
   await handle.dispose();
   return {

@@ -15,7 +15,7 @@ import type { Value } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, causalBias, paddingBias, splitHeads } from "../build/nn/attention.ts";
-import { embedding, type Layer, layerNorm, linear, repeated, sequential } from "../build/nn/layers.ts";
+import { embedding, type Layer, layerNorm, linear, repeated, sequential, tokenEmbedding } from "../build/nn/layers.ts";
 import type { KeyValueCache } from "./causal-model.ts";
 import type { Config } from "./config.ts";
 import { type EncoderDecoder, type EncoderDecoderGraphs, encoderDecoderGraphs, keyPositions } from "./encoder-decoder.ts";
@@ -212,11 +212,11 @@ function bartModel(name: BartFamily, config: Config, weights: Weights): EncoderD
     "shared.weight";
   const embedSource = embeddingsOf(config, weights, encoder, {
     family,
-    words: embedding(weights, tableOf("encoder"), sourceVocabulary, width),
+    words: tokenEmbedding(weights, tableOf("encoder"), sourceVocabulary, width),
   });
   const embedTarget = embeddingsOf(config, weights, decoder, {
     family,
-    words: embedding(weights, tableOf("decoder"), vocabulary, width),
+    words: tokenEmbedding(weights, tableOf("decoder"), vocabulary, width),
   });
   const encoderBlocks = repeated(config.positiveInteger("encoder_layers"), (index) => encoderBlock(weights, index, encoder));
   const decoderBlocks = repeated(config.positiveInteger("decoder_layers"), (index) => decoderBlock(weights, index, decoder));

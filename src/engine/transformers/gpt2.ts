@@ -10,7 +10,7 @@ import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, causalBias, splitHeads } from "../build/nn/attention.ts";
 import { type KeyValueCache, causalTransformer, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
-import { embedding, layerNorm, linearTransposed, repeated, sequential } from "../build/nn/layers.ts";
+import { embedding, layerNorm, linearTransposed, repeated, sequential, tokenEmbedding } from "../build/nn/layers.ts";
 import type { Architectures } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
 
@@ -56,7 +56,7 @@ function gpt2(config: Config, weights: Weights, output: CausalModel["output"]): 
   const width = config.positiveInteger("n_embd");
   const keyValueHeads = config.divisorOf("n_head", width);
   const vocabulary = config.positiveInteger("vocab_size");
-  const tokens = embedding(weights, "wte.weight", vocabulary, width);
+  const tokens = tokenEmbedding(weights, "wte.weight", vocabulary, width);
   const positionTable = embedding(weights, "wpe.weight", config.positiveInteger("n_positions"), width);
   const blocks = repeated(config.positiveInteger("n_layer"), (index) => block(config, weights, index));
   const norm = layerNorm(weights, "ln_f", width, config.positiveNumber("layer_norm_epsilon", 1e-5));

@@ -17,7 +17,8 @@ import { llamaArchitectures } from "./llama.ts";
 import { optArchitectures } from "./opt.ts";
 import { type EncoderDecoderGraphs, sourceMaskName } from "./encoder-decoder.ts";
 import type { Architecture, Architectures, GetInput, Transformer } from "./transformer.ts";
-import { type PendingWeight, type StoredTensor, Weights } from "./weights.ts";
+import type { PackedType } from "../../formats/scaled-blocks/encode.ts";
+import { type PackedWeightNames, type PendingWeight, type StoredTensor, Weights } from "./weights.ts";
 
 /** All transformer architectures that the engine builds from safetensors, by Hugging Face class name. */
 export const architectures: Architectures = {
@@ -44,27 +45,31 @@ export interface BuiltTransformer {
   readonly outputs: readonly TensorInfo[];
   /** The weights that the model reads. Each must be given a reader before anything is traced. */
   readonly pending: readonly PendingWeight[];
+  /** Which weights are packed while they are read; undefined if that was not asked for. */
+  readonly packing: PackedWeightNames | undefined;
   /** Reads into memory all weights that were not packed yet; the file may be closed afterwards. */
   detachFromFile(): void;
 }
 
 /**
  * Builds the architecture `name` from the parsed config.json `values`. `stored` are the tensors in the header of the weights file, by name; no elements
- * are read. Throws MODEL_UNSUPPORTED for an architecture, setting or tensor that the engine does not implement, and MODEL_INVALID if a tensor is
+ * are read. `packTo`: what linear layers are quantized to when they are read. Default: nothing. Throws MODEL_UNSUPPORTED for an architecture, setting or tensor that the engine does not implement, and MODEL_INVALID if a tensor is
  * missing or has another shape than config.json demands.
  */
 export function buildTransformer(
   name: string,
   values: Readonly<Record<string, unknown>>,
   stored: ReadonlyMap<string, StoredTensor>,
+  packTo?: PackedType,
 ): BuiltTransformer {
-  const { model, weights } = made(name, architectures, values, stored);
+  const { model, weights } = made(name, architectures, values, stored, packTo);
   const { inputs, outputs } = model;
   return {
     source: sourceOf(() => model, weights),
     inputs,
     outputs,
     pending: weights.pending,
+    packing: weights.packing,
     detachFromFile: () => weights.detachFromFile(),
   };
 }
@@ -82,8 +87,9 @@ export function buildEncoderDecoder(
   name: string,
   values: Readonly<Record<string, unknown>>,
   stored: ReadonlyMap<string, StoredTensor>,
+  packTo?: PackedType,
 ): BuiltEncoderDecoder {
-  const { model, weights } = made(name, encoderDecoders, values, stored);
+  const { model, weights } = made(name, encoderDecoders, values, stored, packTo);
   const { encoder, decoder, maxSourceTokens } = model;
   return {
     source: sourceOf((inputs) => (inputs.has(sourceMaskName) ? decoder : encoder), weights),
@@ -93,6 +99,7 @@ export function buildEncoderDecoder(
     encoderOutputs: encoder.outputs,
     maxSourceTokens,
     pending: weights.pending,
+    packing: weights.packing,
     detachFromFile: () => weights.detachFromFile(),
   };
 }
@@ -103,6 +110,7 @@ function made<Model>(
   known: Readonly<Record<string, Architecture<Model>>>,
   values: Readonly<Record<string, unknown>>,
   stored: ReadonlyMap<string, StoredTensor>,
+  packTo: PackedType | undefined,
 ): { readonly model: Model; readonly weights: Weights } {
   const architecture = Object.hasOwn(known, name) ? known[name] : undefined;
   if (architecture === undefined) {
@@ -116,7 +124,7 @@ function made<Model>(
   config.requireAbsent("quantization_config", "pruned_heads", "add_cross_attention");
   if (architecture.takenOverCode?.test(config.section("auto_map")?.string("AutoModel", "") ?? "") !== true)
     config.requireAbsent("auto_map");
-  const weights = new Weights(stored, architecture.prefixes);
+  const weights = new Weights(stored, architecture.prefixes, packTo);
   const model = architecture.make(config, weights);
   const unexpected = weights.unusedNames.find((each) => !architecture.ignoredTensors.test(each));
   if (unexpected === undefined) return { model, weights };

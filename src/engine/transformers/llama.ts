@@ -11,7 +11,7 @@ import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, bidirectionalBias, capped, causalBias, splitHeads } from "../build/nn/attention.ts";
 import { type KeyValueCache, causalTransformer, type CausalModel } from "./causal-model.ts";
 import type { Config } from "./config.ts";
-import { embedding, type Layer, linear, type LinearOptions, repeated, rmsNorm, sequential } from "../build/nn/layers.ts";
+import { type Layer, linear, type LinearOptions, repeated, rmsNorm, sequential, tokenEmbedding } from "../build/nn/layers.ts";
 import { type RotaryAngles, rotaryAngles, applyRotary, rotaryFrequencies, rotaryPairs } from "../build/nn/rotary-embedding.ts";
 import { type FamilyOptions, type FamilyOptionsOf, families } from "./llama-families.ts";
 import { configuredFrequencies } from "./rope-scaling.ts";
@@ -165,7 +165,7 @@ function decoder(config: Config, weights: Weights, options: FamilyOptions, outpu
   const layers = config.positiveInteger("num_hidden_layers");
   const attendsToAll = bidirectional(config, options, output);
   const vocabulary = config.positiveInteger("vocab_size");
-  const tokens = embedding(weights, "embed_tokens.weight", vocabulary, width);
+  const tokens = tokenEmbedding(weights, "embed_tokens.weight", vocabulary, width);
   const blocks = repeated(layers, (index) => block(weights, `layers.${index}`, sizes, options));
   // After the blocks, whose weights have shown that the head size is that of the file.
   const frequencies = {

@@ -8,7 +8,7 @@
 import type { Value } from "../ir/graph.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, causalBias, splitHeads } from "../build/nn/attention.ts";
-import { embedding, type Layer, layerNorm, linear, repeated, sequential } from "../build/nn/layers.ts";
+import { embedding, type Layer, layerNorm, linear, repeated, sequential, tokenEmbedding } from "../build/nn/layers.ts";
 import { type CausalModel, causalTransformer, type KeyValueCache } from "./causal-model.ts";
 import type { Config } from "./config.ts";
 import type { Architectures } from "./transformer.ts";
@@ -56,7 +56,7 @@ function decoder(config: Config, weights: Weights, output: CausalModel["output"]
   const embedded = config.positiveInteger("word_embed_proj_dim", width);
   const keyValueHeads = config.divisorOf("num_attention_heads", width);
   const vocabulary = config.positiveInteger("vocab_size");
-  const tokens = embedding(weights, "embed_tokens.weight", vocabulary, embedded);
+  const tokens = tokenEmbedding(weights, "embed_tokens.weight", vocabulary, embedded);
   const positionRows = config.positiveInteger("max_position_embeddings") + positionOffset;
   const positionTable = embedding(weights, "embed_positions.weight", positionRows, width);
   const blocks = repeated(config.positiveInteger("num_hidden_layers"), (index) => block(config, weights, `layers.${index}`));

@@ -20,7 +20,7 @@ import {
   keyPositions,
 } from "./encoder-decoder.ts";
 import { type ActivationName, activation, activationNames } from "../build/nn/activations.ts";
-import { embedding, type Layer, linear, repeated, rmsNorm, sequential } from "../build/nn/layers.ts";
+import { embedding, type Layer, linear, repeated, rmsNorm, sequential, tokenEmbedding } from "../build/nn/layers.ts";
 import { distanceBias, relativePositionBias } from "../build/nn/relative-position-bias.ts";
 import { type Architecture, type Architectures, float32Info, int64Info, type Transformer } from "./transformer.ts";
 import type { Weights } from "./weights.ts";
@@ -186,7 +186,7 @@ function decoderBlock(weights: Weights, prefix: string, sizes: Sizes): DecoderBl
 /** The token embedding of both sides, and the name of its tensor. Files of an encoder alone may have it under the encoder's name only. */
 function sharedEmbedding(config: Config, weights: Weights, width: number): { readonly name: string; readonly layer: Layer } {
   const name = weights.has("shared.weight") ? "shared.weight" : "encoder.embed_tokens.weight";
-  return { name, layer: embedding(weights, name, config.positiveInteger("vocab_size"), width) };
+  return { name, layer: tokenEmbedding(weights, name, config.positiveInteger("vocab_size"), width) };
 }
 
 /** `T5EncoderModel`: input_ids and attention_mask give last_hidden_state. */

@@ -11,7 +11,8 @@ import { sameShape } from "../ir/graph.ts";
 import { LazyStorage } from "../ir/lazy-storage.ts";
 import { minLazyElements, type Literal, literalWithStorage } from "../ir/literal.ts";
 import { decodeFloat } from "../../formats/floats/small-floats.ts";
-import type { BlockFormat } from "../../formats/gguf/blocks/block-format.ts";
+import { type BlockFormat, decodeBlocks } from "../../formats/gguf/blocks/block-format.ts";
+import { type PackedType, packingOf, packValues } from "../../formats/scaled-blocks/encode.ts";
 
 /** A tensor as declared in the header of a file of weights. */
 export interface StoredTensor {
@@ -38,6 +39,25 @@ export interface PendingWeight {
 /** Whether a matrix keeps its stored axes or swaps them. */
 type WeightLayout = "as stored" | "transposed";
 
+/** What a weight is used as. Matrices of linear layers and tables of embeddings can be packed. `inputs`: the axis of the shape that lies along the blocks. */
+type Packable = { readonly inputs: 0 | 1 } | undefined;
+
+/** The two literals of a quantized matrix that is stored [rows, columns]. */
+interface QuantizedLiterals {
+  /** [columns, rows]: the matrix of a linear layer. */
+  readonly matrix: Literal;
+  /** [rows, columns]. */
+  readonly table: Literal;
+}
+
+/** Which weights were packed. */
+export interface PackedWeightNames {
+  readonly type: PackedType;
+  readonly packed: ReadonlySet<string>;
+  /** Those that keep their precision, because their rows are no whole blocks. */
+  readonly unfit: ReadonlySet<string>;
+}
+
 /** The tensors of one weights file as parameters of an architecture. Elements are read later, through `PendingWeight`. */
 export class Weights implements ParameterSource {
   readonly #stored: ReadonlyMap<string, StoredTensor>;
@@ -45,11 +65,23 @@ export class Weights implements ParameterSource {
   readonly #byLayout = new Map<string, Literal>();
   readonly #literals: Literal[] = [];
   readonly #pending = new Map<string, Supply[]>();
+  readonly #packTo: PackedType | undefined;
+  readonly #packed = new Set<string>();
+  readonly #unfit = new Set<string>();
 
-  /** `stored` are the tensors of the file by name; `prefixes` are optional prefixes of these names: `Architecture.prefixes`. */
-  constructor(stored: ReadonlyMap<string, StoredTensor>, prefixes: readonly string[]) {
+  /**
+   * `stored` are the tensors of the file by name; `prefixes` are optional prefixes of these names: `Architecture.prefixes`. `packTo`: what the matrices of linear
+   * layers and the tables of tokens are quantized to when they are read. Default: nothing.
+   */
+  constructor(stored: ReadonlyMap<string, StoredTensor>, prefixes: readonly string[], packTo?: PackedType) {
     this.#stored = stored;
     this.#prefixes = ["", ...prefixes];
+    this.#packTo = packTo;
+  }
+
+  /** Which weights are packed; undefined if that was not asked for. */
+  get packing(): PackedWeightNames | undefined {
+    return this.#packTo === undefined ? undefined : { type: this.#packTo, packed: this.#packed, unfit: this.#unfit };
   }
 
   /** Whether the file has a tensor of this name, with or without a prefix. */
@@ -69,7 +101,17 @@ export class Weights implements ParameterSource {
 
   /** A matrix that is stored `[outFeatures, inFeatures]`, as `[inFeatures, outFeatures]`. Throws as `tensor` does. */
   matrix(name: string, inFeatures: number, outFeatures: number): Literal {
-    return this.#literal(name, [outFeatures, inFeatures], "transposed");
+    return this.#literal(name, [outFeatures, inFeatures], "transposed", { inputs: 1 });
+  }
+
+  /** A matrix that is stored `[inFeatures, outFeatures]`. Throws as `tensor` does. */
+  transposedMatrix(name: string, inFeatures: number, outFeatures: number): Literal {
+    return this.#literal(name, [inFeatures, outFeatures], "as stored", { inputs: 0 });
+  }
+
+  /** An embedding table `[rows, width]`. Throws as `tensor` does. */
+  table(name: string, rows: number, width: number): Literal {
+    return this.#literal(name, [rows, width], "as stored", { inputs: 1 });
   }
 
   /** All weights that the architecture has read. */
@@ -99,7 +141,7 @@ export class Weights implements ParameterSource {
     return [...this.#stored.keys()].filter((name) => !this.#pending.has(name));
   }
 
-  #literal(name: string, shape: readonly number[], arrangement: WeightLayout): Literal {
+  #literal(name: string, shape: readonly number[], arrangement: WeightLayout, packable?: Packable): Literal {
     const found = this.#nameInFile(name);
     const stored = this.#stored.get(found);
     const isTransposed = stored?.isTransposed === true;
@@ -129,6 +171,8 @@ export class Weights implements ParameterSource {
       const { matrix, table } = this.#quantized(found, stored, stored.blocks);
       return (arrangement === "transposed") === isTransposed ? table : matrix;
     }
+    const packed = packable === undefined ? undefined : this.#packedLiterals(found, stored, packable);
+    if (packed !== undefined) return arrangement === "transposed" || packable?.inputs === 0 ? packed.matrix : packed.table;
     const [rows = 1, columns = 1] = stored.shape;
     const arranged = (floats: Float32Array): Float32Array => {
       if ((arrangement === "transposed") === isTransposed) return floats;
@@ -143,12 +187,48 @@ export class Weights implements ParameterSource {
     return literal;
   }
 
-  /** The two literals of a quantized matrix that is stored [rows, columns]: `matrix` [columns, rows] and `table` [rows, columns]. */
+  /** The literals of a matrix that is quantized when it is read; undefined if it keeps its precision. */
+  #packedLiterals(name: string, stored: StoredTensor, { inputs }: NonNullable<Packable>): QuantizedLiterals | undefined {
+    if (this.#packTo === undefined) return undefined;
+    const type = this.#packTo;
+    const { name: typeName, format } = packingOf(type);
+    const [first = 1, second = 1] = stored.shape;
+    const [rows, columns] = inputs === 1 ? [first, second] : [second, first];
+    if (columns % format.elements !== 0) {
+      this.#unfit.add(name);
+      return undefined;
+    }
+    this.#packed.add(name);
+    const isSwapped = inputs === 0;
+    const values = (floats: Float32Array): Float32Array => {
+      if (!isSwapped) return floats;
+      const swapped = allocated(floats.length, name);
+      transpose(floats, swapped, first, second);
+      return swapped;
+    };
+    return this.#quantized(
+      name,
+      { ...stored, shape: [rows, columns], isTransposed: isSwapped },
+      { type: typeName, format },
+      (read) => {
+        const blocks = (): Uint8Array => packValues(type, values(read()));
+        const rounded = (): Float32Array => {
+          const target = allocated(rows * columns, name);
+          decodeBlocks(format, blocks(), target);
+          return target;
+        };
+        return [rounded, blocks];
+      },
+    );
+  }
+
+  /** The two literals of a quantized matrix that is stored [rows, columns]. `pack`: makes readers of blocks from one of floats. */
   #quantized(
     name: string,
     { shape: [rows = 1, columns = 1], isTransposed = false }: StoredTensor,
     { type, format }: NonNullable<StoredTensor["blocks"]>,
-  ): { readonly matrix: Literal; readonly table: Literal } {
+    pack?: (read: () => Float32Array) => readonly [read: () => Float32Array, readBlocks: () => Uint8Array],
+  ): QuantizedLiterals {
     let [floats, stored]: [(() => Float32Array) | undefined, (() => Uint8Array) | undefined] = [undefined, undefined];
     const swapped = (values: Float32Array, of: readonly [number, number]): Float32Array => {
       const target = allocated(values.length, name);
@@ -174,7 +254,7 @@ export class Weights implements ParameterSource {
       "float32",
       [rows, columns],
     );
-    const supply: Supply = (read, readBlocks) => ([floats, stored] = [read, readBlocks]);
+    const supply: Supply = (read, readBlocks) => ([floats, stored] = pack?.(read) ?? [read, readBlocks]);
     this.#pending.set(name, [...(this.#pending.get(name) ?? []), supply]);
     this.#byLayout.set(`${isTransposed ? "transposed" : "as stored"}:${name}`, table);
     this.#byLayout.set(`${isTransposed ? "as stored" : "transposed"}:${name}`, matrix);

@@ -26,6 +26,7 @@ const decision = z.strictObject({
     reference: z.string(),
     format: z.string(),
     variant: z.string().optional(),
+    packedFrom: z.string().optional().describe("The variant of the files whose weights were packed to `variant` while loading."),
     digest: z.string().optional().describe("sha256:… of the variant's main file."),
   }),
   constraints: z.strictObject({

@@ -1,6 +1,6 @@
 /** The decision: the record of one selection. The library, the command line, logs and HTTP give it in the same shape. */
 import type { Library } from "../../backend.ts";
-import type { Manifest } from "../../models/manifest.ts";
+import type { Manifest, Variant } from "../../models/manifest.ts";
 import { formatPattern } from "../selection/target.ts";
 import type { Policy, Constraints } from "../selection/constraints.ts";
 
@@ -44,6 +44,8 @@ export interface Decision {
     readonly reference: string;
     readonly format: string;
     readonly variant?: string;
+    /** The variant of the files whose weights were packed to `variant` while loading. Undefined if they run as they are in the file. */
+    readonly packedFrom?: string;
     /** Digest, "sha256:…", of the variant's main file. Undefined if nothing was loaded. */
     readonly digest?: string;
   };
@@ -79,7 +81,7 @@ export interface DecisionParts {
   readonly constraints: Constraints;
   readonly candidates: readonly Candidate[];
   readonly selected: Selected | null;
-  readonly variant?: { readonly name: string; readonly format: string };
+  readonly variant?: Pick<Variant, "name" | "format" | "packing">;
   readonly digest?: string;
 }
 
@@ -94,6 +96,7 @@ export function makeDecision(parts: DecisionParts): Decision {
       reference: manifest.reference,
       format: parts.variant?.format ?? formats.join(", "),
       ...(parts.variant === undefined ? {} : { variant: parts.variant.name }),
+      ...(parts.variant?.packing === undefined ? {} : { packedFrom: parts.variant.packing.from }),
       ...(parts.digest === undefined ? {} : { digest: parts.digest }),
     },
     constraints: {

@@ -11,6 +11,7 @@ import type { HostName } from "../../hosts/host.ts";
 import type { Requirements, Variant } from "../../models/manifest.ts";
 import { parseSize } from "../options/size.ts";
 import { type Target, deviceWords, parseDevice } from "../selection/target.ts";
+import { weightBytes } from "../selection/variant-selection.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 
 /**
@@ -104,16 +105,16 @@ const processBytes = 54e6;
  */
 export function estimateMemory(
   target: Target,
-  variant: Pick<Variant, "bytes">,
+  variant: Pick<Variant, "bytes" | "packing">,
   requirements: Requirements,
   capabilities: Capabilities,
   host: HostName,
 ): MemoryAmounts {
   const { bytes = 0, perWeightByte = 1 } = capabilities.footprint ?? {};
-  const engine = requirements.memoryBytes ?? Math.ceil(bytes + variant.bytes * perWeightByte);
+  const engine = requirements.memoryBytes ?? Math.ceil(bytes + weightBytes(variant) * perWeightByte);
   const memory = engine + (host === "process" ? processBytes : 0);
   if (target.device.type === "cpu") return { [machineMemory]: memory };
-  return { [machineMemory]: memory, [poolOfDevice(target.device)]: requirements.deviceMemoryBytes ?? variant.bytes };
+  return { [machineMemory]: memory, [poolOfDevice(target.device)]: requirements.deviceMemoryBytes ?? weightBytes(variant) };
 }
 
 /**

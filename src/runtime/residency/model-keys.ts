@@ -1,11 +1,10 @@
 /** Keys under which requests and loaded models are shared. */
 import type { LoadSettings } from "../../backend.ts";
 import type { ModelKind } from "../../hosts/host.ts";
-import type { Variant } from "../../models/manifest.ts";
 import { loadSettingNames } from "../options/load-options.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
 import type { CheckedCandidate } from "../selection/selection.ts";
-import { type Target, formatPattern, formatTarget, placementKey } from "../selection/target.ts";
+import { type PlacedFiles, type Target, formatPattern, formatTarget, placementKey } from "../selection/target.ts";
 import { parseTargets } from "../selection/constraints.ts";
 
 /**
@@ -36,7 +35,7 @@ function canonicalTargets(targets: string | readonly string[] | undefined): read
 export interface ResolvedModel {
   readonly reference: string;
   readonly target: Target;
-  readonly variant: Pick<Variant, "path">;
+  readonly variant: PlacedFiles;
   readonly settings: LoadSettings;
   /** What it is loaded as. Default: "tensor". */
   readonly kind?: ModelKind | undefined;

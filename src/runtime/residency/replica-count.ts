@@ -2,6 +2,7 @@
 import type { MachineFacts } from "../../backend.ts";
 import { type MemoryAmounts, machineMemory } from "./memory-budget.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
+import { weightBytes } from "../selection/variant-selection.ts";
 
 /** Share of the available memory that replicas may take. */
 const maxMemoryShare = 0.25;
@@ -24,7 +25,7 @@ const maxReplicas = 8;
 export function replicaCount(loaded: VerifiedModel, machine: MachineFacts, threads: number): number {
   const { target, variant, decision, need } = loaded;
   if (target.device.type !== "cpu" || decision.selected?.host === "inline") return 1;
-  const perReplica = sharedReplicaBytes(loaded) ?? Math.max(variant.bytes * bytesPerWeightByte, need[machineMemory] ?? 0);
+  const perReplica = sharedReplicaBytes(loaded) ?? Math.max(weightBytes(variant) * bytesPerWeightByte, need[machineMemory] ?? 0);
   const allowed = Math.floor((machine.memory.available.value * maxMemoryShare) / Math.max(perReplica, 1));
   return Math.min(threads, allowed, maxReplicas);
 }

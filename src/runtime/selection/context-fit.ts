@@ -7,6 +7,7 @@ import { estimateMemory, machineMemory, memoryDeviceType } from "../residency/me
 import type { LoadRequest } from "./selection.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 import type { Target } from "./target.ts";
+import { weightBytes } from "./variant-selection.ts";
 
 /** Memory that a model may take, and what it takes. */
 export interface ContextNeed {
@@ -67,12 +68,12 @@ export function contextFit({ target, backend, facts, manifest, request }: Langua
       device?.memoryBytes ?? Number.POSITIVE_INFINITY,
       limits?.bytes[pool] ?? Number.POSITIVE_INFINITY,
     );
-    return fitContext({ ...asked, engineBytes: variant.bytes, availableBytes, pool: `the memory of ${pool}` });
+    return fitContext({ ...asked, engineBytes: weightBytes(variant), availableBytes, pool: `the memory of ${pool}` });
   }
   const capabilities = backend.capabilities(target.device);
   const hostName = selectHost(host ?? { blocking: "worker" }, capabilities, variant, true);
   const engineBytes =
-    estimateMemory(target, variant, manifest.requirements, capabilities, hostName)[machineMemory] ?? variant.bytes;
+    estimateMemory(target, variant, manifest.requirements, capabilities, hostName)[machineMemory] ?? weightBytes(variant);
   const budget = limits?.bytes[machineMemory] ?? Number.POSITIVE_INFINITY;
   return budget < facts.availableMemory
     ? fitContext({ ...asked, engineBytes, availableBytes: budget, pool: "maxMemory" })

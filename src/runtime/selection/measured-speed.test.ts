@@ -43,6 +43,13 @@ describe("a measurement", () => {
     expect(measuredSpeed(subject, facts())).toEqual({ latencyMs: 7.25, note: "measured 2026-11-20: 7.25 ms for one text" });
   });
 
+  it("of the same file with its weights packed does not count", () => {
+    const packed = { ...variant, name: "int8", packing: { to: "int8", from: variant.name, bytes: 1 } } as const;
+    const { latencyMs, note } = measuredSpeed({ ...subject, variant: packed }, facts());
+    expect(latencyMs).toBeUndefined();
+    expect(note).toBe(`not measured with int8, only with ${variant.name}`);
+  });
+
   const ignored: readonly [string, MeasurementFacts, string][] = [
     [
       "of another machine",

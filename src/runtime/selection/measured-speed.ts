@@ -43,6 +43,8 @@ export function measuredSpeed(subject: Subject, facts: MeasurementFacts): Measur
   if (problem !== undefined) return { note: `not measured: ${problem}` };
   const about = facts.measurements
     .filter(({ target, model }) => target === subject.target && (model.digest === digest || model.path === subject.variant.path))
+    // A file may be measured as it is and with its weights packed.
+    .filter(({ model }) => model.variant === subject.variant.name)
     .toSorted((a, b) => (a.at < b.at ? 1 : -1))
     .map((measurement) => ({ measurement, reason: reasonToIgnore(measurement, subject, facts) }));
   const applicable = about.find(({ reason }) => reason === undefined)?.measurement;

@@ -1,6 +1,6 @@
 /** Selection for one request: reads the model's manifest and the facts, merges settings and constraints, and checks all candidates. */
 import { usualKind } from "../../models/language-tasks.ts";
-import type { LoadSettings } from "../../backend.ts";
+import { InferyardError, type LoadSettings } from "../../backend.ts";
 import {
   type DigestCache,
   type Manifest,
@@ -23,7 +23,7 @@ import { type Constraints, mergeConstraints } from "./constraints.ts";
 import type { FactsReader } from "./facts-reader.ts";
 import { select } from "./selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
-import { refuseUnknownVariant, variantOption } from "./variant-selection.ts";
+import { packedPrecision, refuseUnknownVariant, variantOption } from "./variant-selection.ts";
 
 /** The parts of a runtime that selection reads. */
 export interface ModelSelectorParts {
@@ -55,17 +55,14 @@ export class ModelSelector {
     options: ModelOptions,
     { download, signal }: { readonly download: boolean; readonly signal?: AbortSignal | undefined },
   ): Promise<ModelSelection> {
-    const manifest = forKind(
-      download ? await this.manifest(reference, options, signal) : await readManifestOf(reference, variantOption(options)),
-      options,
-    );
+    const manifest = forKind(await this.#manifestWithPackable(reference, options, { download, signal }), options);
     refuseUnknownVariant(manifest.variants, options.variant, reference.text);
     return this.#selectFrom(manifest, reference, options);
   }
 
   /** Selection for `explain`: downloads nothing, and an unknown variant makes every candidate a refused one. */
   async explain(reference: ModelReference, options: ModelOptions): Promise<ModelSelection> {
-    const manifest = await readManifestOf(reference, variantOption(options));
+    const manifest = await this.#manifestWithPackable(reference, options, { download: false });
     const kind = options.kind ?? usualKind(manifest);
     const asked = kind === "language" ? { ...options, kind } : options;
     return this.#selectFrom(forKind(manifest, asked), reference, asked);
@@ -75,6 +72,25 @@ export class ModelSelector {
   async manifest(reference: ModelReference, options: ModelOptions, signal: AbortSignal | undefined): Promise<Manifest> {
     const fetch = (missing: string): Promise<void> => this.#download(reference.text, missing, options, signal);
     return readManifestOf(reference, { ...variantOption(options), fetch });
+  }
+
+  /** The manifest with the variant that is asked for; or without it, if it is not found and other weights may be packed to it. */
+  async #manifestWithPackable(
+    reference: ModelReference,
+    options: ModelOptions,
+    { download, signal }: { readonly download: boolean; readonly signal?: AbortSignal | undefined },
+  ): Promise<Manifest> {
+    const { variant, ...others } = options;
+    const read = (wanted: ModelOptions): Promise<Manifest> =>
+      download ? this.manifest(reference, wanted, signal) : readManifestOf(reference, variantOption(wanted));
+    try {
+      return await read(options);
+    } catch (error) {
+      const isMissing = error instanceof InferyardError && error.code === "MODEL_NOT_FOUND" && variant !== undefined;
+      const manifest = isMissing ? await read(others).catch(() => undefined) : undefined;
+      if (manifest === undefined || packedPrecision(manifest.variants, variant) === undefined) throw error;
+      return manifest;
+    }
   }
 
   /** How long the model stays in memory, by its strategy in the settings. */

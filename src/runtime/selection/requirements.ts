@@ -5,6 +5,7 @@ import { estimateMemory, findShortage, machineMemory, memoryDeviceType } from ".
 import { selectHost } from "../loading/host-selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
 import type { Target } from "./target.ts";
+import { weightBytes } from "./variant-selection.ts";
 import { compareVersions } from "../../devices/versions.ts";
 
 /** What a requirement is checked against. */
@@ -37,7 +38,7 @@ export function requirementProblem(
 }
 
 function memoryProblem({ requirements, target, variant, capabilities, facts }: RequirementContext): string | undefined {
-  const needed = requirements.memoryBytes ?? variant.bytes;
+  const needed = requirements.memoryBytes ?? weightBytes(variant);
   if (needed > facts.availableMemory) {
     return `needs ${inMegabytes(needed)} of memory, and ${inMegabytes(facts.availableMemory)} is available`;
   }

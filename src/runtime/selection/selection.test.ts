@@ -6,6 +6,7 @@ import type { Manifest, Requirements, Variant } from "../../models/manifest.ts";
 import { type LoadRequest, type CheckedCandidate, select } from "./selection.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 import { formatPattern, formatTarget } from "./target.ts";
+import { refuseUnknownVariant } from "./variant-selection.ts";
 import { type ConstraintOptions, type GpuMode, mergeConstraints } from "./constraints.ts";
 
 const gigabyte = 1e9;
@@ -461,6 +462,56 @@ describe("constraints of several levels", () => {
   });
   it("exclusions add up", () => expect(opened({ exclude: "onnx:cuda" }, { exclude: "wasm" })).toEqual(["onnx:cpu"]));
   it("the last policy wins", () => expect(opened({ policy: "manifest" }, { policy: "priority" })).not.toEqual([]));
+});
+
+describe("a variant that the files lack", () => {
+  const packs: Capabilities = {
+    ...staticRows,
+    formats: { safetensors: ["StaticModel", "BertModel"] },
+    packing: { formats: { safetensors: ["BertModel"] }, bytesPerWeight: { int8: 1.125, int4: 0.625 } },
+  };
+  const packer = backend("native", [here("cpu")], packs);
+  const whole: Variant = { ...weights, name: "fp32", precision: "fp32", bytes: 400e6 };
+  const scene = (variant: string, ...variants: Variant[]): Scene => ({
+    backends: [onnx, packer],
+    manifest: { variants },
+    request: { variant },
+  });
+
+  it("is packed by a backend that does so, and takes the memory of its packed weights", () => {
+    const found = selectIn(scene("int8", whole)).find(({ verdict }) => verdict === "eligible");
+    expect(found).toMatchObject({
+      target: { backend: "native" },
+      variant: { name: "int8", path: whole.path, precision: "fp32", packing: { to: "int8", from: "fp32", bytes: 112_500_000 } },
+      reason: "libnative 1.2.3, int8 packed from fp32 while loading, about 113 MB",
+    });
+    const half = selectIn(scene("int4", { ...whole, precision: "fp16" })).find(({ verdict }) => verdict === "eligible");
+    expect(half).toMatchObject({ variant: { packing: { to: "int4", bytes: 125_000_000 } } });
+    const facts = { availableMemory: 200e6 };
+    expect(open({ ...scene("int8", whole), facts })).toEqual(["native:cpu"]);
+    expect(open({ ...scene("fp32", whole), facts })).toEqual([]);
+  });
+
+  it("is refused by name everywhere else", () => {
+    expect(refusalOf(scene("int8", fp32, whole), "onnx:cpu")).toBe(
+      "capability: the files have no int8 weights (they have fp32, fp32), and onnx packs no weights",
+    );
+    expect(refusalOf(scene("int8", fp32), "native:cpu")).toBe(
+      "capability: the files have no int8 weights (they have fp32), and native packs only safetensors weights of architectures that it builds",
+    );
+    expect(refusalOf(scene("int3", whole), "native:cpu")).toBe('capability: the model has no variant "int3"');
+  });
+
+  it("is not packed where the files have weights of that precision, under whatever name", () => {
+    expect(open(scene("int8", { ...int8 }, whole))).toEqual(["onnx:cpu"]);
+    expect(open(scene("int4", { ...whole, name: "q4", precision: "int4" }, whole))).toEqual([]);
+  });
+
+  it("is not packed from GGUF files, which have types of their own", () => {
+    const gguf: Variant = { ...whole, format: "gguf" };
+    expect(open(scene("int8", gguf))).toEqual([]);
+    expect(() => refuseUnknownVariant([gguf], "int8", "m.gguf")).toThrow('m.gguf has no variant "int8"');
+  });
 });
 
 describe("whatever the constraints", () => {

@@ -19,6 +19,7 @@ import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 import { abbreviatedList } from "../../errors.ts";
 import { type Target, type TargetPattern, formatPattern, formatTarget, matches, parseTarget, placementKey } from "./target.ts";
 import type { Constraints } from "./constraints.ts";
+import { packedPrecision, packedVariants, variantsNamed } from "./variant-selection.ts";
 
 /** What one load requests besides its placement constraints. */
 export interface LoadRequest {
@@ -104,7 +105,10 @@ function checkCandidate(context: CandidateContext): RankedCandidate {
   if (variant === undefined || present?.present !== true) throw new TypeError("a candidate passed every check without a variant");
   const { library } = present;
   const { shortened } = contextFit(context, variant);
-  const reason = `${library.name} ${library.version}, ${variant.name}`;
+  const { packing } = variant;
+  const packed =
+    packing === undefined ? "" : ` packed from ${packing.from} while loading, about ${Math.ceil(packing.bytes / 1e6)} MB`;
+  const reason = `${library.name} ${library.version}, ${variant.name}${packed}`;
   const eligible: EligibleCandidate = {
     verdict: "eligible",
     target,
@@ -248,10 +252,12 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
   },
 ];
 
-function wantedVariants({ manifest, request }: CandidateContext): readonly Variant[] {
-  if (request.variant === undefined) return manifest.variants;
-  const wanted = request.variant;
-  return manifest.variants.filter((variant) => variant.name === wanted || variant.aliases.includes(wanted));
+/** The variants that are asked for: of the model's files, or packed by the backend of the candidate. */
+function wantedVariants({ manifest, request, backend, target }: CandidateContext): readonly Variant[] {
+  const to = packedPrecision(manifest.variants, request.variant);
+  if (to === undefined) return variantsNamed(manifest.variants, request.variant);
+  const packing = backend?.capabilities(target.device).packing;
+  return packing === undefined ? [] : packedVariants(manifest.variants, to, packing);
 }
 
 function runnableVariant(context: CandidateContext): Variant | undefined {
@@ -259,24 +265,39 @@ function runnableVariant(context: CandidateContext): Variant | undefined {
   return wantedVariants(context).find((variant) => capabilities !== undefined && canRun(capabilities, variant, context.request));
 }
 
-/** Formats that a backend loads as the kind of model that is requested. */
-function formatsFor(capabilities: Capabilities, { kind = "tensor" }: LoadRequest): Capabilities["formats"] {
+/** Formats that a backend loads, or whose weights it packs, as the kind of model that is requested. */
+function formatsFor(
+  capabilities: Pick<Capabilities, "formats" | "languageFormats">,
+  { kind = "tensor" }: LoadRequest,
+): Capabilities["formats"] {
   return kind === "language" ? (capabilities.languageFormats ?? {}) : capabilities.formats;
 }
 
 function canRun(capabilities: Capabilities, variant: Variant, request: LoadRequest): boolean {
-  const architectures = formatsFor(capabilities, request)[variant.format];
+  const { packing } = variant.packing === undefined ? { packing: capabilities } : capabilities;
+  const architectures = packing && formatsFor(packing, request)[variant.format];
   if (architectures === undefined) return false;
   if (variant.precision !== undefined && !capabilities.precisions.includes(variant.precision)) return false;
   return architectures === "any" || (variant.architecture !== undefined && architectures.includes(variant.architecture));
 }
 
 function formatRefusal(context: CandidateContext): Refusal {
-  const { target, backend, request } = context;
+  const { target, backend, request, manifest } = context;
   const capabilities = backend?.capabilities(target.device);
-  const known = capabilities === undefined ? {} : formatsFor(capabilities, request);
   const asKind = request.kind === "language" ? " as a language model" : "";
+  const to = packedPrecision(manifest.variants, request.variant);
+  if (to !== undefined) {
+    const names = manifest.variants.map(({ name }) => name).join(", ");
+    const packs = Object.keys(capabilities?.packing === undefined ? {} : formatsFor(capabilities.packing, request));
+    const what = packs.length === 0 ? "no weights" : `only ${packs.join(" and ")} weights of architectures that it builds`;
+    return {
+      stage: "capability",
+      reason: `the files have no ${to} weights (they have ${names}), and ${target.backend} packs ${what}${asKind}`,
+    };
+  }
+  const known = capabilities === undefined ? {} : formatsFor(capabilities, request);
   const wanted = wantedVariants(context);
+  if (wanted.length === 0) return { stage: "capability", reason: `the model has no variant "${request.variant}"` };
   const formats = [...new Set(wanted.map((variant) => variant.format))];
   const sameFormat = wanted.find((variant) => known[variant.format] !== undefined);
   if (sameFormat === undefined) {

@@ -1,5 +1,5 @@
 /** Targets, written `backend[:device[:index]]`: for example `onnx`, `onnx:cpu`, `onnx:cuda:1`. */
-import type { Device } from "../../backend.ts";
+import type { Device, ModelFiles } from "../../backend.ts";
 import { InferyardError } from "../../errors.ts";
 
 /** A backend together with the device it computes on. */
@@ -126,9 +126,12 @@ export function formatPattern(pattern: TargetPattern): string {
 }
 
 /**
- * Map key of a file of weights on a target. Circuit breakers of one model, crash histories and measured memory are kept under
- * it.
+ * Map key of a variant on a target: its file of weights, and what they are packed to. Circuit breakers of one model, crash histories and measured memory are kept
+ * under it.
  */
-export function placementKey(target: Target, { path }: { readonly path: string }): string {
-  return `${formatTarget(target)} ${path}`;
+export function placementKey(target: Target, { path, packing }: PlacedFiles): string {
+  return `${formatTarget(target)} ${path}${packing === undefined ? "" : ` as ${packing.to}`}`;
 }
+
+/** What `placementKey` reads of a variant. */
+export type PlacedFiles = Pick<ModelFiles, "path" | "packing">;

@@ -1,4 +1,5 @@
-/** The variant (set of weights) that a load requests. */
+/** The variant (set of weights) that a load requests: one of the model's files, or one that a backend packs from a file while loading. */
+import type { Capabilities, PackedPrecision, Precision } from "../../backend.ts";
 import { InferyardError } from "../../errors.ts";
 import type { Variant } from "../../models/index.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
@@ -8,15 +9,65 @@ export function variantOption({ variant }: ModelOptions): { readonly variant?: s
   return variant === undefined ? {} : { variant };
 }
 
-/** Throws MODEL_NOT_FOUND if no variant has `wanted` as its name or alias. Does nothing if `wanted` is undefined. */
-export function refuseUnknownVariant(
-  variants: readonly Pick<Variant, "name" | "aliases">[],
+/** Precisions that files have, and bytes of a weight in them. */
+const floatBytes: Readonly<Partial<Record<Precision, number>>> = { fp32: 4, fp16: 2, bf16: 2 };
+
+type NamedVariant = Pick<Variant, "name" | "aliases" | "format" | "precision">;
+
+/** The variants with this name or alias. All of them if `wanted` is undefined. */
+export function variantsNamed<Named extends NamedVariant>(
+  variants: readonly Named[],
   wanted: string | undefined,
-  reference: string,
-): void {
-  if (wanted === undefined || variants.some(({ name, aliases }) => name === wanted || aliases.includes(wanted))) return;
-  throw new InferyardError("MODEL_NOT_FOUND", `${reference} has no variant "${wanted}"`, {
-    remedy: `choose one of ${variants.map(({ name }) => name).join(", ")}`,
-    data: { variants: variants.map(({ name }) => name) },
+): readonly Named[] {
+  return wanted === undefined ? variants : variants.filter(({ name, aliases }) => name === wanted || aliases.includes(wanted));
+}
+
+/**
+ * The precision that weights must be packed to for a variant that the files lack; undefined if the request is none for packed weights: the files have the variant, or
+ * another one of its precision, or no weights that can be packed. GGUF files are not packed: they state the type of each tensor, and `inferyard quantize` writes others.
+ */
+export function packedPrecision(variants: readonly NamedVariant[], wanted: string | undefined): PackedPrecision | undefined {
+  if ((wanted !== "int8" && wanted !== "int4") || variantsNamed(variants, wanted).length > 0) return undefined;
+  if (variants.some(({ precision }) => precision === wanted)) return undefined;
+  return variants.some(isPackable) ? wanted : undefined;
+}
+
+function isPackable({ format, precision }: NamedVariant): boolean {
+  return format !== "gguf" && precision !== undefined && floatBytes[precision] !== undefined;
+}
+
+/** The variants with their weights packed by a backend with these capabilities. Empty if it packs none of them. */
+export function packedVariants(
+  variants: readonly Variant[],
+  to: PackedPrecision,
+  packing: NonNullable<Capabilities["packing"]>,
+): readonly Variant[] {
+  return variants.filter(isPackable).map((variant) => {
+    const weights = variant.bytes / ((variant.precision && floatBytes[variant.precision]) ?? 4);
+    const bytes = Math.ceil(weights * packing.bytesPerWeight[to]);
+    return { ...variant, name: to, aliases: [], packing: { to, from: variant.name, bytes } };
   });
 }
+
+/** Estimated bytes of a variant's weights in memory: those of its files, unless they are packed. */
+export function weightBytes({ bytes, packing }: Pick<Variant, "bytes" | "packing">): number {
+  return packing?.bytes ?? bytes;
+}
+
+/** Throws MODEL_NOT_FOUND if the files have no variant with the name or alias `wanted`, and none that could be packed to it. Does nothing if `wanted` is undefined. */
+export function refuseUnknownVariant(variants: readonly NamedVariant[], wanted: string | undefined, reference: string): void {
+  if (variantsNamed(variants, wanted).length > 0 || packedPrecision(variants, wanted) !== undefined) return;
+  const names = variants.map(({ name }) => name);
+  const isGguf = variants.every(({ format }) => format === "gguf");
+  const quantized = isGguf ? quantizedTypes[wanted ?? ""] : undefined;
+  throw new InferyardError("MODEL_NOT_FOUND", `${reference} has no variant "${wanted}"`, {
+    remedy:
+      quantized === undefined
+        ? `choose one of ${names.join(", ")}`
+        : `write a file of that precision with \`inferyard quantize ${reference} --to ${quantized}\`, and load it; or choose ${names.join(", ")}`,
+    data: { variants: names },
+  });
+}
+
+/** The type of `inferyard quantize` for a precision. */
+const quantizedTypes: Readonly<Record<string, string>> = { int8: "q8_0", int4: "q4_k" };

@@ -4,14 +4,13 @@
  */
 import { InferyardError } from "../../errors.ts";
 import type { Supervision } from "../../hosts/supervision.ts";
-import type { Variant } from "../../models/manifest.ts";
 import type { CircuitBreakers } from "./circuit-breakers.ts";
 import { type CrashLimits, CrashHistory } from "./crash-history.ts";
 import { parseDuration } from "../options/duration.ts";
 import type { RuntimeEvent, RuntimeSettings } from "../options/runtime-settings.ts";
 import { parseSize } from "../options/size.ts";
 import type { SupervisionFactory } from "../platform.ts";
-import { type Target, formatTarget, placementKey } from "../selection/target.ts";
+import { type PlacedFiles, type Target, formatTarget, placementKey } from "../selection/target.ts";
 import { sleep } from "../../concurrency/abortable.ts";
 import { maxTimerMs } from "../../concurrency/time-limit.ts";
 
@@ -69,7 +68,7 @@ export class Supervisor {
   }
 
   /** The supervision of a model that was loaded as `reference`. */
-  of(reference: string, target: Target, variant: Pick<Variant, "path">): Supervision {
+  of(reference: string, target: Target, variant: PlacedFiles): Supervision {
     const { limits, circuits, maxMemory, maxLoadMs, maxRunMs, onEvent, now } = this.#options;
     const key = placementKey(target, variant);
     const crashes = this.#crashes.get(key) ?? new CrashHistory(limits, now);

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Candidate, Decision, Verdict } from "../../../runtime/decision/decision.ts";
+import { packedPrecision } from "../../../runtime/selection/variant-selection.ts";
 import { readManifest } from "../../../models/index.ts";
 import { addPlacementFlags, openSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
@@ -17,11 +18,12 @@ export function defineExplain(command: Command, terminal: Terminal): void {
       const { memory } = await session.runtime.machine();
       const manifest = await readManifest(session.model);
       const largest = Math.max(...manifest.variants.map(({ bytes }) => bytes));
+      const isPacked = packedPrecision(manifest.variants, variant) !== undefined;
       writeLine(terminal.stdout, headline(manifest, decision));
       writeLine(terminal.stdout, formatDecision(decision));
       writeLine(
         terminal.stdout,
-        `weights take up to ${formatBytes(largest)}; ${formatBytes(memory.available.value)} of memory is available`,
+        `weights take up to ${formatBytes(largest)}${isPacked ? " in their files" : ""}; ${formatBytes(memory.available.value)} of memory is available`,
       );
     },
   );

@@ -38,7 +38,7 @@ export function linear(
 
 /** A linear layer with bias whose weight is stored `[inFeatures, outFeatures]`: `transformers.pytorch_utils.Conv1D`, which GPT-2 uses. */
 export function linearTransposed(parameters: ParameterSource, name: string, { inFeatures, outFeatures }: LinearOptions): Layer {
-  const matrix = parameters.tensor(`${name}.weight`, inFeatures, outFeatures);
+  const matrix = parameters.transposedMatrix(`${name}.weight`, inFeatures, outFeatures);
   const vector = parameters.tensor(`${name}.bias`, outFeatures);
   return (ops, x) =>
     ops.binary("add", ops.add({ kind: "matmul" }, x, ops.builder.constant(matrix)), ops.builder.constant(vector));
@@ -47,6 +47,12 @@ export function linearTransposed(parameters: ParameterSource, name: string, { in
 /** Embedding table `name`, `[rows, width]`: integer ids of any shape give `[...shape, width]`. */
 export function embedding(parameters: ParameterSource, name: string, rows: number, width: number): Layer {
   const table = parameters.tensor(name, rows, width);
+  return (ops, ids) => ops.add({ kind: "gather", axis: 0 }, ops.builder.constant(table), ids);
+}
+
+/** As `embedding`, for a table of the vocabulary, which may be quantized as the matrices of linear layers are. */
+export function tokenEmbedding(parameters: ParameterSource, name: string, vocabulary: number, width: number): Layer {
+  const table = parameters.table(name, vocabulary, width);
   return (ops, ids) => ops.add({ kind: "gather", axis: 0 }, ops.builder.constant(table), ids);
 }
 

@@ -7,4 +7,8 @@ export interface ParameterSource {
   tensor(name: string, ...shape: readonly number[]): Literal;
   /** The matrix `name`, which is stored `[outFeatures, inFeatures]` as PyTorch's `nn.Linear` does, transposed to `[inFeatures, outFeatures]`. */
   matrix(name: string, inFeatures: number, outFeatures: number): Literal;
+  /** The matrix `name` of a linear layer, which is stored `[inFeatures, outFeatures]`. */
+  transposedMatrix(name: string, inFeatures: number, outFeatures: number): Literal;
+  /** The embedding table `name`, `[rows, width]`, of which rows are looked up by token. */
+  table(name: string, rows: number, width: number): Literal;
 }

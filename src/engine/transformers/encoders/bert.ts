@@ -15,7 +15,7 @@ import { attention, paddingBias, splitHeads } from "../../build/nn/attention.ts"
 import { bertHeads, distilBertHeads, robertaHeads } from "./bert-heads.ts";
 import type { Config } from "../config.ts";
 import { type Encoder, encoderArchitectures } from "./heads.ts";
-import { embedding, layerNorm, type Layer, linear, repeated, sequential } from "../../build/nn/layers.ts";
+import { embedding, layerNorm, type Layer, linear, repeated, sequential, tokenEmbedding } from "../../build/nn/layers.ts";
 import { positionEmbeddings, positionEmbeddingsAfterPadding } from "./position-embeddings.ts";
 import type { Architectures } from "../transformer.ts";
 import type { Weights } from "../weights.ts";
@@ -146,7 +146,7 @@ function bertLikeEncoder(
 
 function bert(config: Config, weights: Weights): Encoder {
   const sizes = bertSizes(config);
-  const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
+  const words = tokenEmbedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
   const tokenTypes = embedding(
     weights,
     "embeddings.token_type_embeddings.weight",
@@ -165,7 +165,7 @@ function bert(config: Config, weights: Weights): Encoder {
 function roberta(config: Config, weights: Weights): Encoder {
   const sizes = bertSizes(config);
   config.requireEqual("type_vocab_size", 1);
-  const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
+  const words = tokenEmbedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
   const tokenType = weights.tensor("embeddings.token_type_embeddings.weight", 1, sizes.width);
   const rows = config.positiveInteger("max_position_embeddings");
   const positions = positionEmbeddingsAfterPadding(
@@ -184,7 +184,7 @@ function roberta(config: Config, weights: Weights): Encoder {
 /** Position embeddings are read from the file, whether they were learned or computed from sines (`sinusoidal_pos_embds`). */
 function distilBert(config: Config, weights: Weights): Encoder {
   const sizes = distilBertSizes(config);
-  const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
+  const words = tokenEmbedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), sizes.width);
   const positions = positionEmbeddings(weights, config.positiveInteger("max_position_embeddings"), sizes.width);
   const embed: Embed = (ops, ids) => ops.binary("add", words(ops, ids), positions(ops, ids));
   return bertLikeEncoder(weights, sizes, distilBertNames, embed, false);

@@ -22,7 +22,16 @@ import {
   sequenceClassifier,
   tokenClassifier,
 } from "./heads.ts";
-import { embedding, firstToken, layerNorm, type Layer, linear, repeated, sequential } from "../../build/nn/layers.ts";
+import {
+  embedding,
+  firstToken,
+  layerNorm,
+  type Layer,
+  linear,
+  repeated,
+  sequential,
+  tokenEmbedding,
+} from "../../build/nn/layers.ts";
 import { positionEmbeddings } from "./position-embeddings.ts";
 import type { Architectures } from "../transformer.ts";
 import type { Weights } from "../weights.ts";
@@ -158,7 +167,7 @@ function debertaEncoder(config: Config, weights: Weights): Encoder {
   const { width } = sizes;
   config.requireAbsent("conv_kernel_size");
   config.requireEqual("embedding_size", width);
-  const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), width);
+  const words = tokenEmbedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), width);
   const hasPositions = config.boolean("position_biased_input", true);
   const positions = hasPositions
     ? positionEmbeddings(weights, config.positiveInteger("max_position_embeddings"), width)

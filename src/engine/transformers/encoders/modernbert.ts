@@ -21,7 +21,7 @@ import {
   tokenClassifier,
   maskedLanguageModel,
 } from "./heads.ts";
-import { embedding, firstToken, layerNorm, type Layer, linear, repeated, sequential } from "../../build/nn/layers.ts";
+import { firstToken, layerNorm, type Layer, linear, repeated, sequential, tokenEmbedding } from "../../build/nn/layers.ts";
 import { arange } from "./position-embeddings.ts";
 import { type RotaryAngles, rotaryAngles, rotaryFrequencies, rotaryPairs, applyRotary } from "../../build/nn/rotary-embedding.ts";
 import type { Architectures } from "../transformer.ts";
@@ -92,7 +92,7 @@ function modernBertEncoder(config: Config, weights: Weights): Encoder {
   const radius = Math.floor(config.positiveInteger("local_attention", 128) / 2);
   const globalTheta = config.positiveNumber("global_rope_theta", 160_000);
   const localTheta = config.positiveNumber("local_rope_theta", globalTheta);
-  const words = embedding(weights, "embeddings.tok_embeddings.weight", config.positiveInteger("vocab_size"), width);
+  const words = tokenEmbedding(weights, "embeddings.tok_embeddings.weight", config.positiveInteger("vocab_size"), width);
   const embeddingNorm = norm("embeddings.norm");
   const blocks = repeated(config.positiveInteger("num_hidden_layers"), (index) => block(weights, index, sizes));
   const finalNorm = norm("final_norm");

@@ -10,7 +10,7 @@ import type { Value } from "../../ir/graph.ts";
 import { dimensions, type TensorOps } from "../../build/tensor-ops.ts";
 import { attention, paddingBias, splitHeads } from "../../build/nn/attention.ts";
 import { activation, type ActivationName } from "../../build/nn/activations.ts";
-import { embedding, layerNorm, type Layer, linear, repeated } from "../../build/nn/layers.ts";
+import { embedding, tokenEmbedding, layerNorm, type Layer, linear, repeated } from "../../build/nn/layers.ts";
 import { applyRotary, type RotaryAngles, rotaryAngles } from "../../build/nn/rotary-embedding.ts";
 import type { Config } from "../config.ts";
 import { configuredFrequencies } from "../rope-scaling.ts";
@@ -86,7 +86,7 @@ function nomicBert(config: Config, weights: Weights): Encoder {
     downBias: config.boolean("mlp_fc2_bias", false),
     activation: gateActivation(config),
   };
-  const words = embedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), width);
+  const words = tokenEmbedding(weights, "embeddings.word_embeddings.weight", config.positiveInteger("vocab_size"), width);
   const types = config.integer("type_vocab_size", 2);
   const tokenTypes = types > 0 ? embedding(weights, "embeddings.token_type_embeddings.weight", types, width) : undefined;
   const norm = layerNorm(weights, "emb_ln", width, epsilon);

@@ -20,7 +20,7 @@ export type BlockShape = Pick<BlockFormat, "elements" | "groupElements" | "hasMi
 
 /** Sizes of packed weights of one format. */
 export interface BlockLayout {
-  /** Elements of a super-block along k, which share a scale. */
+  /** Elements of a super-block along k, which share a scale: 16, or a multiple of 32. */
   readonly superElements: number;
   /** Elements of a group along k: 16 or 32. */
   readonly groupElements: 16 | 32;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { KernelMemory, randomFloats } from "../../../../../../test/kernel-memory.ts";
-import { blockFormats, decodeTensor } from "../../../../../formats/gguf/blocks/index.ts";
+import { type BlockFormat, decodeBlocks } from "../../../../../formats/gguf/blocks/block-format.ts";
+import { blockFormats } from "../../../../../formats/gguf/blocks/index.ts";
+import { scaledBlockName, scaledBlocks } from "../../../../../formats/scaled-blocks/block-formats.ts";
 import { activationRowBytes, blockLayout, packedBlockBytes } from "./block-layout.ts";
 import { type BlockMatmulRequest, blockMatmul } from "./block-matmul.ts";
 import { gatherRows } from "./gather-rows.ts";
@@ -8,9 +10,24 @@ import { packBlocks, unpackBlocks } from "./pack-blocks.ts";
 import { quantizeActivationBytes } from "./quantize-activation-bytes.ts";
 import { quantizeActivations } from "./quantize-activations.ts";
 
+/** The formats of `scaled-blocks`, by name. */
+const scaled = ([2, 4, 8] as const).flatMap((bits) =>
+  [16, 32, 64, 128].flatMap((elements) => [false, true].map((hasMins) => ({ bits, elements, hasMins }))),
+);
+const formats: Readonly<Record<string, BlockFormat>> = {
+  ...blockFormats,
+  ...Object.fromEntries(scaled.map((shape) => [scaledBlockName(shape), scaledBlocks(shape)])),
+};
+
+function decoded(type: string, bytes: Uint8Array, elements: number): Float32Array {
+  const values = new Float32Array(elements);
+  decodeBlocks(formats[type]!, bytes, values);
+  return values;
+}
+
 /** Blocks of a type with random codes and scales around 1, or the numbers `scale` in their place. */
 function randomBlocks(type: string, count: number): Uint8Array {
-  const format = blockFormats[type]!;
+  const format = formats[type]!;
   const bytes = Uint8Array.from({ length: format.bytes * count }, (_, index) => Math.imul(index + 7, 0x9e3779b1) >>> 24);
   // float16 scales of any exponent but the highest one: no infinities and no NaN.
   const layouts: Readonly<Record<string, readonly number[]>> = {
@@ -24,7 +41,13 @@ function randomBlocks(type: string, count: number): Uint8Array {
     Q4_1: [0, 2],
     Q5_1: [0, 2],
   };
-  if (type === "MXFP4") for (let block = 0; block < count; block += 1) bytes[block * format.bytes] = 120 + (block % 9);
+  if (type.startsWith("int")) {
+    const view = new DataView(bytes.buffer);
+    for (let block = 0; block < count; block += 1) {
+      view.setFloat32(block * format.bytes, (block % 7) / 16 - 0.2, true);
+      if (format.hasMins) view.setFloat32(block * format.bytes + 4, (block % 5) / 4 - 0.5, true);
+    }
+  } else if (type === "MXFP4") for (let block = 0; block < count; block += 1) bytes[block * format.bytes] = 120 + (block % 9);
   else if (type === "IQ1_M") return bytes.map((byte, index) => (index % 56 >= 48 && index % 2 === 1 ? byte & 0x3f : byte));
   else {
     for (let block = 0; block < count; block += 1)
@@ -55,7 +78,7 @@ function byteActivation(view: DataView, row: number, p: number, elements: number
 
 function multiplied(type: string, request: Omit<BlockMatmulRequest, "format">, activations?: Float32Array): Result {
   const { m, n, k } = request;
-  const format = blockFormats[type]!;
+  const format = formats[type]!;
   const layout = blockLayout(format);
   const stored = randomBlocks(type, (n * k) / format.elements);
   const x = activations ?? randomFloats(m * k, 1);
@@ -88,7 +111,7 @@ function multiplied(type: string, request: Omit<BlockMatmulRequest, "format">, a
     kernel.parameters.map((name) => offsets[name]!),
     3,
   );
-  const weights = decodeTensor(type, stored, n * k);
+  const weights = decoded(type, stored, n * k);
   const expected = new Float64Array(m * n);
   const magnitudes = new Float64Array(m * n);
   const view = new DataView(a.data.buffer, a.data.byteOffset);
@@ -114,7 +137,7 @@ function largestDifference({ c, expected, magnitudes }: Result): number {
   return Math.max(...c.map((value, index) => Math.abs(value - expected[index]!) / magnitudes[index]!));
 }
 
-const types = Object.keys(blockFormats);
+const types = Object.keys(formats);
 
 describe("products with quantized weights", () => {
   it.each(types)("of type %s are those of the definition, for one row and for several", (type) => {
@@ -128,7 +151,7 @@ describe("products with quantized weights", () => {
       expect(largestDifference(multiplied(type, { m, n, k: 512 })), `${m} x ${n}`).toBeLessThan(2e-6);
   });
 
-  it.each(["Q8_0", "Q4_0", "Q5_1", "Q4_K", "Q6_K", "TQ2_0"])(
+  it.each(["Q8_0", "Q4_0", "Q5_1", "Q4_K", "Q6_K", "TQ2_0", "int4 of 16 with minimum"])(
     "of type %s give a row the same bits alone and among others",
     (type) => {
       const x = randomFloats(7 * 256, 5);
@@ -163,26 +186,26 @@ describe("packed blocks", () => {
     [["Q4_1", "Q5_1", "Q2_K", "Q3_K", "TQ1_0", "MXFP4"], 1.42],
   ] as const)("of %s take at most %f times the bytes of the file", (names, limit) => {
     for (const type of names) {
-      const { elements, bytes, ...format } = blockFormats[type]!;
+      const { elements, bytes, ...format } = formats[type]!;
       expect(packedBlockBytes(blockLayout({ elements, ...format }), elements, 8) / (8 * bytes), type).toBeLessThanOrEqual(limit);
     }
   });
 
   it.each(types)("of type %s hold their values bit for bit", (type) => {
-    const format = blockFormats[type]!;
+    const format = formats[type]!;
     const [k, n] = [512, 11];
     const bytes = randomBlocks(type, (k * n) / format.elements);
     const packed = new Uint8Array(packedBlockBytes(blockLayout(format), k, n));
     packBlocks(packed, { format, k, n, bytes });
     const values = unpackBlocks(packed, { format, k, n });
-    const rows = decodeTensor(type, bytes, k * n);
+    const rows = decoded(type, bytes, k * n);
     expect(values.every((value, index) => Object.is(value, rows[(index % n) * k + Math.floor(index / n)]))).toBe(true);
   });
 });
 
 describe("rows of quantized tables", () => {
   it.each(types)("of type %s have their values bit for bit", (type) => {
-    const format = blockFormats[type]!;
+    const format = formats[type]!;
     const [k, n] = [512, 19];
     const stored = randomBlocks(type, (k * n) / format.elements);
     const packed = new Uint8Array(packedBlockBytes(blockLayout(format), k, n));
@@ -192,7 +215,7 @@ describe("rows of quantized tables", () => {
     const y = memory.room(Float32Array, index.length * k);
     const kernel = gatherRows({ n, k, count: index.length, format, indexType: "int32" });
     expect(memory.run(kernel, [memory.put(packed).offset, memory.put(index).offset, y.offset], 2)).toBe(0);
-    const rows = decodeTensor(type, stored, k * n);
+    const rows = decoded(type, stored, k * n);
     const wanted = [0, 18, 7, 18, 8].flatMap((row) => [...rows.subarray(row * k, (row + 1) * k)]);
     expect(y.data.every((value, at) => Object.is(value, wanted[at]))).toBe(true);
     const wrong = memory.put(Int32Array.of(19, 0, 0, 0, 0));

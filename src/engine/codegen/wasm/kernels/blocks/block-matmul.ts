@@ -168,11 +168,14 @@ function emitRows(f: FunctionBuilder, { layout, k, rows, activations, weights }:
   const a = f.value(activations);
   const b = wide === undefined ? undefined : f.value(wide);
   const halves = activationGroup / groupElements;
-  f.repeat(k / superElements, () => {
+  // Two super-blocks of 16 share the activations of a group.
+  const isHalf = superElements < activationGroup;
+  const elements = Math.max(superElements, activationGroup);
+  f.repeat(k / elements, () => {
     for (const each of [hasGroupScales ? parts : [], mins ?? []])
       for (const row of each) for (const sum of row) f.set(sum, v128.zero);
     f.set(group, i32.add(header, i32.const(headerBytes)));
-    f.repeat(superElements / activationGroup, () => {
+    f.repeat(elements / activationGroup, () => {
       for (const half of indices(halves)) {
         const sums = products(f, { layout, rows, rowBytes, half, a, b, group });
         const scaleOf = (vector: number): V128 =>
@@ -199,7 +202,8 @@ function emitRows(f: FunctionBuilder, { layout, k, rows, activations, weights }:
             f.set(target, mins === undefined ? f32x4.sub(target, product) : f32x4.add(target, product));
           }
         }
-        f.increase(group, groupBytes);
+        f.increase(group, isHalf ? layout.superBytes : groupBytes);
+        if (isHalf) f.increase(header, layout.superBytes);
         if (b !== undefined) f.increase(b, (groupElements / 2) * widePairBytes);
       }
       f.increase(a, activationGroupBytes);
@@ -215,7 +219,7 @@ function emitRows(f: FunctionBuilder, { layout, k, rows, activations, weights }:
         }
       }
     }
-    f.increase(header, layout.superBytes);
+    if (!isHalf) f.increase(header, layout.superBytes);
   });
   return totals;
 }

@@ -1,15 +1,15 @@
 /** Loads a GGUF file into llama.cpp as an encoder. */
 import { basename } from "node:path";
-import { type Device, InferyardError, type LoadOptions, type ModelFiles } from "../../backend.ts";
-import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
+import { type Device, InferyardError, type LoadOptions, type ModelFiles } from "../../../backend.ts";
+import { readGgufModel } from "../../../formats/gguf/models/read-model.ts";
 import { EmbeddingContexts, type EmbeddingSettings } from "./embedding-contexts.ts";
 import { encoderHead, maxEncoderTokens } from "./encoder-head.ts";
 import { LlamaEncoder } from "./encoder.ts";
-import { refuseForeignTypes } from "./foreign-types.ts";
-import type { LlamaModel } from "./library.ts";
-import { precisionOf } from "./memory.ts";
-import { openModel } from "./open-model.ts";
-import { calibrateThreads, median, threadSentence } from "./thread-calibration.ts";
+import { refuseForeignTypes } from "../foreign-types.ts";
+import type { LlamaModel } from "../library.ts";
+import { precisionOf } from "../memory.ts";
+import { openModel } from "../open-model.ts";
+import { calibrateThreads, median, threadSentence } from "../thread-calibration.ts";
 
 /** Tokens of the text that is timed to choose the number of threads, and how often. */
 const timedTokens = 32;

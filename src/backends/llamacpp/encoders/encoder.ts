@@ -1,10 +1,10 @@
 /** A GGUF encoder in llama.cpp as a tensor model of the backend contract. */
-import { checkInputs, InferyardError, throwIfAborted } from "../../backend.ts";
-import type { Library, ModelBase, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
-import { Mutex } from "../../concurrency/mutex.ts";
+import { checkInputs, InferyardError, throwIfAborted } from "../../../backend.ts";
+import type { Library, ModelBase, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../../backend.ts";
+import { Mutex } from "../../../concurrency/mutex.ts";
 import { attendedTokens } from "./attended-tokens.ts";
 import type { EmbeddingContexts } from "./embedding-contexts.ts";
-import type { LlamaModel } from "./library.ts";
+import type { LlamaModel } from "../library.ts";
 
 /** What an encoder is made of. */
 export interface EncoderParts {

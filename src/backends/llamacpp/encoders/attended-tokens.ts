@@ -1,5 +1,5 @@
 /** The token ids that llama.cpp reads of each row of a batch. */
-import { InferyardError, type TensorMap } from "../../backend.ts";
+import { InferyardError, type TensorMap } from "../../../backend.ts";
 
 /** Limits of token ids and texts. */
 export interface TokenLimits {

@@ -1,8 +1,8 @@
 /** What llama.cpp gives for a text of an encoder, as far as the file states it. */
-import { InferyardError } from "../../backend.ts";
-import { ggufNumber } from "../../formats/gguf/gguf-metadata.ts";
-import { ggufPooling } from "../../formats/gguf/models/architectures.ts";
-import type { GgufModel } from "../../formats/gguf/models/read-model.ts";
+import { InferyardError } from "../../../backend.ts";
+import { ggufNumber } from "../../../formats/gguf/gguf-metadata.ts";
+import { ggufPooling } from "../../../formats/gguf/models/architectures.ts";
+import type { GgufModel } from "../../../formats/gguf/models/read-model.ts";
 
 /** The output of an encoder: `[batch, elements]`. */
 export interface EncoderHead {

@@ -1,0 +1,20 @@
+/** The part of the contract in `backend.ts` that concerns weights that are packed to a lower precision while a model is loaded. */
+import type { Capabilities } from "./backend.ts";
+
+/** Precisions that a backend can pack weights to while it loads a model. */
+export type PackedPrecision = "int8" | "int4";
+
+/** Weights that are packed to a lower precision while the model is loaded. The file keeps its own precision. */
+export interface WeightPacking {
+  readonly to: PackedPrecision;
+  /** Name of the variant whose file is read. */
+  readonly from: string;
+  /** Estimated bytes of the packed weights in memory. */
+  readonly bytes: number;
+}
+
+/** What a backend packs. `formats` and `languageFormats` are those of the models whose weights it packs. */
+export interface PackingCapabilities extends Pick<Capabilities, "formats" | "languageFormats"> {
+  /** Bytes in memory of a packed weight. */
+  readonly bytesPerWeight: Readonly<Record<PackedPrecision, number>>;
+}
