@@ -5,6 +5,7 @@ import {
   TraceBudget,
   checkOperators,
   type ExternalData,
+  type OnnxModel,
   type OnnxType,
   onnxSource,
   type OnnxValueInfo,
@@ -86,11 +87,19 @@ async function loadFrom<Model>(
     nonTensorOutputs,
     library: state.library,
     weightBytes: file.bytes,
+    weightNotes: blockNotes(model),
     identity,
     graphOptimization,
   });
   loadRemaining(); // loads what is not packed yet into memory, because the files are closed after this
   return loaded;
+}
+
+/** What stays quantized, for the evidence. */
+function blockNotes({ graph }: OnnxModel): readonly string[] {
+  const types = [...graph.initializers.values()].flatMap(({ storage }) => storage?.blocks?.type ?? []);
+  const counts = [...new Set(types)].map((type) => `${types.filter((each) => each === type).length} in ${type}`);
+  return counts.length === 0 ? [] : [`matrices of MatMulNBits that stay in blocks: ${counts.join(", ")}`];
 }
 
 /** Supplies tensor data stored in files beside the model. Throws MODEL_INVALID for a location outside of the model's folder and for a file that cannot be read. */

@@ -137,7 +137,7 @@ function released(): never {
 }
 
 /** The values of blocks as [columns, rows]. */
-function transposedValues(format: BlockFormat, bytes: Uint8Array, rows: number, columns: number): Float32Array {
+export function transposedValues(format: BlockFormat, bytes: Uint8Array, rows: number, columns: number): Float32Array {
   const values = new Float32Array(rows * columns);
   decodeBlocks(format, bytes, values);
   const transposed = new Float32Array(values.length);

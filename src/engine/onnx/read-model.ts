@@ -24,6 +24,7 @@ import {
 } from "../../formats/onnx/onnx-fields.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { MessageReader } from "../../formats/protobuf/message-reader.ts";
+import { withBlockWeights } from "./block-weights.ts";
 import { type ExternalData, elementTypeOf, readTensor } from "./read-tensor.ts";
 
 /** A parsed ONNX model together with those tensors whose data is in other files and has not been read. */
@@ -118,9 +119,16 @@ class ModelReader {
     }, undefined);
     if (graph === undefined) throw new Error("it holds no graph");
     if (opsets.size === 0) throw new Error("it does not say which operators it uses, so its end is missing");
-    const loadRemaining = (): void => this.#held.forEach((held) => held.loadFromFile());
+    const read = graph;
+    const packed = withBlockWeights(read);
+    const held = this.#held.filter((storage) => !isReplaced(storage, read, packed));
+    const loadRemaining = (): void => {
+      // The blocks are put together from initializers that are still in the file.
+      for (const { storage } of packed.initializers.values()) if (storage?.blocks !== undefined) storage.loadFromFile();
+      held.forEach((storage) => storage.loadFromFile());
+    };
     return {
-      model: { irVersion, opsets, graph, functions, elementCount: this.#elements },
+      model: { irVersion, opsets, graph: packed, functions, elementCount: this.#elements },
       external: this.#external,
       loadRemaining,
     };
@@ -283,6 +291,13 @@ class ModelReader {
     }, undefined);
     return { ...names, inputs, outputs, nodes, opsets, defaults };
   }
+}
+
+/** Whether a tensor of the graph became part of other constants. */
+function isReplaced(storage: LazyStorage, before: OnnxGraph, after: OnnxGraph): boolean {
+  if (before === after) return false;
+  const has = ({ initializers }: OnnxGraph): boolean => [...initializers.values()].some((each) => each.storage === storage);
+  return has(before) && !has(after);
 }
 
 /** The attribute with its kind. Files of the first versions do not state the type; it then follows from the field that is present. */

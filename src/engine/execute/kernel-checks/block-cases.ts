@@ -1,5 +1,7 @@
 /** Checks of products with quantized weights, and of rows of quantized tables. */
 import { blockFormats, decodeTensor } from "../../../formats/gguf/blocks/index.ts";
+import { decodeBlocks } from "../../../formats/gguf/blocks/block-format.ts";
+import { scaledBlockName, scaledBlocks } from "../../../formats/scaled-blocks/block-formats.ts";
 import { encodeTensor } from "../../../formats/gguf/blocks/encode.ts";
 import { required } from "../../../checked.ts";
 import { LazyStorage, type QuantizedBlocks } from "../../ir/lazy-storage.ts";
@@ -22,11 +24,34 @@ function quantized(
   const floats = Float32Array.from(numbersOf(ordinary("float32", [rows, columns], 2)), (value) => value / columns);
   const bytes = encodeTensor(type, floats);
   const values = decodeTensor(type, bytes, rows * columns);
+  return literals({ type, format: required(blockFormats[type], type), rows, columns, read: () => bytes }, values);
+}
+
+/** A matrix in blocks of 16 with a scale and a minimum each, as MatMulNBits may have it. */
+function quantizedInHalves(rows: number, columns: number): Literal {
+  const shape = { bits: 4, elements: 16, hasMins: true } as const;
+  const format = scaledBlocks(shape);
+  const bytes = Uint8Array.from(
+    { length: ((rows * columns) / 16) * format.bytes },
+    (_, index) => Math.imul(index + 7, 0x9e3779b1) >>> 24,
+  );
+  const view = new DataView(bytes.buffer);
+  for (let at = 0; at < bytes.length; at += format.bytes) {
+    view.setFloat32(at, ((at % 7) - 3) / columns, true);
+    view.setFloat32(at + 4, ((at % 5) - 2) / columns, true);
+  }
+  const values = new Float32Array(rows * columns);
+  decodeBlocks(format, bytes, values);
+  return literals({ type: scaledBlockName(shape), format, rows, columns, read: () => bytes }, values).matrix;
+}
+
+/** The literals of blocks. `values`: those of the blocks, row by row. */
+function literals(blocks: QuantizedBlocks, values: Float32Array): { readonly table: Literal; readonly matrix: Literal } {
+  const { rows, columns } = blocks;
   const swapped = Float32Array.from(
     { length: values.length },
     (_, index) => values[(index % rows) * columns + Math.floor(index / rows)] ?? 0,
   );
-  const blocks: QuantizedBlocks = { type, format: required(blockFormats[type], type), rows, columns, read: () => bytes };
   const matrix = literalWithStorage(new LazyStorage(undefined, { materialize: () => swapped }, blocks), "float32", [
     columns,
     rows,
@@ -42,11 +67,12 @@ export function blockProductCases(): readonly CheckCase[] {
     type: Parameters<typeof quantized>[0],
     rows: number,
     activation: Activation = "none",
+    weights: Literal = quantized(type, 21, 256).matrix,
   ): CheckCase =>
     single(
       name,
       { kind: "linear", bias: true, activation, residual: "none" },
-      [ordinary("float32", [rows, 256]), { constant: quantized(type, 21, 256).matrix }, ordinary("float32", [21], 3)],
+      [ordinary("float32", [rows, 256]), { constant: weights }, ordinary("float32", [21], 3)],
       tolerance,
     );
   return [
@@ -56,6 +82,7 @@ export function blockProductCases(): readonly CheckCase[] {
       linear("block-matmul", type, 1),
       linear("block-matmul", type, 6),
     ]),
+    ...[1, 6].map((rows) => linear("block-matmul", "Q4_0", rows, "none", quantizedInHalves(21, 256))),
     ...activations.map((activation) => linear(`block-matmul ${activation}`, "Q4_0", 5, activation)),
   ];
 }

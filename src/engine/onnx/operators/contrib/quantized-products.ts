@@ -28,7 +28,10 @@ function unpacked(call: OperatorCall, packed: Value, bits: number): Value {
   return call.reshape(parts, [...shape.slice(0, -1), at(shape, shape.length - 1) * each]);
 }
 
-/** MatMulNBits: A times weights [N, K], quantized in blocks of each row that have a scale and a zero point each. */
+/**
+ * MatMulNBits: A times weights [N, K], quantized in blocks of each row that have a scale and a zero point each. `withBlockWeights` replaces constant weights by a matrix
+ * that stays quantized.
+ */
 function matmulBits(call: OperatorCall): Value {
   const a = widened(call, call.tensor(0));
   const [depth, columns] = [call.int("K", 0), call.int("N", 0)];
@@ -37,6 +40,14 @@ function matmulBits(call: OperatorCall): Value {
   if (call.int("weight_prepacked", 0) !== 0) throw new Error("weight_prepacked is not supported");
   if (bits !== 2 && bits !== 4 && bits !== 8) throw new Error(`weights of ${bits} bits are not supported, only 2, 4 and 8`);
   if (call.tensorIfGiven(4) !== undefined) throw new Error("the input g_idx is not supported");
+  const bias = widenedIfGiven(call, 5);
+  const finished = (product: Value): Value =>
+    call.cast(bias === undefined ? product : call.binary("add", product, bias), call.tensor(0).type.dataType);
+  const width = at(a.type.shape, a.type.shape.length - 1);
+  if (width !== depth) throw new Error(`A has rows of ${width} elements, and K is ${depth}`);
+  const given = call.tensor(1);
+  if (given.constant?.storage?.blocks !== undefined)
+    return finished(matmul(call, paddedRows(call, a, at(given.type.shape, 0)), given));
   const blocks = Math.ceil(depth / block);
   const whole = call.reshape(unpacked(call, call.tensor(1), bits), [columns, blocks, block]);
   const scales = call.reshape(widened(call, call.tensor(2)), [columns, blocks, 1]);
@@ -45,8 +56,16 @@ function matmulBits(call: OperatorCall): Value {
   const moved = call.binary("sub", numbers, zero === undefined ? 2 ** (bits - 1) : call.cast(zero, scales.type.dataType));
   const weights = call.slice(call.reshape(call.binary("mul", moved, scales), [columns, blocks * block]), 1, 0, depth);
   const product = matmul(call, a, call.transpose(weights, [1, 0]));
-  const bias = widenedIfGiven(call, 5);
-  return call.cast(bias === undefined ? product : call.binary("add", product, bias), call.tensor(0).type.dataType);
+  return finished(product);
+}
+
+/** The tensor with zeros behind its last axis, so that this has `size` elements. */
+function paddedRows(call: OperatorCall, x: Value, size: number): Value {
+  const { shape, dataType } = x.type;
+  const missing = size - at(shape, shape.length - 1);
+  if (missing === 0) return x;
+  const before = shape.map(() => 0);
+  return call.add({ kind: "pad", mode: "constant", before, after: before.with(-1, missing) }, x, call.scalar(0, dataType));
 }
 
 /** Zero points [N, blocks, 1]: packed like the weights, each row in whole bytes, or unpacked in the type of the scales. */
