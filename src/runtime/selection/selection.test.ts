@@ -503,6 +503,8 @@ describe("a variant that the files lack", () => {
   });
 
   it("is not packed where the files have weights of that precision, under whatever name", () => {
+    const unknown: Variant = { ...whole, name: "other", precision: undefined } as unknown as Variant;
+    expect(open(scene("int8", unknown, whole))).toEqual(["native:cpu"]);
     expect(open(scene("int8", { ...int8 }, whole))).toEqual(["onnx:cpu"]);
     expect(open(scene("int4", { ...whole, name: "q4", precision: "int4" }, whole))).toEqual([]);
   });
@@ -511,6 +513,23 @@ describe("a variant that the files lack", () => {
     const gguf: Variant = { ...whole, format: "gguf" };
     expect(open(scene("int8", gguf))).toEqual([]);
     expect(() => refuseUnknownVariant([gguf], "int8", "m.gguf")).toThrow('m.gguf has no variant "int8"');
+  });
+
+  it.each([
+    [[whole], "int3", "choose one of fp32"],
+    [[{ ...whole, format: "gguf" }], "int3", "choose one of fp32"],
+    [
+      [{ ...whole, format: "gguf" }],
+      "int4",
+      "write a file of that precision with `inferyard quantize m --to q4_k`, and load it; or choose fp32",
+    ],
+  ] as const)("has a remedy where nobody packs it: %#", (variants, wanted, remedy) => {
+    expect(() => refuseUnknownVariant(variants, wanted, "m")).toThrow(expect.objectContaining({ remedy }));
+  });
+
+  it("is no concern where none is asked for, or another backend packs it", () => {
+    expect(() => refuseUnknownVariant([whole], undefined, "m")).not.toThrow();
+    expect(() => refuseUnknownVariant([whole], "int8", "m")).not.toThrow();
   });
 });
 

@@ -29,11 +29,12 @@ export function variantsNamed<Named extends NamedVariant>(
 export function packedPrecision(variants: readonly NamedVariant[], wanted: string | undefined): PackedPrecision | undefined {
   if ((wanted !== "int8" && wanted !== "int4") || variantsNamed(variants, wanted).length > 0) return undefined;
   if (variants.some(({ precision }) => precision === wanted)) return undefined;
-  return variants.some(isPackable) ? wanted : undefined;
+  return variants.some((variant) => packableBytes(variant) !== undefined) ? wanted : undefined;
 }
 
-function isPackable({ format, precision }: NamedVariant): boolean {
-  return format !== "gguf" && precision !== undefined && floatBytes[precision] !== undefined;
+/** Bytes of a weight in the file of a variant that can be packed; undefined for others. */
+function packableBytes({ format, precision }: NamedVariant): number | undefined {
+  return format === "gguf" || precision === undefined ? undefined : floatBytes[precision];
 }
 
 /** The variants with their weights packed by a backend with these capabilities. Empty if it packs none of them. */
@@ -42,10 +43,11 @@ export function packedVariants(
   to: PackedPrecision,
   packing: NonNullable<Capabilities["packing"]>,
 ): readonly Variant[] {
-  return variants.filter(isPackable).map((variant) => {
-    const weights = variant.bytes / ((variant.precision && floatBytes[variant.precision]) ?? 4);
-    const bytes = Math.ceil(weights * packing.bytesPerWeight[to]);
-    return { ...variant, name: to, aliases: [], packing: { to, from: variant.name, bytes } };
+  return variants.flatMap((variant) => {
+    const stored = packableBytes(variant);
+    if (stored === undefined) return [];
+    const bytes = Math.ceil((variant.bytes / stored) * packing.bytesPerWeight[to]);
+    return [{ ...variant, name: to, aliases: [], packing: { to, from: variant.name, bytes } }];
   });
 }
 
@@ -56,10 +58,11 @@ export function weightBytes({ bytes, packing }: Pick<Variant, "bytes" | "packing
 
 /** Throws MODEL_NOT_FOUND if the files have no variant with the name or alias `wanted`, and none that could be packed to it. Does nothing if `wanted` is undefined. */
 export function refuseUnknownVariant(variants: readonly NamedVariant[], wanted: string | undefined, reference: string): void {
-  if (variantsNamed(variants, wanted).length > 0 || packedPrecision(variants, wanted) !== undefined) return;
+  if (wanted === undefined || variantsNamed(variants, wanted).length > 0 || packedPrecision(variants, wanted) !== undefined)
+    return;
   const names = variants.map(({ name }) => name);
   const isGguf = variants.every(({ format }) => format === "gguf");
-  const quantized = isGguf ? quantizedTypes[wanted ?? ""] : undefined;
+  const quantized = isGguf ? quantizedTypes[wanted] : undefined;
   throw new InferyardError("MODEL_NOT_FOUND", `${reference} has no variant "${wanted}"`, {
     remedy:
       quantized === undefined
