@@ -269,6 +269,11 @@ export interface LoadSettings {
   readonly allowSmallerContext?: boolean;
   /** Precision of the cache of a language model. Default: that of the engine. */
   readonly cachePrecision?: "fp32" | "fp16";
+  /**
+   * Order of the codes of I2_S tensors in GGUF files, which depends on the machine that wrote the file. Default: what the file states; else what the known
+   * answers of the model hold with; else the first of these that the shapes allow.
+   */
+  readonly i2sLayout?: "x86" | "x86-interleaved" | "arm";
 }
 
 /** Limits on the resources of one model file and one run. They refuse no candidate: a backend obeys those that apply to it. */

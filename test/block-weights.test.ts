@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ModelFiles, Tensor } from "inferyard/backend";
+import type { ModelFiles } from "inferyard/backend";
 import { native } from "inferyard/backends/native";
 import { InferenceSession, Tensor as RuntimeTensor } from "onnxruntime-node";
 import { afterAll, describe, expect, it } from "vitest";
@@ -97,7 +97,7 @@ async function multiplied(product: Product, rows: number): Promise<Results> {
   const shape = [1, rows, k];
   const file = write(product);
   const loaded = await native().load(file, { type: "cpu", index: 0 }, { threads: 1 });
-  const { y } = await loaded.run({ a: { dataType: type, shape, data: stored } as Tensor });
+  const { y } = await loaded.run({ a: { dataType: type, shape, data: stored } });
   await loaded.dispose();
   const session = await InferenceSession.create(file.path, { intraOpNumThreads: 1, logSeverityLevel: 4 });
   const feed =

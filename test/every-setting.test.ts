@@ -102,6 +102,7 @@ const loadSettings = {
   contextLength: { given: 64, look: loadOptions },
   allowSmallerContext: { given: true, look: loadOptions },
   cachePrecision: { given: "fp16", look: loadOptions },
+  i2sLayout: { given: "arm", look: loadOptions },
 } satisfies { readonly [Name in keyof RuntimeSettings]: Case<RuntimeSettings[Name]> };
 
 const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettings[Name]> } = {

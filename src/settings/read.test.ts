@@ -108,6 +108,7 @@ describe("where a value comes from", () => {
       contextLength: 2048,
       allowSmallerContext: true,
       cachePrecision: "fp16",
+      i2sLayout: "arm",
       replicas: "auto",
       batchTokens: 256,
       maxMemory: "2GB",

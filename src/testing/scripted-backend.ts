@@ -63,6 +63,7 @@ export function scriptedBackend(name: string, script: ScriptedBackendOptions = {
         "contextLength",
         "allowSmallerContext",
         "cachePrecision",
+        "i2sLayout",
       ],
       cachePrecisions: ["fp32", "fp16"],
       blocking: false,

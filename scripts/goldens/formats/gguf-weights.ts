@@ -61,7 +61,7 @@ export const ggufTernary: Format = {
       async compareFiles(folder, checks) {
         const { bytes } = (await tensorsOf(join(folder, golden.file)))(golden.tensor);
         const { rows, cols: columns, scale } = golden;
-        const shape = { rows, columns, layout: "128" } as const; // as the goldens' README.md describes it
+        const shape = { rows, columns, layout: "x86" } as const; // as the goldens' README.md describes it
         const values = decodeI2S(bytes, shape);
         checks.equal("decoded tensors", golden.tensor, sha256(values), golden.dequantized_sha256);
         const flat = unpackI2S(bytes, shape).codes;

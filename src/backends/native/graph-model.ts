@@ -15,11 +15,11 @@ export interface GraphParts {
   readonly encoder?: Pick<BuiltEncoderDecoder, "encoderInputs" | "encoderOutputs" | "maxSourceTokens"> | undefined;
   /** Names of outputs that are not tensors, such as sequences. */
   readonly nonTensorOutputs: readonly string[];
+  /** Sentences for the evidence: how the weights were read and packed. Default: none. */
+  readonly notes?: readonly string[];
   readonly library: Library;
   /** Bytes of the file's weights; 0 if the engine holds other weights than the file. */
   readonly weightBytes: number;
-  /** Sentences about the weights, for the evidence. Default: none. */
-  readonly weightNotes?: readonly string[];
   /** Identity of the files it was loaded from, as `OpenModelFiles.identity`; undefined: the model shares nothing. */
   readonly identity: string | undefined;
   readonly graphOptimization: LoadSettings["graphOptimization"];
@@ -100,6 +100,6 @@ export function engineMemory({ engine, weightBytes }: GraphParts): ModelBase["me
 }
 
 /** What the engine says of its last run: see `ModelBase.evidence`. */
-export function engineEvidence({ engine, weightNotes = [] }: GraphParts): readonly string[] {
-  return [`inferyard's own engine in WebAssembly: ${engine.describe()}`, ...weightNotes, ...engine.describeKernelChecks()];
+export function engineEvidence({ engine, notes = [] }: GraphParts): readonly string[] {
+  return [`inferyard's own engine in WebAssembly: ${engine.describe()}`, ...notes, ...engine.describeKernelChecks()];
 }

@@ -87,7 +87,7 @@ async function loadFrom<Model>(
     nonTensorOutputs,
     library: state.library,
     weightBytes: file.bytes,
-    weightNotes: blockNotes(model),
+    notes: blockNotes(model),
     identity,
     graphOptimization,
   });

@@ -37,7 +37,7 @@ async function loadFrom<Model>(
   create: CreateModel<Model>,
 ): Promise<Model> {
   const { signal, graphOptimization } = options;
-  const { tensors, read } = await (file.format === "gguf" ? openGguf : openSafetensors)(files, file, signal);
+  const { tensors, read, notes = [] } = await (file.format === "gguf" ? openGguf : openSafetensors)(files, file, options);
   const { architecture = "", config } = file;
   const packTo = file.packing?.to;
   const encoderDecoder = encoderDecoderNames.includes(architecture)
@@ -57,9 +57,9 @@ async function loadFrom<Model>(
     outputs,
     encoder: encoderDecoder,
     nonTensorOutputs: [],
+    notes: [...notes, ...(packing === undefined ? [] : [packingNote(packing)])],
     library: state.library,
     weightBytes: packTo === undefined ? file.bytes : 0,
-    weightNotes: packing === undefined ? [] : [packingNote(packing)],
     identity,
     graphOptimization,
   });

@@ -1,7 +1,8 @@
 /** The tensors in files of weights: what their headers declare, and readers of their elements. */
 import { required } from "../../checked.ts";
-import type { ModelFiles, TensorData } from "../../backend.ts";
+import type { LoadOptions, ModelFiles, TensorData } from "../../backend.ts";
 import type { ByteSource, StoredTensor } from "../../engine/index.ts";
+import { chooseI2SLayout } from "../../formats/gguf/models/i2s-layout.ts";
 import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { ggufBlockFormat, ggufWeights, readGgufBlocks, readGgufWeight } from "../../formats/gguf/models/weights.ts";
 import { readTensor, type SafetensorsHeader, tensorRange } from "../../formats/safetensors/read-safetensors.ts";
@@ -15,6 +16,8 @@ export interface StoredWeights {
   readonly tensors: ReadonlyMap<string, StoredTensor>;
   /** Returns functions that read a tensor, as long as the files are open. */
   read(name: string): Promise<WeightReaders>;
+  /** Sentences for the evidence: how the files were read, where they leave a choice. Default: none. */
+  readonly notes?: readonly string[];
 }
 
 /** Readers of the elements of one tensor, and of its blocks if it is quantized. */
@@ -24,7 +27,7 @@ export type WeightReaders = readonly [read: () => TensorData, readBlocks?: () =>
 export async function openSafetensors(
   files: OpenModelFiles,
   { path }: ModelFiles,
-  signal: AbortSignal | undefined,
+  { signal }: Pick<LoadOptions, "signal">,
 ): Promise<StoredWeights> {
   const paths = openBlocking === undefined ? [] : await pathsOfWeights(path);
   const opened = await openAll(files, paths);
@@ -33,12 +36,17 @@ export async function openSafetensors(
   return { tensors: header.tensors, read: openBlocking === undefined ? readAhead(header, signal) : readLazily(header, opened) };
 }
 
-/** Opens a GGUF file, or all parts of a divided one. Throws as `readGgufModel` and `ggufWeights` do. */
-export async function openGguf(files: OpenModelFiles, { path }: ModelFiles): Promise<StoredWeights> {
+/** Opens a GGUF file, or all parts of a divided one. Throws as `readGgufModel`, `chooseI2SLayout` and `ggufWeights` do. */
+export async function openGguf(
+  files: OpenModelFiles,
+  { path }: ModelFiles,
+  { i2sLayout }: Pick<LoadOptions, "i2sLayout">,
+): Promise<StoredWeights> {
   const model = await readGgufModel(path, path);
   const opened = await openAll(files, model.paths);
   for (const each of model.paths) files.check(each);
-  const weights = ggufWeights(model);
+  const choice = chooseI2SLayout(model, i2sLayout);
+  const weights = ggufWeights(model, choice?.layout);
   const tensors = [...weights].map(([name, weight]): readonly [string, StoredTensor] => {
     const { shape, isTransposed, tensor } = weight;
     const format = ggufBlockFormat(weight);
@@ -49,6 +57,7 @@ export async function openGguf(files: OpenModelFiles, { path }: ModelFiles): Pro
   });
   return {
     tensors: new Map(tensors),
+    ...(choice === undefined ? {} : { notes: [choice.sentence] }),
     read: async (name) => {
       const weight = required(weights.get(name), name);
       const source = required(opened.get(weight.tensor.path), weight.tensor.path);

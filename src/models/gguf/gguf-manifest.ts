@@ -2,6 +2,8 @@
 import { omitUndefined } from "../../checked.ts";
 import { ggufBoolean, ggufNumber, ggufText, type GgufValue } from "../../formats/gguf/gguf-metadata.ts";
 import { ggufPooling, huggingFaceModel } from "../../formats/gguf/models/architectures.ts";
+import type { I2SLayout } from "../../formats/gguf/blocks/i2s.ts";
+import { possibleI2SLayouts } from "../../formats/gguf/models/i2s-layout.ts";
 import { ggufPostPooling } from "../../formats/gguf/models/post-pooling.ts";
 import { type GgufModel, readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { InferyardError } from "../../errors.ts";
@@ -24,6 +26,8 @@ export interface GgufDescription {
   readonly generation?: Readonly<Record<string, unknown>>;
   readonly chatTemplates?: Readonly<Record<string, string>>;
   readonly license?: string;
+  /** Orders that the codes of I2_S tensors may have; undefined unless there are several. */
+  readonly i2sLayouts?: readonly I2SLayout[];
 }
 
 /** Reads the description of the GGUF model at `path`; `displayName` is the path as the user wrote it. Throws as `readGgufModel` does. */
@@ -35,12 +39,14 @@ export async function describeGguf(path: string, displayName: string): Promise<G
   const pooling = poolingOf(model);
   const isLanguage = /(?:ForCausalLM|LMHeadModel)$/.test(className) || (translated === undefined && pooling === undefined);
   const isReranker = ggufPooling(model) === "rank";
+  const layouts = unlessUnsupported(() => possibleI2SLayouts(model)) ?? [];
   return {
     architecture: className,
     config,
     bytes,
     tasks: [isReranker ? "text-classification" : isLanguage ? "text-generation" : "feature-extraction"],
     ...(model.tensors.size > 0 && [...model.tensors.values()].every(({ type }) => type === "F32") ? { precision: "fp32" } : {}),
+    ...(layouts.length > 1 ? { i2sLayouts: layouts } : {}),
     ...omitUndefined({
       text: textSettings(model, { path, displayName, pooling, isLanguage, isReranker }),
       generation: generationOf(metadata),
@@ -52,11 +58,19 @@ export async function describeGguf(path: string, displayName: string): Promise<G
 
 /** The class and configuration; undefined if the engine has no counterpart of the model, which other engines may run. */
 async function translate(model: GgufModel): ReturnType<typeof huggingFaceModel> {
+  return await huggingFaceModel(model).catch(undefinedIfUnsupported);
+}
+
+function undefinedIfUnsupported(error: unknown): undefined {
+  if (error instanceof InferyardError && error.code === "MODEL_UNSUPPORTED") return undefined;
+  throw error;
+}
+
+function unlessUnsupported<Result>(read: () => Result): Result | undefined {
   try {
-    return await huggingFaceModel(model);
+    return read();
   } catch (error) {
-    if (error instanceof InferyardError && error.code === "MODEL_UNSUPPORTED") return undefined;
-    throw error;
+    return undefinedIfUnsupported(error);
   }
 }
 

@@ -6,6 +6,8 @@ import { ggmlTensorBytes } from "../../formats/gguf/ggml-types.ts";
 import { decodeTensor, isDecodable } from "../../formats/gguf/blocks/index.ts";
 import { type EncodableType, encodeTensor } from "../../formats/gguf/blocks/encode.ts";
 import type { GgufValue } from "../../formats/gguf/gguf-metadata.ts";
+import type { I2SLayout } from "../../formats/gguf/blocks/i2s.ts";
+import { i2sLayoutKey } from "../../formats/gguf/models/i2s-layout.ts";
 import { type GgufModel, type GgufModelTensor, readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { ggufParts, type GgufTensorSource } from "../../formats/gguf/write-gguf.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
@@ -162,11 +164,15 @@ function typeFor({ name, shape }: GgufModelTensor, wanted: EncodableType): Encod
 }
 
 function metadataOf({ metadata }: GgufModel, fileType: number): ReadonlyMap<string, GgufValue> {
-  const kept = [...metadata].filter(([key]) => !key.startsWith("split."));
+  const kept = [...metadata].filter(([key]) => !key.startsWith("split.") && key !== i2sLayoutKey);
+  const layout: I2SLayout = "x86"; // that of encodeTensor
   return new Map<string, GgufValue>([
     ...kept,
     ["general.file_type", { type: "uint32", value: fileType }],
     ["general.quantization_version", { type: "uint32", value: 2 }],
+    ...(fileType === targets.i2_s.fileType
+      ? ([[i2sLayoutKey, { type: "string", value: layout, bytes: layout.length }]] as const)
+      : []),
   ]);
 }
 

@@ -110,10 +110,12 @@ async function describeGgufFiles(folder: Folder, files: readonly VariantFile[]):
 }
 
 /** What a variant takes from its GGUF file. */
-function partsOf(gguf: GgufDescription | undefined): Partial<Pick<Variant, "architecture" | "config" | "bytes" | "precision">> {
+function partsOf(
+  gguf: GgufDescription | undefined,
+): Partial<Pick<Variant, "architecture" | "config" | "bytes" | "precision" | "i2sLayouts">> {
   if (gguf === undefined) return {};
-  const { architecture, config, bytes, precision } = gguf;
-  return { architecture, config, bytes, ...omitUndefined({ precision }) };
+  const { architecture, config, bytes, precision, i2sLayouts } = gguf;
+  return { architecture, config, bytes, ...omitUndefined({ precision, i2sLayouts }) };
 }
 
 /** Text settings of a GGUF file with those that inferyard.json states. */

@@ -350,3 +350,42 @@ describe("explaining without loading", () => {
     expect(backends.flatMap(({ calls }) => calls)).toEqual(["probe", "probe", "probe"]);
   });
 });
+
+describe("I2_S weights whose layout the file leaves open", () => {
+  const open: Manifest = {
+    ...manifest,
+    variants: [{ ...variant, i2sLayouts: ["x86", "arm"] }],
+    probe: { kind: "text", answers: [] },
+  };
+
+  /** Known answers that hold at the given loads, counted from 1. */
+  function answersHoldAt(...loads: number[]): AnswerCheck {
+    let load = 0;
+    return async () => {
+      load += 1;
+      if (!loads.includes(load)) throw new InferyardError("VERIFICATION_FAILED", `load ${load} is off by 0.5`);
+      return undefined;
+    };
+  }
+
+  it("are read in the layout in which known answers hold, and the evidence says which", async () => {
+    const { decision } = await load([scriptedBackend("native")], { manifest: open, checkAnswers: answersHoldAt(2) });
+    expect(decision.selected?.evidence).toContain("the known answers hold with I2_S weights in the layout arm, and not with x86");
+    const first = await load([scriptedBackend("native")], { manifest: open, checkAnswers: answersHoldAt(1) });
+    expect(first.decision.selected?.evidence).toContain("the known answers hold with I2_S weights in the layout x86");
+  });
+
+  it("are refused with what each layout gave where answers hold in none, and are read once where a layout is asked for", async () => {
+    const failed = await load([scriptedBackend("native"), scriptedBackend("wasm")], {
+      manifest: open,
+      checkAnswers: answersHoldAt(3),
+    });
+    expect(failed.decision.candidates[0]).toMatchObject({
+      verdict: "failed",
+      reason: "the model passes with no layout of its I2_S weights: x86: load 1 is off by 0.5; arm: load 2 is off by 0.5",
+    });
+    const asked = { manifest: open, settings: { i2sLayout: "arm" } as const, checkAnswers: answersHoldAt(2) };
+    const error = await refusal(load([scriptedBackend("native")], asked));
+    expect(error.message).toContain("load 1 is off by 0.5");
+  });
+});

@@ -17,6 +17,7 @@ import { type LoadRequest, type EligibleCandidate, type CheckedCandidate, select
 import type { SelectionFacts } from "../selection/selection-facts.ts";
 import { type Target, formatDevice, formatTarget } from "../selection/target.ts";
 import { type AnswerCheck, type UnprovenPlacement, type Verification, unprovenRefusal, verify } from "./verification.ts";
+import { layoutEvidence, type LayoutFailure, type LayoutSetting, layoutsToTry, noLayout } from "./i2s-layouts.ts";
 import { verifyLanguageModel } from "./language-verification.ts";
 import type { Constraints } from "../selection/constraints.ts";
 
@@ -217,7 +218,8 @@ async function attempt(
   throwIfAborted(signal);
   context.onAttempt?.(target, variant);
   const supervision = context.supervise?.(target, variant);
-  const replicas = new ReplicaGroup();
+  // Replicas share weights that were read in the same layout.
+  let [replicas, layout] = [new ReplicaGroup(), {} as LayoutSetting];
   const contextLength = shortened === undefined ? {} : { contextLength: shortened.contextLength };
   const loadInHost = async (wanted: LoadSettings, loadSignal: AbortSignal | undefined): Promise<HostedModel> => {
     const threads = capabilities.options.includes("threads") ? { threads: context.threads(wanted.threads) } : {};
@@ -227,7 +229,7 @@ async function attempt(
       backend,
       variant,
       target.device,
-      { ...context.limits, ...settings, ...wanted, ...contextLength, ...threads, ...stop },
+      { ...context.limits, ...settings, ...wanted, ...layout, ...contextLength, ...threads, ...stop },
       supervision,
       replicas,
     );
@@ -239,21 +241,30 @@ async function attempt(
   let stage = "load" as FailedLoad["stage"];
   try {
     return await loadWithTimeout(supervision ?? unsupervised, host.name, signal, async (loadSignal): Promise<SuccessfulLoad> => {
-      const model = await loadInHost(settings, loadSignal);
-      stage = "verify";
-      try {
-        const verification =
-          model.kind === "language"
-            ? await verifyLanguageModel(model, loadSignal)
-            : await verify(model, manifest, context.checkAnswers, loadSignal);
-        const refusal = unprovenRefusal(verification.unproven, target.device, constraints);
-        if (refusal !== undefined) throw refusal;
-        refuseOtherDigest(variant, await digest);
-        return { ok: true, model, ...verification, host, digest: await digest, need, loadReplica };
-      } catch (error) {
-        await model.dispose({ waitMs: 0 });
-        throw error;
+      const failures: LayoutFailure[] = [];
+      const layouts = kind === "language" ? [{}] : layoutsToTry(variant, manifest, capabilities, settings);
+      for (const each of layouts) {
+        [replicas, layout] = [new ReplicaGroup(), each];
+        const model = await loadInHost(settings, loadSignal);
+        stage = "verify";
+        try {
+          const verification =
+            model.kind === "language"
+              ? await verifyLanguageModel(model, loadSignal)
+              : await verify(model, manifest, context.checkAnswers, loadSignal);
+          const refusal = unprovenRefusal(verification.unproven, target.device, constraints);
+          if (refusal !== undefined) throw refusal;
+          refuseOtherDigest(variant, await digest);
+          const evidence = [...verification.evidence, ...layoutEvidence(layout, failures)];
+          return { ok: true, model, ...verification, evidence, host, digest: await digest, need, loadReplica };
+        } catch (error) {
+          await model.dispose({ waitMs: 0 });
+          const isWrong = error instanceof InferyardError && error.code === "VERIFICATION_FAILED";
+          if (!isWrong || each.i2sLayout === undefined) throw error;
+          failures.push({ layout: each.i2sLayout, error });
+        }
       }
+      throw noLayout(failures);
     });
   } catch (error) {
     if (error instanceof InferyardError && (errorKinds[error.code].tryNext || (stage === "verify" && error.code !== "ABORTED"))) {

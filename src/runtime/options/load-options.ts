@@ -96,6 +96,13 @@ export const loadSettings: { readonly [Name in keyof LoadSettings]-?: LoadSettin
       "Precision of the keys and values that a language model keeps of each token: `fp32` or `fp16`. Not set: `fp32` on `native`; on `llamacpp` `fp16`, but `fp32` for models in single precision. Targets that do not have it are refused.",
     flag: { value: "precision", help: "precision of the keys and values that a language model keeps" },
   },
+  i2sLayout: {
+    type: "choice",
+    choices: { x86: true, "x86-interleaved": true, arm: true },
+    description:
+      "Order of the codes of weights in I2_S (BitNet), which depends on the machine that wrote the file: `x86`, `x86-interleaved` or `arm` ([more](../guide/gguf.md#layouts-of-i2_s)). Not set: what the file states, or the one with which the model's known answers hold, else `x86`. Targets that do not read I2_S are refused.",
+    flag: { value: "order", help: "order of the codes of weights in I2_S" },
+  },
 };
 
 /** All limits of one model file and one run, in the order of the documentation. */

@@ -96,8 +96,8 @@ describe.skipIf(skip)(name, () => {
     const tensor = tensors.find(({ type }) => type === "I2_S");
     const { start = 0, shape: [columns = 0, rows = 0] = [], elements = 0 } = tensor ?? {};
     const part = (await readFile(file)).subarray(start, start + i2sBytes(elements));
-    expect([...unpackI2S(part, { rows, columns, layout: "128" }).codes]).toEqual((golden["ternary"] as number[][]).flat());
-    const values = decodeI2S(part, { rows, columns, layout: "128" });
+    expect([...unpackI2S(part, { rows, columns, layout: "x86" }).codes]).toEqual((golden["ternary"] as number[][]).flat());
+    const values = decodeI2S(part, { rows, columns, layout: "x86" });
     expect(sha256(values)).toBe(golden["dequantized_sha256"]);
   });
 });
@@ -140,13 +140,13 @@ describe("encoded weights", () => {
     expect(decodeTensor("TQ2_0", encodeTensor("TQ2_0", values), 1024).map((value) => value + 0)).toEqual(
       values.map((value) => value + 0),
     );
-    const decoded = decodeI2S(encodeTensor("I2_S", values), { rows: 4, columns: 256, layout: "128" });
+    const decoded = decodeI2S(encodeTensor("I2_S", values), { rows: 4, columns: 256, layout: "x86" });
     expect(decoded.map((value) => value + 0)).toEqual(values.map((value) => value + 0));
   });
 
   it.each(["Q8_0", "Q4_0", "Q4_K", "TQ2_0", "I2_S"] as const)("of type %s that are all zero stay so", (type) => {
     const bytes = encodeTensor(type, new Float32Array(256));
-    const decoded = type === "I2_S" ? decodeI2S(bytes, { rows: 1, columns: 256, layout: "128" }) : decodeTensor(type, bytes, 256);
+    const decoded = type === "I2_S" ? decodeI2S(bytes, { rows: 1, columns: 256, layout: "x86" }) : decodeTensor(type, bytes, 256);
     expect(Math.max(...decoded.map(Math.abs))).toBe(0);
   });
 });

@@ -2,7 +2,7 @@
 import { InferyardError } from "../../../errors.ts";
 import type { ByteSource } from "../../byte-source.ts";
 import { type BlockFormat, blockFormats, decodeTensor, isDecodable } from "../blocks/index.ts";
-import { decodeI2S, fitsI2SLayout, i2s, i2sBlocks, i2sLayouts } from "../blocks/i2s.ts";
+import { decodeI2S, i2s, i2sBlocks, type I2SLayout, type I2SShape } from "../blocks/i2s.ts";
 import type { GgufArchitecture } from "./architecture.ts";
 import { isBitnetType } from "../ggml-types.ts";
 import { ggufArchitecture } from "./architectures.ts";
@@ -20,13 +20,15 @@ export interface GgufWeight {
   readonly interleavedHeads: number | undefined;
   /** Subtracted from every element. */
   readonly offset: number;
+  /** Order of the codes of an I2_S tensor. */
+  readonly i2sLayout: I2SLayout;
 }
 
 /**
  * The weights of the model by their names in a safetensors file. A tensor without a counterpart keeps its name. Throws MODEL_UNSUPPORTED for an architecture
- * that is not built, and for a type that is not decoded.
+ * that is not built, and for a type that is not decoded. `i2sLayout`: order of the codes of I2_S tensors.
  */
-export function ggufWeights(model: GgufModel): ReadonlyMap<string, GgufWeight> {
+export function ggufWeights(model: GgufModel, i2sLayout: I2SLayout = "x86"): ReadonlyMap<string, GgufWeight> {
   const architecture = ggufArchitecture(model);
   if (architecture === undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `the engine does not build the GGUF architecture "${model.architecture}"`, {
@@ -45,6 +47,7 @@ export function ggufWeights(model: GgufModel): ReadonlyMap<string, GgufWeight> {
       isTransposed: (architecture.transposed ?? []).some((each) => name.endsWith(`${each}.weight`)),
       interleavedHeads: interleavedHeads(tensor.name, architecture, model),
       offset: architecture.addsOneToNorms === true && tensor.name.endsWith("norm.weight") ? 1 : 0,
+      i2sLayout,
     });
   }
   return weights;
@@ -88,7 +91,7 @@ function interleavedHeads(name: string, { isInterleaved = false }: GgufArchitect
   return part === "q" ? heads : (settings.numberIfGiven("attention.head_count_kv") ?? heads);
 }
 
-/** Reads the elements of a weight as float32, in the order of the safetensors file but for `isTransposed`. Throws MODEL_UNSUPPORTED for types that are not decoded. */
+/** Reads the elements of a weight as float32, in the order of the safetensors file but for `isTransposed`. */
 export function readGgufWeight(source: ByteSource, weight: GgufWeight): Float32Array {
   const { tensor, interleavedHeads: heads, offset } = weight;
   const bytes = new Uint8Array(tensor.bytes);
@@ -109,7 +112,7 @@ export function readGgufBlocks(source: ByteSource, weight: GgufWeight): Uint8Arr
   const { tensor, interleavedHeads: heads, shape } = weight;
   const stored = new Uint8Array(tensor.bytes);
   source.read(stored, tensor.start);
-  const bytes = tensor.type === "I2_S" ? i2sBlocks(stored, tensor.elements) : stored;
+  const bytes = tensor.type === "I2_S" ? i2sBlocks(stored, i2sShape(weight)) : stored;
   if (heads === undefined) return bytes;
   const [rows = 1] = shape;
   const rowBytes = bytes.length / rows;
@@ -121,18 +124,14 @@ export function readGgufBlocks(source: ByteSource, weight: GgufWeight): Uint8Arr
   return result;
 }
 
-function decoded(
-  bytes: Uint8Array,
-  { tensor: { type, elements, name }, shape: [rows = 1, columns = 1] }: GgufWeight,
-): Float32Array {
-  if (isDecodable(type)) return decodeTensor(type, bytes, elements);
-  const layout = i2sLayouts[0];
-  if (type === "I2_S" && layout !== undefined && fitsI2SLayout(layout, rows, columns))
-    return decodeI2S(bytes, { rows, columns, layout });
-  throw new InferyardError("MODEL_UNSUPPORTED", `the tensor "${name}" is of the type ${type}, which the engine does not decode`, {
-    remedy: "use the model in another quantization",
-    data: { tensor: name, type },
-  });
+function decoded(bytes: Uint8Array, weight: GgufWeight): Float32Array {
+  const { type, elements } = weight.tensor;
+  return type === "I2_S" ? decodeI2S(bytes, i2sShape(weight)) : decodeTensor(type, bytes, elements);
+}
+
+function i2sShape({ tensor: { elements }, shape, i2sLayout: layout }: GgufWeight): I2SShape {
+  const columns = shape.at(-1) ?? 1;
+  return { rows: elements / columns, columns, layout };
 }
 
 /**

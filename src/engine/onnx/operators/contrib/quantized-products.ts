@@ -65,7 +65,11 @@ function paddedRows(call: OperatorCall, x: Value, size: number): Value {
   const missing = size - at(shape, shape.length - 1);
   if (missing === 0) return x;
   const before = shape.map(() => 0);
-  return call.add({ kind: "pad", mode: "constant", before, after: before.with(-1, missing) }, x, call.scalar(0, dataType));
+  return call.add(
+    { kind: "pad", mode: "constant", before, after: before.with(shape.length - 1, missing) },
+    x,
+    call.scalar(0, dataType),
+  );
 }
 
 /** Zero points [N, blocks, 1]: packed like the weights, each row in whole bytes, or unpacked in the type of the scales. */
