@@ -42,9 +42,17 @@ export const folders: readonly Folder[] = [
     "base",
     [],
     [
-      ...["backend", "checked", "errors", "language-model", "replicas", "tensor", "version", "weight-packing"].map(
-        (file) => `src/${file}.ts`,
-      ),
+      ...[
+        "backend",
+        "checked",
+        "errors",
+        "language-model",
+        "load-settings",
+        "replicas",
+        "tensor",
+        "version",
+        "weight-packing",
+      ].map((file) => `src/${file}.ts`),
       "src/concurrency/",
       "src/platform/",
       "src/platform/node/",

@@ -5,11 +5,13 @@
  * A backend may import this file, `errors`, `tensor` and its own folder.
  */
 import type { LanguageModel, LanguageModelFiles } from "./language-model.ts";
+import type { LoadLimits, LoadSettings } from "./load-settings.ts";
 import type { TensorInfo, TensorMap } from "./tensor.ts";
 import type { PackingCapabilities, WeightPacking } from "./weight-packing.ts";
 
 export * from "./errors.ts";
 export type * from "./language-model.ts";
+export type * from "./load-settings.ts";
 export * from "./tensor.ts";
 export type * from "./weight-packing.ts";
 
@@ -237,59 +239,6 @@ export interface ModelFiles {
   readonly architecture?: string;
   /** The parsed config.json, or an empty object. */
   readonly config: Readonly<Record<string, unknown>>;
-}
-
-/** Settings of a load that a user may set. A backend lists those that it obeys in `Capabilities.options`. */
-export interface LoadSettings {
-  /** Maximum number of CPU threads of one model, already clamped to the CPU quota. Default: the quota. */
-  readonly threads?: number;
-  /**
-   * Maximum level of graph optimization. "basic" fuses nothing complex, "extended" fuses known patterns, "all" does what the
-   * engine can. Default: the engine's own default.
-   */
-  readonly graphOptimization?: "disabled" | "basic" | "extended" | "all";
-  /**
-   * On a device other than the CPU: whether nodes that the device cannot run may run on the CPU. "refuse": the load fails.
-   * "allow": the evidence says how many nodes ran where. Default: "refuse".
-   */
-  readonly cpuNodes?: "refuse" | "allow";
-  /**
-   * Whether the engine may plan the memory of a run from the shapes of an earlier run. It then keeps one block for each set of
-   * shapes. Default: the engine's own default.
-   */
-  readonly memoryPattern?: boolean;
-  /** Whether the engine may keep memory between runs. Default: the engine's own default. */
-  readonly memoryArena?: boolean;
-  /** Maximum number of tokens of a sequence of a language model, prompt and answer together. Models of other kinds have none. Default: the model's own. */
-  readonly contextLength?: number;
-  /**
-   * Whether the context may be shortened to what fits into the memory, which the decision then says. Otherwise such a model is refused. Default:
-   * false.
-   */
-  readonly allowSmallerContext?: boolean;
-  /** Precision of the cache of a language model. Default: that of the engine. */
-  readonly cachePrecision?: "fp32" | "fp16";
-  /**
-   * Order of the codes of I2_S tensors in GGUF files, which depends on the machine that wrote the file. Default: what the file states; else what the known
-   * answers of the model hold with; else the first of these that the shapes allow.
-   */
-  readonly i2sLayout?: "x86" | "x86-interleaved" | "arm";
-}
-
-/** Limits on the resources of one model file and one run. They refuse no candidate: a backend obeys those that apply to it. */
-export interface LoadLimits {
-  /**
-   * For engines that trace models: maximum milliseconds to compile a model into one executable, plus one millisecond for every
-   * 8192 elements of its weights. Default: the engine's own, 30 seconds.
-   */
-  readonly maxTraceTime?: number;
-  /**
-   * For engines that trace models: maximum bytes held while compiling a model into one executable, plus 16 bytes for each
-   * element of its weights. Default: the engine's own, 512 MiB.
-   */
-  readonly maxTraceMemory?: number;
-  /** Maximum bytes of one run besides the weights; a run that would need more throws LIMIT_EXCEEDED. Default: no limit. */
-  readonly maxRunMemory?: number;
 }
 
 /** Options of `Backend.load`. */

@@ -1,10 +1,11 @@
 /** What commands share: flags, settings, the runtime, and notices while work takes long. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { LoadSettings } from "../backend.ts";
+import type { LoadSettings, LoraAdapter } from "../backend.ts";
 import { createRuntime } from "../api/create-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type { RuntimeEvent, RuntimeSettings, TextThreadSettings } from "../runtime/options/runtime-settings.ts";
 import { hostNames } from "../hosts/host.ts";
+import { adapterOf } from "../runtime/options/adapters.ts";
 import { loadSettingNames, loadSettings } from "../runtime/options/load-options.ts";
 import { gpuModes, policies } from "../runtime/selection/constraints.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
@@ -92,6 +93,11 @@ function loadSettingFlag(name: keyof LoadSettings): Option {
       return new Option(flags, flag.help).argParser(parseWholeNumber);
     case "boolean":
       return booleanOption(flags, flag.help);
+    case "adapters":
+      return new Option(flags, flag.help).argParser((text, before: LoraAdapter[] | undefined) => [
+        ...(before ?? []),
+        ...list(text).map(adapterOf),
+      ]);
     case "choice":
       return new Option(flags, flag.help).choices(Object.keys(option.choices));
   }

@@ -5,6 +5,7 @@ import { InferyardError, messageOf } from "../errors.ts";
 import { joinProblems } from "../models/validation/manifest-errors.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
 import { schemaProblems } from "../models/validation/schema-problems.ts";
+import { adapterOf } from "../runtime/options/adapters.ts";
 import { notBuilt } from "../runtime/options/options.ts";
 import { settingFields, settingsSchema } from "./schema.ts";
 import { serverFields } from "./server-schema.ts";
@@ -47,7 +48,9 @@ function fromText(field: z.ZodType, text: string): unknown {
   const truth = { true: true, false: false }[text];
   const digit = { "1": true, "0": false }[text]; // after the number, so that 1 is a number where numbers are allowed
   const list = text.split(",").map((part) => part.trim());
-  return [Number(text), truth, digit, text, list].find((reading) => field.safeParse(reading).success) ?? text;
+  return (
+    [Number(text), truth, digit, text, list, list.map(adapterOf)].find((reading) => field.safeParse(reading).success) ?? text
+  );
 }
 
 function check(values: unknown, where: string): Settings {

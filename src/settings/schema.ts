@@ -63,6 +63,8 @@ function optionSchema(option: OptionValues): z.ZodType {
       return z.int().positive();
     case "boolean":
       return z.boolean();
+    case "adapters":
+      return z.array(z.strictObject({ path: z.string().min(1), scale: z.number().optional() })).min(1);
     case "choice":
       return z.enum(Object.keys(option.choices));
     case "duration":

@@ -38,7 +38,7 @@ function capabilities(device: Device): Capabilities {
     formats: isKnown ? { gguf: "any" } : {},
     languageFormats: isKnown ? { gguf: "any" } : {},
     precisions: isKnown ? ["fp32", "fp16", "bf16", "int8", "int4"] : [],
-    options: ["threads", "cpuNodes", "contextLength", "allowSmallerContext", "cachePrecision"],
+    options: ["threads", "cpuNodes", "contextLength", "allowSmallerContext", "cachePrecision", "adapters"],
     cachePrecisions: ["fp16", "fp32"],
     // Measured with 3.22.1 on x64 Linux, a process of 46 MB taken off: 249 MB for a language model of 117 MB with its caches, 160 MB for an encoder of 46 MB.
     footprint: { bytes: 110e6, perWeightByte: 1.1 },

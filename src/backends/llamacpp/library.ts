@@ -75,6 +75,13 @@ export interface ContextOptions {
   /** The context computes the logits of the classification head. Not part of the public interface. */
   readonly _ranking?: boolean;
   readonly createSignal?: AbortSignal;
+  /** LoRA adapters, which are loaded once for each model. */
+  readonly lora?: ContextAdapters;
+}
+
+/** Adapters of a context. */
+export interface ContextAdapters {
+  readonly adapters: readonly { readonly filePath: string; readonly scale: number }[];
 }
 
 /** Memory for the caches of some sequences, which are computed together. */

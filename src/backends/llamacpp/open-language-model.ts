@@ -7,6 +7,7 @@ import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts"
 import { refuseForeignTypes } from "./foreign-types.ts";
 import { LlamaLanguageModel } from "./language-model.ts";
 import { cachePrecisionOf, precisionOf, unknownBytesPerToken } from "./memory.ts";
+import { loadAdapters, readAdapters } from "./open-adapters.ts";
 import { openModel } from "./open-model.ts";
 import { SequenceSlots } from "./sequence-slots.ts";
 import { calibrateThreads, threadSentence, timeTokens } from "./thread-calibration.ts";
@@ -24,14 +25,16 @@ export async function openLanguageModel(
   device: Device,
   settings: LoadOptions,
 ): Promise<LlamaLanguageModel> {
-  const { threads: maxThreads = 1, signal } = settings;
+  const { threads: maxThreads = 1, adapters = [], signal } = settings;
   const { path, config } = files;
   const gguf = await readGgufModel(path, basename(path));
   refuseForeignTypes(gguf);
   const vocabulary = vocabularyOf(gguf.tensors.get("token_embd.weight")?.shape[1]);
+  const read = await readAdapters(adapters, gguf);
   const wantedContext = contextLengthFor(config, settings);
   return await openModel(path, device, { ...settings, contextLength: wantedContext }, async (opened) => {
-    const { model, library, placement, close } = opened;
+    const { model, library, placement, takeErrors, close } = opened;
+    await loadAdapters(model, read.lora, takeErrors);
     const contextLength = wantedContext ?? model.trainContextSize;
     const cachePrecision = cachePrecisionOf(precisionOf(gguf), settings);
     const bytesPerToken = estimateCache(config, cachePrecision, 0)?.bytesPerToken ?? unknownBytesPerToken;
@@ -41,15 +44,16 @@ export async function openLanguageModel(
       threads: calibration?.threads ?? maxThreads,
       isSinglePrecision: cachePrecision === "fp32",
       maxTokens: Math.max(contextLength, Math.floor(cacheBytes / bytesPerToken)),
+      lora: read.lora,
     });
-    const identity = `${gguf.bytes} ${(await stat(path)).mtimeMs} ${library.version}`;
+    const identity = `${gguf.bytes} ${(await stat(path)).mtimeMs} ${library.version}${read.identity}`;
     return new LlamaLanguageModel({
       model,
       slots,
       library,
       identity,
       limits: { vocabulary, contextLength, cacheBytesPerToken: bytesPerToken, hasEncoder: false },
-      evidence: [placement, ...(calibration === undefined ? [] : [threadSentence(calibration, "a token")])],
+      evidence: [placement, ...read.evidence, ...(calibration === undefined ? [] : [threadSentence(calibration, "a token")])],
       close,
     });
   });

@@ -11,6 +11,8 @@ export interface OpenedModel {
   readonly library: Library;
   /** What llama.cpp itself says of where it computes. */
   readonly placement: string;
+  /** Errors that llama.cpp has logged since this was called last. */
+  readonly takeErrors: () => string | undefined;
   /** Frees the build of llama.cpp, after the model. */
   readonly close: () => Promise<void>;
 }
@@ -41,7 +43,7 @@ export async function openModel<Loaded>(
     });
   }
   const opened = await openLlama(gpu);
-  const { llama, library } = opened;
+  const { llama, library, takeErrors } = opened;
   const close = (): Promise<void> => llama.dispose();
   try {
     if (gpu !== false && !llama.supportsGpuOffloading)
@@ -50,7 +52,7 @@ export async function openModel<Loaded>(
     try {
       if (gpu !== false && model.gpuLayers === 0)
         throw new InferyardError("LOAD_FAILED", `llama.cpp put no layer of the model on ${gpu}`);
-      return await create({ model, library, placement: await placementOf(opened, model), close });
+      return await create({ model, library, placement: await placementOf(opened, model), takeErrors, close });
     } catch (error) {
       await model.dispose();
       throw error;

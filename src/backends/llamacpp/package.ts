@@ -55,7 +55,7 @@ export interface OpenLlama {
   readonly llama: Llama;
   readonly library: Library;
   /** Errors that were logged, joined; undefined if there were none. */
-  takeErrors(): string | undefined;
+  readonly takeErrors: () => string | undefined;
 }
 
 /** Loads a build. Throws BACKEND_UNAVAILABLE if the package has none for this machine or it cannot be loaded. */

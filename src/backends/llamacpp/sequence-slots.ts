@@ -5,7 +5,7 @@
  */
 import { InferyardError } from "../../backend.ts";
 import { batchTokens } from "./memory.ts";
-import type { LlamaContext, LlamaModel, LlamaSequence } from "./library.ts";
+import type { ContextAdapters, LlamaContext, LlamaModel, LlamaSequence } from "./library.ts";
 
 /** A place for one sequence. */
 export interface Slot {
@@ -25,6 +25,8 @@ export interface SlotLimits {
   readonly isSinglePrecision: boolean;
   /** Tokens of all places together that are allocated before places of idle sequences are taken. */
   readonly maxTokens: number;
+  /** Adapters of all contexts. Default: none. */
+  readonly lora?: ContextAdapters | undefined;
 }
 
 /** Tokens of the smallest place: shorter texts are not worth a context of their own. */
@@ -99,7 +101,7 @@ export class SequenceSlots {
     sizes: { readonly contextSize: number; readonly sequences: number; readonly threads: number },
     signal: AbortSignal | undefined,
   ): Promise<LlamaContext> {
-    const { isSinglePrecision } = this.#limits;
+    const { isSinglePrecision, lora } = this.#limits;
     try {
       return await this.#model.createContext({
         ...sizes,
@@ -107,6 +109,7 @@ export class SequenceSlots {
         swaFullCache: true,
         failedCreationRemedy: false,
         ...(isSinglePrecision ? singlePrecision : {}),
+        ...(lora === undefined ? {} : { lora }),
         ...(signal === undefined ? {} : { createSignal: signal }),
       });
     } catch (cause) {

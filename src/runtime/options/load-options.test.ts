@@ -6,7 +6,8 @@ import { checkLoadSettings, mergeLoadSettings, modelOptionNames, parseLoadLimits
 
 describe("the options of loading", () => {
   it.each(loadSettingNames)("%s accepts its values, refuses others, and is merged", (name) => {
-    const values = listedValues(loadSettings[name]) ?? [1, 8];
+    const adapters = [[{ path: "a.gguf" }], [{ path: "a.gguf", scale: 0.5 }]];
+    const values = loadSettings[name].type === "adapters" ? adapters : (listedValues(loadSettings[name]) ?? [1, 8]);
     for (const value of values) {
       expect(() => checkLoadSettings({ [name]: value })).not.toThrow();
       expect(mergeLoadSettings({}, { [name]: values[0] }, { [name]: value })).toEqual({ [name]: value });

@@ -4,11 +4,13 @@
  *
  * A new option needs a member in `LoadSettings` or `LoadLimits` (and `LimitSettings`), a row here, and `npm run schemas`.
  */
-import type { LoadLimits, LoadSettings } from "../../backend.ts";
+import type { LoadLimits, LoadSettings, LoraAdapter } from "../../backend.ts";
 
 /** Values that an option may have. */
 export type OptionValues =
   | { readonly type: "positive-integer" | "boolean" }
+  /** A list of adapters; as text "PATH" or "PATH=SCALE", separated by commas. */
+  | { readonly type: "adapters" }
   /** One of the keys of `choices`. A record, so that the compiler requires all of them. */
   | { readonly type: "choice"; readonly choices: Readonly<Record<string, true>> }
   /** Milliseconds, or a text such as "30s". */
@@ -21,7 +23,9 @@ type ValuesOf<Value> = [Value] extends [boolean]
   ? { readonly type: "boolean" }
   : [Value] extends [number]
     ? { readonly type: "positive-integer" }
-    : { readonly type: "choice"; readonly choices: Readonly<Record<Value & string, true>> };
+    : [Value] extends [readonly LoraAdapter[]]
+      ? { readonly type: "adapters" }
+      : { readonly type: "choice"; readonly choices: Readonly<Record<Value & string, true>> };
 
 /** Documentation of an option. */
 interface OptionText {
@@ -103,6 +107,12 @@ export const loadSettings: { readonly [Name in keyof LoadSettings]-?: LoadSettin
       "Order of the codes of weights in I2_S (BitNet), which depends on the machine that wrote the file: `x86`, `x86-interleaved` or `arm` ([more](../guide/gguf.md#layouts-of-i2_s)). Not set: what the file states, or the one with which the model's known answers hold, else `x86`. Targets that do not read I2_S are refused.",
     flag: { value: "order", help: "order of the codes of weights in I2_S" },
   },
+  adapters: {
+    type: "adapters",
+    description:
+      "LoRA adapters of a language model, as GGUF files: a list of `path` and `scale` (the factor of the adapter's change of the weights; not set: 1). In the variable and the flag `PATH` or `PATH=SCALE`, separated by commas. Models with different adapters are different loaded models. Targets whose engine does not apply them are refused ([more](../guide/gguf.md#adapters)).",
+    flag: { value: "paths", help: "LoRA adapters of a language model: PATH or PATH=SCALE, separated by commas" },
+  },
 };
 
 /** All limits of one model file and one run, in the order of the documentation. */
@@ -132,7 +142,7 @@ export const loadSettingNames: readonly (keyof LoadSettings)[] = Object.keys(loa
 /** Names of the limits of one model file and one run. */
 export const loadLimitNames: readonly (keyof LoadLimits)[] = Object.keys(loadLimits) as (keyof LoadLimits)[];
 
-/** Values that an option may have if it is a choice or a boolean; undefined for numbers, durations and sizes. */
+/** Values that an option may have if it is a choice or a boolean; undefined for numbers, durations, sizes and adapters. */
 export function listedValues(option: OptionValues): readonly (string | boolean)[] | undefined {
   if (option.type === "choice") return Object.keys(option.choices);
   return option.type === "boolean" ? [true, false] : undefined;

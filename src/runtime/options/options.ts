@@ -5,6 +5,7 @@ import { type HostName, hostNames } from "../../hosts/host.ts";
 import { parseDuration } from "./duration.ts";
 import { parseSize } from "./size.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
+import { checkAdapters } from "./adapters.ts";
 import { listedValues, loadLimitNames, loadLimits, loadSettingNames, loadSettings } from "./load-options.ts";
 import type { LimitSettings, ModelOptions, ModelSettings, RuntimeSettings, Strategy } from "./runtime-settings.ts";
 import type { ConstraintOptions } from "../selection/constraints.ts";
@@ -98,7 +99,8 @@ export function checkLoadSettings(settings: LoadSettings): void {
   for (const name of loadSettingNames) {
     const value = settings[name];
     const listed = listedValues(loadSettings[name]);
-    if (listed !== undefined) refuseUnlisted<unknown>(name, value, listed);
+    if (loadSettings[name].type === "adapters") checkAdapters(value);
+    else if (listed !== undefined) refuseUnlisted<unknown>(name, value, listed);
     else refuseNonPositive(name, value as number | undefined);
   }
 }

@@ -18,6 +18,15 @@ const timedRuns = 3;
 /** Loads an encoder on a device. Throws as `openModel` and `encoderHead` do, and MODEL_INVALID for a damaged file. */
 export async function openEncoder({ path }: ModelFiles, device: Device, settings: LoadOptions): Promise<LlamaEncoder> {
   const shown = basename(path);
+  if (settings.adapters !== undefined) {
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `llamacpp applies adapters to language models, and ${shown} is to be run as an encoder`,
+      {
+        remedy: "leave the adapters out",
+      },
+    );
+  }
   const gguf = await readGgufModel(path, shown);
   refuseForeignTypes(gguf);
   const head = encoderHead(gguf, shown);

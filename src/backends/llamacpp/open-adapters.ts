@@ -1,0 +1,52 @@
+/** LoRA adapters of a language model in llama.cpp. */
+import { stat } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import { InferyardError, type LoraAdapter, messageOf } from "../../backend.ts";
+import { readGgufAdapter } from "../../formats/gguf/models/read-adapter.ts";
+import type { GgufModel } from "../../formats/gguf/models/read-model.ts";
+import type { ContextAdapters, LlamaModel } from "./library.ts";
+
+/** Adapters that were read and fit the model. */
+export interface ReadAdapters {
+  /** What contexts are created with. Undefined without adapters. */
+  readonly lora: ContextAdapters | undefined;
+  /** What tells them apart from others: the caches of sequences depend on them. */
+  readonly identity: string;
+  /** One for each adapter. */
+  readonly evidence: readonly string[];
+}
+
+/** Reads adapters with our own parser, before llama.cpp sees them. Throws as `readGgufAdapter` does. */
+export async function readAdapters(adapters: readonly LoraAdapter[], model: GgufModel): Promise<ReadAdapters> {
+  const read = await Promise.all(
+    adapters.map(async ({ path, scale = 1 }) => {
+      const filePath = resolve(path);
+      const { tensors, bytes } = await readGgufAdapter(filePath, path, model);
+      const identity = `${bytes} ${(await stat(filePath)).mtimeMs} ${scale}`;
+      const sentence = `adapter ${basename(path)}: changes ${tensors.length} tensors, times ${scale}`;
+      return { filePath, scale, identity, sentence };
+    }),
+  );
+  return {
+    lora: read.length === 0 ? undefined : { adapters: read.map(({ filePath, scale }) => ({ filePath, scale })) },
+    identity: read.map((each) => ` ${each.identity}`).join(""),
+    evidence: read.map(({ sentence }) => sentence),
+  };
+}
+
+/** Loads adapters into a model, so that later contexts find them. Throws LOAD_FAILED with what llama.cpp says. */
+export async function loadAdapters(
+  model: LlamaModel,
+  lora: ContextAdapters | undefined,
+  takeErrors: () => string | undefined,
+): Promise<void> {
+  if (lora === undefined) return;
+  try {
+    const sizes = { contextSize: 64, sequences: 1, batchSize: 64, threads: 1 };
+    const context = await model.createContext({ ...sizes, swaFullCache: true, failedCreationRemedy: false, lora });
+    await context.dispose();
+  } catch (cause) {
+    const said = [messageOf(cause), takeErrors()].filter((part) => part !== undefined && part !== "").join(": ");
+    throw new InferyardError("LOAD_FAILED", `llama.cpp cannot load the adapters: ${said}`, { cause });
+  }
+}
