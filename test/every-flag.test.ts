@@ -116,6 +116,11 @@ const generating = (
     "--grammar": { on: short, value: [file("grammar.gbnf", 'root ::= "a" | "b" root')] },
   };
 };
+/** Flags of a draft model, which here is the model itself. */
+const drafting = (text: readonly string[], draft: string): Record<string, Case> => ({
+  "--draft-model": { on: [...text, "--max-new-tokens", "20"], value: [draft] },
+  "--draft-tokens": { on: [...text, "--max-new-tokens", "20", "--draft-model", draft], value: ["1"] },
+});
 const gpt2 = at("tiny-random-gpt2");
 const qwen = at("tiny-random-qwen2");
 const t5 = at("tiny-random-t5");
@@ -131,6 +136,7 @@ const commands: Readonly<Record<string, CommandCases>> = {
   generate: {
     on: gpt2Text,
     flags: {
+      ...drafting(gpt2Text, gpt2),
       ...generating(gpt2Text, ["--model", gpt2, "world"], ["--model", qwen, "--num-beams", "3", "x"], "her"),
       "--model": { on: ["Hello", "--max-new-tokens", "4"], value: [gpt2], fails: "without" },
       "--input": { on: ["--model", gpt2, "--max-new-tokens", "4"], value: [texts] },
@@ -144,6 +150,7 @@ const commands: Readonly<Record<string, CommandCases>> = {
   chat: {
     on: [qwen, "Hello world!"],
     flags: {
+      ...drafting([qwen, "Hello world!"], qwen),
       ...generating([qwen, "Hello world!"], [qwen, "we"], [qwen, "--num-beams", "3", "x"], "L"),
       "--model": { on: ["Hello", "--max-new-tokens", "4"], value: [qwen], fails: "without" },
       "--system": { on: [qwen, "Hello", "--max-new-tokens", "4"], value: ["Be kind"] },
