@@ -67,7 +67,7 @@ export async function readGguf(path: string, displayName: string, keep: KeptMeta
 }
 
 async function readHeader(window: FileWindow, displayName: string, keep: KeptMetadata): Promise<GgufFile> {
-  const start = Buffer.from(await window.bytes(0, Math.min(4, window.size))).toString("latin1");
+  const start = String.fromCharCode(...(await window.bytes(0, Math.min(4, window.size))));
   if (legacyMagics.has(start)) throw unsupported(displayName, "is of a format older than GGUF");
   if (start !== magic) throw new Error(`it does not begin with ${magic}`);
   const { version, encoding } = await readVersion(window, displayName);
@@ -96,9 +96,10 @@ async function readHeader(window: FileWindow, displayName: string, keep: KeptMet
 
 /** The byte order follows from the version: read in the wrong order, it is larger than 0xffff. */
 async function readVersion(window: FileWindow, displayName: string): Promise<{ version: number; encoding: GgufEncoding }> {
-  const bytes = Buffer.from(await window.bytes(4, 4));
-  const littleEndian = bytes.readUInt32LE() <= 0xffff;
-  const version = littleEndian ? bytes.readUInt32LE() : bytes.readUInt32BE();
+  const bytes = await window.bytes(4, 4);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const littleEndian = view.getUint32(0, true) <= 0xffff;
+  const version = view.getUint32(0, littleEndian);
   if (version >= 1 && version <= maxVersion) return { version, encoding: { littleEndian, sizeBytes: version === 1 ? 4 : 8 } };
   throw unsupported(displayName, `is GGUF version ${version}`);
 }
