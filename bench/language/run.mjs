@@ -1,14 +1,18 @@
 /**
- * Prefill and decode tokens per second of a GGUF model with 110 million random weights: node-llama-cpp called directly, our backend `llamacpp` over it, and `native`.
+ * Prefill and decode tokens per second of a GGUF model with 110 million random weights: node-llama-cpp called directly, our backend `llamacpp` over it, `native`, and
+ * ik_llama.cpp by its Python package (where Python can install it; it has no batches of sequences).
  *
  * npm run bench:language -- [--types Q8_0,Q4_0,Q4_K,TQ2_0,I2_S,F16] [--threads 1] [--rounds 5] [--json]
  *
  * Engines take turns in each round; medians are reported, with ratios to node-llama-cpp. A prompt has 256 tokens, then 64 are decoded one by one with the most
  * probable token. The last columns decode 4 sequences at once.
  */
+import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import "../built-package.mjs";
 import { llamacpp } from "inferyard/backends/llamacpp";
@@ -32,6 +36,7 @@ const { values } = parseArgs({
 });
 const [threads, rounds] = [Number(values.threads), Number(values.rounds)];
 const folder = mkdtempSync(join(tmpdir(), "inferyard-language-"));
+const python = installIkLlama();
 const load = watchLoad();
 const results = [];
 try {
@@ -74,21 +79,20 @@ async function measure(path) {
     direct: () => openDirect(path),
     llamacpp: () => openOurs(llamacpp(), variants[0]),
     native: () => openOurs(native(), variants[0]),
+    ...(python === undefined ? {} : { "ik_llama.cpp": () => openIkLlama(path) }),
   };
   for (const [name, create] of Object.entries(open)) {
     try {
-      engines[name] = await create();
+      const engine = await create();
+      await engine.round(); // it warms up
+      engines[name] = engine;
     } catch {
-      // llama.cpp does not read I2_S.
+      // llama.cpp does not read I2_S, and ik_llama.cpp neither that nor TQ2_0.
     }
   }
   const times = Object.fromEntries(Object.keys(engines).map((name) => [name, []]));
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const [name, engine] of Object.entries(engines)) {
-      const found = await engine.round();
-      if (round > 0) times[name].push(found); // the first round warms up
-    }
-  }
+  for (let round = 0; round < rounds; round += 1)
+    for (const [name, engine] of Object.entries(engines)) times[name].push(await engine.round());
   for (const engine of Object.values(engines)) await engine.close();
   return Object.fromEntries(
     Object.entries(times).map(([name, all]) => [
@@ -180,6 +184,46 @@ async function openDirect(path) {
       await Promise.all(sequences.map((each) => generate(each, [500], decodedTokens / 2 - 1)));
       const together = (1000 * parallel * (decodedTokens / 2)) / (performance.now() - begun);
       return { prefill: (1000 * promptTokens) / (first - start), decode: (1000 * decodedTokens) / (end - first), together };
+    },
+  };
+}
+
+/** The Python that has ik_llama.cpp, in an environment of its own; undefined where it cannot be installed. */
+function installIkLlama() {
+  const environment = join(folder, "python");
+  const installed = join(environment, "bin", "python");
+  try {
+    execFileSync("python3", ["-m", "venv", environment], { stdio: "pipe" });
+    execFileSync(installed, ["-m", "pip", "install", "--quiet", "ik-llama-cpp-python==0.1.5"], { stdio: "pipe" });
+    return installed;
+  } catch (error) {
+    console.error(
+      `ik_llama.cpp is left out: ${String(error.stderr ?? error)
+        .trim()
+        .split("\n")
+        .at(-1)}`,
+    );
+    return undefined;
+  }
+}
+
+async function openIkLlama(path) {
+  const script = join(dirname(fileURLToPath(import.meta.url)), "ik-llama.py");
+  const child = spawn(python, [script, path, String(threads), String(decodedTokens), JSON.stringify(prompt(0))], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const answer = async () => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error("ik_llama.cpp ended");
+    return JSON.parse(value);
+  };
+  await answer();
+  return {
+    close: () => child.stdin.end(),
+    round: async () => {
+      child.stdin.write("\n");
+      return await answer();
     },
   };
 }
