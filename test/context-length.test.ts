@@ -93,13 +93,33 @@ describe.skipIf(skip)(`${title}: the context and the memory`, () => {
     expect(decision.selected?.givenUp).toBe("the context is 128 tokens instead of 4,096: the model's own is no longer");
   });
 
-  it("cachePrecision is obeyed by llamacpp, and refused by name where an engine does not have it", async () => {
+  it("cachePrecision fp16 halves the cache on native, whose text is that of llamacpp with the same caches", async () => {
     const runtime = await open({ cachePrecision: "fp16" });
-    const options = { model: trained, maxNewTokens: 12, temperature: 0 } as const;
-    const { target, results } = await runtime.generate("Once upon a time", { ...options, prefer: "native" });
-    expect([target, results[0]?.text]).toEqual(["llamacpp:cpu", continuation]);
-    await expect(runtime.generate("Once upon a time", { ...options, target: "native" })).rejects.toThrow(
-      "native keeps caches in fp32, not in fp16",
+    const options = { model: trained, maxNewTokens: 80, temperature: 0 } as const;
+    const [native, llama] = [
+      await runtime.generate("Once upon a time", { ...options, target: "native" }),
+      await runtime.generate("Once upon a time", { ...options, target: "llamacpp" }),
+    ];
+    expect(native.results[0]?.text).toMatch(new RegExp(`^${continuation}`));
+    expect(native.results[0]?.text).toBe(llama.results[0]?.text);
+    const half = await runtime.load(trained, { kind: "language", target: "native" });
+    const single = await runtime.load(trained, { kind: "language", target: "native", cachePrecision: "fp32" });
+    const [bytes, all] = [half, single].map(({ language }) => language?.limits.cacheBytesPerToken ?? 0);
+    expect(bytes).toBe((all ?? 0) / 2);
+    const sequence = (await single.language?.createSequence()) ?? -1;
+    await single.language?.decode([{ sequence, tokens: [1, 2, 3] }]);
+    const saved = (await single.language?.saveSequence(sequence)) ?? new Uint8Array();
+    await expect(half.language?.restoreSequence(saved)).rejects.toThrow("they are of another model");
+    await half.dispose();
+    await single.dispose();
+  });
+
+  it("cachePrecision is refused by name where an engine does not have it", async () => {
+    const runtime = await open({ cachePrecision: "fp16" });
+    const options = { model: `${sharedData}tiny-random-bart`, maxNewTokens: 4 } as const;
+    await expect(runtime.generate("A text.", { ...options, target: "onnx" })).rejects.toThrow(/cachePrecision/);
+    await expect(runtime.generate("A text.", { ...options, target: "native" })).rejects.toThrow(
+      "native keeps caches of ONNX models with an encoder in fp32, not in fp16",
     );
   });
 });

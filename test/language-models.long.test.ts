@@ -42,6 +42,26 @@ interface Item {
   readonly first_step_logits?: { readonly data: string };
 }
 
+/** Of each way to hold states: keys and values apart or in one tensor, with grouped heads, beside what a decoder reads of its source. */
+const withHalfCaches = [
+  "tiny-random-gpt2",
+  "gpt2-tiny-random",
+  "tiny-random-llama from safetensors",
+  "tiny-random-gemma from safetensors",
+  "tiny-random-t5 from safetensors",
+];
+for (const name of withHalfCaches) {
+  const folder = `${sharedData}${name.split(" ")[0]}/`;
+  const [skip, title] = needsData(`${name} on native with caches in float16`);
+  describe.skipIf(skip)(title, () => {
+    const settings = { cachePrecision: "fp16" } as const;
+    const tolerances = { tolerance: 1e-2, repeatTolerance: 1e-3 };
+    const subject = { create: native, device: cpu, settings, ...tolerances };
+    const cases = skip ? [] : languageCases({ ...subject, model: filesOf(folder, models[name]!), samples: samplesOf(folder) });
+    for (const { name: promise, run } of cases) it(promise, async () => expect(await run()).toBeUndefined());
+  });
+}
+
 for (const [backend, create] of Object.entries(backends)) {
   for (const [name, files] of Object.entries(models)) {
     if (files.path.endsWith(".safetensors") && backend !== "native") continue; // the others read ONNX only

@@ -1,6 +1,6 @@
 /** The conformance suite of language models checks that a backend keeps the contract in `language-model.ts`. */
 import { strict as assert } from "node:assert";
-import type { Backend, Device, LanguageModel, LanguageModelFiles, SequenceId } from "../backend.ts";
+import type { Backend, Device, LanguageModel, LanguageModelFiles, LoadSettings, SequenceId } from "../backend.ts";
 import type { ConformanceCase } from "./conformance.ts";
 import { is, refused } from "./refusals.ts";
 
@@ -22,6 +22,8 @@ export interface LanguageConformanceSubject {
   create(): Backend;
   readonly device: Device;
   readonly model: LanguageModelFiles;
+  /** Settings that the model is loaded with. Default: none. */
+  readonly settings?: LoadSettings;
   /** At least two samples of different lengths. */
   readonly samples: readonly LanguageSample[];
   /** Largest absolute difference from the samples' logits. Default: 1e-3. */
@@ -275,10 +277,13 @@ function required<Value>(value: Value | undefined): Value {
   return value;
 }
 
-async function withModel({ create, model, device, samples }: LanguageConformanceSubject, check: Check): Promise<void> {
+async function withModel(
+  { create, model, device, settings = {}, samples }: LanguageConformanceSubject,
+  check: Check,
+): Promise<void> {
   const backend = create();
   assert.ok(backend.loadLanguage !== undefined, "the backend loads language models");
-  const loaded = await backend.loadLanguage(model, device, {});
+  const loaded = await backend.loadLanguage(model, device, settings);
   try {
     await check(loaded, samples);
   } finally {

@@ -45,7 +45,7 @@ const onCpu: Capabilities = {
   // Met as upper bounds: static embeddings use one thread and have no graph, and all nodes run on the CPU. Not memoryPattern and memoryArena: the
   // memory of a run is always planned in advance, and is kept between runs.
   options: ["threads", "graphOptimization", "cpuNodes", "contextLength", "allowSmallerContext", "cachePrecision", "i2sLayout"],
-  cachePrecisions: ["fp32"],
+  cachePrecisions: ["fp32", "fp16"],
   blocking: { onnx: "any", safetensors: [...architectureNames, ...encoderDecoderNames], gguf: architectureNames },
   interruptible: true,
 };
@@ -65,7 +65,7 @@ export function native(): ReplicaBackend {
     capabilities: (device) => (isCpu(device) ? onCpu : elsewhere),
     load: (model, device, options) => load(model, device, options, state),
     loadLanguage: (model, device, options) => loadLanguage(model, device, options, state),
-    estimateCache: ({ config }) => estimateCache(config, "fp32", 0),
+    estimateCache: ({ config }, _device, { cachePrecision = "fp32" }) => estimateCache(config, cachePrecision, 0),
     loadReplica: (model, device, options, replica) => load(model, device, { ...options, replica }, state),
   };
 }
@@ -120,6 +120,12 @@ async function loadLanguage(
 ): Promise<LanguageModel> {
   requireCpu(device);
   const { loadLanguageModel } = await import("../sequences/load-language-model.ts");
+  const { cachePrecision = "fp32", signal } = options;
+  if (model.encoder !== undefined && cachePrecision !== "fp32")
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `native keeps caches of ONNX models with an encoder in fp32, not in ${cachePrecision}`,
+    );
   if (model.encoder !== undefined) return await loadLanguageModel(model, options, (part) => load(part, device, options, state));
   if (!isGraph(model) && !encoderDecoderNames.includes(model.architecture ?? ""))
     throw new InferyardError("MODEL_UNSUPPORTED", `native does not decode tokens with ${model.architecture ?? model.format}`);
@@ -129,7 +135,7 @@ async function loadLanguage(
   const stated = contexts.filter((each) => each !== undefined);
   const contextLength = stated.length === 0 ? undefined : Math.min(...stated);
   return await loadGraph(model, { ...options, isUnprepared: true }, state, (parts) =>
-    NativeLanguageModel.create(parts, contextLength, options.signal),
+    NativeLanguageModel.create(parts, { contextLength, cacheType: cachePrecision === "fp16" ? "float16" : "float32", signal }),
   );
 }
 

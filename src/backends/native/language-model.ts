@@ -19,6 +19,13 @@ import { checkSource } from "../sequences/encode-source.ts";
 import { readSequence, writeSequence } from "../sequences/sequence-bytes.ts";
 import { engineEvidence, engineMemory, type GraphParts } from "./graph-model.ts";
 
+/** Settings of `NativeLanguageModel.create`. */
+interface SequenceSettings {
+  readonly contextLength: number | undefined;
+  readonly cacheType: "float32" | "float16";
+  readonly signal: AbortSignal | undefined;
+}
+
 /** A language model whose decoder runs on the engine, with the caches of its sequences in the engine's memory. */
 export class NativeLanguageModel implements LanguageModel {
   readonly kind = "language";
@@ -41,17 +48,13 @@ export class NativeLanguageModel implements LanguageModel {
   }
 
   /**
-   * Compiles the executable of one token. `contextLength`: maximum number of tokens of a sequence, if the model states one. If it fails, the engine is
-   * disposed. Throws MODEL_UNSUPPORTED for a model that is no decoder with caches as inputs.
+   * Compiles the executable of one token. `contextLength`: maximum number of tokens of a sequence, if the model states one; `cacheType`: element type of
+   * caches. If it fails, the engine is disposed. Throws MODEL_UNSUPPORTED for a model that is no decoder with caches as inputs.
    */
-  static async create(
-    parts: GraphParts,
-    contextLength: number | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<NativeLanguageModel> {
+  static async create(parts: GraphParts, { contextLength, cacheType, signal }: SequenceSettings): Promise<NativeLanguageModel> {
     const { engine, inputs } = parts;
     try {
-      const sequences = await engine.sequences(inputs, { maxTokens: contextLength, signal });
+      const sequences = await engine.sequences(inputs, { maxTokens: contextLength, cacheType, signal });
       return new NativeLanguageModel(parts, sequences, contextLength);
     } catch (error) {
       await engine.dispose();

@@ -13,6 +13,7 @@ import type { Literal } from "../ir/literal.ts";
 import { withOptimizingCompiler, withoutOptimizer } from "../codegen/wasm/v8-flags.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
 import { type OptimizationLevel, optimize } from "../passes/index.ts";
+import { withHalfStates } from "../plan/half-states.ts";
 import { type Plan, type PlanSettings, unpacked, planGraph } from "../plan/plan.ts";
 import { ThreadPool, type ThreadHandle } from "../threads/thread-pool.ts";
 import { ConstantFoldingCache, type FoldingSnapshot } from "../build/constant-folding-cache.ts";
@@ -40,6 +41,12 @@ export interface EngineSettings {
   readonly replica?: EngineReplica;
   /** Limits of traces and runs. Default: `defaultTraceLimits`, and no limit on the bytes of a run except the size of the memory. */
   readonly limits?: RunLimits;
+}
+
+/** How the states of a graph are stored. */
+export interface StateSettings extends Required<Pick<PlanSettings, "states" | "stateBlocks">> {
+  /** Element type in memory of states that the graph has in float32. */
+  readonly stateType: "float32" | "float16";
 }
 
 /** Most nodes of a graph, and most kernels, that are planned and generated without V8's optimizer; it pays for more. */
@@ -185,18 +192,15 @@ export class Compiler {
 
   /**
    * Optimizes, plans and compiles a graph. `states` are the names of the inputs stored in state blocks, `stateBlocks` is the number of blocks (see
-   * `PlanSettings`). `budget` is the budget of the trace; its time limit includes compilation.
+   * `PlanSettings`), `stateType` is how states of float32 are stored. `budget` is the budget of the trace; its time limit includes compilation.
    */
   compile(
     traced: Graph,
-    {
-      states = [],
-      stateBlocks = 1,
-      budget,
-    }: { readonly states?: readonly string[]; readonly stateBlocks?: number; readonly budget: TraceBudget },
+    { states = [], stateBlocks = 1, stateType = "float32", budget }: Partial<StateSettings> & { readonly budget: TraceBudget },
   ): Executable {
     const { graphOptimization: level = "all" } = this.#settings;
-    const graph = optimize(traced, { level, fold: this.#foldingCache.fold, budget });
+    const optimized = optimize(traced, { level, fold: this.#foldingCache.fold, budget });
+    const graph = stateType === "float16" ? withHalfStates(optimized, states) : optimized;
     const plan = this.#plan(graph, { states, stateBlocks, budget });
     budget.checkTime();
     if (!this.#defersKernels) this.#compileKernels(plan.kernels);

@@ -9,6 +9,7 @@ import type { GraphSource } from "../build/graph-source.ts";
 import { DataDependencyError } from "../build/data-dependency-error.ts";
 import { isTensor, type TracedValue } from "../build/traced-value.ts";
 import { Decoder } from "./decode/decoder.ts";
+import type { CacheType } from "./decode/decoder-inputs.ts";
 import { Sequences } from "./decode/sequences.ts";
 import { YieldPolicy } from "./yield-policy.ts";
 import type { SharedEngineState } from "./engine-replicas.ts";
@@ -146,26 +147,31 @@ export class EngineModel {
 
   /**
    * Returns the sequences of a language model with key-value caches as inputs; `inputs` are its declared inputs, `maxTokens` is the maximum number of
-   * tokens of a sequence. Called once. Throws MODEL_UNSUPPORTED when its inputs are not those that `DecoderInputs` describes, or when it derives positions
+   * tokens of a sequence, `cacheType` the element type of caches. Called once. Throws MODEL_UNSUPPORTED when its inputs are not those that `DecoderInputs` describes, or when it derives positions
    * from the length of the cache.
    */
   async sequences(
     inputs: readonly TensorInfo[],
     {
       maxTokens = Number.POSITIVE_INFINITY,
+      cacheType = "float32",
       signal,
-    }: { readonly maxTokens?: number | undefined; readonly signal?: AbortSignal | undefined } = {},
+    }: {
+      readonly maxTokens?: number | undefined;
+      readonly cacheType?: CacheType | undefined;
+      readonly signal?: AbortSignal | undefined;
+    } = {},
   ): Promise<Sequences> {
     return await this.#mutex.runExclusive(async () => {
       throwIfAborted(signal);
-      const decoder = (this.#decoder ??= this.#newDecoder(inputs));
+      const decoder = (this.#decoder ??= this.#newDecoder(inputs, cacheType));
       return await Sequences.start(decoder, this.#mutex, maxTokens, signal);
     });
   }
 
-  #newDecoder(inputs: readonly TensorInfo[]): Decoder {
+  #newDecoder(inputs: readonly TensorInfo[], cacheType: CacheType): Decoder {
     const compiler = this.#compiler;
-    return new Decoder(inputs, {
+    return new Decoder(inputs, cacheType, {
       memory: compiler.memory,
       trace: (values) => {
         try {
@@ -176,8 +182,8 @@ export class EngineModel {
           throw new InferyardError("MODEL_UNSUPPORTED", reason, { cause: error });
         }
       },
-      compile: (graph, states, stateBlocks) => {
-        const executable = compiler.compile(graph, { states, stateBlocks, budget: new TraceBudget(this.#limits.trace) });
+      compile: (graph, settings) => {
+        const executable = compiler.compile(graph, { ...settings, budget: new TraceBudget(this.#limits.trace) });
         compiler.closeFoldingCache();
         return executable;
       },

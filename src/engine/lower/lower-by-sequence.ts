@@ -45,8 +45,9 @@ export function lowerBySequence(
 function isBatched({ operation, inputs, outputs }: GraphNode, blocks: number): boolean {
   const values = [...inputs, ...outputs];
   if (values.some(({ type, constant }) => constant !== undefined || type.shape[0] !== blocks)) return false;
+  const haveEqualRanks = values.every(({ type }) => type.shape.length === outputs[0]?.type.shape.length);
+  if (operation.kind === "elementwise") return haveEqualRanks;
   if (operation.kind === "concat") return operation.axis > 0;
-  if (operation.kind === "matmul")
-    return values.every(({ type }) => type.shape.length > 2 && type.shape.length === outputs[0]?.type.shape.length);
+  if (operation.kind === "matmul") return haveEqualRanks && values.every(({ type }) => type.shape.length > 2);
   return operation.kind === "fused-matmul" && [operation.a, operation.b, operation.result].every(([first]) => first === 0);
 }

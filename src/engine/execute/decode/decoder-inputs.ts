@@ -21,7 +21,7 @@ export interface DecoderInputs {
   readonly branch: TensorInfo | undefined;
   /** Keys and values as the model takes them. */
   readonly past: readonly PastInput[];
-  /** The past with keys and values separate: inputs that hold both are split. */
+  /** The past as it is kept: keys and values separate (inputs that hold both are split), in the type of the caches. */
   readonly states: readonly PastInput[];
   /** What the decoder reads of the source of a sequence: a mask, keys and values. Empty for decoders without a source. */
   readonly sources: readonly TensorInfo[];
@@ -39,12 +39,15 @@ export interface PastInput {
   readonly isJoined: boolean;
 }
 
+/** Element type of caches. In float16 they take half the memory, and keys and values are rounded to 11 bits. */
+export type CacheType = "float32" | "float16";
+
 /** Mask over the tokens of a source. */
 export const sourceMaskName = "encoder_attention_mask";
 const sourceName = /^encoder_attention_mask$|^encoder\.\d+\.(key|value)$/;
 
 /** Assigns a role to each declared input. Throws MODEL_UNSUPPORTED when the model is not a decoder, or takes other inputs as well. */
-export function decoderInputs(inputs: readonly TensorInfo[]): DecoderInputs {
+export function decoderInputs(inputs: readonly TensorInfo[], cacheType: CacheType = "float32"): DecoderInputs {
   const named = (name: string): TensorInfo | undefined => inputs.find((input) => input.name === name);
   const [ids, mask, positions] = [named("input_ids"), named("attention_mask"), named("position_ids")];
   if (ids === undefined || mask === undefined)
@@ -65,7 +68,8 @@ export function decoderInputs(inputs: readonly TensorInfo[]): DecoderInputs {
   const past = others.map((info) => pastInput(info, batch));
   if (past.length === 0)
     throw unsupportedDecoder("it takes no keys and values of the past: export it with them (Optimum: text-generation-with-past)");
-  return { ids, mask, positions, branch, past, states: past.flatMap(statesOf), sources };
+  const states = past.flatMap(statesOf).map((each) => ({ ...each, info: { ...each.info, dataType: cacheType } }));
+  return { ids, mask, positions, branch, past, states, sources };
 }
 
 function pastInput(info: TensorInfo, batch: number | string | undefined): PastInput {

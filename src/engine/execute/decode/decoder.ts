@@ -15,9 +15,10 @@ import { InferyardError } from "../../../errors.ts";
 import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../../tensor.ts";
 import type { Graph, Value } from "../../ir/graph.ts";
 import type { EngineMemory } from "../../memory/engine-memory.ts";
+import type { StateSettings } from "../compiler.ts";
 import type { Executable } from "../executable.ts";
 import { decodeInputs, type DecodeSizes, logitsName, withLastLogits } from "./decode-graph.ts";
-import { type DecoderInputs, decoderInputs, hasFreeBatch, sourceMaskName, sourceType } from "./decoder-inputs.ts";
+import { type CacheType, type DecoderInputs, decoderInputs, hasFreeBatch, sourceMaskName, sourceType } from "./decoder-inputs.ts";
 import { KvCache } from "./kv-cache.ts";
 
 /** The operations of an engine model that its decoder uses. They are called only while the mutex of the model is held. */
@@ -26,8 +27,8 @@ export interface DecoderEngine {
   readonly memory: EngineMemory;
   /** Traces the model with inputs of these types. Throws MODEL_UNSUPPORTED when the graph depends on values. */
   trace(values: ReadonlyMap<string, Value>): Graph;
-  /** Compiles a graph. `states`: names of the inputs in state blocks; `stateBlocks`: number of blocks. */
-  compile(graph: Graph, states: readonly string[], stateBlocks: number): Executable;
+  /** Compiles a graph. */
+  compile(graph: Graph, settings: StateSettings): Executable;
   /** Runs an executable and returns copies of the outputs named in the options. */
   run(executable: Executable, inputs: TensorMap, options: ExecutableRun): Promise<TensorMap>;
 }
@@ -106,6 +107,7 @@ export class Decoder {
   /** Whether the decoder was disposed. */
   isDisposed: boolean = false;
   readonly #engine: DecoderEngine;
+  readonly #cacheType: CacheType;
   readonly #executables = new Map<string, CachedExecutable>();
   /** Logits after two tokens, computed without unused positions, by the length of the source. */
   readonly #references = new Map<number, Float32Array>();
@@ -116,8 +118,9 @@ export class Decoder {
   /** Whether several sequences can be decoded in one run. */
   #isBatched: boolean;
 
-  constructor(inputs: readonly TensorInfo[], engine: DecoderEngine) {
-    this.inputs = decoderInputs(inputs);
+  constructor(inputs: readonly TensorInfo[], cacheType: CacheType, engine: DecoderEngine) {
+    this.inputs = decoderInputs(inputs, cacheType);
+    this.#cacheType = cacheType;
     this.#engine = engine;
     this.#isBatched = hasFreeBatch(this.inputs);
   }
@@ -372,7 +375,8 @@ export class Decoder {
     const states = this.inputs.states.map(({ info }) => info.name);
     const { shape } = at(graph.outputs, 0).value.type;
     const classes = at(shape, shape.length - 1);
-    return { executable: this.#engine.compile(graph, states, sizes.batch), classes, isVerified: false };
+    const settings = { states, stateBlocks: sizes.batch, stateType: this.#cacheType };
+    return { executable: this.#engine.compile(graph, settings), classes, isVerified: false };
   }
 }
 

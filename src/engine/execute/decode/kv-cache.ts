@@ -14,7 +14,7 @@ export function bytesPerToken(past: readonly PastInput[]): number {
 
 /** The keys and values of no tokens, by the names of the states, as `KvCache.read` returns them. */
 export function noTokens(past: readonly PastInput[]): TensorMap {
-  return Object.fromEntries(past.map((each) => [each.info.name, zeros("float32", pastType(each, 0).shape)]));
+  return Object.fromEntries(past.map((each) => [each.info.name, zeros(each.info.dataType, pastType(each, 0).shape)]));
 }
 
 /** The rows of one key or value tensor: for each head a contiguous run of rows, `strideBytes` from head to head. */
@@ -81,10 +81,9 @@ export class KvCache {
   /** Returns copies of the keys and values of the first `count` tokens, as tensors with batch size 1, by the names of the states. */
   read(count: number): TensorMap {
     const tensors = this.#rows.map((rows): [string, Tensor] => {
-      const { shape } = pastType(rows.past, count);
-      const data = new Float32Array(elementCount(shape));
-      this.#copy(rows, data, count, (own, given) => given.set(own));
-      return [rows.past.info.name, { dataType: "float32", shape, data }];
+      const tensor = zeros(rows.past.info.dataType, pastType(rows.past, count).shape);
+      this.#copy(rows, tensor, count, (own, given) => given.set(own));
+      return [rows.past.info.name, tensor];
     });
     return Object.fromEntries(tensors);
   }
@@ -92,13 +91,14 @@ export class KvCache {
   /** Sets the keys and values of the first `count` tokens to those that `read` returned. */
   write(tensors: TensorMap, count: number): void {
     for (const rows of this.#rows) {
-      const { data } = required(tensors[rows.past.info.name], `the state "${rows.past.info.name}"`);
-      this.#copy(rows, data as Float32Array, count, (own, given) => own.set(given));
+      const tensor = required(tensors[rows.past.info.name], `the state "${rows.past.info.name}"`);
+      this.#copy(rows, tensor, count, (own, given) => own.set(given));
     }
   }
 
-  /** Calls `visit` for every head with views of its first `count` rows in this cache and in the contiguous tensor `data`. */
-  #copy(rows: Rows, data: Float32Array, count: number, visit: (own: Uint8Array, given: Uint8Array) => void): void {
+  /** Calls `visit` for every head with views of its first `count` rows in this cache and in the contiguous tensor. */
+  #copy(rows: Rows, tensor: Tensor, count: number, visit: (own: Uint8Array, given: Uint8Array) => void): void {
+    const data = tensor.data as Float32Array | Uint16Array;
     let done = data.byteOffset;
     const bytes = count * rows.rowBytes;
     this.#each([rows], (_, at, memory) => {
