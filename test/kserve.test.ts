@@ -21,9 +21,9 @@ const python = join(folder, "bin", "python");
 /** Why the client is not there; undefined where it is. */
 async function install(): Promise<string | undefined> {
   try {
-    await run("python3", ["-m", "venv", folder], { timeout: 60_000 });
-    const quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "0", "--timeout", "10"];
-    await run(python, [...quiet, "tritonclient[http]"], { timeout: 120_000 });
+    await run("python3", ["-m", "venv", "--without-pip", folder], { timeout: 60_000 });
+    const quiet = ["--quiet", "--disable-pip-version-check", "--no-compile", "--retries", "0", "--timeout", "10"];
+    await run("python3", ["-m", "pip", "--python", python, "install", ...quiet, "tritonclient[http]"], { timeout: 120_000 });
     return undefined;
   } catch (error) {
     return (error as Error).message.split("\n").at(-1)?.slice(0, 200) ?? "";
