@@ -1,8 +1,10 @@
-// A GGUF model of the shape of a small Llama with random weights, about 110 million of them, in a given type.
-import { closeSync, openSync, writeSync } from "node:fs";
+// A model of the shape of a small Llama with random weights, about 110 million of them: a GGUF file in a given type, or safetensors in float32.
+import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { encodeTensor } from "../../dist/formats/gguf/blocks/encode.js";
 import { ggmlTensorBytes } from "../../dist/formats/gguf/ggml-types.js";
 import { ggufParts } from "../../dist/formats/gguf/write-gguf.js";
+import { writeSafetensors } from "../../dist/formats/safetensors/write-safetensors.js";
 
 const [layers, width, inner, vocabulary, context] = [12, 768, 2048, 16_000, 2048];
 /** Elements that are encoded once and repeated, so that a large model is made quickly. A multiple of the rows' lengths and of all blocks. */
@@ -50,6 +52,53 @@ export function writeRandomModel(path, type) {
   const file = openSync(path, "w");
   for (const part of ggufParts(metadata(), tensors)) writeSync(file, part);
   closeSync(file);
+}
+
+/** Writes the model as a folder with config.json and safetensors in float32. */
+export async function writeRandomFolder(folder) {
+  const pattern = randomWeights(inner * vocabulary);
+  const tensor = (name, ...shape) => {
+    const elements = shape.reduce((product, size) => product * size, 1);
+    const data = shape.length === 1 ? new Float32Array(elements).fill(1) : pattern.subarray(0, elements);
+    return [name, { dataType: "float32", shape, data }];
+  };
+  const layer = (index) => {
+    const own = `model.layers.${index}`;
+    return [
+      tensor(`${own}.input_layernorm.weight`, width),
+      ...["q", "k", "v", "o"].map((part) => tensor(`${own}.self_attn.${part}_proj.weight`, width, width)),
+      tensor(`${own}.post_attention_layernorm.weight`, width),
+      tensor(`${own}.mlp.gate_proj.weight`, inner, width),
+      tensor(`${own}.mlp.up_proj.weight`, inner, width),
+      tensor(`${own}.mlp.down_proj.weight`, width, inner),
+    ];
+  };
+  const tensors = [
+    tensor("model.embed_tokens.weight", vocabulary, width),
+    ...Array.from({ length: layers }, (_, index) => layer(index)).flat(),
+    tensor("model.norm.weight", width),
+    tensor("lm_head.weight", vocabulary, width),
+  ];
+  const config = {
+    architectures: ["LlamaForCausalLM"],
+    model_type: "llama",
+    hidden_size: width,
+    intermediate_size: inner,
+    max_position_embeddings: context,
+    num_attention_heads: 12,
+    num_hidden_layers: layers,
+    num_key_value_heads: 12,
+    hidden_act: "silu",
+    rms_norm_eps: 1e-5,
+    rope_theta: 10_000,
+    tie_word_embeddings: false,
+    vocab_size: vocabulary,
+    bos_token_id: 1,
+    eos_token_id: 2,
+  };
+  mkdirSync(folder);
+  writeFileSync(join(folder, "config.json"), JSON.stringify(config));
+  await writeSafetensors(join(folder, "model.safetensors"), Object.fromEntries(tensors));
 }
 
 function metadata() {

@@ -3,6 +3,7 @@
  * ik_llama.cpp by its Python package (where Python can install it; it has no batches of sequences).
  *
  * npm run bench:language -- [--types Q8_0,Q4_0,Q4_K,TQ2_0,I2_S,F16] [--threads 1] [--rounds 5] [--json]
+ * The types fp32, int8 and int4 are those of safetensors in float32 on `native`: as they are, and packed while loading.
  *
  * Engines take turns in each round; medians are reported, with ratios to node-llama-cpp. A prompt has 256 tokens, then 64 are decoded one by one with the most
  * probable token. The last columns decode 4 sequences at once.
@@ -20,7 +21,7 @@ import { native } from "inferyard/backends/native";
 import { readManifest } from "../../dist/models/index.js";
 import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
 import { formatTable } from "../table.mjs";
-import { parameters, writeRandomModel } from "./random-model.mjs";
+import { parameters, writeRandomFolder, writeRandomModel } from "./random-model.mjs";
 
 const promptTokens = 256;
 const decodedTokens = 64;
@@ -41,10 +42,12 @@ const load = watchLoad();
 const results = [];
 try {
   for (const type of values.types.split(",")) {
-    const path = join(folder, `${type}.gguf`);
-    writeRandomModel(path, type);
-    results.push({ type, engines: await measure(path) });
-    rmSync(path);
+    const path = join(folder, type);
+    const isPacked = type === type.toLowerCase();
+    if (isPacked) await writeRandomFolder(path);
+    else writeRandomModel(`${path}.gguf`, type);
+    results.push({ type, engines: await measure(isPacked ? await packedIn(path, type) : await enginesOf(`${path}.gguf`)) });
+    rmSync(isPacked ? path : `${path}.gguf`, { recursive: true });
   }
 } finally {
   rmSync(folder, { recursive: true });
@@ -72,15 +75,24 @@ function rowsOf({ type, engines }) {
   });
 }
 
-async function measure(path) {
+async function enginesOf(path) {
   const { variants } = await readManifest(path);
-  const engines = {};
-  const open = {
+  return {
     direct: () => openDirect(path),
     llamacpp: () => openOurs(llamacpp(), variants[0]),
     native: () => openOurs(native(), variants[0]),
     ...(python === undefined ? {} : { "ik_llama.cpp": () => openIkLlama(path) }),
   };
+}
+
+async function packedIn(path, type) {
+  const [variant] = (await readManifest(path)).variants;
+  const packing = type === "fp32" ? {} : { packing: { to: type, from: variant.name, bytes: variant.bytes } };
+  return { native: () => openOurs(native(), { ...variant, ...packing }) };
+}
+
+async function measure(open) {
+  const engines = {};
   for (const [name, create] of Object.entries(open)) {
     try {
       const engine = await create();
