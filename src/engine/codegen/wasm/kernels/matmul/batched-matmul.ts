@@ -48,6 +48,8 @@ const maxDotRows = 3;
 /** Panels that fit V8's registers together, for one row and for two. */
 const panelsForFewRows: readonly number[] = [4, 2];
 const floatsPerNanosecond = 22;
+/** For few rows the time is that of reading B, as attention of one token reads keys and values. */
+const bytesPerNanosecond = 10;
 
 /**
  * Generates the kernel of a batch of matrix products with any strides. Parameters: a, b, c, and scratch when `scratchBytes` is not 0. One piece (unit
@@ -69,7 +71,7 @@ export function batchedMatmul(request: BatchedMatmulRequest): Kernel {
     inputs: ["a", "b"],
     outputs: ["c"],
     pieces: panels * product(batch),
-    pieceNanoseconds: (m * Math.min(n, width) * k) / floatsPerNanosecond + 10,
+    pieceNanoseconds: Math.max(m / floatsPerNanosecond, floatBytes / bytesPerNanosecond) * Math.min(n, width) * k + 10,
     scratchBytes: copies ? Math.ceil(k / laneCount) * laneCount * tileColumns * floatBytes : 0,
     emit(f, offsets, from, to, dynamic) {
       const sizes = productSizes(request, width, (name, size) => dynamic[name] ?? size);
