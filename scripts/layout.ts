@@ -82,6 +82,8 @@ export const folders: readonly Folder[] = [
   folder("measurements", ["models"]),
   folder("tokenizers", ["formats", "models"]),
   folder("inspection", ["engine/onnx", "formats", "models", "presets"]),
+  folder("libraries/binaries", []),
+  folder("libraries/analysis", ["libraries/binaries"]),
   folder("runtime", ["devices", "hosts", "measurements", "models"]),
   folder("tasks", ["formats", "hosts", "models", "runtime", "tokenizers"]),
   folder("platform/node", ["devices", "hosts", "measurements", "models", "runtime"], ["src/platform/node/platform.ts"]),

@@ -1,0 +1,91 @@
+/** Finds the libraries that an ELF file needs, in the order of ld.so(8). */
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { InferyardError } from "../../errors.ts";
+import { type BinaryFile, readBinary } from "../binaries/index.ts";
+import type { FoundBy, NeededLibrary } from "./library-analysis.ts";
+import { parseLoaderCache } from "./loader-cache.ts";
+
+/** Folders of glibc and musl after everything else, on the usual distributions. */
+const defaultFolders: Readonly<Record<string, readonly string[]>> = {
+  "x86-64": ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64"],
+  arm64: ["/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/lib64", "/usr/lib64"],
+  arm: ["/lib/arm-linux-gnueabihf", "/usr/lib/arm-linux-gnueabihf"],
+  x86: ["/lib/i386-linux-gnu", "/usr/lib/i386-linux-gnu"],
+};
+const commonFolders = ["/lib", "/usr/lib", "/usr/local/lib"];
+
+/** Where to look. */
+export interface Search {
+  /** Absolute path of the file that needs the libraries. */
+  readonly path: string;
+  readonly binary: BinaryFile;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** A library that was found, with the facts of its tables; without them where it is missing. */
+export interface FoundLibrary {
+  readonly need: NeededLibrary;
+  readonly binary: BinaryFile | undefined;
+}
+
+/** Looks for every library that the file needs. A file of another architecture is passed over, as by the loader. */
+export async function findNeeded(search: Search): Promise<FoundLibrary[]> {
+  const cache = parseLoaderCache(await readFile("/etc/ld.so.cache").catch(ignoreMissing));
+  return await Promise.all(search.binary.needed.map((name) => findLibrary(name, search, cache)));
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): Buffer {
+  if (error.code === "ENOENT" || error.code === "EACCES") return Buffer.alloc(0);
+  throw error;
+}
+
+async function findLibrary(name: string, search: Search, cache: ReadonlyMap<string, readonly string[]>): Promise<FoundLibrary> {
+  for (const [foundBy, path] of candidates(name, search, cache)) {
+    const binary = await readMatching(path, search.binary);
+    if (binary !== undefined) return { need: { name, path, foundBy, status: "found" }, binary };
+  }
+  return { need: { name, path: undefined, foundBy: undefined, status: "missing" }, binary: undefined };
+}
+
+/** Paths at which the loader looks, in its order; last the one beside the file, at which it does not look. */
+function candidates(
+  name: string,
+  { path, binary, environment }: Search,
+  cache: ReadonlyMap<string, readonly string[]>,
+): [FoundBy, string][] {
+  const origin = dirname(path);
+  if (name.includes("/")) return [["path", name]];
+  const own = (folders: readonly string[]): string[] =>
+    folders.map((folder) => folder.replaceAll(/\$(?:ORIGIN|\{ORIGIN\})/g, origin));
+  const folders: [FoundBy, readonly string[]][] = [
+    ["rpath", binary.runpath.length > 0 ? [] : own(binary.rpath)],
+    ["LD_LIBRARY_PATH", (environment["LD_LIBRARY_PATH"] ?? "").split(/[:;]/).filter((folder) => folder !== "")],
+    ["runpath", own(binary.runpath)],
+  ];
+  return [
+    ...folders.flatMap(([by, list]) => list.map((folder): [FoundBy, string] => [by, join(folder, name)])),
+    ...(cache.get(name) ?? []).map((cached): [FoundBy, string] => ["loader cache", cached]),
+    ...[...(defaultFolders[binary.architecture] ?? []), ...commonFolders].map((folder): [FoundBy, string] => [
+      "default folder",
+      join(folder, name),
+    ]),
+    ["beside the file", join(origin, name)],
+  ];
+}
+
+/** The facts of a library that the loader would take; undefined where there is none at the path. */
+async function readMatching(path: string, { architecture, bits, byteOrder }: BinaryFile): Promise<BinaryFile | undefined> {
+  try {
+    const found = await readBinary(path, { symbols: false });
+    const matches =
+      found.kind === "shared object" &&
+      found.architecture === architecture &&
+      found.bits === bits &&
+      found.byteOrder === byteOrder;
+    return matches ? found : undefined;
+  } catch (error) {
+    if (error instanceof InferyardError && error.code === "INPUT_INVALID") return undefined;
+    throw error;
+  }
+}

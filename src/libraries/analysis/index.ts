@@ -1,0 +1,18 @@
+/** Analysis of native libraries without loading them. */
+export { type AnalyzeOptions, analyzeLibrary } from "./analyze-library.ts";
+export { acceleratorTitles } from "./compute-verdict.ts";
+export type {
+  AcceleratorName,
+  BinaryFacts,
+  ComputeVerdict,
+  Confidence,
+  Fit,
+  FoundBy,
+  LibraryAnalysis,
+  LibraryClass,
+  NeededLibrary,
+  SymbolGroup,
+  SymbolGroupName,
+  VersionRequirement,
+  VersionSummary,
+} from "./library-analysis.ts";
