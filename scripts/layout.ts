@@ -77,7 +77,7 @@ export const folders: readonly Folder[] = [
   folder("presets", ["backends/llamacpp", "backends/native", "backends/onnx", "backends/wasm"]),
   folder("hosts", ["formats"]),
   folder("devices", []),
-  folder("libraries", ["devices"]),
+  folder("libraries", ["devices", "libraries/analysis"]),
   folder("models", ["formats"]),
   folder("measurements", ["models"]),
   folder("tokenizers", ["formats", "models"]),

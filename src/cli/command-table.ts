@@ -152,6 +152,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/system/doctor.ts")).defineDoctor,
   },
   {
+    name: "libraries",
+    description: "native libraries for inference on this machine, and where they were looked for; loads none",
+    load: async () => (await import("./commands/system/libraries.ts")).defineLibraries,
+  },
+  {
     name: "verify",
     description: "test a model on every target that can run it, against known answers if there are any",
     load: async () => (await import("./commands/measuring/verify.ts")).defineVerify,
