@@ -20,7 +20,7 @@ export function formatLibraries({ libraries, locations }: LibraryInventory, all:
   const hidden = libraries.length - shown.length;
   return [
     rows.length === 0 ? "no library for inference was found" : formatTable(rows, ["library", "version", "from", "path"], notes),
-    ...(hidden === 0 ? [] : [`not shown: ${plural(hidden, "file")} that do not fit this machine; --all says why`]),
+    ...(hidden === 0 ? [] : [`not shown, for they do not fit this machine: ${plural(hidden, "file")}; --all says why`]),
     "locations",
     formatLocations(locations, all),
   ].join("\n");

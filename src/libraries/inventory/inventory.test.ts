@@ -4,23 +4,27 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type InstalledLibrary, buildFlags, listLibraries } from "./index.ts";
+import { discoverLibraries } from "../discovery/index.ts";
+import { analyzeDiscovered } from "./list-libraries.ts";
 import { libraryVersion } from "./library-version.ts";
 
 const modules = fileURLToPath(new URL("../../../node_modules/", import.meta.url));
 const isLinuxX64 = process.platform === "linux" && process.arch === "x64";
 const [skip, name] = [
   !isLinuxX64,
-  isLinuxX64 ? "listLibraries" : "listLibraries (skipped: its libraries are for Linux on x86-64)",
+  isLinuxX64 ? "an analyzed library" : "an analyzed library (skipped: its libraries are for Linux on x86-64)",
 ];
 
 let folder = "";
 beforeAll(async () => void (folder = await realpath(await mkdtemp(join(tmpdir(), "inferyard-inventory-")))));
 afterAll(async () => await rm(folder, { recursive: true }));
 
-/** The libraries in a folder of the test. */
-async function librariesIn(path: string): Promise<readonly InstalledLibrary[]> {
-  const { libraries } = await listLibraries({ environment: { BITNET_CROSSVAL_LIBDIR: path }, directory: path });
-  return libraries.filter((library) => library.path.startsWith(path));
+/** The only library in a folder of the test. */
+async function libraryIn(path: string): Promise<InstalledLibrary> {
+  const { libraries } = await discoverLibraries({ environment: { BITNET_CROSSVAL_LIBDIR: path }, directory: path });
+  const own = libraries.filter((library) => library.path.startsWith(path));
+  expect(own).toHaveLength(1);
+  return analyzeDiscovered(own[0]!);
 }
 
 describe.skipIf(skip)(name, () => {
@@ -28,9 +32,8 @@ describe.skipIf(skip)(name, () => {
     const path = join(folder, "named");
     await mkdir(path);
     await cp(join(modules, "onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1"), join(path, "libllama.so"));
-    const [library, ...others] = await librariesIn(path);
-    expect(others).toEqual([]);
-    expect(library?.classes.filter(({ confidence }) => confidence === "certain").map((each) => each.name)).toEqual([
+    const library = await libraryIn(path);
+    expect(library.classes.filter(({ confidence }) => confidence === "certain").map((each) => each.name)).toEqual([
       "onnxruntime",
     ]);
     expect(library).toMatchObject({
@@ -50,23 +53,19 @@ describe.skipIf(skip)(name, () => {
     const path = join(folder, "text");
     await mkdir(path);
     await writeFile(join(path, "libcudart.so"), "GROUP ( libcudart.so.12 )");
-    const libraries = await librariesIn(path);
-    expect(libraries).toMatchObject([{ classes: [], fits: false, problems: [expect.any(String)] }]);
-    expect(buildFlags(libraries)).toMatchObject({ hasCuda: false, paths: {} });
+    const library = await libraryIn(path);
+    expect(library).toMatchObject({ classes: [], fits: false, problems: [expect.any(String)] });
+    expect(buildFlags([library])).toMatchObject({ hasCuda: false, paths: {} });
   });
 
   it("tells libraries of other architectures", async () => {
     const path = join(folder, "arm64");
     await mkdir(path);
     await cp(join(modules, "onnxruntime-node/bin/napi-v6/linux/arm64/libonnxruntime.so.1"), join(path, "libonnxruntime.so.1"));
-    const libraries = await librariesIn(path);
-    expect(libraries).toMatchObject([{ architecture: "arm64", fits: false }]);
-    expect(libraries[0]?.problems[0]).toContain("arm64");
-    expect(buildFlags(libraries).hasOnnxRuntime).toBe(false);
-  });
-
-  it("ends when it is aborted", async () => {
-    await expect(listLibraries({ environment: {}, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
+    const library = await libraryIn(path);
+    expect(library).toMatchObject({ architecture: "arm64", fits: false });
+    expect(library.problems[0]).toContain("arm64");
+    expect(buildFlags([library]).hasOnnxRuntime).toBe(false);
   });
 });
 
@@ -90,6 +89,10 @@ describe("libraryVersion", () => {
   it("prefers the version that the file itself states", () => {
     expect(libraryVersion("/lib/libonnxruntime.so.9.9.9", ["VERS_1.30.0"])?.value).toBe("1.30.0");
   });
+});
+
+it("listLibraries ends when it is aborted", async () => {
+  await expect(listLibraries({ environment: {}, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
 });
 
 it("flags are false on a machine without libraries", () => {

@@ -18,12 +18,16 @@ export async function listLibraries(options: DiscoveryOptions = {}): Promise<Lib
   const libraries: InstalledLibrary[] = [];
   for (const library of discovered) {
     throwIfAborted(options.signal);
-    libraries.push(await analyze(library, options.environment));
+    libraries.push(await analyzeDiscovered(library, options.environment));
   }
   return { libraries, locations };
 }
 
-async function analyze(library: DiscoveredLibrary, environment: DiscoveryOptions["environment"]): Promise<InstalledLibrary> {
+/** The library with its analysis. One that cannot be analyzed has no class, and the reason among its problems. */
+export async function analyzeDiscovered(
+  library: DiscoveredLibrary,
+  environment?: DiscoveryOptions["environment"],
+): Promise<InstalledLibrary> {
   try {
     const { classes, file, fit } = await analyzeLibrary(library.path, omitUndefined({ environment }));
     const version = libraryVersion(library.path, file.definedVersions);

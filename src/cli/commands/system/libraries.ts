@@ -8,6 +8,7 @@ import { writeAtomically } from "../../../platform/node/atomic-write.ts";
 import { formatAccelerators } from "../../libraries/format-accelerators.ts";
 import { formatLibraries } from "../../libraries/format-libraries.ts";
 import { openSession, withNotice } from "../../session.ts";
+import { checkWritable } from "../../tensors/write-npy.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 
 interface LibraryFlags {
@@ -34,6 +35,7 @@ export function defineLibraries(command: Command, terminal: Terminal): void {
           remedy: "add --accelerators, or leave --run out",
         });
       }
+      if (flags.emit !== undefined) await checkWritable(resolve(terminal.directory, flags.emit));
       const inventory = await withNotice(terminal, "analyzing libraries", listLibraries(discoveryOptions(flags, terminal)));
       const { libraries } = inventory;
       if (flags.emit !== undefined) await emitFlags(flags.emit, libraries, terminal);
