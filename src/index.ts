@@ -70,6 +70,28 @@ export type {
   Tokenizer,
   TruncationStrategy,
 } from "./tokenizers/index.ts";
+export {
+  type AcceleratorDescription,
+  type AcceleratorDevice,
+  type AcceleratorFacts,
+  type AcceleratorInfo,
+  type AcceleratorKind,
+  type AcceleratorOptions,
+  type ProbedBackend,
+  acceleratorInfo,
+  availableAccelerators,
+  isAcceleratorAvailable,
+  listAccelerators,
+} from "./libraries/accelerators/index.ts";
+export type { DiscoveryOptions, LibraryPackage, LocationOutcome, SearchedLocation } from "./libraries/discovery/index.ts";
+export {
+  type BuildFlag,
+  type BuildFlags,
+  type InstalledLibrary,
+  type LibraryInventory,
+  buildFlags,
+  listLibraries,
+} from "./libraries/inventory/index.ts";
 export { standardBackends } from "./presets/standard.ts";
 export { type ErrorCode, InferyardError } from "./errors.ts";
 export type { DataType, Tensor, TensorInfo, TensorMap } from "./tensor.ts";

@@ -16,6 +16,7 @@ export async function inspectFile(): Promise<never> {
   throw absent("inspectFile", "files on a disk", "use it in Node.js: inferyard inspect FILE");
 }
 
-function absent(name: string, needed: string, remedy: string): InferyardError {
+/** The error of a function that needs what a browser does not have. */
+export function absent(name: string, needed: string, remedy: string): InferyardError {
   return new InferyardError("CONFIG_INVALID", `${name} needs ${needed}, which a browser does not have`, { remedy });
 }
