@@ -38,10 +38,8 @@ function probed(backend: string, type: string, state: DeviceAvailability["state"
 describe("accelerators", () => {
   it("are the fourteen of PyTorch, each with what uses it or that nothing does", async () => {
     const all = await listAccelerators(await facts(noGpu));
-    expect(all.map(({ name }) => name)).toEqual([
-      ...["cuda", "mps", "cudnn", "cusparselt", "cpu", "mkl", "mkldnn"],
-      ...["openmp", "xeon", "nki", "triton", "mha", "nnpack", "opt_einsum"],
-    ]);
+    const names = "cuda mps cudnn cusparselt cpu mkl mkldnn openmp xeon nki triton mha nnpack opt_einsum";
+    expect(all.map(({ name }) => name)).toEqual(names.split(" "));
     for (const { targets, use, reason } of all) {
       expect(use.startsWith("not used")).toBe(targets.length === 0);
       expect(reason).toMatch(/[^.\s]$/);

@@ -42,10 +42,10 @@ describe.skipIf(skip)(name, () => {
       problems: [],
       version: { value: "1.30.0", source: "symbol version VERS_1.30.0" },
     });
-    expect(buildFlags([library!])).toMatchObject({
+    expect(buildFlags([library])).toMatchObject({
       hasOnnxRuntime: true,
       hasLlama: false,
-      paths: { hasOnnxRuntime: library!.path },
+      paths: { hasOnnxRuntime: library.path },
     });
   });
 
