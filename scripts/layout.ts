@@ -83,6 +83,7 @@ export const folders: readonly Folder[] = [
   folder("tokenizers", ["formats", "models"]),
   folder("inspection", ["engine/onnx", "formats", "models", "presets"]),
   folder("libraries/binaries", []),
+  folder("libraries/demangling", []),
   folder("libraries/analysis", ["libraries/binaries"]),
   folder("runtime", ["devices", "hosts", "measurements", "models"]),
   folder("tasks", ["formats", "hosts", "models", "runtime", "tokenizers"]),

@@ -57,6 +57,21 @@ export {
   inspectFile,
   inspectModel,
 } from "./inspection/index.ts";
+export {
+  type AcceleratorName,
+  type AnalyzeOptions,
+  type BinaryFacts,
+  type ComputeVerdict,
+  type Fit,
+  type LibraryAnalysis,
+  type LibraryClass,
+  type NeededLibrary,
+  type SymbolGroup,
+  type SymbolGroupName,
+  type VersionRequirement,
+  type VersionSummary,
+  analyzeLibrary,
+} from "./libraries/analysis/index.ts";
 export type { Manifest, Pooling, Variant } from "./models/manifest.ts";
 export { convertOffsets } from "./tokenizers/index.ts";
 export type {

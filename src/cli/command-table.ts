@@ -112,6 +112,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/models/inspect.ts")).defineInspect,
   },
   {
+    name: "analyze-library",
+    description: "what a native library is and needs, and whether it fits this machine; loads nothing",
+    load: async () => (await import("./commands/system/analyze-library.ts")).defineAnalyzeLibrary,
+  },
+  {
     name: "pull",
     description: "download a model into the store, or what is missing of it, and verify existing files",
     load: async () => (await import("./commands/store/pull.ts")).definePull,

@@ -19,7 +19,7 @@ export type {
 export type { Policy, ConstraintOptions } from "../../runtime/selection/constraints.ts";
 export type { HostName, HostedRunOptions } from "../../hosts/host.ts";
 export type { Reduction, TokenPosition } from "../../hosts/output-reduction.ts";
-export { createStore, inspectFile, inspectModel } from "./unavailable.ts";
+export { analyzeLibrary, createStore, inspectFile, inspectModel } from "./unavailable.ts";
 export {
   acceleratorInfo,
   availableAccelerators,

@@ -103,10 +103,11 @@ function count(names: readonly string[], noun: string): string {
   return `${names.length} ${noun}${names.length === 1 ? "" : "s"} (${abbreviatedList(names)})`;
 }
 
-/** Every build of ONNX Runtime exports entries of providers that it does not contain. */
+/** Every build of ONNX Runtime for Linux exports the entries of CUDA and TensorRT, contained or not. */
 function onnxRuntimeNotes({ symbols }: BinaryFile): string[] {
   const entries = symbols.filter(
-    ({ isExported, name }) => isExported && /^OrtSessionOptionsAppendExecutionProvider_(?!CPU$)/.test(name),
+    ({ isExported, name }) =>
+      isExported && /^OrtSessionOptionsAppendExecutionProvider_(?:CUDA|Tensorrt|ROCM|MIGraphX)$/.test(name),
   );
   if (entries.length === 0) return [];
   return [
