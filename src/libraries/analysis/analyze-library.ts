@@ -3,6 +3,7 @@ import { basename, resolve } from "node:path";
 import { type BinaryFile, readBinary } from "../binaries/index.ts";
 import { classify } from "./classify.ts";
 import { computeVerdict } from "./compute-verdict.ts";
+import { DependencyReader } from "./dependency-reader.ts";
 import { type FoundLibrary, findNeeded } from "./find-needed.ts";
 import { checkFit } from "./fit.ts";
 import { readHost } from "./host.ts";
@@ -22,14 +23,19 @@ export interface AnalyzeOptions {
  * Analyzes a shared library, an executable, an object file or a static archive in ELF, Mach-O, PE or COFF. Runs no code of the file
  * and reads its tables alone. Needed libraries are looked for where the loader of Linux looks, one level deep. Throws INPUT_INVALID for a
  * file that is missing, damaged or no native library, and LIMIT_EXCEEDED for tables larger than those of any known library.
+ * Analyses of several files may share `dependencies`, so that what they need is read once.
  */
-export async function analyzeLibrary(path: string, options: AnalyzeOptions = {}): Promise<LibraryAnalysis> {
+export async function analyzeLibrary(
+  path: string,
+  options: AnalyzeOptions = {},
+  dependencies: DependencyReader = new DependencyReader(),
+): Promise<LibraryAnalysis> {
   const { displayName = path, environment = process.env } = options;
   const binary = await readBinary(path, { displayName });
   const host = await readHost();
   const found =
     host.platform === "linux" && binary.format === "elf"
-      ? await findNeeded({ path: resolve(path), binary, environment })
+      ? await findNeeded({ path: resolve(path), binary, environment, dependencies })
       : notChecked(binary);
   const needs = found.map(({ need }) => need);
   const versions = checkVersions(binary, found);

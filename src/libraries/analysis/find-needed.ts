@@ -1,10 +1,8 @@
 /** Finds the libraries that an ELF file needs, in the order of ld.so(8). */
-import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { InferyardError } from "../../errors.ts";
-import { type BinaryFile, readBinary } from "../binaries/index.ts";
+import type { BinaryFile } from "../binaries/index.ts";
+import type { DependencyReader } from "./dependency-reader.ts";
 import type { FoundBy, NeededLibrary } from "./library-analysis.ts";
-import { parseLoaderCache } from "./loader-cache.ts";
 
 /** Folders of glibc and musl after everything else, on the usual distributions. */
 const defaultFolders: Readonly<Record<string, readonly string[]>> = {
@@ -21,6 +19,7 @@ export interface Search {
   readonly path: string;
   readonly binary: BinaryFile;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly dependencies: DependencyReader;
 }
 
 /** A library that was found, with the facts of its tables; without them where it is missing. */
@@ -31,29 +30,20 @@ export interface FoundLibrary {
 
 /** Looks for every library that the file needs. A file of another architecture is passed over, as by the loader. */
 export async function findNeeded(search: Search): Promise<FoundLibrary[]> {
-  const cache = parseLoaderCache(await readFile("/etc/ld.so.cache").catch(ignoreMissing));
-  return await Promise.all(search.binary.needed.map((name) => findLibrary(name, search, cache)));
+  return await Promise.all(search.binary.needed.map((name) => findLibrary(name, search)));
 }
 
-function ignoreMissing(error: NodeJS.ErrnoException): Buffer {
-  if (error.code === "ENOENT" || error.code === "EACCES") return Buffer.alloc(0);
-  throw error;
-}
-
-async function findLibrary(name: string, search: Search, cache: ReadonlyMap<string, readonly string[]>): Promise<FoundLibrary> {
-  for (const [foundBy, path] of candidates(name, search, cache)) {
-    const binary = await readMatching(path, search.binary);
+async function findLibrary(name: string, search: Search): Promise<FoundLibrary> {
+  const cached = await search.dependencies.cachedPaths(name);
+  for (const [foundBy, path] of candidates(name, search, cached)) {
+    const binary = await readMatching(path, search);
     if (binary !== undefined) return { need: { name, path, foundBy, status: "found" }, binary };
   }
   return { need: { name, path: undefined, foundBy: undefined, status: "missing" }, binary: undefined };
 }
 
 /** Paths at which the loader looks, in its order; last the one beside the file, at which it does not look. */
-function candidates(
-  name: string,
-  { path, binary, environment }: Search,
-  cache: ReadonlyMap<string, readonly string[]>,
-): [FoundBy, string][] {
+function candidates(name: string, { path, binary, environment }: Search, cached: readonly string[]): [FoundBy, string][] {
   const origin = dirname(path);
   if (name.includes("/")) return [["path", name]];
   const own = (folders: readonly string[]): string[] =>
@@ -65,7 +55,7 @@ function candidates(
   ];
   return [
     ...folders.flatMap(([by, list]) => list.map((folder): [FoundBy, string] => [by, join(folder, name)])),
-    ...(cache.get(name) ?? []).map((cached): [FoundBy, string] => ["loader cache", cached]),
+    ...cached.map((file): [FoundBy, string] => ["loader cache", file]),
     ...[...(defaultFolders[binary.architecture] ?? []), ...commonFolders].map((folder): [FoundBy, string] => [
       "default folder",
       join(folder, name),
@@ -75,17 +65,13 @@ function candidates(
 }
 
 /** The facts of a library that the loader would take; undefined where there is none at the path. */
-async function readMatching(path: string, { architecture, bits, byteOrder }: BinaryFile): Promise<BinaryFile | undefined> {
-  try {
-    const found = await readBinary(path, { symbols: false });
-    const matches =
-      found.kind === "shared object" &&
-      found.architecture === architecture &&
-      found.bits === bits &&
-      found.byteOrder === byteOrder;
-    return matches ? found : undefined;
-  } catch (error) {
-    if (error instanceof InferyardError && error.code === "INPUT_INVALID") return undefined;
-    throw error;
-  }
+async function readMatching(path: string, { binary, dependencies }: Search): Promise<BinaryFile | undefined> {
+  const { architecture, bits, byteOrder } = binary;
+  const found = await dependencies.read(path);
+  const matches =
+    found?.kind === "shared object" &&
+    found.architecture === architecture &&
+    found.bits === bits &&
+    found.byteOrder === byteOrder;
+  return matches ? found : undefined;
 }

@@ -1,5 +1,6 @@
 /** Analysis of native libraries without loading them. */
 export { type AnalyzeOptions, analyzeLibrary } from "./analyze-library.ts";
+export { DependencyReader } from "./dependency-reader.ts";
 export { acceleratorTitles } from "./compute-verdict.ts";
 export type {
   AcceleratorName,

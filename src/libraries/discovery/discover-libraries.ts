@@ -3,7 +3,7 @@ import { nodeSources } from "../../devices/index.ts";
 import { loaderDirectories } from "../../devices/libraries.ts";
 import { throwIfAborted } from "../../errors.ts";
 import { environmentLocations } from "./environment-locations.ts";
-import { scanLoaderCache } from "./loader-cache.ts";
+import { loaderCachePath, scanLoaderCache } from "./loader-cache.ts";
 import { npmLocations } from "./npm-locations.ts";
 import { pythonLocations } from "./python-locations.ts";
 import { scanLocation } from "./scan-location.ts";
@@ -47,7 +47,7 @@ export interface Discovery {
   readonly locations: readonly SearchedLocation[];
 }
 
-const loaderCache: SearchLocation = { path: "/etc/ld.so.cache", rule: "cache of the loader", depth: 0 };
+const loaderCache: SearchLocation = { path: loaderCachePath, rule: "cache of the loader", depth: 0 };
 
 /**
  * Looks for inference libraries by their file names: in the folders that environment variables name, in the loader's cache and default folders, in

@@ -29,16 +29,30 @@ const maxCacheBytes = 64 * 1024 * 1024;
 /** PATH_MAX of Linux. */
 const maxTextBytes = 4096;
 
-/** The libraries for inference that the loader's cache at `path` lists. What cannot be read is told in the result. */
-export async function scanLoaderCache(path: string): Promise<LocationScan> {
+/** Path of the cache. */
+export const loaderCachePath = "/etc/ld.so.cache";
+
+/** The entries of a cache, or why there are none. */
+export type LoaderCache =
+  | { readonly entries: readonly LoaderCacheEntry[] }
+  | { readonly outcome: "absent" | "unreadable"; readonly reason: string };
+
+/** Reads the loader's cache. What cannot be read is told in the result. */
+export async function readLoaderCache(path: string = loaderCachePath): Promise<LoaderCache> {
   try {
-    const entries = parseLoaderCache(await readCache(path));
-    const files = entries.filter(({ name }) => isInferenceLibrary(name)).map((entry) => entry.path);
-    return { outcome: files.length > 0 ? "found" : "empty", files: [...new Set(files)].sort(), notes: [] };
+    return { entries: parseLoaderCache(await readCache(path)) };
   } catch (error) {
-    if (isMissing(error)) return { outcome: "absent", files: [], notes: ["there is no such file"] };
-    return { outcome: "unreadable", files: [], notes: [messageOf(error)] };
+    if (isMissing(error)) return { outcome: "absent", reason: "there is no such file" };
+    return { outcome: "unreadable", reason: messageOf(error) };
   }
+}
+
+/** The libraries for inference that the loader's cache lists. */
+export async function scanLoaderCache(path: string): Promise<LocationScan> {
+  const cache = await readLoaderCache(path);
+  if (!("entries" in cache)) return { outcome: cache.outcome, files: [], notes: [cache.reason] };
+  const files = cache.entries.filter(({ name }) => isInferenceLibrary(name)).map((entry) => entry.path);
+  return { outcome: files.length > 0 ? "found" : "empty", files: [...new Set(files)].sort(), notes: [] };
 }
 
 async function readCache(path: string): Promise<Uint8Array> {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type InstalledLibrary, buildFlags, listLibraries } from "./index.ts";
+import { DependencyReader } from "../analysis/index.ts";
 import { discoverLibraries } from "../discovery/index.ts";
 import { analyzeDiscovered } from "./list-libraries.ts";
 import { libraryVersion } from "./library-version.ts";
@@ -24,7 +25,7 @@ async function libraryIn(path: string): Promise<InstalledLibrary> {
   const { libraries } = await discoverLibraries({ environment: { BITNET_CROSSVAL_LIBDIR: path }, directory: path });
   const own = libraries.filter((library) => library.path.startsWith(path));
   expect(own).toHaveLength(1);
-  return analyzeDiscovered(own[0]!);
+  return analyzeDiscovered(own[0]!, new DependencyReader());
 }
 
 describe.skipIf(skip)(name, () => {

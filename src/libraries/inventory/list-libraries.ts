@@ -1,7 +1,7 @@
 /** The native inference libraries of this machine: discovery, and an analysis of each file that was found. */
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import { omitUndefined } from "../../checked.ts";
-import { analyzeLibrary } from "../analysis/index.ts";
+import { DependencyReader, analyzeLibrary } from "../analysis/index.ts";
 import { type DiscoveredLibrary, type Discovery, type DiscoveryOptions, discoverLibraries } from "../discovery/index.ts";
 import type { InstalledLibrary } from "./installed-library.ts";
 import { libraryVersion } from "./library-version.ts";
@@ -15,10 +15,11 @@ export interface LibraryInventory extends Pick<Discovery, "locations"> {
 /** Finds and analyzes the inference libraries of this machine; loads none of them. Throws what `discoverLibraries` throws. */
 export async function listLibraries(options: DiscoveryOptions = {}): Promise<LibraryInventory> {
   const { libraries: discovered, locations } = await discoverLibraries(options);
+  const dependencies = new DependencyReader();
   const libraries: InstalledLibrary[] = [];
   for (const library of discovered) {
     throwIfAborted(options.signal);
-    libraries.push(await analyzeDiscovered(library, options.environment));
+    libraries.push(await analyzeDiscovered(library, dependencies, options.environment));
   }
   return { libraries, locations };
 }
@@ -26,10 +27,11 @@ export async function listLibraries(options: DiscoveryOptions = {}): Promise<Lib
 /** The library with its analysis. One that cannot be analyzed has no class, and the reason among its problems. */
 export async function analyzeDiscovered(
   library: DiscoveredLibrary,
+  dependencies: DependencyReader,
   environment?: DiscoveryOptions["environment"],
 ): Promise<InstalledLibrary> {
   try {
-    const { classes, file, fit } = await analyzeLibrary(library.path, omitUndefined({ environment }));
+    const { classes, file, fit } = await analyzeLibrary(library.path, omitUndefined({ environment }), dependencies);
     const version = libraryVersion(library.path, file.definedVersions);
     const { architecture } = file;
     return { ...library, classes, fits: fit.fits, problems: fit.problems, ...omitUndefined({ version, architecture }) };
