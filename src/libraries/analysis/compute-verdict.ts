@@ -106,7 +106,8 @@ function count(names: readonly string[], noun: string): string {
 /** Every build of ONNX Runtime for Linux exports the entries of CUDA and TensorRT, contained or not. */
 function onnxRuntimeNotes({ symbols }: BinaryFile): string[] {
   const entries = symbols.filter(
-    ({ isExported, name }) => isExported && /^OrtSessionOptionsAppendExecutionProvider_(?:CUDA|Tensorrt|ROCM|MIGraphX)$/.test(name),
+    ({ isExported, name }) =>
+      isExported && /^OrtSessionOptionsAppendExecutionProvider_(?:CUDA|Tensorrt|ROCM|MIGraphX)$/.test(name),
   );
   if (entries.length === 0) return [];
   return [

@@ -75,10 +75,14 @@ function candidates(
 }
 
 /** The facts of a library that the loader would take; undefined where there is none at the path. */
-async function readMatching(path: string, { architecture, bits, byteOrder }: BinaryFile): Promise<BinaryFile | undefined> {
+async function readMatching(
+  path: string,
+  { format, architecture, bits, byteOrder }: BinaryFile,
+): Promise<BinaryFile | undefined> {
   try {
     const found = await readBinary(path, { symbols: false });
     const matches =
+      found.format === format &&
       found.kind === "shared object" &&
       found.architecture === architecture &&
       found.bits === bits &&
