@@ -66,10 +66,11 @@ function candidates(name: string, { path, binary, environment }: Search, cached:
 
 /** The facts of a library that the loader would take; undefined where there is none at the path. */
 async function readMatching(path: string, { binary, dependencies }: Search): Promise<BinaryFile | undefined> {
-  const { architecture, bits, byteOrder } = binary;
+  const { format, architecture, bits, byteOrder } = binary;
   const found = await dependencies.read(path);
   const matches =
-    found?.kind === "shared object" &&
+    found?.format === format &&
+    found.kind === "shared object" &&
     found.architecture === architecture &&
     found.bits === bits &&
     found.byteOrder === byteOrder;
