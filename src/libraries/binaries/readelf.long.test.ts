@@ -37,7 +37,8 @@ const types: Readonly<Record<string, string>> = {
 /** Symbols as lines of "binding type imported name@version"; readelf writes "@@" before a default version, and its index after others. */
 function expectedSymbols(path: string): string[] {
   const line = /^\s*\d+: [0-9a-f]+\s+\S+\s+(\S+)\s+(\S+)\s+(\S+)\s+(?:\[.*?\]\s+)?(\S+)(?: (.*))?$/gm;
-  return [...readelf(path, "--dyn-syms").matchAll(line)]
+  const text = readelf(path, "--dyn-syms").replaceAll("<OS specific>: 10", "UNIQUE"); // without the ABI of GNU in the header
+  return [...text.matchAll(line)]
     .slice(1)
     .map(([, type = "", binding = "", , section, text = ""]) =>
       [bindings[binding], types[type] ?? "unknown", section === "UND", text.replace(/ \(\d+\)$/, "").trim()].join(" "),
