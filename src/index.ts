@@ -57,6 +57,21 @@ export {
   inspectFile,
   inspectModel,
 } from "./inspection/index.ts";
+export {
+  type AcceleratorName,
+  type AnalyzeOptions,
+  type BinaryFacts,
+  type ComputeVerdict,
+  type Fit,
+  type LibraryAnalysis,
+  type LibraryClass,
+  type NeededLibrary,
+  type SymbolGroup,
+  type SymbolGroupName,
+  type VersionRequirement,
+  type VersionSummary,
+  analyzeLibrary,
+} from "./libraries/analysis/index.ts";
 export type { Manifest, Pooling, Variant } from "./models/manifest.ts";
 export { convertOffsets } from "./tokenizers/index.ts";
 export type {
@@ -70,6 +85,28 @@ export type {
   Tokenizer,
   TruncationStrategy,
 } from "./tokenizers/index.ts";
+export {
+  type AcceleratorDescription,
+  type AcceleratorDevice,
+  type AcceleratorFacts,
+  type AcceleratorInfo,
+  type AcceleratorKind,
+  type AcceleratorOptions,
+  type ProbedBackend,
+  acceleratorInfo,
+  availableAccelerators,
+  isAcceleratorAvailable,
+  listAccelerators,
+} from "./libraries/accelerators/index.ts";
+export type { DiscoveryOptions, LibraryPackage, LocationOutcome, SearchedLocation } from "./libraries/discovery/index.ts";
+export {
+  type BuildFlag,
+  type BuildFlags,
+  type InstalledLibrary,
+  type LibraryInventory,
+  buildFlags,
+  listLibraries,
+} from "./libraries/inventory/index.ts";
 export { standardBackends } from "./presets/standard.ts";
 export { type ErrorCode, InferyardError } from "./errors.ts";
 export type { DataType, Tensor, TensorInfo, TensorMap } from "./tensor.ts";

@@ -380,6 +380,16 @@ const commands: Readonly<Record<string, CommandCases>> = {
     },
   },
   backends: { on: [], flags: { "--run": { value: [] } } },
+  libraries: {
+    on: [],
+    flags: {
+      "--python": { value: [folder] },
+      "--all": { value: [] },
+      "--emit": { value: [join(folder, "flags.json")] },
+      "--accelerators": { value: [] },
+      "--run": { on: ["--accelerators"], value: [] },
+    },
+  },
   distill: {
     on: [bert, "--dimensions", "8", "--out", join(folder, "distilled"), "--replace"],
     flags: {
@@ -469,7 +479,7 @@ function outcomeWithout(args: readonly string[]): Promise<CommandResult> {
 }
 
 /** Flags that --json excludes, or leaves without effect since it prints everything. */
-const plain: ReadonlySet<string> = new Set(["--jsonl", "--npy", "--tensors"]);
+const plain: ReadonlySet<string> = new Set(["--jsonl", "--npy", "--tensors", "--all"]);
 
 const [skip, title] = needsData("every flag of every command");
 describe.skipIf(skip)(title, () => {
@@ -540,6 +550,7 @@ describe("flags of every command", () => {
     check: [],
     config: [],
     doctor: [],
+    libraries: [],
     list: [],
     prune: [],
     tasks: [],

@@ -112,6 +112,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/models/inspect.ts")).defineInspect,
   },
   {
+    name: "analyze-library",
+    description: "what a native library is and needs, and whether it fits this machine; loads nothing",
+    load: async () => (await import("./commands/system/analyze-library.ts")).defineAnalyzeLibrary,
+  },
+  {
     name: "pull",
     description: "download a model into the store, or what is missing of it, and verify existing files",
     load: async () => (await import("./commands/store/pull.ts")).definePull,
@@ -150,6 +155,11 @@ export const commands: readonly CommandEntry[] = [
     name: "doctor",
     description: "facts about this machine, and a test run on every target: PASS or FAIL, with the reason",
     load: async () => (await import("./commands/system/doctor.ts")).defineDoctor,
+  },
+  {
+    name: "libraries",
+    description: "native libraries for inference on this machine, and where they were looked for; loads none",
+    load: async () => (await import("./commands/system/libraries.ts")).defineLibraries,
   },
   {
     name: "verify",

@@ -70,7 +70,8 @@ function findInLoaderCache(cache: string, name: string | RegExp): string | undef
   return undefined;
 }
 
-function loaderDirectories(sources: MachineSources): readonly string[] {
+/** The folders that the dynamic loader searches by default; on macOS and Windows with those that a variable adds. */
+export function loaderDirectories(sources: MachineSources): readonly string[] {
   if (sources.platform === "win32") return [windowsSystemDirectory(sources), ...directoriesIn(sources, "PATH")];
   if (sources.platform === "darwin")
     return [...directoriesIn(sources, "DYLD_LIBRARY_PATH"), "/usr/local/lib", "/opt/homebrew/lib"];

@@ -16,6 +16,12 @@ export async function inspectFile(): Promise<never> {
   throw absent("inspectFile", "files on a disk", "use it in Node.js: inferyard inspect FILE");
 }
 
-function absent(name: string, needed: string, remedy: string): InferyardError {
+/** Rejects with CONFIG_INVALID: the analysis reads native libraries from a disk. */
+export async function analyzeLibrary(): Promise<never> {
+  throw absent("analyzeLibrary", "files on a disk", "use it in Node.js: inferyard analyze-library FILE");
+}
+
+/** The error of a function that needs what a browser does not have. */
+export function absent(name: string, needed: string, remedy: string): InferyardError {
   return new InferyardError("CONFIG_INVALID", `${name} needs ${needed}, which a browser does not have`, { remedy });
 }

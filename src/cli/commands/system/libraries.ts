@@ -1,0 +1,84 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { InferyardError, messageOf } from "../../../errors.ts";
+import { type AcceleratorInfo, type ProbedBackend, listAccelerators } from "../../../libraries/accelerators/index.ts";
+import type { DiscoveryOptions } from "../../../libraries/discovery/index.ts";
+import { type InstalledLibrary, buildFlags, listLibraries } from "../../../libraries/inventory/index.ts";
+import { writeAtomically } from "../../../platform/node/atomic-write.ts";
+import { formatAccelerators } from "../../libraries/format-accelerators.ts";
+import { formatLibraries } from "../../libraries/format-libraries.ts";
+import { openSession, withNotice } from "../../session.ts";
+import { checkWritable } from "../../tensors/write-npy.ts";
+import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
+
+interface LibraryFlags {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly python?: string | true;
+  readonly all?: boolean;
+  readonly emit?: string;
+  readonly accelerators?: boolean;
+  readonly run?: boolean;
+}
+
+/** Defines the command `libraries`. */
+export function defineLibraries(command: Command, terminal: Terminal): void {
+  command
+    .option("--python [path]", "look into Python packages as well: of python3, of an interpreter, or of a folder")
+    .option("--all", "list every library with all its paths, those that do not fit this machine, and every location")
+    .option("--emit <file>", "write flags for builds (hasCuda, hasLlama, ...) and their paths as JSON")
+    .option("--accelerators", "list PyTorch's accelerators instead: what is here of each, and what uses it")
+    .option("--run", "with --accelerators: run a tiny computation on every target first")
+    .action(async (flags: LibraryFlags) => {
+      if (flags.run === true && flags.accelerators !== true) {
+        throw new InferyardError("INPUT_INVALID", "--run requires --accelerators", {
+          remedy: "add --accelerators, or leave --run out",
+        });
+      }
+      if (flags.emit !== undefined) await checkWritable(resolve(terminal.directory, flags.emit));
+      const inventory = await withNotice(terminal, "analyzing libraries", listLibraries(discoveryOptions(flags, terminal)));
+      const { libraries } = inventory;
+      if (flags.emit !== undefined) await emitFlags(flags.emit, libraries, terminal);
+      const accelerators = flags.accelerators === true ? await accelerated(flags, libraries, terminal) : undefined;
+      const text = accelerators === undefined ? formatLibraries(inventory, flags.all === true) : formatAccelerators(accelerators);
+      const result = accelerators === undefined ? inventory : { accelerators };
+      await writeAll(terminal.stdout, `${flags.json === true ? JSON.stringify(result) : text}\n`);
+      if (flags.emit !== undefined && flags.quiet !== true) writeLine(terminal.stderr, `flags written to ${flags.emit}`);
+    });
+}
+
+function discoveryOptions({ python }: LibraryFlags, { environment, directory, signal }: Terminal): DiscoveryOptions {
+  return { environment, directory, signal, ...(python === undefined ? {} : { python }) };
+}
+
+async function accelerated(
+  flags: LibraryFlags,
+  libraries: readonly InstalledLibrary[],
+  terminal: Terminal,
+): Promise<readonly AcceleratorInfo[]> {
+  const { runtime } = await openSession(terminal, { ...flags });
+  try {
+    const { signal } = terminal;
+    const machine = await runtime.machine();
+    const backends: readonly ProbedBackend[] =
+      flags.run === true
+        ? await withNotice(terminal, "running a tiny computation on every target", runtime.backends({ run: true, signal }))
+        : [];
+    return await listAccelerators({ machine, libraries, backends });
+  } finally {
+    await runtime.dispose();
+  }
+}
+
+/** Builds read the file while others may write it: it is replaced as a whole. */
+async function emitFlags(file: string, libraries: readonly InstalledLibrary[], { directory }: Terminal): Promise<void> {
+  const text = `${JSON.stringify(buildFlags(libraries), undefined, 2)}\n`;
+  try {
+    await writeAtomically(resolve(directory, file), (handle) => handle.writeFile(text));
+  } catch (error) {
+    throw new InferyardError("OUTPUT_FAILED", `${file} cannot be written: ${messageOf(error)}`, {
+      cause: error,
+      remedy: "name a file in a folder that can be written",
+    });
+  }
+}

@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import type { DeviceAvailability, MachineFacts } from "../../backend.ts";
+import { readMachine } from "../../devices/index.ts";
+import { h200Server } from "../../devices/recorded/h200-server.ts";
+import { macM3 } from "../../devices/recorded/mac-m3.ts";
+import { noGpu } from "../../devices/recorded/no-gpu.ts";
+import { recordedSources, type Recording } from "../../devices/recorded/recording.ts";
+import { classRules } from "../analysis/library-classes.ts";
+import type { InstalledLibrary } from "../inventory/installed-library.ts";
+import { acceleratorDescriptions } from "./accelerator-table.ts";
+import {
+  type AcceleratorOptions,
+  type ProbedBackend,
+  acceleratorInfo,
+  availableAccelerators,
+  isAcceleratorAvailable,
+  listAccelerators,
+} from "./index.ts";
+
+const machineOf = (recording: Recording): Promise<MachineFacts> => readMachine({ sources: recordedSources(recording) });
+
+/** A library of a class, as the inventory has it. */
+function library(name: string, changes: Partial<InstalledLibrary> = {}): InstalledLibrary {
+  const path = `/lib/${name}.so`;
+  const classes = [{ name, title: name, confidence: "certain", variant: undefined, evidence: [] }] as const;
+  return { path, paths: [path], bytes: 1, foundBy: ["test"], classes, fits: true, problems: [], ...changes };
+}
+
+async function facts(recording: Recording, ...names: readonly string[]): Promise<AcceleratorOptions> {
+  return { machine: await machineOf(recording), libraries: names.map((name) => library(name)) };
+}
+
+function probed(backend: string, type: string, state: DeviceAvailability["state"]): ProbedBackend {
+  const devices = [{ device: { type, index: 0 }, state, reason: "test" }];
+  return { backend, availability: { present: true, library: { name: backend, version: "1" }, devices } };
+}
+
+describe("accelerators", () => {
+  it("are the fourteen of PyTorch, each with what uses it or that nothing does", async () => {
+    const all = await listAccelerators(await facts(noGpu));
+    const names = "cuda mps cudnn cusparselt cpu mkl mkldnn openmp xeon nki triton mha nnpack opt_einsum";
+    expect(all.map(({ name }) => name)).toEqual(names.split(" "));
+    for (const { targets, use, reason } of all) {
+      expect(use.startsWith("not used")).toBe(targets.length === 0);
+      expect(reason).toMatch(/[^.\s]$/);
+    }
+  });
+
+  it("require classes that analysis knows", () => {
+    const known = new Set(classRules.map(({ name }) => name));
+    expect(
+      acceleratorDescriptions.flatMap(({ requiredLibraries }) => requiredLibraries).filter((name) => !known.has(name)),
+    ).toEqual([]);
+  });
+
+  it("have the processor alone on a machine without GPU and libraries", async () => {
+    expect(await availableAccelerators(await facts(noGpu))).toEqual(["cpu"]);
+    const cpu = await acceleratorInfo("cpu", await facts(noGpu));
+    expect(cpu.devices).toEqual([
+      {
+        name: expect.any(String),
+        source: expect.any(String),
+        memory: { totalBytes: expect.any(Number), freeBytes: expect.any(Number) },
+      },
+    ]);
+  });
+
+  it("call a library present, not available", async () => {
+    expect(await acceleratorInfo("openmp", await facts(noGpu, "openmp"))).toMatchObject({
+      state: "present",
+      reason: "found /lib/openmp.so",
+      libraries: [{ path: "/lib/openmp.so" }],
+    });
+    const cudnn = await acceleratorInfo("cudnn", await facts(noGpu, "cudnn"));
+    expect(cudnn).toMatchObject({ state: "present", reason: expect.stringContaining("no NVIDIA driver") as string });
+    expect(await availableAccelerators(await facts(h200Server, "cuda-driver", "cuda-runtime", "cudnn"))).not.toContain("cuda");
+  });
+
+  it("need all their libraries, beyond a name, that fit the machine", async () => {
+    const machine = await machineOf(noGpu);
+    const named = library("mkl", { classes: library("mkl").classes.map((each) => ({ ...each, confidence: "possible" })) });
+    for (const unusable of [named, library("mkl", { fits: false })]) {
+      expect(await acceleratorInfo("mkl", { machine, libraries: [unusable] })).toMatchObject({ state: "absent", libraries: [] });
+    }
+    const half = await acceleratorInfo("cuda", await facts(noGpu, "cuda-runtime"));
+    expect(half).toMatchObject({ state: "absent" });
+    expect(half.reason).toMatch(
+      /^found \/lib\/cuda-runtime\.so; no library that fits this machine: cuda-driver; no NVIDIA driver/,
+    );
+  });
+
+  it("read memory and compute capability from the device", async () => {
+    const cuda = await acceleratorInfo("cuda", await facts(h200Server));
+    expect(cuda.state).toBe("present");
+    expect(cuda.devices[0]).toMatchObject({ computeCapability: "9.0", memory: { totalBytes: expect.any(Number) as number } });
+    const mps = await acceleratorInfo("mps", await facts(macM3));
+    expect(mps.state).toBe("present");
+    expect(mps.devices).toHaveLength(1);
+  });
+
+  it("are available once a target of theirs has computed", async () => {
+    const options = await facts(h200Server, "cudnn");
+    const ran = { ...options, backends: [probed("onnx", "cuda", "available")] };
+    expect(await isAcceleratorAvailable("cuda", ran)).toBe(true);
+    expect(await acceleratorInfo("cudnn", ran)).toMatchObject({ state: "available", reason: "onnx:cuda computed on it" });
+    expect(await isAcceleratorAvailable("cuda", { ...options, backends: [probed("onnx", "cuda", "present")] })).toBe(false);
+    expect(await isAcceleratorAvailable("cuda", { ...options, backends: [probed("other", "cuda", "available")] })).toBe(false);
+    const missing: ProbedBackend = { backend: "onnx", availability: { present: false, reason: "test" } };
+    expect(await isAcceleratorAvailable("cuda", { ...options, backends: [missing] })).toBe(false);
+  });
+
+  it("tell a Xeon by the name of the processor", async () => {
+    const machine = await machineOf(noGpu);
+    const model = { value: "Intel(R) Xeon(R) Platinum 8480+", source: "test" };
+    const xeon = { machine: { ...machine, cpu: { ...machine.cpu, model } }, libraries: [] };
+    expect(await isAcceleratorAvailable("xeon", xeon)).toBe(true);
+    const other = { ...xeon, machine: { ...machine, cpu: { ...machine.cpu, model: { value: "AMD EPYC", source: "test" } } } };
+    expect(await acceleratorInfo("xeon", other)).toMatchObject({ state: "absent", reason: "the processor is AMD EPYC" });
+  });
+
+  it("refuse a name that PyTorch does not have, and list those it has", async () => {
+    const options = await facts(noGpu);
+    const refused = { code: "INPUT_INVALID", remedy: expect.stringMatching(/^name one of cuda, mps, .*, opt_einsum$/) as string };
+    await expect(acceleratorInfo("gpu", options)).rejects.toMatchObject(refused);
+    await expect(isAcceleratorAvailable("toString", options)).rejects.toMatchObject(refused);
+  });
+});

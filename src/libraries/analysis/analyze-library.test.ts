@@ -1,0 +1,154 @@
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { compile, machoLibrary, needsFiles, needsPrograms, packaged } from "../../../test/fixtures/native-libraries.ts";
+import { type LibraryAnalysis, analyzeLibrary, failedRequirements } from "./index.ts";
+
+let directory = "";
+beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), "inferyard-analysis-"))));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const shared = ["-shared", "-fPIC"];
+const define = (...names: readonly string[]): string => names.map((name) => `int ${name}(void) { return 1; }`).join("\n");
+const classesOf = ({ classes }: LibraryAnalysis): string[] => classes.map(({ name, confidence }) => `${name} ${confidence}`);
+
+const [skipReleased, released] = needsFiles("released libraries", ...Object.values(packaged));
+
+describe.skipIf(skipReleased)(released, () => {
+  it("ONNX Runtime exports entries of providers that it lacks: the verdict stays CPU-only", async () => {
+    const analysis = await analyzeLibrary(packaged.onnxRuntime);
+    expect(classesOf(analysis)).toEqual(["onnxruntime certain"]);
+    expect(analysis.verdict.accelerators).toEqual([]);
+    expect(analysis.verdict.notes).toEqual([expect.stringContaining("OrtSessionOptionsAppendExecutionProvider_CUDA")]);
+    expect(analysis.symbols.cuda.exported).toEqual(["OrtSessionOptionsAppendExecutionProvider_CUDA"]);
+    expect(failedRequirements(analysis, { forbid: ["cuda"], require: ["onnxruntime"] })).toEqual([]);
+  });
+
+  it("llama.cpp needs ggml beside it and is not ggml", async () => {
+    const analysis = await analyzeLibrary(packaged.llama);
+    expect(classesOf(analysis)).toEqual(["llama certain"]);
+    expect(analysis.symbols.llama.exported.length).toBeGreaterThan(150);
+    expect(analysis.needs).toContainEqual(
+      expect.objectContaining({ name: "libggml-base.so", foundBy: "runpath", status: "found" }),
+    );
+    expect(analysis.versions).toContainEqual({ library: "libc.so.6", version: "GLIBC_2.34", isProvided: true });
+    expect(failedRequirements(analysis, { require: ["cuda"] })).toEqual([
+      expect.stringMatching(/is required to have cuda, and does not$/),
+    ]);
+  });
+
+  it("builds of ggml for CPUs have the same exports, and differ by file name", async () => {
+    const [zen4, haswell] = await Promise.all([packaged.ggmlZen4, packaged.ggmlHaswell].map((path) => analyzeLibrary(path)));
+    expect([zen4, haswell].map((each) => each!.classes[0]?.variant)).toEqual(["zen4", "haswell"]);
+    const renamed = join(directory, "libggml-cpu.so");
+    copyFileSync(packaged.ggmlZen4, renamed);
+    const [renamedClass] = (await analyzeLibrary(renamed)).classes;
+    expect(renamedClass).toMatchObject({ name: "ggml-cpu", confidence: "certain", variant: undefined });
+  });
+
+  it.each([
+    [packaged.ggmlCuda, "ggml-cuda certain", "cuda"],
+    [packaged.ggmlVulkan, "ggml-vulkan certain", "vulkan"],
+  ])("%s", async (path, found, accelerator) => {
+    const analysis = await analyzeLibrary(path);
+    expect(classesOf(analysis)).toEqual([found]);
+    expect(analysis.verdict.accelerators).toEqual([accelerator]);
+    expect(failedRequirements(analysis, { require: ["ggml", accelerator] })).toEqual([]);
+    expect(failedRequirements(analysis, { forbid: [accelerator] })[0]).toMatch(/must not have/);
+  });
+
+  it.skipIf(process.platform !== "linux" || process.arch !== "x64").each([
+    [packaged.onnxRuntimeMac, "it is for macOS, and this is linux"],
+    [packaged.onnxRuntimeWindows, "it is for Windows, and this is linux"],
+    [packaged.onnxRuntimeArm64, "it is for arm64, and this is x86-64"],
+  ])("%s does not fit this machine", async (path, problem) => {
+    const analysis = await analyzeLibrary(path);
+    expect(classesOf(analysis)).toEqual(["onnxruntime certain"]);
+    expect(analysis.fit.problems).toContain(problem);
+  });
+});
+
+const [skipGcc, gccName] = needsPrograms("what gcc builds", "gcc");
+
+describe.skipIf(skipGcc || process.platform !== "linux")(gccName, () => {
+  it.each([
+    ["libbitnet.so", ["bitnet_model_new_from_file", "bitnet_eval"], ["bitnet certain"]],
+    ["libsomething.so", ["bitnet_model_new_from_file"], ["bitnet likely"]],
+    ["libopenblas.so.0", ["openblas_get_config", "openblas_set_num_threads", "cblas_sgemm"], ["openblas certain"]],
+    ["libgomp.so.1", ["GOMP_parallel", "omp_get_num_threads"], ["openmp certain"]],
+    ["libdnnl.so.3", ["dnnl_version", "dnnl_engine_create", "dnnl_primitive_create"], ["onednn certain"]],
+    ["pjrt_c_api_cpu_plugin.so", ["GetPjrtApi"], ["pjrt certain", "pjrt-cpu likely"]],
+    ["libtpu.so", ["GetPjrtApi"], ["pjrt certain", "pjrt-tpu likely"]],
+    ["libonnxruntime_providers_cuda.so", ["GetProvider"], ["onnxruntime-provider likely"]],
+    ["libtriton.so", ["PyInit_libtriton"], ["triton certain"]],
+    ["libcudnn.so.9", [], ["cudnn possible"]],
+    ["libplain.so", ["f"], []],
+  ])("%s", async (file, functions, classes) => {
+    expect(classesOf(await analyzeLibrary(compile(directory, file, define(...functions, "other"), ...shared)))).toEqual(classes);
+  });
+
+  it("a library that is linked against the CUDA runtime computes with CUDA", async () => {
+    const cuda = compile(directory, "libcudart.so.13", define("cudaMalloc"), ...shared, "-Wl,-soname,libcudart.so.13");
+    const user = compile(directory, "libuser.so", "int cudaMalloc(void); int f(void) { return cudaMalloc(); }", ...shared, cuda);
+    const { verdict } = await analyzeLibrary(user);
+    expect(verdict).toEqual({
+      accelerators: ["cuda"],
+      reasons: ["imports 1 CUDA function (cudaMalloc)", "needs libcudart.so.13"],
+      notes: [],
+    });
+  });
+
+  it("looks for needed libraries as the loader does", async () => {
+    const folder = join(directory, "dependencies");
+    mkdirSync(folder);
+    const needed = compile(folder, "libneeded.so", define("needed"), ...shared, "-Wl,-soname,libneeded.so");
+    const build = (file: string, ...flags: readonly string[]): string =>
+      compile(directory, file, "int needed(void); int f(void) { return needed(); }", ...shared, needed, ...flags);
+    const foundBy = async (path: string, environment = {}): Promise<string> => {
+      const { needs, fit } = await analyzeLibrary(path, { environment });
+      const need = needs.find(({ name }) => name === "libneeded.so");
+      return `${need?.status} ${need?.foundBy} ${fit.fits ? "fits" : fit.problems.join("; ")}`;
+    };
+    expect(await foundBy(build("librunpath.so", "-Wl,--enable-new-dtags,-rpath,$ORIGIN/dependencies"))).toBe(
+      "found runpath fits",
+    );
+    expect(await foundBy(build("librpath.so", "-Wl,--disable-new-dtags,-rpath,$ORIGIN/dependencies"))).toBe("found rpath fits");
+    const plain = build("libplain-need.so");
+    expect(await foundBy(plain)).toBe("missing undefined needs libneeded.so, which is not on this machine");
+    expect(await foundBy(plain, { LD_LIBRARY_PATH: folder })).toBe("found LD_LIBRARY_PATH fits");
+    writeFileSync(join(directory, "libneeded.so"), machoLibrary(0x01000007)); // the loader passes over other formats
+    expect(await foundBy(plain)).toMatch(/^missing/);
+    copyFileSync(needed, join(directory, "libneeded.so"));
+    expect(await foundBy(plain)).toMatch(/^found beside the file needs libneeded.so, which lies beside it/);
+  });
+
+  it("a library for musl does not fit a program with glibc", async () => {
+    const libc = compile(
+      directory,
+      "libc.musl-x86_64.so.1",
+      define("outside"),
+      ...shared,
+      "-nostdlib",
+      "-Wl,-soname,libc.musl-x86_64.so.1",
+    );
+    const path = compile(
+      directory,
+      "libmusl.so",
+      "int outside(void); int f(void) { return outside(); }",
+      ...shared,
+      "-nostdlib",
+      libc,
+    );
+    const { fit } = await analyzeLibrary(path);
+    expect(fit.problems).toContain("it is for musl, and this program uses glibc");
+  });
+});
+
+it("refuses requirements that name no library", async () => {
+  const path = join(directory, "libx.dylib");
+  writeFileSync(path, machoLibrary(0x0100000c));
+  const analysis = await analyzeLibrary(path, { displayName: "./libx.dylib" });
+  expect(() => failedRequirements(analysis, { require: ["cudda"] })).toThrow("no library or accelerator is called cudda");
+  expect(failedRequirements(analysis, { require: ["metal"] })).toEqual(["./libx.dylib is required to have metal, and does not"]);
+});

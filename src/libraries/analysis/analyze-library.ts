@@ -1,0 +1,66 @@
+/** Analyzes a native library by its tables: what it is, what it needs, whether it fits this machine. It is never loaded. */
+import { basename, resolve } from "node:path";
+import { type BinaryFile, readBinary } from "../binaries/index.ts";
+import { classify } from "./classify.ts";
+import { computeVerdict } from "./compute-verdict.ts";
+import { DependencyReader } from "./dependency-reader.ts";
+import { type FoundLibrary, findNeeded } from "./find-needed.ts";
+import { checkFit } from "./fit.ts";
+import { readHost } from "./host.ts";
+import type { LibraryAnalysis } from "./library-analysis.ts";
+import { groupSymbols } from "./symbol-groups.ts";
+import { checkVersions, summarizeVersions } from "./versions.ts";
+
+/** Options of `analyzeLibrary`. */
+export interface AnalyzeOptions {
+  /** The path as the user wrote it. Default: the path. */
+  readonly displayName?: string;
+  /** Environment whose LD_LIBRARY_PATH is searched. Default: that of this process. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Analyzes a shared library, an executable, an object file or a static archive in ELF, Mach-O, PE or COFF. Runs no code of the file
+ * and reads its tables alone. Needed libraries are looked for where the loader of Linux looks, one level deep. Throws INPUT_INVALID for a
+ * file that is missing, damaged or no native library, and LIMIT_EXCEEDED for tables larger than those of any known library.
+ * Analyses of several files may share `dependencies`, so that what they need is read once.
+ */
+export async function analyzeLibrary(
+  path: string,
+  options: AnalyzeOptions = {},
+  dependencies: DependencyReader = new DependencyReader(),
+): Promise<LibraryAnalysis> {
+  const { displayName = path, environment = process.env } = options;
+  const binary = await readBinary(path, { displayName });
+  const host = await readHost();
+  const found =
+    host.platform === "linux" && binary.format === "elf"
+      ? await findNeeded({ path: resolve(path), binary, environment, dependencies })
+      : notChecked(binary);
+  const needs = found.map(({ need }) => need);
+  const versions = checkVersions(binary, found);
+  const { symbols, requiredVersions: _required, needed: _needed, ...file } = binary;
+  return {
+    path: displayName,
+    file,
+    classes: classify(binary, basename(path)),
+    verdict: computeVerdict(binary),
+    symbolCounts: {
+      exported: symbols.filter(({ isExported }) => isExported).length,
+      imported: symbols.filter(({ isImported }) => isImported).length,
+    },
+    symbols: groupSymbols(symbols),
+    needs,
+    versions,
+    versionSummaries: summarizeVersions(versions, found),
+    fit: checkFit(binary, host, needs, versions),
+  };
+}
+
+/** The needs of a file for another system, or on a system whose loader is not followed. */
+function notChecked({ needed }: BinaryFile): FoundLibrary[] {
+  return needed.map((name) => ({
+    need: { name, path: undefined, foundBy: undefined, status: "not checked" },
+    binary: undefined,
+  }));
+}

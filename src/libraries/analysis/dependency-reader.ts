@@ -1,0 +1,46 @@
+/** Reads the libraries that others need. */
+import { InferyardError } from "../../errors.ts";
+import { type BinaryFile, readBinary } from "../binaries/index.ts";
+import { readLoaderCache } from "../discovery/loader-cache.ts";
+
+/**
+ * Reads needed libraries and the loader's cache once each, for one analysis or for those of many files, which need mostly the same ones. What
+ * changes on the disk meanwhile is not seen.
+ */
+export class DependencyReader {
+  readonly #binaries = new Map<string, Promise<BinaryFile | undefined>>();
+  #cache: Promise<ReadonlyMap<string, readonly string[]>> | undefined;
+
+  /** Paths of a library name in the loader's cache, for all architectures. None if the cache is missing or damaged, in which case the loader ignores it. */
+  async cachedPaths(name: string): Promise<readonly string[]> {
+    this.#cache ??= pathsByName();
+    return (await this.#cache).get(name) ?? [];
+  }
+
+  /** The tables of a library without its symbols. Undefined if there is no native library at the path. */
+  read(path: string): Promise<BinaryFile | undefined> {
+    const known = this.#binaries.get(path) ?? readTables(path);
+    this.#binaries.set(path, known);
+    return known;
+  }
+}
+
+async function readTables(path: string): Promise<BinaryFile | undefined> {
+  try {
+    return await readBinary(path, { symbols: false });
+  } catch (error) {
+    if (error instanceof InferyardError && error.code === "INPUT_INVALID") return undefined;
+    throw error;
+  }
+}
+
+async function pathsByName(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const paths = new Map<string, string[]>();
+  const cache = await readLoaderCache();
+  for (const { name, path } of "entries" in cache ? cache.entries : []) {
+    const before = paths.get(name);
+    if (before === undefined) paths.set(name, [path]);
+    else before.push(path);
+  }
+  return paths;
+}

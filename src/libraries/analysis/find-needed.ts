@@ -1,0 +1,78 @@
+/** Finds the libraries that an ELF file needs, in the order of ld.so(8). */
+import { dirname, join } from "node:path";
+import type { BinaryFile } from "../binaries/index.ts";
+import type { DependencyReader } from "./dependency-reader.ts";
+import type { FoundBy, NeededLibrary } from "./library-analysis.ts";
+
+/** Folders of glibc and musl after everything else, on the usual distributions. */
+const defaultFolders: Readonly<Record<string, readonly string[]>> = {
+  "x86-64": ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64"],
+  arm64: ["/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/lib64", "/usr/lib64"],
+  arm: ["/lib/arm-linux-gnueabihf", "/usr/lib/arm-linux-gnueabihf"],
+  x86: ["/lib/i386-linux-gnu", "/usr/lib/i386-linux-gnu"],
+};
+const commonFolders = ["/lib", "/usr/lib", "/usr/local/lib"];
+
+/** Where to look. */
+export interface Search {
+  /** Absolute path of the file that needs the libraries. */
+  readonly path: string;
+  readonly binary: BinaryFile;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly dependencies: DependencyReader;
+}
+
+/** A library that was found, with the facts of its tables; without them where it is missing. */
+export interface FoundLibrary {
+  readonly need: NeededLibrary;
+  readonly binary: BinaryFile | undefined;
+}
+
+/** Looks for every library that the file needs. A file of another architecture is passed over, as by the loader. */
+export async function findNeeded(search: Search): Promise<FoundLibrary[]> {
+  return await Promise.all(search.binary.needed.map((name) => findLibrary(name, search)));
+}
+
+async function findLibrary(name: string, search: Search): Promise<FoundLibrary> {
+  const cached = await search.dependencies.cachedPaths(name);
+  for (const [foundBy, path] of candidates(name, search, cached)) {
+    const binary = await readMatching(path, search);
+    if (binary !== undefined) return { need: { name, path, foundBy, status: "found" }, binary };
+  }
+  return { need: { name, path: undefined, foundBy: undefined, status: "missing" }, binary: undefined };
+}
+
+/** Paths at which the loader looks, in its order; last the one beside the file, at which it does not look. */
+function candidates(name: string, { path, binary, environment }: Search, cached: readonly string[]): [FoundBy, string][] {
+  const origin = dirname(path);
+  if (name.includes("/")) return [["path", name]];
+  const own = (folders: readonly string[]): string[] =>
+    folders.map((folder) => folder.replaceAll(/\$(?:ORIGIN|\{ORIGIN\})/g, origin));
+  const folders: [FoundBy, readonly string[]][] = [
+    ["rpath", binary.runpath.length > 0 ? [] : own(binary.rpath)],
+    ["LD_LIBRARY_PATH", (environment["LD_LIBRARY_PATH"] ?? "").split(/[:;]/).filter((folder) => folder !== "")],
+    ["runpath", own(binary.runpath)],
+  ];
+  return [
+    ...folders.flatMap(([by, list]) => list.map((folder): [FoundBy, string] => [by, join(folder, name)])),
+    ...cached.map((file): [FoundBy, string] => ["loader cache", file]),
+    ...[...(defaultFolders[binary.architecture] ?? []), ...commonFolders].map((folder): [FoundBy, string] => [
+      "default folder",
+      join(folder, name),
+    ]),
+    ["beside the file", join(origin, name)],
+  ];
+}
+
+/** The facts of a library that the loader would take; undefined where there is none at the path. */
+async function readMatching(path: string, { binary, dependencies }: Search): Promise<BinaryFile | undefined> {
+  const { format, architecture, bits, byteOrder } = binary;
+  const found = await dependencies.read(path);
+  const matches =
+    found?.format === format &&
+    found.kind === "shared object" &&
+    found.architecture === architecture &&
+    found.bits === bits &&
+    found.byteOrder === byteOrder;
+  return matches ? found : undefined;
+}

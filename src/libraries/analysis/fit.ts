@@ -1,0 +1,50 @@
+/** Whether a library fits this machine and this program, by its tables. */
+import type { BinaryFile } from "../binaries/index.ts";
+import type { Fit, Host, NeededLibrary, VersionRequirement } from "./library-analysis.ts";
+
+/** Formats that each operating system loads. */
+const systems: Readonly<
+  Record<
+    Exclude<BinaryFile["format"], "archive" | "coff">,
+    { readonly platforms: readonly NodeJS.Platform[]; readonly title: string }
+  >
+> = {
+  elf: { platforms: ["linux", "android", "freebsd", "openbsd", "sunos"], title: "Linux and other Unix systems" },
+  "mach-o": { platforms: ["darwin"], title: "macOS" },
+  pe: { platforms: ["win32"], title: "Windows" },
+};
+
+/** Compares the facts of a library with this machine, and with what was found of its needs. */
+export function checkFit(
+  binary: BinaryFile,
+  host: Host,
+  needs: readonly NeededLibrary[],
+  versions: readonly VersionRequirement[],
+): Fit {
+  const missing = needs
+    .filter(({ status }) => status === "missing")
+    .map(({ name }) => `needs ${name}, which is not on this machine`);
+  const unreachable = needs
+    .filter(({ foundBy }) => foundBy === "beside the file")
+    .map(({ name }) => `needs ${name}, which lies beside it, where the loader does not look: set LD_LIBRARY_PATH`);
+  const unprovided = versions
+    .filter(({ isProvided }) => isProvided === false)
+    .map(({ library, version }) => `needs ${version} of ${library}, which this machine's does not have`);
+  const problems = [...machineProblems(binary, host), ...missing, ...unreachable, ...unprovided];
+  return { fits: problems.length === 0, problems };
+}
+
+function machineProblems({ format, kind, architecture, byteOrder, libc }: BinaryFile, host: Host): string[] {
+  const system = format === "archive" || format === "coff" ? undefined : systems[format];
+  return [
+    ...(system === undefined || system.platforms.includes(host.platform)
+      ? []
+      : [`it is for ${system.title}, and this is ${host.platform}`]),
+    ...(architecture === host.architecture ? [] : [`it is for ${architecture}, and this is ${host.architecture}`]),
+    ...(byteOrder === host.byteOrder ? [] : [`it is ${byteOrder}-endian, and this machine is ${host.byteOrder}-endian`]),
+    ...(libc === undefined || host.libc === undefined || libc === host.libc
+      ? []
+      : [`it is for ${libc}, and this program uses ${host.libc}`]),
+    ...(kind === "shared object" ? [] : [`it is an ${kind}, which a program cannot load`]),
+  ];
+}

@@ -1,0 +1,20 @@
+/** Analysis of native libraries without loading them. */
+export { type AnalyzeOptions, analyzeLibrary } from "./analyze-library.ts";
+export { DependencyReader } from "./dependency-reader.ts";
+export { acceleratorTitles } from "./compute-verdict.ts";
+export type {
+  AcceleratorName,
+  BinaryFacts,
+  ComputeVerdict,
+  Confidence,
+  Fit,
+  FoundBy,
+  LibraryAnalysis,
+  LibraryClass,
+  NeededLibrary,
+  SymbolGroup,
+  SymbolGroupName,
+  VersionRequirement,
+  VersionSummary,
+} from "./library-analysis.ts";
+export { type LibraryRequirements, failedRequirements, requirementNames } from "./requirements.ts";

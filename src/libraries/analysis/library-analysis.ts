@@ -1,0 +1,110 @@
+/** The result of an analysis: plain data that can be converted to JSON. Names from the file are untrusted text. */
+import type { BinaryFile, LibcName } from "../binaries/index.ts";
+
+/**
+ * certain: every function that identifies the library is exported.
+ * likely: some of them are, or its name tells it from others with the same exports.
+ * possible: only its name, or a small part of the functions, says so.
+ */
+export type Confidence = "certain" | "likely" | "possible";
+
+/** What a library is, with the reasons. A library built from several parts has several classes. */
+export interface LibraryClass {
+  /** "llama", "ggml-cuda", "onnxruntime", ... */
+  readonly name: string;
+  /** As its makers write it: "llama.cpp". */
+  readonly title: string;
+  readonly confidence: Confidence;
+  /** The build of several that the file name states: "zen4" of libggml-cpu-zen4.so. */
+  readonly variant: string | undefined;
+  /** Sentences without a full stop. */
+  readonly evidence: readonly string[];
+}
+
+/** A programming interface of accelerators. */
+export type AcceleratorName = "cuda" | "rocm" | "vulkan" | "metal" | "directml" | "opencl" | "level-zero";
+
+/** What computes, as far as the file's own tables say. What a library loads while it runs is not in them. */
+export interface ComputeVerdict {
+  /** Interfaces that the library uses or implements. Empty: it computes on the CPU alone. */
+  readonly accelerators: readonly AcceleratorName[];
+  /** Sentences that support the verdict, without a full stop. */
+  readonly reasons: readonly string[];
+  /** Sentences on names that look like evidence and are none. */
+  readonly notes: readonly string[];
+}
+
+/** Names of symbols of one kind, as the symbol table has them. */
+export interface SymbolGroup {
+  readonly exported: readonly string[];
+  readonly imported: readonly string[];
+}
+
+/** The kinds of symbols that are counted. */
+export type SymbolGroupName = "bitnet" | "llama" | "cuda" | "quantization";
+
+/** How the loader finds a library. `beside the file`: it lies there, and the loader does not look there. */
+export type FoundBy = "rpath" | "LD_LIBRARY_PATH" | "runpath" | "loader cache" | "default folder" | "path" | "beside the file";
+
+/** A library that must be loaded first. */
+export interface NeededLibrary {
+  readonly name: string;
+  /** Undefined: missing, or not looked for. */
+  readonly path: string | undefined;
+  readonly foundBy: FoundBy | undefined;
+  /** "not checked": the file is not for this operating system, or this system's loader is not followed. */
+  readonly status: "found" | "missing" | "not checked";
+}
+
+/** A version of symbols that the loader must find. */
+export interface VersionRequirement {
+  readonly library: string;
+  readonly version: string;
+  /** Whether the library found on this machine defines it. Undefined: no library was found to look into. */
+  readonly isProvided: boolean | undefined;
+}
+
+/** The highest version of one family (GLIBC, GLIBCXX, ...) that is required, beside that of this machine. */
+export interface VersionSummary {
+  /** Full name of the highest required version: "GLIBC_2.34". */
+  readonly required: string;
+  /** Highest version of the family that this machine has: "2.36". Undefined: no library was found to look into. */
+  readonly here: string | undefined;
+  readonly isProvided: boolean | undefined;
+}
+
+/** Whether this program could load the library, by its tables. Loading may still fail, and its ABI is not looked at. */
+export interface Fit {
+  readonly fits: boolean;
+  /** Sentences without a full stop; empty if it fits. */
+  readonly problems: readonly string[];
+}
+
+/** The facts of the file's own tables, without its symbols. */
+export type BinaryFacts = Omit<BinaryFile, "symbols" | "requiredVersions" | "needed">;
+
+/** What a native library is and needs. */
+export interface LibraryAnalysis {
+  /** The path as the user wrote it. */
+  readonly path: string;
+  readonly file: BinaryFacts;
+  readonly classes: readonly LibraryClass[];
+  readonly verdict: ComputeVerdict;
+  /** Number of symbols exported and imported. */
+  readonly symbolCounts: { readonly exported: number; readonly imported: number };
+  readonly symbols: Readonly<Record<SymbolGroupName, SymbolGroup>>;
+  readonly needs: readonly NeededLibrary[];
+  readonly versions: readonly VersionRequirement[];
+  readonly versionSummaries: readonly VersionSummary[];
+  readonly fit: Fit;
+}
+
+/** This machine and program, as far as a library must fit them. */
+export interface Host {
+  readonly platform: NodeJS.Platform;
+  /** As in `BinaryFile.architecture`. */
+  readonly architecture: string;
+  readonly byteOrder: "little" | "big";
+  /** C library of this program. Undefined: not Linux. */
+  readonly libc: LibcName | undefined;
+}

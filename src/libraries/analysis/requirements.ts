@@ -1,0 +1,45 @@
+/** Conditions of a build pipeline on a library: what it must be or use, and what it must not. */
+import { InferyardError } from "../../errors.ts";
+import { acceleratorTitles } from "./compute-verdict.ts";
+import type { AcceleratorName, LibraryAnalysis } from "./library-analysis.ts";
+import { classRules } from "./library-classes.ts";
+
+/** Names of libraries and accelerators; "ggml" stands for "ggml-cpu", "ggml-cuda", ... as well. */
+export interface LibraryRequirements {
+  readonly require?: readonly string[];
+  readonly forbid?: readonly string[];
+}
+
+/** Every name that a requirement may have. */
+export const requirementNames: readonly string[] = [
+  ...new Set([...acceleratorTitles.keys(), ...classRules.map(({ name }) => name)]),
+];
+
+/** Sentences on the requirements that do not hold; empty if all hold. Throws INPUT_INVALID for a name that is not known. */
+export function failedRequirements(analysis: LibraryAnalysis, { require = [], forbid = [] }: LibraryRequirements): string[] {
+  const unknown = [...require, ...forbid].filter((name) => !requirementNames.includes(name));
+  if (unknown.length > 0) {
+    throw new InferyardError("INPUT_INVALID", `no library or accelerator is called ${unknown.join(", ")}`, {
+      remedy: `known names: ${requirementNames.join(", ")}`,
+    });
+  }
+  return [
+    ...require
+      .filter((name) => reasonOf(analysis, name) === undefined)
+      .map((name) => `${analysis.path} is required to have ${name}, and does not`),
+    ...forbid.flatMap((name) => {
+      const reason = reasonOf(analysis, name);
+      return reason === undefined ? [] : [`${analysis.path} must not have ${name}, and does: ${reason}`];
+    }),
+  ];
+}
+
+/** Why the library has what the name says: it uses the accelerator, or is that library at least likely. Undefined if it does not. */
+function reasonOf({ classes, verdict }: LibraryAnalysis, name: string): string | undefined {
+  if (verdict.accelerators.some((accelerator) => accelerator === name))
+    return `it uses ${acceleratorTitles.get(name as AcceleratorName) ?? name}`;
+  const found = classes.find(
+    (each) => each.confidence !== "possible" && (each.name === name || each.name.startsWith(`${name}-`)),
+  );
+  return found === undefined ? undefined : `it is ${found.title}, ${found.evidence[0] ?? ""}`;
+}

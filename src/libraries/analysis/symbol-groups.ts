@@ -1,0 +1,24 @@
+/** Counts and names of the symbols that engineers of native inference look for. */
+import type { BinarySymbol } from "../binaries/index.ts";
+import type { SymbolGroup, SymbolGroupName } from "./library-analysis.ts";
+
+const patterns: Readonly<Record<SymbolGroupName, RegExp>> = {
+  bitnet: /bitnet/i,
+  llama: /^llama_/,
+  cuda: /cuda|^cu(?:blas|dnn|sparse|solver|fft|rand)|^cu(?:Init|Mem|Ctx|Device|Launch|Module|Stream|Event)[A-Z_]?/i,
+  quantization: /quantiz|vec_dot_(?:i?q|tq|mxfp|nvfp)|i2_s(?![a-z])/i,
+};
+
+/** The symbols of each kind. C++ names match by what is inside the mangled name, except those of the C interface of llama. */
+export function groupSymbols(symbols: readonly BinarySymbol[]): Record<SymbolGroupName, SymbolGroup> {
+  const namesOf = (pattern: RegExp): SymbolGroup => ({
+    exported: symbols.filter(({ isExported, name }) => isExported && pattern.test(name)).map(({ name }) => name),
+    imported: symbols.filter(({ isImported, name }) => isImported && pattern.test(name)).map(({ name }) => name),
+  });
+  return {
+    bitnet: namesOf(patterns.bitnet),
+    llama: namesOf(patterns.llama),
+    cuda: namesOf(patterns.cuda),
+    quantization: namesOf(patterns.quantization),
+  };
+}

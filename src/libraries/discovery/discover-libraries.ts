@@ -1,0 +1,104 @@
+/** Looks for native inference libraries on this machine. Files are listed, none is loaded. */
+import { nodeSources } from "../../devices/index.ts";
+import { loaderDirectories } from "../../devices/libraries.ts";
+import { throwIfAborted } from "../../errors.ts";
+import { environmentLocations } from "./environment-locations.ts";
+import { loaderCachePath, scanLoaderCache } from "./loader-cache.ts";
+import { npmLocations } from "./npm-locations.ts";
+import { pythonLocations } from "./python-locations.ts";
+import { scanLocation } from "./scan-location.ts";
+import type { LibraryPackage, LocationScan, SearchLocation, SearchedLocation } from "./search-location.ts";
+import { UniqueFiles } from "./unique-files.ts";
+
+/** Options of `discoverLibraries`. */
+export interface DiscoveryOptions {
+  /** Variables that name locations. Default: those of the process. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Absolute path of the folder that relative paths start from and that npm packages are searched from. Default: the working directory. */
+  readonly directory?: string;
+  /**
+   * Python packages are searched as well: those of this interpreter (a path), those in this folder (a path), or those of `python3` on the PATH
+   * (true). An interpreter is run to ask for its folders. Default: none.
+   */
+  readonly python?: string | true;
+  /** If aborted, discovery throws ABORTED. */
+  readonly signal?: AbortSignal;
+}
+
+/** A file with the name of an inference library. */
+export interface DiscoveredLibrary {
+  /** The path with symbolic links resolved. */
+  readonly path: string;
+  /** Every path by which it was reached, through symbolic and hard links, in the order of the search. */
+  readonly paths: readonly string[];
+  /** Size in bytes. */
+  readonly bytes: number;
+  /** Why the locations were looked at: variables and rules, in the order of the search. */
+  readonly foundBy: readonly string[];
+  /** The npm package that it belongs to. */
+  readonly package?: LibraryPackage;
+}
+
+/** What discovery found, and where it looked. */
+export interface Discovery {
+  /** In the order of the search. */
+  readonly libraries: readonly DiscoveredLibrary[];
+  /** Every location that was looked at, in the order of the search. */
+  readonly locations: readonly SearchedLocation[];
+}
+
+const loaderCache: SearchLocation = { path: loaderCachePath, rule: "cache of the loader", depth: 0 };
+
+/**
+ * Looks for inference libraries by their file names: in the folders that environment variables name, in the loader's cache and default folders, in
+ * npm packages, and in Python packages if asked. Throws INPUT_INVALID if `python` names nothing usable, and ABORTED.
+ */
+export async function discoverLibraries(options: DiscoveryOptions = {}): Promise<Discovery> {
+  const { directory = process.cwd(), environment = process.env, python, signal } = options;
+  const sources = { ...nodeSources(), environment };
+  const { platform } = sources;
+  const named = environmentLocations(environment, platform, directory);
+  const locations: readonly SearchLocation[] = [
+    ...named.locations,
+    ...(platform === "linux" ? [loaderCache] : []),
+    ...loaderDirectories(sources).map((path) => ({ path, rule: "default folder of the loader", depth: 0 })),
+    ...(await npmLocations(directory)),
+    ...(python === undefined ? [] : await pythonLocations(sources, python, directory)),
+  ];
+  const files = new UniqueFiles<SearchLocation>();
+  const searched: SearchedLocation[] = [];
+  for (const location of locations) {
+    throwIfAborted(signal);
+    const scan =
+      location === loaderCache
+        ? await scanLoaderCache(location.path)
+        : await scanLocation(location.path, location.depth, { signal });
+    searched.push(await addFiles(files, location, scan));
+  }
+  return { libraries: files.list().map(toLibrary), locations: [...searched, ...named.unset] };
+}
+
+/** Adds the files of a scan, and reports the location with those left out that cannot be read. */
+async function addFiles(
+  files: UniqueFiles<SearchLocation>,
+  location: SearchLocation,
+  scan: LocationScan,
+): Promise<SearchedLocation> {
+  const problems: string[] = [];
+  for (const file of scan.files) {
+    const problem = await files.add(file, location);
+    if (problem !== undefined) problems.push(problem);
+  }
+  const libraries = scan.files.length - problems.length;
+  const outcome = scan.outcome === "found" && libraries === 0 ? "empty" : scan.outcome;
+  return { path: location.path, rule: location.rule, outcome, libraries, notes: [...scan.notes, ...problems] };
+}
+
+function toLibrary({ origins, ...file }: ReturnType<UniqueFiles<SearchLocation>["list"]>[number]): DiscoveredLibrary {
+  const owner = origins.find((origin) => origin.package !== undefined)?.package;
+  return {
+    ...file,
+    foundBy: [...new Set(origins.map(({ rule }) => rule))],
+    ...(owner === undefined ? {} : { package: owner }),
+  };
+}

@@ -1,0 +1,3 @@
+/** Finds native inference libraries on this machine, and tells every location that it looked at. */
+export { discoverLibraries, type DiscoveredLibrary, type Discovery, type DiscoveryOptions } from "./discover-libraries.ts";
+export type { LibraryPackage, LocationOutcome, SearchedLocation } from "./search-location.ts";
