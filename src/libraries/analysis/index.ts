@@ -17,4 +17,4 @@ export type {
   VersionRequirement,
   VersionSummary,
 } from "./library-analysis.ts";
-export { type LibraryRequirements, failedRequirements, requirementNames } from "./requirements.ts";
+export { failedRequirements } from "./requirements.ts";

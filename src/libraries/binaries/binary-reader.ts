@@ -145,10 +145,9 @@ export class NameTable {
   at(offset: number): string {
     if (offset >= this.#bytes.length)
       throw new DamagedBinary(`a name at byte ${offset} of ${this.#what}, which has ${this.#bytes.length}`);
-    const limit = Math.min(this.#bytes.length, offset + maxNameLength);
-    const end = this.#bytes.subarray(offset, limit).indexOf(0);
-    if (end < 0) throw new DamagedBinary(`a name in ${this.#what} does not end`);
-    this.#limits.countNameBytes(end);
-    return this.#bytes.toString("utf8", offset, offset + end);
+    const end = this.#bytes.indexOf(0, offset);
+    if (end < 0 || end - offset > maxNameLength) throw new DamagedBinary(`a name in ${this.#what} does not end`);
+    this.#limits.countNameBytes(end - offset);
+    return this.#bytes.toString("utf8", offset, end);
   }
 }

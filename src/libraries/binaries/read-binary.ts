@@ -15,7 +15,7 @@ import { ReadLimits } from "./read-limits.ts";
 export interface ReadBinaryOptions {
   /** The path as the user wrote it, for messages. Default: the path. */
   readonly displayName?: string;
-  /** Whether symbols are read; without them a file of any size takes about a millisecond. Default: true. */
+  /** Whether symbols and names of ELF sections are read; without them a file takes about a millisecond. Default: true. */
   readonly symbols?: boolean;
   /** Architecture to read of a universal Mach-O file. Default: that of this machine; the first one where the file lacks it. */
   readonly architecture?: string;

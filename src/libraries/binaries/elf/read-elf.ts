@@ -11,7 +11,7 @@ const segmentTypes = { interpreter: 3, note: 4 } as const;
 /** Flag of DT_FLAGS_1: a position-independent executable, which is otherwise like a shared object. */
 const pieFlag = 0x08000000;
 
-/** Reads an ELF file. `withSymbols`: whether symbols are read. Throws DamagedBinary. */
+/** Reads an ELF file. `withSymbols`: whether symbols and names of sections are read. Throws DamagedBinary. */
 export async function readElf(reader: BinaryReader, withSymbols: boolean): Promise<BinaryFile> {
   const header = await readElfHeader(reader);
   const bits = header.layout.wordBytes === 8 ? 64 : 32;
@@ -22,7 +22,7 @@ export async function readElf(reader: BinaryReader, withSymbols: boolean): Promi
     bits,
     byteOrder: header.layout.littleEndian ? "little" : "big",
     bytes: reader.size,
-    sections: await sectionNames(reader, header),
+    sections: withSymbols ? await sectionNames(reader, header) : [],
   } as const;
   switch (header.type) {
     case 1:
