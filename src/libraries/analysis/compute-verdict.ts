@@ -111,6 +111,6 @@ function onnxRuntimeNotes({ symbols }: BinaryFile): string[] {
   );
   if (entries.length === 0) return [];
   return [
-    `builds of ONNX Runtime without a provider export its entry too, so ${abbreviatedList(entries.map(({ name }) => name))} proves nothing`,
+    `builds of ONNX Runtime without a provider export its entry too, which proves nothing: ${abbreviatedList(entries.map(({ name }) => name))}`,
   ];
 }
