@@ -17,6 +17,7 @@ import { writeTableModel } from "./fixtures/answering-model.ts";
 import { writeSpanModel } from "./fixtures/span-model.ts";
 import { inferyard, useDirectory } from "./fixtures/command-line.ts";
 import { type CommandResult, discard } from "./fixtures/command-streams.ts";
+import { packaged } from "./fixtures/native-libraries.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
 vi.hoisted(() => {
@@ -380,6 +381,14 @@ const commands: Readonly<Record<string, CommandCases>> = {
     },
   },
   backends: { on: [], flags: { "--run": { value: [] } } },
+  "analyze-library": {
+    on: [packaged.onnxRuntime],
+    flags: {
+      "--symbols": { value: [] },
+      "--require": { value: ["cuda"], fails: "with" },
+      "--forbid": { value: ["onnxruntime"], fails: "with" },
+    },
+  },
   libraries: {
     on: [],
     flags: {
@@ -479,7 +488,7 @@ function outcomeWithout(args: readonly string[]): Promise<CommandResult> {
 }
 
 /** Flags that --json excludes, or leaves without effect since it prints everything. */
-const plain: ReadonlySet<string> = new Set(["--jsonl", "--npy", "--tensors", "--all"]);
+const plain: ReadonlySet<string> = new Set(["--jsonl", "--npy", "--tensors", "--all", "--symbols"]);
 
 const [skip, title] = needsData("every flag of every command");
 describe.skipIf(skip)(title, () => {
@@ -547,6 +556,7 @@ describe("flags of serve", () => {
 describe("flags of every command", () => {
   const lines: Readonly<Record<string, readonly string[]>> = {
     completions: ["bash"],
+    "analyze-library": [packaged.onnxRuntime],
     check: [],
     config: [],
     doctor: [],
