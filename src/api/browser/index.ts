@@ -23,6 +23,7 @@ export { analyzeLibrary, createStore, inspectFile, inspectModel } from "./unavai
 export {
   acceleratorInfo,
   availableAccelerators,
+  buildFlags,
   isAcceleratorAvailable,
   listAccelerators,
   listLibraries,

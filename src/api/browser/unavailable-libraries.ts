@@ -1,4 +1,4 @@
-/** Functions about native libraries and accelerators, which a page cannot see. Each rejects with CONFIG_INVALID when it is called. */
+/** Functions about native libraries and accelerators, which a page cannot see. Each ends in CONFIG_INVALID when it is called. */
 import { absent } from "./unavailable.ts";
 
 const needed = "native libraries on a disk";
@@ -6,6 +6,11 @@ const needed = "native libraries on a disk";
 /** Rejects with CONFIG_INVALID: a page cannot look for native libraries. */
 export async function listLibraries(): Promise<never> {
   throw absent("listLibraries", needed, "use it in Node.js: inferyard libraries");
+}
+
+/** Throws CONFIG_INVALID: the flags are of libraries that `listLibraries` found. */
+export function buildFlags(): never {
+  throw absent("buildFlags", needed, "use it in Node.js: inferyard libraries --emit FILE");
 }
 
 /** Rejects with CONFIG_INVALID: accelerators are told by native libraries and files of the system. */
