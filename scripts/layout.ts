@@ -78,7 +78,7 @@ export const folders: readonly Folder[] = [
   folder("hosts", ["formats"]),
   folder("devices", []),
   folder("libraries", ["devices", "libraries/analysis", "libraries/discovery"]),
-  folder("libraries/discovery", ["devices"]),
+  folder("libraries/discovery", ["devices", "libraries/binaries"]),
   folder("models", ["formats"]),
   folder("measurements", ["models"]),
   folder("tokenizers", ["formats", "models"]),

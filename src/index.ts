@@ -65,6 +65,7 @@ export {
   type Confidence,
   type Fit,
   type FoundBy,
+  type IndirectNeed,
   type LibraryAnalysis,
   type LibraryClass,
   type NeededLibrary,

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, renameSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -121,6 +121,30 @@ describe.skipIf(skipGcc || process.platform !== "linux")(gccName, () => {
     expect(await foundBy(plain)).toMatch(/^missing/);
     copyFileSync(needed, join(directory, "libneeded.so"));
     expect(await foundBy(plain)).toMatch(/^found beside the file needs libneeded.so, which lies beside it/);
+  });
+
+  it("looks for what needed libraries need, with the DT_RPATH of the first and not its DT_RUNPATH", async () => {
+    const folder = join(directory, "indirect");
+    mkdirSync(folder);
+    const last = compile(folder, "liblast.so", define("last"), ...shared, "-Wl,-soname,liblast.so");
+    const middleSource = "int last(void); int middle(void) { return last(); }";
+    const middle = compile(folder, "libmiddle.so", middleSource, ...shared, last, "-Wl,-soname,libmiddle.so");
+    const rest = join(folder, "rest");
+    mkdirSync(rest);
+    renameSync(last, join(rest, "liblast.so"));
+    const analyze = async (file: string, tags: string): Promise<LibraryAnalysis> => {
+      const source = "int middle(void); int f(void) { return middle(); }";
+      const flags = [`-Wl,${tags},-rpath,${folder}:${rest}`, "-Wl,--allow-shlib-undefined"];
+      return await analyzeLibrary(compile(directory, file, source, ...shared, middle, ...flags), { environment: {} });
+    };
+    const old = await analyze("libindirect-rpath.so", "--disable-new-dtags");
+    expect(old.indirectNeeds).toContainEqual(
+      expect.objectContaining({ name: "liblast.so", foundBy: "rpath", neededBy: "libmiddle.so" }),
+    );
+    expect(old.fit.problems).toEqual([]);
+    expect((await analyze("libindirect-runpath.so", "--enable-new-dtags")).fit.problems).toEqual([
+      "needs libmiddle.so, which needs liblast.so, which is not on this machine",
+    ]);
   });
 
   it("a library for musl does not fit a program with glibc", async () => {

@@ -21,7 +21,7 @@ export interface AnalyzeOptions {
 
 /**
  * Analyzes a shared library, an executable, an object file or a static archive in ELF, Mach-O, PE or COFF. Runs no code of the file
- * and reads its tables alone. Needed libraries are looked for where the loader of Linux looks, one level deep. Throws INPUT_INVALID for a
+ * and reads its tables alone. Needed libraries and what these need are looked for where the loader of Linux looks. Throws INPUT_INVALID for a
  * file that is missing, damaged or no native library, and LIMIT_EXCEEDED for tables larger than those of any known library.
  * Analyses of several files may share `dependencies`, so that what they need is read once.
  */
@@ -33,10 +33,10 @@ export async function analyzeLibrary(
   const { displayName = path, environment = process.env } = options;
   const binary = await readBinary(path, { displayName });
   const host = await readHost();
-  const found =
+  const { direct: found, indirect } =
     host.platform === "linux" && binary.format === "elf"
       ? await findNeeded({ path: resolve(path), binary, environment, dependencies })
-      : notChecked(binary);
+      : { direct: notChecked(binary), indirect: [] };
   const needs = found.map(({ need }) => need);
   const versions = checkVersions(binary, found);
   const { symbols, requiredVersions: _required, needed: _needed, ...file } = binary;
@@ -51,9 +51,10 @@ export async function analyzeLibrary(
     },
     symbols: groupSymbols(symbols),
     needs,
+    indirectNeeds: indirect,
     versions,
     versionSummaries: summarizeVersions(versions, found),
-    fit: checkFit(binary, host, needs, versions),
+    fit: checkFit(binary, host, { needs, indirectNeeds: indirect, versions }),
   };
 }
 

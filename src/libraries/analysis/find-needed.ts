@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import type { BinaryFile } from "../binaries/index.ts";
 import type { DependencyReader } from "./dependency-reader.ts";
-import type { FoundBy, NeededLibrary } from "./library-analysis.ts";
+import type { FoundBy, IndirectNeed, NeededLibrary } from "./library-analysis.ts";
 
 /** Folders of glibc and musl after everything else, on the usual distributions. */
 const defaultFolders: Readonly<Record<string, readonly string[]>> = {
@@ -18,6 +18,8 @@ export interface Search {
   /** Absolute path of the file that needs the libraries. */
   readonly path: string;
   readonly binary: BinaryFile;
+  /** Folders of DT_RPATH of the files that need this one. */
+  readonly inheritedRpath?: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly dependencies: DependencyReader;
 }
@@ -28,9 +30,38 @@ export interface FoundLibrary {
   readonly binary: BinaryFile | undefined;
 }
 
-/** Looks for every library that the file needs. A file of another architecture is passed over, as by the loader. */
-export async function findNeeded(search: Search): Promise<FoundLibrary[]> {
-  return await Promise.all(search.binary.needed.map((name) => findLibrary(name, search)));
+/** What a file needs itself, and what the libraries found need beyond that. */
+export interface FoundNeeds {
+  readonly direct: readonly FoundLibrary[];
+  readonly indirect: readonly IndirectNeed[];
+}
+
+/**
+ * Looks for every library that the file needs, then breadth first for those that these need, each name once. A file of another architecture is passed
+ * over, as by the loader.
+ */
+export async function findNeeded(search: Search): Promise<FoundNeeds> {
+  const findAll = (of: Search): Promise<FoundLibrary[]> => Promise.all(of.binary.needed.map((name) => findLibrary(name, of)));
+  const direct = await findAll(search);
+  const indirect: IndirectNeed[] = [];
+  const seen = new Set(direct.map(({ need }) => need.name));
+  let level = direct.map((found) => ({ found, of: search }));
+  while (level.length > 0) {
+    const next: typeof level = [];
+    for (const { found, of } of level) {
+      const { need, binary } = found;
+      if (binary === undefined || need.path === undefined) continue;
+      const needing = { ...of, path: need.path, binary, inheritedRpath: searchedRpath(of) };
+      for (const needed of await findAll(needing)) {
+        if (seen.has(needed.need.name)) continue;
+        seen.add(needed.need.name);
+        indirect.push({ ...needed.need, neededBy: need.name });
+        next.push({ found: needed, of: needing });
+      }
+    }
+    level = next;
+  }
+  return { direct, indirect };
 }
 
 async function findLibrary(name: string, search: Search): Promise<FoundLibrary> {
@@ -42,16 +73,24 @@ async function findLibrary(name: string, search: Search): Promise<FoundLibrary> 
   return { need: { name, path: undefined, foundBy: undefined, status: "missing" }, binary: undefined };
 }
 
+/** Folders of DT_RPATH that are searched: the file's own, then those of the files that need it. None for a file with DT_RUNPATH. */
+function searchedRpath({ path, binary, inheritedRpath = [] }: Search): readonly string[] {
+  return binary.runpath.length > 0 ? [] : [...expandOrigin(binary.rpath, path), ...inheritedRpath];
+}
+
+function expandOrigin(folders: readonly string[], path: string): string[] {
+  return folders.map((folder) => folder.replaceAll(/\$(?:ORIGIN|\{ORIGIN\})/g, dirname(path)));
+}
+
 /** Paths at which the loader looks, in its order; last the one beside the file, at which it does not look. */
-function candidates(name: string, { path, binary, environment }: Search, cached: readonly string[]): [FoundBy, string][] {
+function candidates(name: string, search: Search, cached: readonly string[]): [FoundBy, string][] {
+  const { path, binary, environment } = search;
   const origin = dirname(path);
   if (name.includes("/")) return [["path", name]];
-  const own = (folders: readonly string[]): string[] =>
-    folders.map((folder) => folder.replaceAll(/\$(?:ORIGIN|\{ORIGIN\})/g, origin));
   const folders: [FoundBy, readonly string[]][] = [
-    ["rpath", binary.runpath.length > 0 ? [] : own(binary.rpath)],
+    ["rpath", searchedRpath(search)],
     ["LD_LIBRARY_PATH", (environment["LD_LIBRARY_PATH"] ?? "").split(/[:;]/).filter((folder) => folder !== "")],
-    ["runpath", own(binary.runpath)],
+    ["runpath", expandOrigin(binary.runpath, path)],
   ];
   return [
     ...folders.flatMap(([by, list]) => list.map((folder): [FoundBy, string] => [by, join(folder, name)])),

@@ -1,6 +1,6 @@
 /** Whether a library fits this machine and this program, by its tables. */
 import type { BinaryFile } from "../binaries/index.ts";
-import type { Fit, Host, NeededLibrary, VersionRequirement } from "./library-analysis.ts";
+import type { Fit, Host, LibraryAnalysis } from "./library-analysis.ts";
 
 /** Formats that each operating system loads. */
 const systems: Readonly<
@@ -18,19 +18,21 @@ const systems: Readonly<
 export function checkFit(
   binary: BinaryFile,
   host: Host,
-  needs: readonly NeededLibrary[],
-  versions: readonly VersionRequirement[],
+  { needs, indirectNeeds, versions }: Pick<LibraryAnalysis, "needs" | "indirectNeeds" | "versions">,
 ): Fit {
   const missing = needs
     .filter(({ status }) => status === "missing")
     .map(({ name }) => `needs ${name}, which is not on this machine`);
+  const missingIndirectly = indirectNeeds
+    .filter(({ status }) => status === "missing")
+    .map(({ name, neededBy }) => `needs ${neededBy}, which needs ${name}, which is not on this machine`);
   const unreachable = needs
     .filter(({ foundBy }) => foundBy === "beside the file")
     .map(({ name }) => `needs ${name}, which lies beside it, where the loader does not look: set LD_LIBRARY_PATH`);
   const unprovided = versions
     .filter(({ isProvided }) => isProvided === false)
     .map(({ library, version }) => `needs ${version} of ${library}, which this machine's does not have`);
-  const problems = [...machineProblems(binary, host), ...missing, ...unreachable, ...unprovided];
+  const problems = [...machineProblems(binary, host), ...missing, ...missingIndirectly, ...unreachable, ...unprovided];
   return { fits: problems.length === 0, problems };
 }
 

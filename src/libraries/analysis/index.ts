@@ -9,6 +9,7 @@ export type {
   Confidence,
   Fit,
   FoundBy,
+  IndirectNeed,
   LibraryAnalysis,
   LibraryClass,
   NeededLibrary,

@@ -56,6 +56,12 @@ export interface NeededLibrary {
   readonly status: "found" | "missing" | "not checked";
 }
 
+/** A library that is needed by another one that the file needs. */
+export interface IndirectNeed extends NeededLibrary {
+  /** Name of the library that needs it. */
+  readonly neededBy: string;
+}
+
 /** A version of symbols that the loader must find. */
 export interface VersionRequirement {
   readonly library: string;
@@ -94,6 +100,8 @@ export interface LibraryAnalysis {
   readonly symbolCounts: { readonly exported: number; readonly imported: number };
   readonly symbols: Readonly<Record<SymbolGroupName, SymbolGroup>>;
   readonly needs: readonly NeededLibrary[];
+  /** What the libraries found need beyond `needs`, breadth first, each name once. Not looked into for files of other systems. */
+  readonly indirectNeeds: readonly IndirectNeed[];
   readonly versions: readonly VersionRequirement[];
   readonly versionSummaries: readonly VersionSummary[];
   readonly fit: Fit;

@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -6,6 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { discoverLibraries, type Discovery } from "./index.ts";
 
 const repository = fileURLToPath(new URL("../../../", import.meta.url));
+
+const hasCompiler = process.platform === "linux" && spawnSync("gcc", ["--version"]).status === 0;
 
 let root = "";
 let folder = "";
@@ -112,6 +115,21 @@ describe("discoverLibraries", () => {
     expect(locations.map(({ rule }) => rule)).toEqual(
       expect.arrayContaining(["cache of the loader", "default folder of the loader", "npm package"]),
     );
+  });
+
+  it.skipIf(!hasCompiler)("follows the run paths of libraries, also of those found there", async () => {
+    await write("deeper/libggml-base.so");
+    const build = (target: string, runPath: string): void => {
+      execFileSync("gcc", ["-shared", "-o", join(folder, target), "-x", "c", "/dev/null", `-Wl,-rpath,${runPath}`]);
+    };
+    await write("near/readme.txt");
+    await write("start/readme.txt");
+    build("near/libggml.so", join(folder, "deeper"));
+    build("start/libllama.so", "$ORIGIN/../near:relative:$LIB/other");
+    const discovery = await discoverLibraries({ environment: { BITNET_CROSSVAL_LIBDIR: "start" }, directory: folder });
+    expect(own(discovery, "").paths).toEqual(["start/libllama.so", "near/libggml.so", "deeper/libggml-base.so"]);
+    const rule = `run path of ${join(folder, "start/libllama.so")}`;
+    expect(own(discovery, rule).locations).toEqual([["near", "found", 1]]);
   });
 
   it("looks at Python packages only when asked: of a folder, or of an interpreter", async () => {

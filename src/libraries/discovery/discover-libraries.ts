@@ -1,4 +1,5 @@
 /** Looks for native inference libraries on this machine. Files are listed, none is loaded. */
+import { realpath } from "node:fs/promises";
 import { nodeSources } from "../../devices/index.ts";
 import { loaderDirectories } from "../../devices/libraries.ts";
 import { throwIfAborted } from "../../errors.ts";
@@ -6,6 +7,7 @@ import { environmentLocations } from "./environment-locations.ts";
 import { loaderCachePath, scanLoaderCache } from "./loader-cache.ts";
 import { npmLocations } from "./npm-locations.ts";
 import { pythonLocations } from "./python-locations.ts";
+import { runPathLocations } from "./run-path-locations.ts";
 import { scanLocation } from "./scan-location.ts";
 import type { LibraryPackage, LocationScan, SearchLocation, SearchedLocation } from "./search-location.ts";
 import { UniqueFiles } from "./unique-files.ts";
@@ -47,11 +49,14 @@ export interface Discovery {
   readonly locations: readonly SearchedLocation[];
 }
 
+/** Limit for the number of folders that are searched because run paths name them. */
+const runPathLimit = 200;
+
 const loaderCache: SearchLocation = { path: loaderCachePath, rule: "cache of the loader", depth: 0 };
 
 /**
  * Looks for inference libraries by their file names: in the folders that environment variables name, in the loader's cache and default folders, in
- * npm packages, and in Python packages if asked. Throws INPUT_INVALID if `python` names nothing usable, and ABORTED.
+ * npm packages, in Python packages if asked, and in the folders that the run paths of this program and of the libraries found name. Throws INPUT_INVALID if `python` names nothing usable, and ABORTED.
  */
 export async function discoverLibraries(options: DiscoveryOptions = {}): Promise<Discovery> {
   const { directory = process.cwd(), environment = process.env, python, signal } = options;
@@ -67,15 +72,57 @@ export async function discoverLibraries(options: DiscoveryOptions = {}): Promise
   ];
   const files = new UniqueFiles<SearchLocation>();
   const searched: SearchedLocation[] = [];
-  for (const location of locations) {
+  const search = async (location: SearchLocation): Promise<void> => {
     throwIfAborted(signal);
     const scan =
       location === loaderCache
         ? await scanLoaderCache(location.path)
         : await scanLocation(location.path, location.depth, { signal });
     searched.push(await addFiles(files, location, scan));
-  }
+  };
+  for (const location of locations) await search(location);
+  for await (const location of unsearchedRunPaths(files, searched)) await search(location);
   return { libraries: files.list().map(toLibrary), locations: [...searched, ...named.unset] };
+}
+
+/**
+ * The folders that run paths name and that are not searched yet: those of this program, then those of each library found, also of libraries that are
+ * found in such folders.
+ */
+async function* unsearchedRunPaths(
+  files: UniqueFiles<SearchLocation>,
+  searched: readonly SearchedLocation[],
+): AsyncGenerator<SearchLocation> {
+  const folders = new Set<string>();
+  for (const { path } of searched) if (path !== undefined) folders.add(await resolvedPath(path));
+  const read = new Set<string>();
+  let found = 0;
+  let unread = [await resolvedPath(process.execPath)];
+  while (unread.length > 0) {
+    for (const file of unread) {
+      read.add(file);
+      for (const location of await runPathLocations(file)) {
+        const folder = await resolvedPath(location.path);
+        if (folders.has(folder)) continue;
+        folders.add(folder);
+        if ((found += 1) > runPathLimit) return;
+        yield location;
+      }
+    }
+    unread = files
+      .list()
+      .map(({ path }) => path)
+      .filter((path) => !read.has(path));
+  }
+}
+
+/** The path without symbolic links; the path itself where nothing is there. */
+async function resolvedPath(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Adds the files of a scan, and reports the location with those left out that cannot be read. */

@@ -1,6 +1,6 @@
 /** Reads ELF files: shared objects and executables by their dynamic segment, as the loader does; objects by their sections. */
 import { DamagedBinary } from "../binary-errors.ts";
-import { type BinaryFile, type LibcName, emptyBinary } from "../binary-file.ts";
+import { type BinaryFile, type BinarySymbol, type LibcName, emptyBinary } from "../binary-file.ts";
 import type { BinaryReader } from "../binary-reader.ts";
 import { type DynamicSegment, foldersOf, readDynamic, tags, textsOf, valueOf } from "./elf-dynamic.ts";
 import { type ElfHeader, readElfHeader } from "./elf-header.ts";
@@ -54,10 +54,12 @@ async function readLoadable(reader: BinaryReader, header: ElfHeader, withSymbols
     runpath: foldersOf(dynamic, tags.runpath),
     buildId,
     interpreter,
-    libc: libcOf(
-      [...needed, name ?? "", interpreter ?? ""],
-      [...versions.required.map(({ version }) => version), ...versions.defined],
-    ),
+    libc: isMusl(symbols)
+      ? "musl"
+      : libcOf(
+          [...needed, name ?? "", interpreter ?? ""],
+          [...versions.required.map(({ version }) => version), ...versions.defined],
+        ),
     requiredVersions: versions.required,
     definedVersions: versions.defined,
     symbols,
@@ -77,6 +79,11 @@ function libcOf(names: readonly string[], versions: readonly string[]): LibcName
   if (files.some((file) => /^(?:libc\.musl-|ld-musl-)/.test(file))) return "musl";
   const isBionic = versions.includes("LIBC"); // Android's library is called libc.so too
   return files.includes("libc.so") && !isBionic ? "musl" : undefined;
+}
+
+/** Debian's build of musl has no soname. It exports the stages in which its loader starts itself (ldso/dynlink.c). */
+function isMusl(symbols: readonly BinarySymbol[]): boolean {
+  return symbols.some(({ name, isExported }) => isExported && name === "__dls3");
 }
 
 async function readInterpreter(reader: BinaryReader, { segments }: ElfHeader): Promise<string | undefined> {
