@@ -93,9 +93,14 @@ function captureStderrTail(child: ChildProcess): () => Promise<StderrTail> {
   return async () => {
     await Promise.race([silence, setTimeout(maxFlushMs)]);
     const lines = kept.split("\n").map((line) => line.trim());
-    const messages = lines.filter((line) => line !== "" && !/^(at |\d+: |-----|\^|Node\.js v)/.test(line)); // stack frames are left out
+    const messages = lines.filter((line) => line !== "" && !isStackFrame(line));
     return { cause: likelyCause(messages), lines: messages.slice(-keptLines) };
   };
+}
+
+/** Frames of JavaScript, of Node.js and of C, such as `libggml-base.so(ggml_abort+0x152)[0x7f2f800f7f42]`. */
+function isStackFrame(line: string): boolean {
+  return /^(at |\d+: |-----|\^|Node\.js v)|\[0x[\da-f]+\]$/.test(line);
 }
 
 /** The last line that names an error; otherwise the last line. */
