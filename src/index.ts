@@ -63,6 +63,7 @@ export {
   type BinaryFacts,
   type ComputeVerdict,
   type Confidence,
+  type ContractCoverage,
   type Fit,
   type FoundBy,
   type LibraryAnalysis,
