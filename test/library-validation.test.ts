@@ -1,11 +1,11 @@
-import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename, dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { InferyardError, type LibraryRefusal, validateLibrary } from "inferyard";
+import { type InferyardError, type LibraryRefusal, validateLibrary } from "inferyard";
 import { inferyard } from "./fixtures/command-line.ts";
+import { packaged } from "./fixtures/native-libraries.ts";
 import { type LibraryChange, compileLibrary, compilerProblem, keptModelParams } from "./fixtures/compiled-libraries.ts";
 
 const require = createRequire(import.meta.url);
@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), "inferyard-validation-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const isLinux64 = process.platform === "linux" && process.arch === "x64";
-const llamaFolder = join(fileURLToPath(new URL("../node_modules", import.meta.url)), "@node-llama-cpp/linux-x64/bins/linux-x64");
+const llamaFolder = dirname(packaged.llama);
 
 /** Processes whose command line names a file of the test's folder. */
 function survivors(): readonly string[] {
@@ -32,76 +32,78 @@ function survivors(): readonly string[] {
 async function refused(
   path: string,
   options: Parameters<typeof validateLibrary>[2] = {},
-): Promise<LibraryRefusal & { message: string }> {
-  try {
-    await validateLibrary(path, "llama", options);
-  } catch (error) {
-    if (!(error instanceof InferyardError)) throw error;
-    expect(error).toMatchObject({ code: "LIBRARY_INCOMPATIBLE", remedy: expect.stringMatching(/.+/) });
-    const data = error.data as unknown as LibraryRefusal;
-    expect(data.steps.at(-1)).toMatchObject({ name: data.step, verdict: "refused" });
-    expect(data.path).toBe(options.displayName ?? path);
-    return { ...data, message: error.message };
-  }
-  throw new Error(`${path} was not refused`);
+): Promise<LibraryRefusal & { readonly message: string }> {
+  const error: unknown = await validateLibrary(path, "llama", options).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toMatchObject({ code: "LIBRARY_INCOMPATIBLE", remedy: expect.stringMatching(/.+/) });
+  const { data, message } = error as InferyardError;
+  const refusal = data as unknown as LibraryRefusal;
+  expect(refusal.steps.at(-1)).toMatchObject({ name: refusal.step, verdict: "refused" });
+  expect(refusal.path).toBe(options.displayName ?? path);
+  return { ...refusal, message };
 }
 
-describe.skipIf(!isLinux64)("published libraries (skipped: they are those for Linux on x86-64)", () => {
-  const [llama = ""] = readdirSync(llamaFolder).filter((file) => /^libllama\.v?[\d.b]*so$/.test(file));
+describe.skipIf(!isLinux64 || !existsSync(packaged.llama))(
+  "published libraries (skipped: they are those for Linux on x86-64)",
+  () => {
+    const llama = basename(packaged.llama);
 
-  it("proves the layouts of llama.cpp", async () => {
-    const validation = await validateLibrary(join(llamaFolder, llama), "llama", { displayName: "libllama.so" });
-    expect(validation).toMatchObject({
-      path: "libllama.so",
-      contract: "llama",
-      title: "llama.cpp",
-      version: expect.stringContaining("0.5.0"),
-      structs: [
-        { name: "llama_model_params", release: "b11227", size: 80, fields: 17 },
-        { name: "llama_context_params", release: "b10361", size: 160, fields: 37 },
-        { name: "llama_batch", release: "b4234", size: 56, fields: 7 },
-      ],
+    it("proves the layouts of llama.cpp", async () => {
+      const validation = await validateLibrary(join(llamaFolder, llama), "llama", { displayName: "libllama.so" });
+      expect(validation).toMatchObject({
+        path: "libllama.so",
+        contract: "llama",
+        title: "llama.cpp",
+        version: expect.stringContaining("0.5.0"),
+        structs: [
+          { name: "llama_model_params", release: "b11227", size: 80, fields: 17 },
+          { name: "llama_context_params", release: "b10361", size: 160, fields: 37 },
+          { name: "llama_batch", release: "b4234", size: 56, fields: 7 },
+        ],
+      });
+      expect(validation.steps.map(({ name, verdict }) => `${name} ${verdict}`)).toEqual(
+        ["analysis", "loading", "functions", "version", "abi", "devices"].map((name) => `${name} passed`),
+      );
+      expect(validation.steps.at(-1)?.detail).toBe("CPU");
+      expect(validation.optional).toHaveProperty("ggml_backend_dev_count", "devices by name");
     });
-    expect(validation.steps.map(({ name, verdict }) => `${name} ${verdict}`)).toEqual(
-      ["analysis", "loading", "functions", "version", "abi", "devices"].map((name) => `${name} passed`),
-    );
-    expect(validation.steps.at(-1)?.detail).toBe("CPU");
-    expect(validation.optional).toHaveProperty("ggml_backend_dev_count", "devices by name");
-  });
 
-  it("proves the types of ggml, and whether this processor has the instructions of a build", async () => {
-    const base = await validateLibrary(join(llamaFolder, "libggml-base.so"), "ggml");
-    expect(base.steps.find(({ name }) => name === "abi")?.detail).toMatch(
-      /^3[2-9] types have the block sizes that GGUF files have$/,
-    );
-    const plain = await validateLibrary(join(llamaFolder, "libggml-cpu-x64.so"), "ggml");
-    expect(plain.steps.at(-1)?.detail).toMatch(/^this processor has its instructions \(ggml_backend_score [1-9]\d*\)$/);
-    const flags = readFileSync("/proc/cpuinfo", "utf8");
-    const exotic = ["alderlake", "sapphirerapids"].find(
-      (name) => !flags.includes(name === "alderlake" ? "avx_vnni" : "amx_int8"),
-    );
-    if (exotic === undefined) return;
-    await expect(validateLibrary(join(llamaFolder, `libggml-cpu-${exotic}.so`), "ggml")).rejects.toMatchObject({
-      code: "LIBRARY_INCOMPATIBLE",
-      data: { step: "devices", found: "ggml_backend_score 0" },
+    it("proves the types of ggml, and whether this processor has the instructions of a build", async () => {
+      const base = await validateLibrary(join(llamaFolder, "libggml-base.so"), "ggml");
+      expect(base.steps.find(({ name }) => name === "abi")?.detail).toMatch(
+        /^3[2-9] types have the block sizes that GGUF files have$/,
+      );
+      const plain = await validateLibrary(join(llamaFolder, "libggml-cpu-x64.so"), "ggml");
+      expect(plain.steps.at(-1)?.detail).toMatch(/^this processor has its instructions \(ggml_backend_score [1-9]\d*\)$/);
+      const flags = readFileSync("/proc/cpuinfo", "utf8");
+      const exotic = ["alderlake", "sapphirerapids"].find(
+        (name) => !flags.includes(name === "alderlake" ? "avx_vnni" : "amx_int8"),
+      );
+      if (exotic === undefined) return;
+      await expect(validateLibrary(join(llamaFolder, `libggml-cpu-${exotic}.so`), "ggml")).rejects.toMatchObject({
+        code: "LIBRARY_INCOMPATIBLE",
+        data: { step: "devices", found: "ggml_backend_score 0" },
+      });
     });
-  });
 
-  it("proves the versions of ONNX Runtime's API", async () => {
-    const main = require.resolve("onnxruntime-node");
-    const path = join(dirname(main), "../bin/napi-v6/linux/x64/libonnxruntime.so.1");
-    const { version, steps } = await validateLibrary(path, "onnxruntime");
-    const minor = Number(version?.split(".")[1]);
-    expect(minor).toBeGreaterThanOrEqual(24);
-    expect(steps.at(-1)).toMatchObject({ name: "abi", detail: `GetApi has versions 1 to ${minor} and refuses ${minor + 1}` });
-    expect(await refused(path)).toMatchObject({
-      step: "functions",
-      found: expect.stringContaining("0 of them; missing: llama_backend_init"),
+    it("proves the versions of ONNX Runtime's API", async () => {
+      const main = require.resolve("onnxruntime-node");
+      const path = join(dirname(main), "../bin/napi-v6/linux/x64/libonnxruntime.so.1");
+      const { version, steps } = await validateLibrary(path, "onnxruntime");
+      const minor = Number(version?.split(".")[1]);
+      expect(minor).toBeGreaterThanOrEqual(24);
+      expect(steps.at(-1)).toMatchObject({ name: "abi", detail: `GetApi has versions 1 to ${minor} and refuses ${minor + 1}` });
+      expect(await refused(path)).toMatchObject({
+        step: "functions",
+        found: expect.stringContaining("0 of them; missing: llama_backend_init"),
+      });
     });
-  });
-});
+  },
+);
 
-describe.skipIf(!isLinux64)("inferyard libraries verify (skipped: on x86-64 Linux alone)", () => {
+describe.skipIf(!isLinux64 || !existsSync(packaged.llama))("inferyard libraries verify (skipped: on x86-64 Linux alone)", () => {
   const verify = async (...words: readonly string[]) => inferyard(["libraries", "verify", ...words], { directory: llamaFolder });
 
   it("prints the steps, by the contract of the library's class", async () => {
@@ -140,7 +142,7 @@ describe.skipIf(!isLinux64)("inferyard libraries verify (skipped: on x86-64 Linu
   });
 
   it("is named by analyze-library, which proves nothing", async () => {
-    const name = readdirSync(llamaFolder).find((file) => /^libllama\.v?[\d.b]*so$/.test(file)) ?? "";
+    const name = basename(packaged.llama);
     const { stdout } = await inferyard(["analyze-library", name], { directory: llamaFolder });
     expect(stdout).toContain(`contract llama: 25 of 25 functions; ABI not proved yet: inferyard libraries verify ${name}`);
   });
@@ -166,7 +168,10 @@ describe.skipIf(!isLinux64)("libraries compiled here (skipped: on x86-64 Linux a
     problem = compilerProblem(folder);
   });
   beforeEach(({ skip }) => skip(problem !== undefined, `gcc cannot compile here: ${problem}`));
-  afterEach(() => expect(survivors()).toEqual([]));
+  afterEach(() => {
+    const left = survivors();
+    if (left.length > 0) throw new Error(`processes are left: ${left.join("; ")}`);
+  });
 
   const refusedChange = async (name: string, change: LibraryChange, options: Parameters<typeof validateLibrary>[2] = {}) =>
     refused(compileLibrary(folder, name, change), options);
@@ -255,7 +260,10 @@ describe.skipIf(!isLinux64)("libraries compiled here (skipped: on x86-64 Linux a
   it("ends processes that a constructor started", async () => {
     const code =
       '__attribute__((constructor)) static void start(void) { if (fork() == 0) { execl("/bin/sh", "sh", "-c", "sleep 60 # inferyard-survivor", 0); } }';
-    await validateLibrary(compileLibrary(folder, "libfork.so", { code }), "llama");
+    await expect(validateLibrary(compileLibrary(folder, "libfork.so", { code }), "llama")).resolves.toMatchObject({
+      contract: "llama",
+    });
+    expect(survivors()).toEqual([]);
   });
 
   it("tells what the loader misses: a needed library, and a symbol", async () => {

@@ -2,23 +2,5 @@
 export { ForeignFunctions, type NativeCallback } from "./foreign-functions.ts";
 export { koffiInstall } from "./koffi.ts";
 export { NativeLibrary } from "./native-library.ts";
-export type {
-  ArgumentOf,
-  AsyncNativeFunction,
-  NativeFunction,
-  NativeMemory,
-  ParameterType,
-  ResultOf,
-  ResultType,
-  Signature,
-} from "./native-type.ts";
-export {
-  type FieldType,
-  type FieldValue,
-  type StructField,
-  type StructLayout,
-  fieldSizes,
-  layOut,
-  readField,
-  writeField,
-} from "./struct-layout.ts";
+export type { AsyncNativeFunction, NativeFunction, NativeMemory } from "./native-type.ts";
+export { type FieldValue, type StructLayout, fieldSizes, layOut, readField, writeField } from "./struct-layout.ts";

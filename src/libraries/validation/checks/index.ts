@@ -8,8 +8,6 @@ import { llamaChecks } from "./llama.ts";
 import { onnxruntimeChecks } from "./onnxruntime.ts";
 import { pjrtChecks } from "./pjrt.ts";
 
-export type { CheckOutcome, CheckedLibrary } from "./checked-library.ts";
-
 const own: Readonly<Record<ContractName, readonly Check[]>> = {
   llama: llamaChecks,
   ggml: ggmlChecks,
