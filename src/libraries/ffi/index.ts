@@ -1,0 +1,6 @@
+/** Functions of native libraries. */
+export { ForeignFunctions, type NativeCallback } from "./foreign-functions.ts";
+export { koffiInstall } from "./koffi.ts";
+export { NativeLibrary } from "./native-library.ts";
+export type { AsyncNativeFunction, NativeFunction, NativeMemory } from "./native-type.ts";
+export { type FieldValue, type StructLayout, fieldSizes, layOut, readField, writeField } from "./struct-layout.ts";
