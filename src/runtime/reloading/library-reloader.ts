@@ -6,7 +6,7 @@ import type { Availability, Backend, Library } from "../../backend.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
 import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
 import { asLanguageModel } from "../../hosts/model-kind.ts";
-import { type LibraryFile, type ReloadableBackend, isReloadable } from "../../reloading.ts";
+import { type ReloadableBackend, isReloadable } from "../../reloading.ts";
 import type { ModelLoader, TrialModel } from "../loading/model-loader.ts";
 import { refuseUnknown } from "../options/options.ts";
 import type { RuntimeSettings } from "../options/runtime-settings.ts";
