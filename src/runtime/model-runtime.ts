@@ -214,13 +214,13 @@ export class ModelRuntime {
   }
 
   /**
-   * Replaces the native library of the backend `library` by that at `path` while models serve. The new library is validated in a child process; every model that runs on
+   * Replaces the native library of the backend `library` by that at `path` while models serve; without a path by the file in use, which was built anew. The new library is validated in a child process; every model that runs on
    * the old one is loaded with it beside the old one, and must answer alike. Then new requests go to the new library, requests in progress finish on the
    * old one, and the old one is freed. Throws RELOAD_FAILED, and the old library serves as before, if any of that fails before the switch. Reloads run one after the other.
    */
-  async reloadLibrary(path: string, options: ReloadOptions = {}): Promise<ReloadReport> {
+  async reloadLibrary(path?: string, options: ReloadOptions = {}): Promise<ReloadReport> {
     if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "this runtime was disposed");
-    if (typeof path !== "string" || path === "") {
+    if (path !== undefined && (typeof path !== "string" || path === "")) {
       throw new InferyardError("INPUT_INVALID", "the path of a library must be a text that is not empty", {
         remedy: "name a shared library",
       });

@@ -82,6 +82,7 @@ class LibraryBackend implements ReloadableBackend {
     const file = await this.libraryFile();
     if (file === undefined) return { present: false, reason: "no llama.cpp library is configured", remedy: libraryRemedy };
     const devices: DeviceAvailability[] = [];
+    let validation: ReturnType<typeof problemOf> | undefined;
     for (const { device, absence } of await offeredDevices(file.path, machine)) {
       const isWanted = only === undefined || (only.type === device.type && only.index === device.index);
       if (!run || !isWanted) {
@@ -89,6 +90,8 @@ class LibraryBackend implements ReloadableBackend {
         continue;
       }
       throwIfAborted(signal);
+      const problem = await (validation ??= problemOf(file.path, signal));
+      if (problem !== undefined) return { present: false, library: { name: file.name, version: file.version }, ...problem };
       const outcome = await tinyRun({ source: { path: file.path, sha256: this.#sha256 }, device }, signal);
       const reason = outcome.ok ? outcome.sentence : [absence, outcome.reason].filter((part) => part !== undefined).join("; ");
       devices.push({ device, state: outcome.ok ? "available" : "absent", reason, milliseconds: outcome.milliseconds });
@@ -128,6 +131,29 @@ class LibraryBackend implements ReloadableBackend {
 
   estimateCache(model: ModelFiles, _device: Device, settings: LoadOptions): ReturnType<typeof estimateMemory> {
     return estimateMemory(model, settings);
+  }
+}
+
+/** Why a library does not keep the contract of llama.cpp; undefined if it does. It is loaded in a child process. */
+async function problemOf(
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly reason: string; readonly remedy?: string } | undefined> {
+  try {
+    const { validateLibrary } = await import("../../libraries/validation/index.ts");
+    await validateLibrary(path, "llama", signal === undefined ? {} : { signal });
+    return undefined;
+  } catch (error) {
+    throwIfAborted(signal);
+    if (!(error instanceof InferyardError)) throw error;
+    const { message, remedy } = error;
+    return {
+      reason: message
+        .split("\n")
+        .map((line) => line.trim())
+        .join("; "),
+      ...(remedy === undefined ? {} : { remedy }),
+    };
   }
 }
 

@@ -3,14 +3,8 @@
  * called on another thread, since they log from there and the log is written by this one.
  */
 import { InferyardError } from "../../backend.ts";
-import type { NativeLibrary, StructLayout } from "../../libraries/ffi/index.ts";
-
-/** Structs that are passed by value; their layout differs between releases. */
-export interface LlamaStructs {
-  readonly modelParams: StructLayout;
-  readonly contextParams: StructLayout;
-  readonly batch: StructLayout;
-}
+import type { LlamaLayout } from "../../libraries/contracts/index.ts";
+import type { NativeLibrary } from "../../libraries/ffi/index.ts";
 
 /** Models, contexts and vocabularies are addresses. */
 type Address = bigint;
@@ -58,7 +52,7 @@ const pointers = { result: "pointer", parameters: ["pointer"] } as const;
 const freeing = { result: "void", parameters: ["pointer"] } as const;
 
 /** Binds the functions. Throws LIBRARY_INCOMPATIBLE if the library has none of a name. */
-export function bindLlama(library: NativeLibrary, { modelParams, contextParams, batch }: LlamaStructs): LlamaFunctions {
+export function bindLlama(library: NativeLibrary, { modelParams, contextParams, batch }: LlamaLayout): LlamaFunctions {
   const name = (...names: readonly string[]): string => firstOf(library, names);
   const bind = library.bind.bind(library);
   const hasVocabulary = library.has("llama_model_get_vocab");

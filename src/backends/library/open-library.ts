@@ -1,12 +1,13 @@
 /** Opens a llama library in this process, with its log captured. */
 import { InferyardError, type Library } from "../../backend.ts";
+import type { LlamaLayout } from "../../libraries/contracts/index.ts";
 import { ForeignFunctions, type NativeLibrary } from "../../libraries/ffi/index.ts";
+import { proveLlamaLayout } from "../../libraries/validation/index.ts";
 import type { LibraryFile } from "../../reloading.ts";
 import { type ComputeDevice, computeDevices } from "./compute-devices.ts";
 import { describeLibrary, folderOf } from "./find-library.ts";
-import { type LlamaFunctions, type LlamaStructs, bindLlama } from "./llama-functions.ts";
+import { type LlamaFunctions, bindLlama } from "./llama-functions.ts";
 import { NativeLog } from "./native-log.ts";
-import { structs } from "./structs.ts";
 
 /** Which library is opened. */
 export interface LibrarySource {
@@ -22,7 +23,8 @@ export interface OpenedLibrary {
   readonly library: NativeLibrary;
   readonly file: LibraryFile;
   readonly functions: LlamaFunctions;
-  readonly structs: LlamaStructs;
+  readonly structs: LlamaLayout;
+  /** Releases whose layouts the structs have. */
   readonly layout: string;
   readonly devices: readonly ComputeDevice[];
   readonly log: NativeLog;
@@ -49,6 +51,8 @@ export async function openLibrary({ path, sha256 }: LibrarySource): Promise<Open
   }
   const ffi = await ForeignFunctions.load();
   const library = ffi.open(path);
+  // The library may be another one than was validated in a child, where LD_LIBRARY_PATH or what it needs has changed.
+  const structs = proveLlamaLayout(library);
   const functions = bindLlama(library, structs);
   const log = new NativeLog(ffi, library);
   functions.loadComputeLibraries(await folderOf(path));
@@ -59,7 +63,7 @@ export async function openLibrary({ path, sha256 }: LibrarySource): Promise<Open
     file,
     functions,
     structs,
-    layout: "b7347",
+    layout: [...new Set(Object.values(structs).map(({ release }) => release))].join(", "),
     devices: computeDevices(library),
     log,
     close() {

@@ -48,19 +48,25 @@ export class LibraryReloader {
   }
 
   /** See `ModelRuntime.reloadLibrary`. */
-  reload(path: string, options: ReloadOptions = {}): Promise<ReloadReport> {
+  reload(path: string | undefined, options: ReloadOptions = {}): Promise<ReloadReport> {
     refuseUnknown(options, ["backend", "tolerance", "signal"], "reloadLibrary");
     return this.#mutex.runExclusive(async () => this.#reload(path, options));
   }
 
   async #reload(
-    path: string,
+    given: string | undefined,
     { backend: name = defaultBackend, tolerance = defaultTolerance, signal }: ReloadOptions,
   ): Promise<ReloadReport> {
     if (!(tolerance >= 0)) throw new InferyardError("INPUT_INVALID", `tolerance is ${String(tolerance)}, and must be 0 or more`);
     throwIfAborted(signal);
     const started = performance.now();
     const old = this.#backend(name);
+    const path = given ?? (await old.libraryFile())?.path;
+    if (path === undefined) {
+      throw new InferyardError("INPUT_INVALID", `${name} has no library that could be reloaded`, {
+        remedy: "name the file of one",
+      });
+    }
     const fresh = old.withLibrary(path);
     const trials: Trial[] = [];
     try {
@@ -138,6 +144,15 @@ export class LibraryReloader {
     fresh: ReloadableBackend,
     { tolerance, signal, before }: { tolerance: number; signal: AbortSignal | undefined; before: Library | undefined },
   ): Promise<Trial> {
+    if (resident.loaded.decision.selected?.host !== "process") {
+      throw new InferyardError(
+        "BACKEND_UNAVAILABLE",
+        "models do not live in processes, and one process cannot hold two libraries of one name",
+        {
+          remedy: 'leave out host, or set it to "process"',
+        },
+      );
+    }
     const held = resident.holdLanguage();
     try {
       const trial = await this.#parts.loader.loadBeside(resident, fresh, signal);
