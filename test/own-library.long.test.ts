@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Runtime, createRuntime } from "inferyard";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { childrenOf } from "./fixtures/child-processes.ts";
-import { type LlamaLibraries, builds, faults, faultyLibrary, fetchLibraries } from "./fixtures/llama-libraries.ts";
+import { type LlamaLibraries, builds, type faults, faultyLibrary, fetchLibraries } from "./fixtures/llama-libraries.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
 const [skip, title] = needsData("libraries of the user's own");
@@ -69,16 +69,16 @@ describe.skipIf(skip || process.platform !== "linux" || process.arch !== "x64")(
     expect(childrenOf(process.pid)).toHaveLength(runtimes.length); // each has a process for the model
     const versions = new Set([first]);
     for (const next of [libraries.older, libraries.python, libraries.current]) {
-      let isReloading = true;
+      const reloading = { isDone: false };
       const texts: { readonly prompt: number; readonly text: string | undefined; readonly version: string | undefined }[] = [];
       const writers = prompts.map(async (prompt, index) => {
-        while (isReloading) {
+        while (!reloading.isDone) {
           const { results, decision } = await write(runtime, prompt);
           texts.push({ prompt: index, text: results[0]?.text, version: decision.selected?.library.version });
         }
       });
       const report = await runtime.reloadLibrary(next);
-      isReloading = false;
+      reloading.isDone = true;
       await Promise.all(writers);
       expect(texts.length).toBeGreaterThanOrEqual(8);
       for (const { prompt, text } of texts) expect(text).toBe(alone[prompt]);
@@ -133,7 +133,7 @@ describe.skipIf(skip || process.platform !== "linux" || process.arch !== "x64")(
       "answers wrongly": /answers otherwise than the old one/,
       "has no memory": /could not allocate a cache/,
     };
-    it.each(Object.entries(expected))("it %s", async (fault, reason) => {
+    it.each(Object.entries(expected))("%s", async (fault, reason) => {
       const path = faultyLibrary(folder, fault as keyof typeof faults, libraries.older, sizeOfContextParams);
       const children = childrenOf(process.pid).length;
       const writing = Promise.all(prompts.slice(0, 2).map((prompt) => write(runtime, prompt)));
@@ -145,7 +145,7 @@ describe.skipIf(skip || process.platform !== "linux" || process.arch !== "x64")(
       expect(childrenOf(process.pid)).toHaveLength(children);
     });
 
-    it("it is no library, or not there", async () => {
+    it("is no library, or not there", async () => {
       writeFileSync(join(folder, "text.so"), "no library");
       for (const path of [join(folder, "text.so"), join(folder, "nothing.so")]) {
         await expect(runtime.reloadLibrary(path)).rejects.toMatchObject({ code: "RELOAD_FAILED" });
@@ -153,7 +153,7 @@ describe.skipIf(skip || process.platform !== "linux" || process.arch !== "x64")(
       expect((await write(runtime)).decision.id).toBe(serving);
     });
 
-    it("it is aborted, or overtaken by another", async () => {
+    it("is aborted, or overtaken by another", async () => {
       await expect(runtime.reloadLibrary(libraries.current, { signal: AbortSignal.abort() })).rejects.toMatchObject({
         code: "ABORTED",
       });

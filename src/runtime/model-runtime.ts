@@ -277,7 +277,7 @@ export class ModelRuntime {
   }
 
   async #free(waitMs: number): Promise<void> {
-    await this.#residency.close(waitMs);
+    await Promise.all([this.#residency.close(waitMs), this.#reloader.close()]);
     await Promise.all(Object.values(this.#platform.hosts).map((host) => host.dispose()));
     await Promise.all(this.#backends.map(async (backend) => backend.dispose?.()));
   }

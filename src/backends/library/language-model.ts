@@ -286,10 +286,10 @@ export class LibraryLanguageModel implements LanguageModel {
       wantsLogits: index >= firstLogits,
     }));
     log.clear();
-    let outcome = await functions.decode(context.address, batch.fill(tokens));
+    let outcome = await functions.decode(context.address, batch.write(tokens));
     if (outcome === 1) {
       await context.compact(); // releases of 2024 need cells that lie together
-      outcome = await functions.decode(context.address, batch.fill(tokens));
+      outcome = await functions.decode(context.address, batch.write(tokens));
     }
     if (outcome !== 0) {
       throw new InferyardError(

@@ -212,7 +212,7 @@ async function timeTokens(
       const start = performance.now();
       const outcome = await functions.decode(
         context.address,
-        batch.fill([{ token: position, position, slot, wantsLogits: true }]),
+        batch.write([{ token: position, position, slot, wantsLogits: true }]),
       );
       if (outcome !== 0) throw new InferyardError("LOAD_FAILED", `llama_decode returned ${outcome} for a token`);
       if (position > 0) times.push(performance.now() - start); // the first one makes the memory resident

@@ -47,7 +47,7 @@ export class TokenBatch {
   }
 
   /** The struct with these tokens, at most `capacity`. Valid until the next call. */
-  fill(tokens: readonly BatchToken[]): Uint8Array {
+  write(tokens: readonly BatchToken[]): Uint8Array {
     for (const [index, { token, position, slot, wantsLogits }] of tokens.entries()) {
       this.#tokens[index] = token;
       this.#positions[index] = position;

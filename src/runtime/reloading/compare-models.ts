@@ -84,7 +84,7 @@ function comparePosition(expected: Float32Array, actual: Float32Array, tolerance
     if (logit < min) min = logit;
     if (other > best) [best, chosen] = [other, id];
     const each = Math.abs(other - logit);
-    if (!(each <= difference)) difference = each; // keeps NaN
+    if (each > difference || Number.isNaN(each)) difference = each; // nothing is above NaN
   }
   const range = max - min || 1;
   const relative = difference / range;

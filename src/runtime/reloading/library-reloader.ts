@@ -42,6 +42,7 @@ const defaultTolerance = 0.02;
 export class LibraryReloader {
   readonly #parts: LibraryReloaderParts;
   readonly #mutex = new Mutex();
+  readonly #closing = new AbortController();
 
   constructor(parts: LibraryReloaderParts) {
     this.#parts = parts;
@@ -50,7 +51,15 @@ export class LibraryReloader {
   /** See `ModelRuntime.reloadLibrary`. */
   reload(path: string | undefined, options: ReloadOptions = {}): Promise<ReloadReport> {
     refuseUnknown(options, ["backend", "tolerance", "signal"], "reloadLibrary");
-    return this.#mutex.runExclusive(async () => this.#reload(path, options));
+    const { signal = this.#closing.signal } = options;
+    const either = AbortSignal.any([signal, this.#closing.signal]);
+    return this.#mutex.runExclusive(async () => this.#reload(path, { ...options, signal: either }));
+  }
+
+  /** Aborts reloads that have not switched yet, and waits for them. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#mutex.runExclusive(async () => {});
   }
 
   async #reload(
@@ -85,6 +94,10 @@ export class LibraryReloader {
       // No await between the check above and the end of the switch: no request sees one model on the old library and another on the new one.
       const loaded = performance.now();
       const { models, drained } = this.#switch(old, fresh, trials);
+      for (const {
+        loaded: { decision },
+      } of trials)
+        this.#parts.settings.onEvent?.({ type: "loaded", decision });
       await drained;
       const ended = performance.now();
       return {
@@ -188,7 +201,6 @@ export class LibraryReloader {
       const before = resident.loaded.decision.id;
       drains.push(resident.replaceInstance(loaded));
       trial.promote();
-      this.#parts.settings.onEvent?.({ type: "loaded", decision: loaded.decision });
       const { reference } = loaded.manifest;
       return [{ reference, target: formatTarget(loaded.target), decisions: { before, after: loaded.decision.id }, comparison }];
     });
@@ -201,17 +213,17 @@ export class LibraryReloader {
 
   /** Frees what was loaded with the new library, and returns the error of the reload. */
   async #refuse(
-    error: unknown,
+    thrown: unknown,
     { path, old, fresh, trials }: { path: string; old: Backend; fresh: ReloadableBackend; trials: readonly Trial[] },
   ): Promise<unknown> {
-    if (this.#parts.backends.includes(fresh)) return error; // after the switch: the old models could not be freed
+    if (this.#parts.backends.includes(fresh)) return thrown; // after the switch: the old models could not be freed
     await Promise.allSettled(trials.map((trial) => this.#parts.loader.dropTrial(trial.resident, trial)));
     await fresh.dispose?.();
-    if (!(error instanceof InferyardError)) return error;
-    if (error.code === "ABORTED") return error;
-    const { code, remedy, data } = error;
-    return new InferyardError("RELOAD_FAILED", `${old.name} was not reloaded, and serves as before: ${messageOf(error)}`, {
-      cause: error,
+    if (!(thrown instanceof InferyardError)) return thrown;
+    if (thrown.code === "ABORTED") return thrown;
+    const { code, remedy, data } = thrown;
+    return new InferyardError("RELOAD_FAILED", `${old.name} was not reloaded, and serves as before: ${messageOf(thrown)}`, {
+      cause: thrown,
       data: { ...data, path, cause: code },
       ...(remedy === undefined ? {} : { remedy }),
     });

@@ -1,4 +1,5 @@
 /** A model in memory: its primary instance, the replicas that share the work, and failover when a run fails. */
+import { abortable } from "../../concurrency/abortable.ts";
 import { InferyardError } from "../../errors.ts";
 import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
 import { asLanguageModel, asTensorModel } from "../../hosts/model-kind.ts";
@@ -174,7 +175,8 @@ export class ResidentModel implements Resident {
   }
 
   async #retire(previous: VerifiedModel): Promise<void> {
-    await this.#holds.released(previous);
+    // Where the model is unloaded meanwhile, its callers have lost both instances.
+    await abortable(this.#holds.released(previous), this.#ending.signal).catch(() => {});
     try {
       await previous.model.dispose();
     } finally {
