@@ -49,9 +49,9 @@ export const contextParams: readonly KnownLayout[] = [
     "b5415",
     [...sizes, ...abort, ...flags, ["op_offload", "bool", true]],
     [
-      { release: "b5640", insert: { op_offload: [["swa_full", "bool", true]] } },
+      { release: "b5590", insert: { op_offload: [["swa_full", "bool", true]] } },
       { release: "b6133", insert: { swa_full: [["kv_unified", "bool", false]] } },
-      { release: "b6673", remove: ["flash_attn"], insert: { attention_type: [["flash_attn_type", "int32", -1]] } },
+      { release: "b6431", remove: ["flash_attn"], insert: { attention_type: [["flash_attn_type", "int32", -1]] } },
       {
         release: "b7769",
         insert: {
@@ -66,10 +66,10 @@ export const contextParams: readonly KnownLayout[] = [
         insert: { n_seq_max: [["n_rs_seq", "uint32", 0]], n_threads_batch: [["ctx_type", "int32", 0]] },
       },
       {
-        release: "b10068",
+        release: "b9842",
         insert: { n_rs_seq: [["n_outputs_max", "uint32", 0]], n_samplers: [["ctx_other", "pointer", 0n]] },
       },
-      { release: "b10603", insert: { n_outputs_max: [["n_outputs_max_per_seq", "uint32", 1]] } },
+      { release: "b10361", insert: { n_outputs_max: [["n_outputs_max_per_seq", "uint32", 1]] } },
       { release: "b11739", insert: { type_v: [["moe_cache_size", "uint64", 0n]] } },
     ],
   ),

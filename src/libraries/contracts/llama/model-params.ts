@@ -39,9 +39,9 @@ export const modelParams: readonly KnownLayout[] = [
         insert: { use_mmap: [["use_direct_io", "bool", false, true]], no_host: [["no_alloc", "bool", false]] },
       },
       {
-        release: "b10603",
+        release: "b10361",
         remove: ["use_mmap", "use_direct_io", "use_mlock"],
-        insert: { split_mode: [["load_mode", "int32", -1]], no_alloc: [["load_mtp", "bool", false]] },
+        insert: { split_mode: [["load_mode", "int32", -1, 1]], no_alloc: [["load_mtp", "bool", false]] },
       },
       { release: "b11227", insert: { load_mode: [["lazy_mode", "int32", 1]] } },
     ],
