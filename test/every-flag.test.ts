@@ -448,6 +448,7 @@ const loadFlags: ReadonlySet<string> = new Set([
   ...constraintNames.map(flagName),
   ...loadSettingNames.map(flagName),
   "--host",
+  "--library",
   "--max-memory",
   "--replicas",
   "--offline",

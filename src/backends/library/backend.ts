@@ -12,14 +12,14 @@ import {
   type ModelFiles,
   type ProbeOptions,
   type Requirement,
+  messageOf,
   throwIfAborted,
 } from "../../backend.ts";
-import { koffiInstall } from "../../libraries/ffi/index.ts";
+import { koffiInstall } from "../../libraries/ffi/koffi.ts";
 import type { LibraryFile, ReloadableBackend } from "../../reloading.ts";
 import { estimateMemory } from "../gguf/memory.ts";
-import { deviceTypeOf, offeredDevices } from "./devices.ts";
-import { describeLibrary, findLibrary, libraryRemedy } from "./find-library.ts";
-import { tinyRun } from "./tiny-run.ts";
+import { deviceTypeOf } from "./device-types.ts";
+import { libraryRemedy } from "./library-remedy.ts";
 
 /** Options of the backend. */
 export interface LibraryOptions {
@@ -67,6 +67,7 @@ class LibraryBackend implements ReloadableBackend {
   }
 
   async #describe(): Promise<LibraryFile | undefined> {
+    const { describeLibrary, findLibrary } = await import("./find-library.ts");
     const path = await findLibrary(this.#path);
     if (path === undefined) return undefined;
     const file = await describeLibrary(path);
@@ -75,12 +76,17 @@ class LibraryBackend implements ReloadableBackend {
   }
 
   async probe({ machine, run, device: only, signal }: ProbeOptions): Promise<Availability> {
+    const [{ findLibrary }, { offeredDevices }, { tinyRun }] = await Promise.all([
+      import("./find-library.ts"),
+      import("./devices.ts"),
+      import("./tiny-run.ts"),
+    ]);
     const path = await findLibrary(this.#path);
     if (path === undefined) return { present: false, reason: "no llama.cpp library is configured", remedy: libraryRemedy };
     if (!isInstalled("koffi"))
       return { present: false, reason: "koffi, which calls libraries, is not installed", remedy: koffiInstall };
-    const file = await this.libraryFile();
-    if (file === undefined) return { present: false, reason: "no llama.cpp library is configured", remedy: libraryRemedy };
+    const file = await this.libraryFile().catch((error: unknown) => error);
+    if (!isLibraryFile(file)) return { present: false, reason: messageOf(file), remedy: libraryRemedy };
     const devices: DeviceAvailability[] = [];
     let validation: ReturnType<typeof problemOf> | undefined;
     for (const { device, absence } of await offeredDevices(file.path, machine)) {
@@ -132,6 +138,10 @@ class LibraryBackend implements ReloadableBackend {
   estimateCache(model: ModelFiles, _device: Device, settings: LoadOptions): ReturnType<typeof estimateMemory> {
     return estimateMemory(model, settings);
   }
+}
+
+function isLibraryFile(found: unknown): found is LibraryFile {
+  return typeof found === "object" && found !== null && "sha256" in found;
 }
 
 /** Why a library does not keep the contract of llama.cpp; undefined if it does. It is loaded in a child process. */

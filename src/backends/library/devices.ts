@@ -1,28 +1,8 @@
 /** The devices that a llama library computes on: the CPU, and those whose part of ggml lies beside it. */
 import { readdir } from "node:fs/promises";
 import type { Device, MachineFacts } from "../../backend.ts";
+import { deviceTypes } from "./device-types.ts";
 import { folderOf } from "./find-library.ts";
-
-/** One kind of device. */
-export interface LibraryDeviceType {
-  /** Type of the device in targets. */
-  readonly name: "cuda" | "metal" | "vulkan" | "cpu";
-  /** Begin of ggml's name of such a device: "CUDA0". */
-  readonly prefix: string;
-}
-
-/** In order of preference. */
-export const deviceTypes: readonly LibraryDeviceType[] = [
-  { name: "cuda", prefix: "CUDA" },
-  { name: "metal", prefix: "Metal" },
-  { name: "vulkan", prefix: "Vulkan" },
-  { name: "cpu", prefix: "CPU" },
-];
-
-/** The kind of a device; undefined for one that no llama library computes on. A model is spread over all devices of a kind, which are therefore one. */
-export function deviceTypeOf({ type, index }: Device): LibraryDeviceType | undefined {
-  return index === 0 ? deviceTypes.find(({ name }) => name === type) : undefined;
-}
 
 /** A device that the library's files permit. */
 export interface OfferedDevice {

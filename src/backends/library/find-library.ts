@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { InferyardError, messageOf } from "../../backend.ts";
 import { environmentLocations, scanLocation } from "../../libraries/discovery/index.ts";
 import type { LibraryFile } from "../../reloading.ts";
+import { libraryRemedy } from "./library-remedy.ts";
 
 /** libllama.so, libllama.so.0, libllama.v0.5.0.so, libllama.dylib, llama.dll; not libllama-common.so. */
 const llamaName = /^(?:lib)?llama(?:\.[\w.]+)?\.(?:so(?:\.\d[\w.]*)?|dylib|dll)$/;
@@ -14,10 +15,6 @@ const llamaName = /^(?:lib)?llama(?:\.[\w.]+)?\.(?:so(?:\.\d[\w.]*)?|dylib|dll)$
 const releaseInName = /\.(?:v(\d+(?:\.\d+)+)|(b\d+))\./;
 /** The folders that are searched. */
 const variable = "LLAMA_CPP_DIR";
-
-/** What makes a library available. */
-export const libraryRemedy =
-  "name the file of a llama.cpp library: setting library, --library or INFERYARD_LIBRARY (LLAMA_CPP_DIR names its folder)";
 
 /** The absolute path of the library: `configured`, else the first that LLAMA_CPP_DIR leads to. Undefined if there is none. */
 export async function findLibrary(
@@ -48,11 +45,16 @@ export async function describeLibrary(path: string): Promise<LibraryFile> {
     const digest = `sha256:${sha256.slice(0, 12)}`;
     return { name: basename(path), version: release === undefined ? digest : `${release} ${digest}`, path, sha256 };
   } catch (error) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", `the library ${path} cannot be read: ${messageOf(error)}`, {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `the library ${path} cannot be read: ${reasonOf(error)}`, {
       cause: error,
       remedy: libraryRemedy,
     });
   }
+}
+
+function reasonOf(error: unknown): string {
+  const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+  return isMissing ? "there is no such file" : messageOf(error);
 }
 
 /** The folder in which the parts of ggml lie. */

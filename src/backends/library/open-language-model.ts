@@ -9,7 +9,7 @@ import { batchTokens, cachePrecisionOf, precisionOf, unknownBytesPerToken } from
 import { calibrateThreads, median, threadSentence } from "../gguf/thread-calibration.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { checkTokenization } from "./check-tokenization.ts";
-import { type LibraryDeviceType, deviceTypeOf } from "./devices.ts";
+import { type LibraryDeviceType, deviceTypeOf } from "./device-types.ts";
 import { LibraryLanguageModel } from "./language-model.ts";
 import { LlamaContext } from "./llama-context.ts";
 import { type LibrarySource, type OpenedLibrary, nameOf, openLibrary } from "./open-library.ts";
