@@ -29,7 +29,7 @@ export interface LibraryOptions {
   readonly sha256?: string;
 }
 
-const koffi: Requirement = { kind: "package", name: "koffi", range: ">=3.3.4 <4", install: koffiInstall };
+const koffi: Requirement = { kind: "package", name: "koffi", range: ">=3.3 <4", install: koffiInstall };
 const llama: Requirement = { kind: "library", name: "libllama", install: libraryRemedy };
 
 /** The backend `library`: a llama.cpp library of the user's own, through its C interface. Neither koffi nor the library is touched before `probe` or `load`. */
