@@ -45,7 +45,6 @@ export interface LlamaFunctions {
   /** Loads the parts of ggml that are files of their own, from this folder. */
   loadComputeLibraries(folder: string): void;
   start(): void;
-  end(): void;
 }
 
 const pointers = { result: "pointer", parameters: ["pointer"] } as const;
@@ -99,7 +98,6 @@ export function bindLlama(library: NativeLibrary, { modelParams, contextParams, 
       bind("ggml_backend_load_all_from_path", { result: "void", parameters: ["string"] })(folder);
     },
     start: bind("llama_backend_init", { result: "void", parameters: [] }),
-    end: bind("llama_backend_free", { result: "void", parameters: [] }),
   };
 }
 

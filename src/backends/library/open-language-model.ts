@@ -24,6 +24,8 @@ const cacheBytes = 2 ** 30;
 const allLayers = 999;
 /** `ggml_type` of the elements of caches. */
 const cacheTypes = { fp32: 0, fp16: 1 } as const;
+/** What llama.cpp logs when it has loaded a model on a GPU. */
+const offloading = /offloaded (\d+)\/(\d+) layers to \w+/;
 /** Tokens that are timed for each number of threads. */
 const timedTokens = 4;
 
@@ -43,7 +45,7 @@ export async function openLanguageModel(
   const gguf = await readGgufModel(path, basename(path));
   refuseForeignTypes(gguf);
   const opened = await openLibrary(source);
-  const { functions, log } = opened;
+  const { functions } = opened;
   const cleanups: (() => void)[] = [() => opened.close()];
   const close = (): void => {
     for (const cleanup of cleanups.splice(0).reverse()) cleanup();
@@ -53,7 +55,7 @@ export async function openLanguageModel(
     const model = await loadModel(opened, path, type);
     cleanups.push(() => functions.freeModel(model));
     throwIfAborted(signal);
-    const offloaded = log.lines.findLast((line) => /offloaded \d+\/\d+ layers/.test(line));
+    const placement = placementOf(opened, type);
     const vocabulary = functions.vocabularySize(model);
     const contextLength = contextLengthFor(config, settings) ?? functions.contextLength(model);
     const cachePrecision = cachePrecisionOf(precisionOf(gguf), settings);
@@ -75,14 +77,14 @@ export async function openLanguageModel(
       functions,
       context,
       batch,
-      log,
+      log: opened.log,
       library: nameOf(opened.file),
       limits: { vocabulary, contextLength, cacheBytesPerToken: bytesPerToken, hasEncoder: false },
       bytes: functions.modelBytes(model),
       identity: `${gguf.bytes} ${(await stat(path)).mtimeMs} ${opened.file.sha256} ${cachePrecision}`,
       evidence: [
         `${opened.file.path}, sha256 ${opened.file.sha256}, layout ${opened.layout}`,
-        placementOf(opened, type, offloaded),
+        placement,
         tokenization,
         ...(calibration === undefined ? [] : [threadSentence(calibration, "a token")]),
       ],
@@ -183,18 +185,22 @@ function setFields(layout: StructLayout, bytes: Uint8Array, values: Readonly<Rec
   }
 }
 
-/** Where the library computes, by what it reports. */
-function placementOf(
-  { devices, functions }: OpenedLibrary,
-  { name, prefix }: LibraryDeviceType,
-  offloaded: string | undefined,
-): string {
+/** Where the library computes, by what it reports. Throws LOAD_FAILED if it put a layer elsewhere, and PLACEMENT_UNPROVEN if it does not say. */
+function placementOf({ devices, functions, log, file }: OpenedLibrary, { name }: LibraryDeviceType): string {
   const reported = devices.map((device) => `${device.name} (${device.description})`).join(", ");
   const all = reported === "" ? "" : `; devices: ${reported}`;
   if (name === "cpu")
     return `${functions.supportsGpu() ? "no device but the CPU was given to it" : "built without a GPU"}, computes on the CPU${all}`;
-  const layers = offloaded?.replace(/^.*?offloaded/, "offloaded") ?? `all layers offloaded to ${prefix}`;
-  return `${layers}${all}`;
+  const line = log.lines.findLast((each) => offloading.test(each));
+  const [said, done, layers] = offloading.exec(line ?? "") ?? [];
+  if (said === undefined)
+    throw new InferyardError("PLACEMENT_UNPROVEN", `${file.name} does not say how many layers it put on ${name}`);
+  if (done !== layers) {
+    throw new InferyardError("LOAD_FAILED", `${file.name} put ${done} of ${layers} layers on ${name}, and all were asked for`, {
+      remedy: "use a smaller model, or ask for library:cpu",
+    });
+  }
+  return `${said}${all}`;
 }
 
 /** Median milliseconds of decoding one token with this many threads. */
