@@ -65,6 +65,7 @@ export {
   type BinaryFacts,
   type ComputeVerdict,
   type Confidence,
+  type ContractCoverage,
   type Fit,
   type FoundBy,
   type LibraryAnalysis,

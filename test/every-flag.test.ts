@@ -397,6 +397,7 @@ const commands: Readonly<Record<string, CommandCases>> = {
       "--emit": { value: [join(folder, "flags.json")] },
       "--accelerators": { value: [] },
       "--run": { on: ["--accelerators"], value: [] },
+      "--contract": { on: ["verify", packaged.onnxRuntime], value: ["bitnet"], fails: "with" },
     },
   },
   distill: {

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { InferyardError, type LibraryRefusal, validateLibrary } from "inferyard";
+import { inferyard } from "./fixtures/command-line.ts";
 import { type LibraryChange, compileLibrary, compilerProblem, keptModelParams } from "./fixtures/compiled-libraries.ts";
 
 const require = createRequire(import.meta.url);
@@ -100,6 +101,51 @@ describe.skipIf(!isLinux64)("published libraries (skipped: they are those for Li
   });
 });
 
+describe.skipIf(!isLinux64)("inferyard libraries verify (skipped: on x86-64 Linux alone)", () => {
+  const verify = async (...words: readonly string[]) => inferyard(["libraries", "verify", ...words], { directory: llamaFolder });
+
+  it("prints the steps, by the contract of the library's class", async () => {
+    const { code, stdout, stderr } = await verify("libggml-base.so");
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^libggml-base\.so {3}ggml \d+\.\d+\.\d+ \([0-9a-f]+\) {3}keeps the contract ggml$/m);
+    expect(stdout).toMatch(/^ {2}abi +passed +[\d.]+ ms +3\d types have the block sizes that GGUF files have$/m);
+    expect(JSON.parse((await verify("libggml-base.so", "--json")).stdout)).toMatchObject({
+      contract: "ggml",
+      path: "libggml-base.so",
+    });
+  });
+
+  it("prints the steps up to the refusal, then what was expected and found; exit 1", async () => {
+    const { code, stdout, stderr } = await verify("libggml-base.so", "--contract", "llama");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^ {2}functions +refused +[\d.]+ ms +0 of them; missing: llama_backend_init, /m);
+    expect(stderr).toMatch(/^inferyard: libggml-base\.so does not keep the contract llama \[LIBRARY_INCOMPATIBLE\]$/m);
+    expect(stderr).toMatch(/^ {2}expected 25 functions of llama\.cpp$/m);
+    const json = JSON.parse((await verify("libggml-base.so", "--contract", "llama", "--json")).stdout) as { error: unknown };
+    expect(json.error).toMatchObject({ code: "LIBRARY_INCOMPATIBLE", data: { step: "functions", contract: "llama" } });
+  });
+
+  it("refuses what it cannot do", async () => {
+    const wrong = [
+      ["check", "x.so"],
+      ["verify"],
+      ["verify", "libggml-base.so", "--all"],
+      ["verify", process.execPath],
+      ["--contract", "llama"],
+    ];
+    for (const words of wrong) {
+      const { code, stderr } = await inferyard(["libraries", ...words], { directory: llamaFolder });
+      expect([code, stderr]).toEqual([2, expect.stringContaining("[INPUT_INVALID]")]);
+    }
+  });
+
+  it("is named by analyze-library, which proves nothing", async () => {
+    const name = readdirSync(llamaFolder).find((file) => /^libllama\.v?[\d.b]*so$/.test(file)) ?? "";
+    const { stdout } = await inferyard(["analyze-library", name], { directory: llamaFolder });
+    expect(stdout).toContain(`contract llama: 25 of 25 functions; ABI not proved yet: inferyard libraries verify ${name}`);
+  });
+});
+
 it("refuses what is no library, and contracts that do not exist", async () => {
   const text = join(folder, "text.so");
   writeFileSync(text, "not a library\n");
@@ -146,7 +192,7 @@ describe.skipIf(!isLinux64)("libraries compiled here (skipped: on x86-64 Linux a
     const larger = [...keptModelParams.slice(0, 2), ["int64_t", "seed", "77"] as const, ...keptModelParams.slice(2)];
     const { step, found, details } = await refusedChange("liblarger.so", { modelParams: larger });
     expect(step).toBe("abi");
-    expect(found).toMatch(/^80 bytes; the closest layout is that of b\d+, with \d+ differences$/);
+    expect(found).toMatch(/^80 bytes, which differ in \d+ places from the closest layout: b\d+/);
     expect(details.join("\n")).toMatch(/\w+: int32 at offset \d+, .* expected, found 77 \(bytes 4d000000\)/);
   });
 
@@ -155,8 +201,8 @@ describe.skipIf(!isLinux64)("libraries compiled here (skipped: on x86-64 Linux a
     expect(await refusedChange("libswapped.so", { modelParams: swapped })).toMatchObject({
       step: "abi",
       details: expect.arrayContaining([
-        "use_mmap: bool at offset 65, true expected, found false (bytes 00)",
-        "use_mlock: bool at offset 66, false expected, found true (bytes 01)",
+        "b6133: use_mmap: bool at offset 65, true expected, found false (bytes 00)",
+        "b6133: use_mlock: bool at offset 66, false expected, found true (bytes 01)",
       ]),
     });
   });

@@ -1,5 +1,5 @@
 /** Output of `analyze-library`. Names from the file are made safe to print. */
-import { type LibraryAnalysis, acceleratorTitles } from "../../libraries/analysis/index.ts";
+import { type ContractCoverage, type LibraryAnalysis, acceleratorTitles } from "../../libraries/analysis/index.ts";
 import { formatTable, printable } from "../output/table.ts";
 import { formatBytes } from "../output/units.ts";
 
@@ -96,11 +96,17 @@ function needLines({ needs, versionSummaries }: LibraryAnalysis): string[] {
   return all.length === 0 ? ["no library"] : all;
 }
 
-function fitLines({ fit, needs }: LibraryAnalysis): string[] {
+function fitLines({ path, fit, needs, contract }: LibraryAnalysis): string[] {
   if (!fit.fits)
     return fit.problems.map((problem, index) => (index === 0 ? `no: ${printable(problem, 200)}` : printable(problem, 200)));
   const checked = needs.some(({ status }) => status === "not checked")
     ? "architecture and system; its needs were not looked for"
     : "architecture, C library, needed libraries and their versions";
-  return [`this machine, by ${checked}`];
+  return [`this machine, by ${checked}`, ...(contract === undefined ? [] : [contractLine(contract, path)])];
+}
+
+/** Functions that the library does not export may be those of a library that it needs. */
+function contractLine({ name, required, exported }: ContractCoverage, path: string): string {
+  const functions = exported === 0 ? "" : `${exported} of ${required} functions; `;
+  return `contract ${name}: ${functions}ABI not proved yet: inferyard libraries verify ${path}`;
 }

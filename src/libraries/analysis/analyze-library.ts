@@ -5,9 +5,10 @@ import { classify } from "./classify.ts";
 import { computeVerdict } from "./compute-verdict.ts";
 import { DependencyReader } from "./dependency-reader.ts";
 import { type FoundLibrary, findNeeded } from "./find-needed.ts";
+import { contractFor, missingFunctions } from "../contracts/index.ts";
 import { checkFit } from "./fit.ts";
 import { readHost } from "./host.ts";
-import type { LibraryAnalysis } from "./library-analysis.ts";
+import type { ContractCoverage, LibraryAnalysis, LibraryClass } from "./library-analysis.ts";
 import { groupSymbols } from "./symbol-groups.ts";
 import { checkVersions, summarizeVersions } from "./versions.ts";
 
@@ -39,11 +40,12 @@ export async function analyzeLibrary(
       : notChecked(binary);
   const needs = found.map(({ need }) => need);
   const versions = checkVersions(binary, found);
+  const classes = classify(binary, basename(path));
   const { symbols, requiredVersions: _required, needed: _needed, ...file } = binary;
   return {
     path: displayName,
     file,
-    classes: classify(binary, basename(path)),
+    classes,
     verdict: computeVerdict(binary),
     symbolCounts: {
       exported: symbols.filter(({ isExported }) => isExported).length,
@@ -54,7 +56,16 @@ export async function analyzeLibrary(
     versions,
     versionSummaries: summarizeVersions(versions, found),
     fit: checkFit(binary, host, needs, versions),
+    contract: coverage(binary, classes),
   };
+}
+
+function coverage({ symbols }: BinaryFile, classes: readonly LibraryClass[]): ContractCoverage | undefined {
+  const contract = contractFor(classes.map(({ name }) => name));
+  if (contract === undefined) return undefined;
+  const exported = new Set(symbols.filter(({ isExported }) => isExported).map(({ name }) => name));
+  const { length: required } = contract.required;
+  return { name: contract.name, required, exported: required - missingFunctions(contract, (name) => exported.has(name)).length };
 }
 
 /** The needs of a file for another system, or on a system whose loader is not followed. */

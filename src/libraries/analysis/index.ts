@@ -7,6 +7,7 @@ export type {
   BinaryFacts,
   ComputeVerdict,
   Confidence,
+  ContractCoverage,
   Fit,
   FoundBy,
   LibraryAnalysis,

@@ -1,5 +1,6 @@
 /** The result of an analysis: plain data that can be converted to JSON. Names from the file are untrusted text. */
 import type { BinaryFile, LibcName } from "../binaries/index.ts";
+import type { ContractName } from "../contracts/index.ts";
 
 /**
  * certain: every function that identifies the library is exported.
@@ -83,6 +84,14 @@ export interface Fit {
 /** The facts of the file's own tables, without its symbols. */
 export type BinaryFacts = Omit<BinaryFile, "symbols" | "requiredVersions" | "needed">;
 
+/** The contract that a library would be used by, and how many of its functions the file exports. Those that it needs may export the others. */
+export interface ContractCoverage {
+  readonly name: ContractName;
+  /** Number of functions that the contract requires. */
+  readonly required: number;
+  readonly exported: number;
+}
+
 /** What a native library is and needs. */
 export interface LibraryAnalysis {
   /** The path as the user wrote it. */
@@ -97,6 +106,8 @@ export interface LibraryAnalysis {
   readonly versions: readonly VersionRequirement[];
   readonly versionSummaries: readonly VersionSummary[];
   readonly fit: Fit;
+  /** Undefined: no contract is written for such a library. Whether it is kept is proved by `validateLibrary` alone. */
+  readonly contract: ContractCoverage | undefined;
 }
 
 /** This machine and program, as far as a library must fit them. */

@@ -1,5 +1,5 @@
 /** The contract of ggml: its type table (ggml.h) and, of builds that are loaded by their own name, the entry of a backend (ggml-backend-impl.h). */
-import { type StructLayout, layOut } from "../ffi/index.ts";
+import { type StructLayout, layOut } from "../ffi/struct-layout.ts";
 import type { LibraryContract } from "./contract.ts";
 
 export const ggmlContract: LibraryContract = {

@@ -21,3 +21,8 @@ export const contracts: Readonly<Record<ContractName, LibraryContract>> = {
   pjrt: pjrtContract,
   bitnet: bitnetContract,
 };
+
+/** The contract that a library of these classes (of `analyzeLibrary`, the first first) is held to. Undefined: none is written for it. */
+export function contractFor(classes: readonly string[]): LibraryContract | undefined {
+  return classes.map((name) => Object.values(contracts).find((contract) => contract.classes.includes(name))).find(Boolean);
+}

@@ -1,5 +1,5 @@
 /** Layouts of structs that a library fills with default values, with the values that released builds write. */
-import { type FieldType, type FieldValue, type StructField, type StructLayout, layOut } from "../ffi/index.ts";
+import { type FieldType, type FieldValue, type StructField, type StructLayout, layOut } from "../ffi/struct-layout.ts";
 
 /** Values that released builds write into a field. `address`: a pointer that is not NULL. */
 export type KnownValue = FieldValue | "address";

@@ -1,5 +1,5 @@
 /** The contract of ONNX Runtime: one exported function, `OrtGetApiBase`, whose struct gives a table of functions for each version of the API. */
-import { type StructLayout, layOut } from "../ffi/index.ts";
+import { type StructLayout, layOut } from "../ffi/struct-layout.ts";
 import type { LibraryContract } from "./contract.ts";
 
 export const onnxruntimeContract: LibraryContract = {

@@ -1,5 +1,5 @@
 /** The contract of PJRT plugins: one exported function, `GetPjrtApi`, whose struct states its own size and version (pjrt_c_api.h). */
-import { type StructLayout, layOut } from "../ffi/index.ts";
+import { type StructLayout, layOut } from "../ffi/struct-layout.ts";
 import type { LibraryContract } from "./contract.ts";
 
 export const pjrtContract: LibraryContract = {

@@ -7,6 +7,10 @@ import { refusal } from "./refusal.ts";
 /** Bytes of a buffer that a struct is written into: more than any struct of llama.cpp has. */
 const bufferBytes = 8_192;
 
+/** Bounds of the differences that a refusal lists. */
+const shownLayouts = 3;
+const shownDifferences = 10;
+
 /**
  * The layouts of the structs of an open llama library. Calls `llama_model_default_params`, `llama_context_default_params` and `llama_batch_init`. A
  * function that returns a struct of more than 16 bytes is given an address to write it to, before its arguments: in rdi (System V ABI for x86-64)
@@ -76,8 +80,9 @@ function fitting({ path }: NativeLibrary, name: string, layouts: readonly KnownL
   const comparisons = compareLayouts(layouts, struct);
   const layout = fittingLayout(comparisons);
   if (layout !== undefined) return layout;
-  const closest = comparisons.filter(({ differences }) => differences.length === comparisons[0]?.differences.length);
-  const [{ layout: shown, differences } = { layout: undefined, differences: [] }] = closest;
+  const least = comparisons[0]?.differences.length ?? 0;
+  const closest = comparisons.filter(({ differences }) => differences.length === least);
+  const names = closest.map((each) => each.layout.release).join(", ");
   const releases = layouts.map(({ release, size }) => `${release} (${size} bytes)`).join(", ");
   throw refusal({
     path,
@@ -85,10 +90,14 @@ function fitting({ path }: NativeLibrary, name: string, layouts: readonly KnownL
     step: "abi",
     expected: `${name} writes ${layouts[0]?.name ?? "a struct"} in one of the known layouts: ${releases}`,
     found:
-      differences.length === 0
-        ? `${writtenEnd(struct)} bytes that fit several layouts which disagree: ${closest.map((each) => each.layout.release).join(", ")}`
-        : `${writtenEnd(struct)} bytes; the closest layout is that of ${shown?.release ?? "none"}, with ${differences.length} differences`,
-    details: differences,
+      least === 0
+        ? `${writtenEnd(struct)} bytes that fit several layouts which disagree: ${names}`
+        : `${writtenEnd(struct)} bytes, which differ in ${least === 1 ? "one place" : `${least} places`} from the closest layout: ${names}`,
+    details: closest
+      .slice(0, shownLayouts)
+      .flatMap(({ layout: { release }, differences }) =>
+        differences.slice(0, shownDifferences).map((each) => `${release}: ${each}`),
+      ),
     remedy: "use a release of llama.cpp that is in the list, or report the release so that its layout is added",
   });
 }

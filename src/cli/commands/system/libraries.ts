@@ -1,35 +1,40 @@
 import { resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { InferyardError, messageOf } from "../../../errors.ts";
 import { type AcceleratorInfo, type ProbedBackend, listAccelerators } from "../../../libraries/accelerators/index.ts";
+import { contracts } from "../../../libraries/contracts/index.ts";
 import type { DiscoveryOptions } from "../../../libraries/discovery/index.ts";
 import { type InstalledLibrary, buildFlags, listLibraries } from "../../../libraries/inventory/index.ts";
 import { writeAtomically } from "../../../platform/node/atomic-write.ts";
 import { formatAccelerators } from "../../libraries/format-accelerators.ts";
 import { formatLibraries } from "../../libraries/format-libraries.ts";
+import { type LibraryFlags, verifyLibrary } from "../../libraries/verify-library.ts";
 import { openSession, withNotice } from "../../session.ts";
 import { checkWritable } from "../../tensors/write-npy.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 
-interface LibraryFlags {
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-  readonly python?: string | true;
-  readonly all?: boolean;
-  readonly emit?: string;
-  readonly accelerators?: boolean;
-  readonly run?: boolean;
-}
-
 /** Defines the command `libraries`. */
 export function defineLibraries(command: Command, terminal: Terminal): void {
   command
+    .argument("[action]", "verify: load the library at the path in a child process, and prove its binary interface")
+    .argument("[path]", "with verify: a shared library")
+    .addOption(
+      new Option("--contract <name>", "with verify: what the library must keep; without it, that of its class").choices(
+        Object.keys(contracts),
+      ),
+    )
     .option("--python [path]", "look into Python packages as well: of python3, of an interpreter, or of a folder")
     .option("--all", "list every library with all its paths, those that do not fit this machine, and every location")
     .option("--emit <file>", "write flags for builds (hasCuda, hasLlama, ...) and their paths as JSON")
     .option("--accelerators", "list PyTorch's accelerators instead: what is here of each, and what uses it")
     .option("--run", "with --accelerators: run a tiny computation on every target first")
-    .action(async (flags: LibraryFlags) => {
+    .action(async (action: string | undefined, path: string | undefined, flags: LibraryFlags) => {
+      if (action !== undefined) return verifyLibrary(action, path, flags, terminal);
+      if (flags.contract !== undefined) {
+        throw new InferyardError("INPUT_INVALID", "--contract requires verify", {
+          remedy: "inferyard libraries verify PATH --contract NAME",
+        });
+      }
       if (flags.run === true && flags.accelerators !== true) {
         throw new InferyardError("INPUT_INVALID", "--run requires --accelerators", {
           remedy: "add --accelerators, or leave --run out",
