@@ -53,6 +53,7 @@ export type ErrorCode =
   | "POOLING_UNKNOWN"
   | "QUEUE_FULL"
   | "RATE_LIMITED"
+  | "RELOAD_FAILED"
   | "REQUEST_TIMEOUT"
   | "ROUTE_NOT_FOUND"
   | "RUN_FAILED"
@@ -95,6 +96,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   POOLING_UNKNOWN: kind(422, 1),
   QUEUE_FULL: kind(429, 1, { retryable: true }),
   RATE_LIMITED: kind(429, 1, { retryable: true }),
+  RELOAD_FAILED: kind(422, 1),
   REQUEST_TIMEOUT: kind(504, 1, { retryable: true }),
   ROUTE_NOT_FOUND: kind(404, 2),
   RUN_FAILED: kind(500, 1),

@@ -12,8 +12,10 @@ export type * from "./api/generation-pipelines.ts";
 export { type Streamer, TextStreamer, type TextStreamerOptions } from "./tasks/generation/text-streamer.ts";
 export * from "./tasks/index.ts";
 export type { Candidate, Decision, Selected, SelectionStage, Verdict } from "./runtime/decision/decision.ts";
-export { ModelHandle } from "./runtime/model-handle.ts";
+export { type HeldLanguage, ModelHandle } from "./runtime/model-handle.ts";
 export { ModelRuntime } from "./runtime/model-runtime.ts";
+export type { ModelComparison, ReloadOptions, ReloadReport, ReloadedModel } from "./runtime/reloading/reload-report.ts";
+export type { LibraryFile } from "./reloading.ts";
 export type { BackendReport, MemoryReport, ModelMemory } from "./runtime/reports.ts";
 export type {
   BatchEvent,
@@ -121,7 +123,7 @@ export {
   buildFlags,
   listLibraries,
 } from "./libraries/inventory/index.ts";
-export { standardBackends } from "./presets/standard.ts";
+export { type StandardBackendOptions, standardBackends } from "./presets/standard.ts";
 export { type ErrorCode, InferyardError } from "./errors.ts";
 export type { DataType, Tensor, TensorInfo, TensorMap } from "./tensor.ts";
 export type { Accelerator, Availability, Backend, Device, DeviceAvailability, DeviceState, MachineFacts } from "./backend.ts";

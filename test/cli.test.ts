@@ -274,6 +274,7 @@ describe.skipIf(skipInstall)(installTitle, () => {
       { backend: "llamacpp", availability: { present: false, remedy: "npm install node-llama-cpp --ignore-scripts" } },
       { backend: "native", availability: { present: true, devices: [{ state: "present", reason: "part of inferyard" }] } }, // nothing ran
       { backend: "wasm", availability: { present: false, remedy: "npm install onnxruntime-web" } },
+      { backend: "library", availability: { present: false, reason: "no llama.cpp library is configured" } },
     ]);
   });
 });

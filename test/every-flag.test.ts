@@ -449,6 +449,7 @@ const loadFlags: ReadonlySet<string> = new Set([
   ...constraintNames.map(flagName),
   ...loadSettingNames.map(flagName),
   "--host",
+  "--library",
   "--max-memory",
   "--replicas",
   "--offline",

@@ -47,7 +47,10 @@ vi.mock("node:child_process", async (importOriginal) => ({
 }));
 
 vi.mock("../src/presets/standard.ts", () => ({
-  standardBackends: () => (computes.on ? [counting(onnx())] : recording()),
+  standardBackends: ({ library }: { readonly library?: string } = {}) => {
+    if (library !== undefined) asked.loads.push(["library", { library }]);
+    return computes.on ? [counting(onnx())] : recording();
+  },
 }));
 
 /** The backend in the calling thread, with its runs counted. */
@@ -190,6 +193,7 @@ const flags: Readonly<Record<string, readonly string[]>> = {
   "--cache-precision": ["fp16"],
   "--adapters": ["adapter.gguf=0.5"],
   "--host": ["process"], // which takes memory of its own, more than `needed` leaves
+  "--library": ["./libllama.so"],
   "--max-memory": ["1KB"],
   "--replicas": ["3"],
 };

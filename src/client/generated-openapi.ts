@@ -460,6 +460,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/library/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replace the native library of the backend `library` while models serve (admins) */
+        post: operations["post_api_library_reload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/read": {
         parameters: {
             query?: never;
@@ -2292,6 +2309,55 @@ export interface components {
                     milliseconds?: number;
                 }[];
             };
+        };
+        ReloadReport: {
+            backend: string;
+            /** @description The library before; null: there was none */
+            before: {
+                name: string;
+                version: string;
+                path: string;
+                sha256: string;
+            } | null;
+            after: {
+                name: string;
+                version: string;
+                path: string;
+                sha256: string;
+            };
+            /** @description What the new library computed on each device */
+            validation: string[];
+            /** @description The models that moved to the new library, and how its answers compare */
+            models: {
+                reference: string;
+                target: string;
+                decisions: {
+                    before: string;
+                    after: string;
+                };
+                comparison: {
+                    prompts: number;
+                    positions: number;
+                    ties: number;
+                    maxDifference: number;
+                    tolerance: number;
+                };
+            }[];
+            milliseconds: {
+                validation: number;
+                models: number;
+                drain: number;
+                total: number;
+            };
+        };
+        ReloadLibraryRequest: {
+            /**
+             * @description Path of the new library on the machine of the server, for a key whose role is admin. Default: the file in use, which was built anew
+             * @example /opt/llama.cpp/build/bin/libllama.so
+             */
+            path?: string;
+            /** @description Largest difference of a logit from that of the old library, as a part of the range of the logits. Default: 0.02 */
+            tolerance?: number;
         };
         CohereEmbeddings: {
             id: string;
@@ -6341,6 +6407,129 @@ export interface operations {
                     "application/json": {
                         backends: components["schemas"]["BackendReport"][];
                     };
+                };
+            };
+            /** @description The request is invalid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A valid API key is required */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The client may not do this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such model */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request exceeds a limit */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type, encoding or charset of the body is not supported */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The model does not support this */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unavailable: the model is loading, memory is short, no backend can run it, or the server is shutting down */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The request timed out */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    post_api_library_reload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReloadLibraryRequest"];
+            };
+        };
+        responses: {
+            /** @description Replace the native library of the backend `library` while models serve (admins) */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReloadReport"];
                 };
             };
             /** @description The request is invalid */

@@ -41,8 +41,8 @@ export const acceleratorDescriptions: readonly AcceleratorDescription[] = [
     needsGpu: true,
     requiredLibraries: ["cuda-driver", "cuda-runtime"],
     deviceType: "cuda",
-    targets: ["onnx:cuda", "llamacpp:cuda"],
-    use: "onnx:cuda and llamacpp:cuda compute with it",
+    targets: ["onnx:cuda", "llamacpp:cuda", "library:cuda"],
+    use: "onnx:cuda, llamacpp:cuda and library:cuda compute with it",
   },
   {
     name: "mps",
@@ -75,8 +75,8 @@ export const acceleratorDescriptions: readonly AcceleratorDescription[] = [
     needsGpu: false,
     requiredLibraries: [],
     deviceType: "cpu",
-    targets: ["native:cpu", "onnx:cpu", "wasm:cpu", "llamacpp:cpu"],
-    use: "native:cpu, onnx:cpu, wasm:cpu and llamacpp:cpu compute on it",
+    targets: ["native:cpu", "onnx:cpu", "wasm:cpu", "llamacpp:cpu", "library:cpu"],
+    use: "native:cpu, onnx:cpu, wasm:cpu, llamacpp:cpu and library:cpu compute on it",
   },
   {
     name: "mkl",
