@@ -11,6 +11,8 @@ export type OptionValues =
   | { readonly type: "positive-integer" | "boolean" }
   /** A list of adapters; as text "PATH" or "PATH=SCALE", separated by commas. */
   | { readonly type: "adapters" }
+  /** A list of texts; as text separated by commas. */
+  | { readonly type: "texts" }
   /** One of the keys of `choices`. A record, so that the compiler requires all of them. */
   | { readonly type: "choice"; readonly choices: Readonly<Record<string, true>> }
   /** Milliseconds, or a text such as "30s". */
@@ -25,7 +27,9 @@ type ValuesOf<Value> = [Value] extends [boolean]
     ? { readonly type: "positive-integer" }
     : [Value] extends [readonly LoraAdapter[]]
       ? { readonly type: "adapters" }
-      : { readonly type: "choice"; readonly choices: Readonly<Record<Value & string, true>> };
+      : [Value] extends [readonly string[]]
+        ? { readonly type: "texts" }
+        : { readonly type: "choice"; readonly choices: Readonly<Record<Value & string, true>> };
 
 /** Documentation of an option. */
 interface OptionText {
@@ -106,6 +110,12 @@ export const loadSettings: { readonly [Name in keyof LoadSettings]-?: LoadSettin
     description:
       "Order of the codes of weights in I2_S (BitNet), which depends on the machine that wrote the file: `x86`, `x86-interleaved` or `arm` ([more](../guide/gguf.md#layouts-of-i2_s)). Not set: what the file states, or the one with which the model's known answers hold, else `x86`. Targets that do not read I2_S are refused.",
     flag: { value: "order", help: "order of the codes of weights in I2_S" },
+  },
+  tlTiles: {
+    type: "texts",
+    description:
+      "Tiles of matrices in TL1 and TL2 (BitNet), which depend on the kernels of the bitnet.cpp that wrote the file: a list of texts such as `3200x8640=160/96/32`, which are rows and columns of a matrix, then `bm`, `bk` and `bmm` of its kernel_config.ini ([more](../guide/gguf.md#tl1-and-tl2)). Not set: those that BitNet's setup_env.py has for the shape; other shapes are refused. Targets that do not read TL1 and TL2 are refused.",
+    flag: { value: "tiles", help: "tiles of matrices in TL1 and TL2: ROWSxCOLUMNS=BM/BK/BMM, separated by commas" },
   },
   adapters: {
     type: "adapters",
