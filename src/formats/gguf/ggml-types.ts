@@ -111,6 +111,18 @@ export function isBitnetType(name: string): boolean {
   return bitnetTypes.has(name);
 }
 
+/** A type with its number. */
+export interface NumberedGgmlType extends GgmlType {
+  readonly number: number;
+}
+
+/** The types of llama.cpp with a number that it has not given up, without those of the BitNet fork. */
+export function ggmlTypeSizes(): readonly NumberedGgmlType[] {
+  return [...types]
+    .filter(([, { name }]) => !name.includes(" ") && !bitnetTypes.has(name))
+    .map(([number, each]) => ({ ...each, number }));
+}
+
 /** The `ggml_type` number of a type. Throws Error for an unknown name. */
 export function ggmlTypeNumber(name: string): number {
   if (name === bitnetTable.name) return 39;
