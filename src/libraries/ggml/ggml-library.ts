@@ -185,7 +185,11 @@ export class GgmlLibrary {
     const activations = this.#entries.get(activationType);
     const canMultiply = entry.vecDot !== 0n && (activationType === "F32" || (activations?.fromFloat ?? 0n) !== 0n);
     return {
-      ...{ name, number, blockElements, blockBytes, activationType },
+      name,
+      number,
+      blockElements,
+      blockBytes,
+      activationType,
       canDecode: name === "F32" || entry.toFloat !== 0n,
       canQuantize: entry.fromFloatReference !== 0n,
       canMultiply,
