@@ -4,6 +4,9 @@ import type { Device } from "../backend.ts";
 /** Id under which operations that the interpreter computes are counted. */
 export const interpreterId = "Interpreter";
 
+/** Id of the gather of rows from a quantized table in plain TypeScript. */
+export const gatherScalarId = "GatherRows_Scalar";
+
 /** Id under which calls of llama.cpp are counted: its kernels cannot be told apart from outside. */
 export function llamaKernelId({ type }: Device): string {
   return `Llama_${type.toUpperCase()}`;
@@ -11,7 +14,19 @@ export function llamaKernelId({ type }: Device): string {
 
 /** Id of the generated WebAssembly kernel that multiplies weights in blocks of a type as they lie. */
 export function blockKernelId(type: string): string {
-  return `${type === "I2_S" ? "I2S_QK256" : type}_Wasm`;
+  return `${formatName(type)}_Wasm`;
+}
+
+/** Id of the kernel in plain TypeScript that multiplies weights in blocks of a type. */
+export function scalarKernelId(type: string): string {
+  return `${formatName(type)}_Scalar`;
+}
+
+/** "int4 of 32 with minimum" is "INT4_B32_MIN"; I2_S has the name that other engines give its kernels. */
+function formatName(type: string): string {
+  if (type === "I2_S") return "I2S_QK256";
+  const scaled = /^int(\d+) of (\d+)( with minimum)?$/.exec(type);
+  return scaled === null ? type : `INT${scaled[1]}_B${scaled[2]}${scaled[3] === undefined ? "" : "_MIN"}`;
 }
 
 /** Names of generated kernel families whose id is not made of the family's name. */

@@ -1,6 +1,6 @@
 /** Executables: plans with compiled kernels and packed weights. */
 import { at, required } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../errors.ts";
 import { interpreterId } from "../../kernels/kernel-ids.ts";
 import type { KernelTally } from "../../kernels/kernel-tally.ts";
 import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../tensor.ts";
@@ -148,6 +148,7 @@ export class Executable {
 
   #action(step: PlanStep, run: RunKernel): Action {
     if (step.kind === "interpret") return this.#interpretAction(step);
+    if (step.kind === "host") return this.#hostAction(step);
     const { operands, scratch } = step;
     const kernel = kernelCall(step.kernel);
     const fixed = operands.map((operand) => ("offset" in operand ? operand.offset : this.#offset(operand, this.#bases())));
@@ -156,6 +157,22 @@ export class Executable {
       for (const [index, operand] of operands.entries()) offsets.push(at(fixed, index) + baseOf(operand, bases));
       if (scratch !== undefined) offsets.push(scratch.offset + bases.arena);
       if (run(kernel, offsets, scratch?.stride ?? 0) !== 0) throw kernelRefusal(kernel.family);
+    };
+  }
+
+  #hostAction({ id, host, operands }: Extract<PlanStep, { readonly kind: "host" }>): Action {
+    const fixed = operands.map((operand) => ("offset" in operand ? operand.offset : this.#offset(operand, this.#bases())));
+    return (bases) => {
+      const { buffer } = this.#memory.memory; // another one after the memory has grown
+      const views = operands.map(
+        (operand, index) => new Uint8Array(buffer, at(fixed, index) + baseOf(operand, bases), at(host.operandBytes, index)),
+      );
+      try {
+        host.run(views);
+      } catch (error) {
+        if (error instanceof RangeError) throw kernelRefusal("gather", error);
+        throw new InferyardError("RUN_FAILED", `the kernel ${id} failed: ${messageOf(error)}`, { cause: error });
+      }
     };
   }
 
@@ -221,11 +238,12 @@ function copyTo(view: TensorData, data: TensorData): void {
   (view as Uint8Array).set(data as Uint8Array);
 }
 
-function kernelRefusal(family: string): InferyardError {
+function kernelRefusal(family: string, cause?: unknown): InferyardError {
   return new InferyardError(
     "INPUT_INVALID",
     /^(gather|scatter)/.test(family) ? "an index lies outside of its axis" : `the kernel "${family}" rejected its input`,
     {
+      ...(cause === undefined ? {} : { cause }),
       remedy: "check the inputs: token ids of another tokenizer, or a text longer than the model takes",
     },
   );
