@@ -53,6 +53,7 @@ const onCpu: Capabilities = {
     "cachePrecision",
     "i2sLayout",
     "kernels",
+    "tlTiles",
   ],
   cachePrecisions: ["fp32", "fp16"],
   blocking: { onnx: "any", safetensors: [...architectureNames, ...encoderDecoderNames], gguf: architectureNames },
