@@ -52,6 +52,7 @@ const onCpu: Capabilities = {
     "allowSmallerContext",
     "cachePrecision",
     "i2sLayout",
+    "kernels",
     "tlTiles",
   ],
   cachePrecisions: ["fp32", "fp16"],

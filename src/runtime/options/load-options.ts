@@ -111,6 +111,12 @@ export const loadSettings: { readonly [Name in keyof LoadSettings]-?: LoadSettin
       "Order of the codes of weights in I2_S (BitNet), which depends on the machine that wrote the file: `x86`, `x86-interleaved` or `arm` ([more](../guide/gguf.md#layouts-of-i2_s)). Not set: what the file states, or the one with which the model's known answers hold, else `x86`. Targets that do not read I2_S are refused.",
     flag: { value: "order", help: "order of the codes of weights in I2_S" },
   },
+  kernels: {
+    type: "texts",
+    description:
+      "Kernels for quantized weights that are preferred to the engine's own choice, as a list of ids, the most preferred first: `[I2S_QK256_Scalar]` ([all kernels](kernels.md)). In the variable and the flag separated by commas. A kernel that is not built, that this machine does not run or whose self-test fails is refused. Models with different kernels are different loaded models. Targets whose engine has no such setting are refused ([more](../guide/kernels.md)).",
+    flag: { value: "ids", help: "kernels for quantized weights that are preferred, separated by commas" },
+  },
   tlTiles: {
     type: "texts",
     description:
