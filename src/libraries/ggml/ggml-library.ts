@@ -47,6 +47,24 @@ export interface GgmlProduct {
   multiplyAsync(weights: bigint | NativeMemory, activations: bigint | NativeMemory, target: bigint | NativeMemory): Promise<void>;
 }
 
+/** See `GgmlLibrary.multiplier`. */
+export type GgmlMultiply = (
+  sizes: { readonly m: number; readonly n: number; readonly k: number },
+  activations: Float32Array,
+  weights: Uint8Array,
+  output: Float32Array,
+) => void;
+
+/** A product with room for one quantized row. */
+interface PreparedProduct {
+  readonly product: GgmlProduct;
+  /** Kept so that its memory stays. */
+  readonly row: Uint8Array;
+  readonly rowAddress: bigint;
+}
+
+const floatBytes = 4n;
+
 /** Bytes that `ggml_vec_dot` may be given for strides; with one row they are not read. */
 const noStride = 0;
 
@@ -159,18 +177,40 @@ export class GgmlLibrary {
     };
   }
 
+  /**
+   * A function that multiplies [m, k] float32 with the transpose of weights [n, k] of a type into [m, n], on memory that stays where it is: of JavaScript or of
+   * WebAssembly, shared or not. Sizes are the caller's to keep. Throws INPUT_INVALID if the type is not multiplied, or k is not whole blocks.
+   */
+  multiplier(type: string): GgmlMultiply {
+    const prepared = new Map<number, PreparedProduct>();
+    return ({ m, n, k }, activations, weights, output) => {
+      let found = prepared.get(k);
+      if (found === undefined) {
+        const product = this.product(type, k);
+        const row = new Uint8Array(product.activationBytes);
+        found = { product, row, rowAddress: this.#functions.addressOf(row) };
+        prepared.set(k, found);
+      }
+      const { product, rowAddress } = found;
+      const [from, first, to] = [activations, weights, output].map((memory) => this.#functions.addressOf(memory));
+      if (from === undefined || first === undefined || to === undefined) return;
+      const rowBytes = BigInt(product.rowBytes);
+      let target = to;
+      for (let index = 0; index < m; index += 1) {
+        product.quantize(from + BigInt(4 * k * index), rowAddress);
+        for (let column = 0, stored = first; column < n; column += 1, stored += rowBytes, target += floatBytes)
+          product.multiply(stored, rowAddress, target);
+      }
+    };
+  }
+
   /** The products of all rows of a matrix [rows, columns] and a float32 vector [columns]. Throws INPUT_INVALID for sizes that do not agree. */
   multiply(type: string, weights: Uint8Array, vector: Float32Array): Float32Array {
-    const product = this.product(type, vector.length);
-    const rows = weights.length / product.rowBytes;
-    if (!Number.isInteger(rows)) throw invalid(`${weights.length} bytes are no whole rows of ${product.rowBytes}`);
-    const activations = new Uint8Array(product.activationBytes);
-    product.quantize(vector, activations);
+    const { rowBytes } = this.product(type, vector.length);
+    const rows = weights.length / rowBytes;
+    if (!Number.isInteger(rows)) throw invalid(`${weights.length} bytes are no whole rows of ${rowBytes}`);
     const result = new Float32Array(rows);
-    for (let row = 0; row < rows; row += 1) {
-      const from = row * product.rowBytes;
-      product.multiply(weights.subarray(from, from + product.rowBytes), activations, result.subarray(row, row + 1));
-    }
+    this.multiplier(type)({ m: 1, n: rows, k: vector.length }, vector, weights, result);
     return result;
   }
 
