@@ -9,6 +9,7 @@ import {
 } from "../ffi/index.ts";
 import { findGgmlFiles } from "./ggml-files.ts";
 import { type GgmlTypeEntry, readTypes } from "./ggml-types.ts";
+import { MatrixProducts } from "./matrix-products.ts";
 
 /** `void to_float(const void * x, float * y, int64_t k)`, and the same for the other direction. */
 const convert = { result: "void", parameters: ["pointer", "pointer", "int64"] } as const;
@@ -55,16 +56,6 @@ export type GgmlMultiply = (
   output: Float32Array,
 ) => void;
 
-/** A product with room for one quantized row. */
-interface PreparedProduct {
-  readonly product: GgmlProduct;
-  /** Kept so that its memory stays. */
-  readonly row: Uint8Array;
-  readonly rowAddress: bigint;
-}
-
-const floatBytes = 4n;
-
 /** Bytes that `ggml_vec_dot` may be given for strides; with one row they are not read. */
 const noStride = 0;
 
@@ -83,6 +74,7 @@ export class GgmlLibrary {
   readonly #cpu: NativeLibrary;
   readonly #entries: ReadonlyMap<string, GgmlTypeEntry>;
   readonly #prepare: ((type: number) => void) | undefined;
+  #products: MatrixProducts | undefined;
 
   private constructor(functions: ForeignFunctions, base: NativeLibrary, cpu: NativeLibrary) {
     this.#functions = functions;
@@ -179,28 +171,20 @@ export class GgmlLibrary {
 
   /**
    * A function that multiplies [m, k] float32 with the transpose of weights [n, k] of a type into [m, n], on memory that stays where it is: of JavaScript or of
-   * WebAssembly, shared or not. Sizes are the caller's to keep. Throws INPUT_INVALID if the type is not multiplied, or k is not whole blocks.
+   * WebAssembly, shared or not. ggml's CPU backend computes it with one thread; sizes are the caller's to keep. Throws INPUT_INVALID if the type is not multiplied, or k is not whole blocks.
    */
   multiplier(type: string): GgmlMultiply {
-    const prepared = new Map<number, PreparedProduct>();
+    const { number } = this.#entry(type);
+    this.#products ??= MatrixProducts.create(this.#base, this.#cpu);
+    const products = this.#products;
+    if (products === undefined) throw invalid(`${this.cpuPath} has no backend that multiplies matrices`);
+    const rowBytes = new Map<number, number>();
     return ({ m, n, k }, activations, weights, output) => {
-      let found = prepared.get(k);
-      if (found === undefined) {
-        const product = this.product(type, k);
-        const row = new Uint8Array(product.activationBytes);
-        found = { product, row, rowAddress: this.#functions.addressOf(row) };
-        prepared.set(k, found);
-      }
-      const { product, rowAddress } = found;
-      const [from, first, to] = [activations, weights, output].map((memory) => this.#functions.addressOf(memory));
-      if (from === undefined || first === undefined || to === undefined) return;
-      const rowBytes = BigInt(product.rowBytes);
-      let target = to;
-      for (let index = 0; index < m; index += 1) {
-        product.quantize(from + BigInt(4 * k * index), rowAddress);
-        for (let column = 0, stored = first; column < n; column += 1, stored += rowBytes, target += floatBytes)
-          product.multiply(stored, rowAddress, target);
-      }
+      const known = rowBytes.get(k) ?? this.product(type, k).rowBytes;
+      rowBytes.set(k, known);
+      const address = this.#functions.addressOf(weights);
+      const stored = { type: number, rows: n, columns: k, address, bytes: n * known };
+      products.multiply(stored, this.#functions.addressOf(activations), m, this.#functions.addressOf(output));
     };
   }
 
@@ -216,6 +200,7 @@ export class GgmlLibrary {
 
   /** Gives the libraries back. Functions of it must not be called any more. */
   close(): void {
+    this.#products?.close();
     this.#cpu.close();
     this.#base.close();
   }
