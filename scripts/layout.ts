@@ -60,6 +60,7 @@ export const folders: readonly Folder[] = [
   ),
   folder("formats", []),
   folder("kernels", ["formats"]),
+  folder("kernels/capabilities", ["backends/native", "devices", "kernels"]),
   ...engineFolders,
   folder("engine", [...engine, "formats", "kernels"]),
   folder("backends/onnxruntime", []),
@@ -75,6 +76,7 @@ export const folders: readonly Folder[] = [
     "engine/transformers",
     "formats",
     "kernels",
+    "platform/ggml",
   ]),
   folder("presets", ["backends/llamacpp", "backends/native", "backends/onnx", "backends/wasm"]),
   folder("hosts", ["formats"]),
@@ -94,6 +96,11 @@ export const folders: readonly Folder[] = [
   folder("libraries/analysis", ["libraries/binaries", "libraries/discovery"]),
   folder("runtime", ["devices", "hosts", "kernels", "measurements", "models"]),
   folder("tasks", ["formats", "hosts", "models", "runtime", "tokenizers"]),
+  folder(
+    "platform/ggml",
+    ["kernels", "libraries/ggml"],
+    ["src/platform/node/ggml-kernels.ts", "src/platform/browser/ggml-kernels.ts"],
+  ),
   folder("platform/node", ["devices", "hosts", "measurements", "models", "runtime"], ["src/platform/node/platform.ts"]),
   folder("platform/browser", [
     "backends/native",

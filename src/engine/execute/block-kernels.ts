@@ -16,22 +16,30 @@ export interface BlockKernelState {
 /** The parts of `BlockKernels`. */
 export interface BlockKernelSettings {
   readonly machine: KernelMachine;
-  /** Functions of native libraries by kernel id. Default: none. */
-  readonly libraryKernels?: ReadonlyMap<string, MultiplyBlocks>;
   /** Default: the registry. */
   readonly registry?: readonly KernelEntry[];
 }
 
 /** Selects kernels for quantized weights, and says how each is called. */
 export class BlockKernels {
-  readonly machine: KernelMachine;
+  #machine: KernelMachine;
   readonly #registry: readonly KernelEntry[];
-  readonly #libraryKernels: ReadonlyMap<string, MultiplyBlocks>;
+  #ggmlKernelFor: ((type: string) => MultiplyBlocks | undefined) | undefined;
 
-  constructor({ machine, libraryKernels = new Map<string, MultiplyBlocks>(), registry = kernelRegistry }: BlockKernelSettings) {
-    this.machine = machine;
+  constructor({ machine, registry = kernelRegistry }: BlockKernelSettings) {
+    this.#machine = machine;
     this.#registry = registry;
-    this.#libraryKernels = libraryKernels;
+  }
+
+  /** What selection knows about the machine. */
+  get machine(): KernelMachine {
+    return this.#machine;
+  }
+
+  /** Makes the kernels of a ggml library callable. `kernelFor`: the function for a type; undefined if ggml does not multiply it. */
+  addGgml(kernelFor: (type: string) => MultiplyBlocks | undefined): void {
+    this.#ggmlKernelFor = kernelFor;
+    this.#machine = { ...this.#machine, ggml: true };
   }
 
   /** Selects a kernel for weights. Formats that the registry does not list, those of packed blocks, have the two kernels that every format has. */
@@ -44,14 +52,18 @@ export class BlockKernels {
   /** The kernels for a format that can be called on this machine. */
   callable(blocks: Pick<QuantizedBlocks, "type" | "format">): readonly KernelEntry[] {
     return this.#kernelsFor(blocks).filter(
-      (kernel) => multiplies(kernel, blocks.type) && isSelectable(kernel) && machineRefusal(kernel, this.machine) === undefined,
+      (kernel) =>
+        multiplies(kernel, blocks.type) &&
+        isSelectable(kernel) &&
+        machineRefusal(kernel, this.machine) === undefined &&
+        this.kernelOf(kernel) !== undefined,
     );
   }
 
   /** How a kernel is called; undefined if the engine cannot call it. */
-  kernelOf({ id, implementation }: KernelEntry): BlockKernel | undefined {
+  kernelOf({ id, formats, implementation }: KernelEntry): BlockKernel | undefined {
     if (implementation.kind === "wasm") return { id, kind: "generated" };
-    const multiply = implementation.kind === "scalar" ? multiplyScalar : this.#libraryKernels.get(id);
+    const multiply = implementation.kind === "scalar" ? multiplyScalar : this.#ggmlKernelFor?.(formats[0] ?? "");
     return multiply && { id, kind: "host", multiply };
   }
 
