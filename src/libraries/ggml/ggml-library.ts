@@ -102,6 +102,7 @@ export class GgmlLibrary {
     const files = await findGgmlFiles(folder);
     const functions = options.functions ?? (await ForeignFunctions.load());
     const base = functions.open(files.base);
+    keepLoaded(base);
     try {
       const cpu = options.cpu === undefined ? fastest(functions, files.cpu, folder) : functions.open(options.cpu);
       try {
@@ -238,6 +239,19 @@ export class GgmlLibrary {
       ? new Uint8Array(memory.buffer, memory.byteOffset, bytes)
       : new Uint8Array(memory, 0, bytes);
   }
+}
+
+/** RTLD_NOW with RTLD_NODELETE. */
+const keepFlags: Partial<Readonly<Record<NodeJS.Platform, number>>> = { linux: 0x1002, darwin: 0x82 };
+
+/**
+ * Keeps the base library in the process after it was given back, also by the garbage collector: its constructor sets the handler of uncaught exceptions, and ends
+ * the process if it finds its own one there when the library is loaded again.
+ */
+function keepLoaded(base: NativeLibrary): void {
+  const flags = keepFlags[process.platform];
+  if (flags === undefined || !base.has("dlopen")) return;
+  base.bind("dlopen", { result: "pointer", parameters: ["string", "int32"] })(base.path, flags);
 }
 
 /** The CPU backend with the highest score; the others are given back. */

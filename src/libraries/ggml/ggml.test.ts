@@ -103,6 +103,11 @@ describe.skipIf(reason !== undefined)(`ggml of node-llama-cpp${reason === undefi
     expect(ggml.fromFloat("Q4_0", new Float32Array())).toHaveLength(0);
   });
 
+  it("can be opened again after it was given back", async () => {
+    for (let round = 0; round < 3; round += 1) (await GgmlLibrary.open(folder)).close();
+    expect(ggml.fromFloat("Q8_0", new Float32Array(32))).toHaveLength(34);
+  });
+
   it("opens a CPU backend that is named, and throws after it was closed", async () => {
     const other = await GgmlLibrary.open(folder, { cpu: join(folder, "libggml-cpu-x64.so") });
     expect(other.cpuPath).toMatch(/x64\.so$/);

@@ -32,18 +32,7 @@ export const openGgmlKernels: (() => Promise<GgmlKernels>) | undefined = async (
     source: library.cpuPath,
     kernelFor(type) {
       if (library.types.get(type)?.canMultiply !== true) return undefined;
-      return ({ m, n, k }, activations, weights, output) => {
-        const product = library.product(type, k);
-        const row = new Uint8Array(product.activationBytes);
-        const result = new Float32Array(1);
-        for (let index = 0; index < m; index += 1) {
-          product.quantize(activations.slice(index * k, (index + 1) * k), row);
-          for (let column = 0; column < n; column += 1) {
-            product.multiply(weights.subarray(column * product.rowBytes, (column + 1) * product.rowBytes), row, result);
-            output[index * n + column] = result[0] as number;
-          }
-        }
-      };
+      return library.multiplier(type);
     },
   };
 };
