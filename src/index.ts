@@ -12,6 +12,16 @@ export type * from "./api/generation-pipelines.ts";
 export { type Streamer, TextStreamer, type TextStreamerOptions } from "./tasks/generation/text-streamer.ts";
 export * from "./tasks/index.ts";
 export type { Candidate, Decision, Selected, SelectionStage, Verdict } from "./runtime/decision/decision.ts";
+export {
+  type ClosestFormat,
+  type KernelCapabilities,
+  type KernelCapabilitiesOptions,
+  type KernelCapability,
+  type KernelLevel,
+  type KernelSelfTest,
+  type KernelSpeed,
+  kernelCapabilities,
+} from "./kernels/capabilities/index.ts";
 export { type HeldLanguage, ModelHandle } from "./runtime/model-handle.ts";
 export { ModelRuntime } from "./runtime/model-runtime.ts";
 export type { ModelComparison, ReloadOptions, ReloadReport, ReloadedModel } from "./runtime/reloading/reload-report.ts";
@@ -126,4 +136,13 @@ export {
 export { type StandardBackendOptions, standardBackends } from "./presets/standard.ts";
 export { type ErrorCode, InferyardError } from "./errors.ts";
 export type { DataType, Tensor, TensorInfo, TensorMap } from "./tensor.ts";
-export type { Accelerator, Availability, Backend, Device, DeviceAvailability, DeviceState, MachineFacts } from "./backend.ts";
+export type {
+  Accelerator,
+  Availability,
+  Backend,
+  Device,
+  DeviceAvailability,
+  DeviceState,
+  KernelCount,
+  MachineFacts,
+} from "./backend.ts";

@@ -16,13 +16,13 @@ const list = (of, items) => ({ type: "array", of, length: items.length, items })
 
 export const parameters = layers * (4 * width * width + 3 * width * inner) + 2 * vocabulary * width;
 
-/** Writes the model to `path`. Vectors are in single precision; of I2_S and TQ2_0 the ends are Q8_0, as `inferyard quantize` has it. */
-export function writeRandomModel(path, type) {
+/** Writes the model to `path`. Vectors are in single precision; of I2_S and TQ2_0 the ends are Q8_0, as `inferyard quantize` has it. `encode`: of types that Inferyard does not write. */
+export function writeRandomModel(path, type, encode = encodeTensor) {
   const patterns = new Map();
   const bytesOf = (name, elements, of) => {
     const scale = name.includes("norm") ? 1 : 0.02;
     if (of === "F32") return new Uint8Array(Float32Array.from({ length: elements }, () => scale).buffer);
-    if (!patterns.has(of)) patterns.set(of, encodeTensor(of, randomWeights(patternElements)));
+    if (!patterns.has(of)) patterns.set(of, (of === type ? encode : encodeTensor)(of, randomWeights(patternElements)));
     const pattern = patterns.get(of);
     if (of === "I2_S") return repeatedI2S(pattern, elements);
     const bytes = new Uint8Array(ggmlTensorBytes(of, elements));

@@ -64,6 +64,8 @@ export function scriptedBackend(name: string, script: ScriptedBackendOptions = {
         "allowSmallerContext",
         "cachePrecision",
         "i2sLayout",
+        "kernels",
+        "tlTiles",
         "adapters",
       ],
       cachePrecisions: ["fp32", "fp16"],

@@ -10,6 +10,6 @@ export function refuseForeignTypes({ tensors }: Pick<GgufModel, "tensors">): voi
   throw new InferyardError(
     "MODEL_UNSUPPORTED",
     `the tensor "${foreign.name}" is of the type ${foreign.type} of BitNet's fork, which llama.cpp does not have`,
-    { remedy: "ask for native:cpu, which reads I2_S", data: { tensor: foreign.name, type: foreign.type } },
+    { remedy: "ask for native:cpu, which reads I2_S, TL1 and TL2", data: { tensor: foreign.name, type: foreign.type } },
   );
 }

@@ -1,5 +1,7 @@
 /** Checks of the engine's generated code, shared by all models of one backend. */
-import type { Library } from "../../backend.ts";
+import { InferyardError, type Library } from "../../backend.ts";
+import { kernelById } from "../../kernels/registry.ts";
+import { openGgmlKernels } from "../../platform/node/ggml-kernels.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
 import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
 
@@ -17,6 +19,19 @@ export function kernelChecksOf(state: NativeState): KernelChecks | undefined {
   const features = detectWasmFeatures(enableRelaxedSimd);
   if (features.simd) state.kernelChecks = new KernelChecks(features);
   return state.kernelChecks;
+}
+
+/**
+ * Makes the preferred kernels of ggml callable. Throws as `openGgmlKernels` does, and BACKEND_UNAVAILABLE where no native code can be called.
+ */
+export async function openPreferredLibraries(kernels: readonly string[], state: NativeState): Promise<void> {
+  const blockKernels = kernelChecksOf(state)?.blockKernels;
+  const wanted = kernels.find((id) => kernelById(id)?.implementation.kind === "ggml");
+  if (wanted === undefined || blockKernels === undefined || blockKernels.machine.ggml === true) return;
+  if (openGgmlKernels === undefined)
+    throw new InferyardError("BACKEND_UNAVAILABLE", `${wanted} is a kernel of a native library, which a page cannot call`);
+  const { kernelFor } = await openGgmlKernels();
+  blockKernels.addGgml(kernelFor);
 }
 
 /** Checks all functions of generated code. Both members are sentences without a full stop; `warning` names what is wrong. */

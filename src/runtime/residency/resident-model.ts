@@ -1,8 +1,10 @@
 /** A model in memory: its primary instance, the replicas that share the work, and failover when a run fails. */
+import type { KernelCount } from "../../backend.ts";
 import { abortable } from "../../concurrency/abortable.ts";
 import { InferyardError } from "../../errors.ts";
 import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
 import { asLanguageModel, asTensorModel } from "../../hosts/model-kind.ts";
+import { countsOfModels } from "../../kernels/kernel-tally.ts";
 import type { TensorMap } from "../../tensor.ts";
 import { type MemoryAmounts, heldMemory, machineMemory, addAmounts } from "./memory-budget.ts";
 import { boundedRun } from "../scheduling/bounded-run.ts";
@@ -99,6 +101,11 @@ export class ResidentModel implements Resident {
     const retired = [...this.#retired].map((each) => heldMemory(each.model.memory, each.need));
     const own = [model, ...(this.#replicas?.models ?? [])].map(({ memory }) => heldMemory(memory, need));
     return [...own, ...retired].reduce(addAmounts);
+  }
+
+  /** How often each kernel has run on the primary instance and the replicas; undefined if the engine does not know. See `ModelBase.kernelCounts`. */
+  async kernelCounts(): Promise<readonly KernelCount[] | undefined> {
+    return await countsOfModels([this.#loaded.model, ...(this.#replicas?.models ?? [])]);
   }
 
   /**
