@@ -399,6 +399,13 @@ const commands: Readonly<Record<string, CommandCases>> = {
       "--run": { on: ["--accelerators"], value: [] },
     },
   },
+  kernels: {
+    on: [],
+    flags: {
+      "--bench": { on: ["--format", "Q4_0"], value: [] },
+      "--format": { value: ["I2_S"] },
+    },
+  },
   distill: {
     on: [bert, "--dimensions", "8", "--out", join(folder, "distilled"), "--replace"],
     flags: {
@@ -560,6 +567,7 @@ describe("flags of every command", () => {
     check: [],
     config: [],
     doctor: [],
+    kernels: ["--format", "Q4_0"],
     libraries: [],
     list: [],
     prune: [],
