@@ -46,9 +46,8 @@ else {
     number(speed?.gigabytesPerSecond, 1),
     speed === undefined ? "-" : `${((100 * speed.gigabytesPerSecond) / bandwidth).toFixed(0)} %`,
     number(ggml?.milliseconds),
-    speed === undefined || ggml === undefined ? "-" : number(ggml.milliseconds / speed.milliseconds),
   ]);
   const size = `${measuredSize} x ${measuredSize}`;
-  console.log(formatTable([`kernel, ${size} x 1`, "format", "ms", "GB/s", "of memory", "ggml ms", "times ggml"], table));
+  console.log(formatTable([`kernel, ${size} x 1`, "format", "ms", "GB/s", "of memory", "ggml ms, with its quantization"], table));
 }
 process.exit(0); // libraries that FFI has opened are not given back
