@@ -23,10 +23,10 @@ const config: ViteUserConfig = defineConfig({
     hookTimeout: 180_000,
     reporters: process.env["CI"] === undefined ? ["default"] : ["default", ["json", { outputFile: report }]],
     projects: [
-      project("runtime", { include: ["src/runtime/**/*.test.ts"] }),
+      project("runtime", { include: ["src/{runtime,kernels}/**/*.test.ts"] }),
       project("unit", {
         include: ["src/**/*.test.ts"],
-        exclude: [...exclude, "src/runtime/**", "src/backends/**"],
+        exclude: [...exclude, "src/{runtime,kernels}/**", "src/backends/**"],
         isolate: false,
       }),
       project("built", {
@@ -36,10 +36,15 @@ const config: ViteUserConfig = defineConfig({
     ],
     coverage: {
       provider: "v8",
-      include: ["src/runtime/**/*.ts"],
+      include: ["src/runtime/**/*.ts", "src/kernels/*.ts"],
       exclude: ["**/*.test.ts"],
       reporter: ["text-summary", "json-summary"],
       thresholds: {
+        "src/kernels/{select-kernel,simd-levels,closest-format,kernel-preference,describe-selection,registry,kernel-ids}.ts": {
+          branches: 95,
+          functions: 95,
+          lines: 95,
+        },
         "src/runtime/{selection/{selection,candidate-order,requirements,constraints,target,variant-selection},decision/{decision,no-candidate-error},loading/{loading,verification},residency/{residency,memory-admission,memory-budget,model-keys,shared-models},scheduling/fair-queue}.ts":
           {
             branches: 95,

@@ -1,5 +1,5 @@
 // How fast the generated WebAssembly kernels are on one thread, products as a share of the multiply-add peak that a generated loop
-// reaches on this machine in the same minute. Run with `npm run bench:kernels`; `--quick` takes a third of the time.
+// reaches on this machine in the same minute. Run with `npm run bench:generated-kernels`; `--quick` takes a third of the time.
 import { f32x4, v128 } from "../src/engine/codegen/wasm/assembler/vector.ts";
 import {
   batchedMatmul,

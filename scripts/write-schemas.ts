@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { inferyardJsonSchema } from "../src/models/inferyard-json/schema.ts";
 import { decisionJsonSchema } from "../src/runtime/decision/decision-schema.ts";
 import { settingsJsonSchema } from "../src/settings/schema.ts";
+import { kernelsPage, kernelsText } from "./kernels-page.ts";
 import { operatorsPage, operatorsText } from "./operators-page.ts";
 import { settingsPage, withTables } from "./settings-tables.ts";
 
@@ -14,3 +15,4 @@ for (const [name, schema] of Object.entries(schemas)) {
 
 writeFileSync(settingsPage, await withTables(readFileSync(settingsPage, "utf8")));
 writeFileSync(operatorsPage, operatorsText());
+writeFileSync(kernelsPage, kernelsText());

@@ -400,6 +400,13 @@ const commands: Readonly<Record<string, CommandCases>> = {
       "--contract": { on: ["verify", packaged.onnxRuntime], value: ["bitnet"], fails: "with" },
     },
   },
+  kernels: {
+    on: [],
+    flags: {
+      "--bench": { on: ["--format", "Q4_0"], value: [] },
+      "--format": { value: ["I2_S"] },
+    },
+  },
   distill: {
     on: [bert, "--dimensions", "8", "--out", join(folder, "distilled"), "--replace"],
     flags: {
@@ -562,6 +569,7 @@ describe("flags of every command", () => {
     check: [],
     config: [],
     doctor: [],
+    kernels: ["--format", "Q4_0"],
     libraries: [],
     list: [],
     prune: [],

@@ -59,8 +59,9 @@ export function closestFormat({ format, rows, columns }: KernelRequest): Closest
 }
 
 function unsupportedReason(format: string): string {
-  if (ggmlTypeNamed(format) === undefined) return `${format} is no format that this package knows`;
-  if (format.includes("given up")) return `llama.cpp has given ${format.replace(" (given up)", "")} up`;
+  const name = ggmlTypeNamed(format)?.name;
+  if (name === undefined) return `${format} is no format that this package knows`;
+  if (name.endsWith("(given up)")) return `llama.cpp has given ${name.replace(" (given up)", "")} up`;
   return `no kernel and no decoder of ${format} is built`;
 }
 

@@ -48,6 +48,7 @@ const fits: { readonly [Built in keyof Pairs]: Pairs[Built][1] extends Pairs[Bui
   "./dist/platform/node/files.js": true,
   "./dist/models/aimod/read-package.js": true,
   "./dist/models/reference/resolve-reference.js": true,
+  "./dist/platform/node/ggml-kernels.js": true,
   "./dist/platform/node/paths.js": true,
 };
 

@@ -255,7 +255,7 @@ export class ModelRuntime {
    */
   async setKernelPreference(ids: readonly string[], { model }: { readonly model: string }): Promise<void> {
     const machine = await this.machine();
-    checkLoadSettings({ kernels: ids });
+    if (ids.length !== 0) checkLoadSettings({ kernels: ids });
     checkKernelPreference(ids, { machine: kernelMachine(machine, { simd: true, relaxedSimd: true }, true) });
     const canonical = await canonicalReference(model);
     if (ids.length === 0) this.#kernelPreferences.delete(canonical);

@@ -39,7 +39,8 @@ export const measuredSize = 4096;
 const measuredBytes = 96 * 2 ** 20;
 /** Elements of a row of `measureLongRows`. */
 const longRow = 2 ** 18;
-const minCalls = 7;
+const minCalls = 3;
+const warmUpMs = 500;
 const budgetMs = 400;
 
 /** Tests and measures the kernels of this process. */
@@ -190,9 +191,9 @@ function speedOf(call: (index: number) => void, bytes: number): KernelSpeed {
   return { milliseconds: median, gigabytesPerSecond: bytes / median / 1e6 };
 }
 
-/** Times calls for a while, in milliseconds; the first one is not counted. */
+/** Times calls for a while, in milliseconds, after a while in which V8 optimizes their code. */
 function timed(call: (index: number) => void): { readonly median: number; readonly best: number } {
-  call(0);
+  for (const started = performance.now(); performance.now() - started < warmUpMs;) call(0);
   const times: number[] = [];
   for (const started = performance.now(); times.length < minCalls || performance.now() - started < budgetMs;) {
     const start = performance.now();

@@ -52,7 +52,9 @@ describe("planGraph", () => {
       const inputs = ["x: float32[2,8]", "scale: float32[]", "zero: uint8[]"].map((input) => `input ${input}`);
       const text = [...inputs, "q: int16[2,8] = quantize(x, scale, zero)", ...products, more].join("\n");
       const { steps } = planGraph(parseGraph(text), { isModelConstant: () => true, hasByteDot });
-      return steps.map((step) => (step.kind === "kernel" ? step.kernel.family : step.operation.kind));
+      return steps.map((step) =>
+        step.kind === "kernel" ? step.kernel.family : step.kind === "host" ? step.id : step.operation.kind,
+      );
     };
     const [small, large] = ["[1, -64, 64, 64, 3, 4, 127, 1]", "[1, 2, 100, 100, 0, 0, 0, 0]"]; // 100 + 100 overflow
     expect(families([small, small], true)).toEqual(["quantize-rows", "byte-matmul", "byte-matmul"]);
