@@ -113,6 +113,7 @@ export const folders: readonly Folder[] = [
   ]),
   folder("settings", ["hosts", "models", "runtime"]),
   folder("distillation", ["api", "formats", "runtime", "tasks"]),
+  folder("cross-validation", ["api", "formats", "models", "runtime", "tasks", "tokenizers"]),
   folder("server", ["api", "formats", "models", "runtime", "settings", "tasks", "tokenizers"]),
   folder("ai-sdk", ["api", "tasks"]),
   folder("langchain", ["api", "tasks"]),

@@ -45,6 +45,24 @@ export {
   createStore,
 } from "./models/model-store.ts";
 export {
+  type CrossValidation,
+  type CrossValidationOptions,
+  type LanguageCrossValidation,
+  type ComparedLanguageRun,
+  type LogitsComparison,
+  type LogitsSummary,
+  type PositionComparison,
+  type RecordOptions,
+  type ComparedRun,
+  type TokensPerSecond,
+  type TopToken,
+  type VectorComparison,
+  type VectorCrossValidation,
+  type WorstValue,
+  crossValidate,
+  recordLogits,
+} from "./cross-validation/index.ts";
+export {
   type BackendVerdict,
   type GgufInspection,
   type InspectOptions,

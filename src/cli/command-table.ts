@@ -167,6 +167,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/measuring/verify.ts")).defineVerify,
   },
   {
+    name: "crossval",
+    description: "compare the logits of a model on two targets, or with a recording, token by token",
+    load: async () => (await import("./commands/measuring/crossval.ts")).defineCrossval,
+  },
+  {
     name: "bench",
     description: "compare a model on every target that can run it: load time, latency, throughput, memory",
     load: async () => (await import("./commands/measuring/bench.ts")).defineBench,
