@@ -1,5 +1,6 @@
 /** Compiles traced graphs to executables and runs them. All executables of a loaded model share one memory, one set of threads and the packed weights. */
 import { InferyardError } from "../../errors.ts";
+import { KernelTally } from "../../kernels/kernel-tally.ts";
 import type { TensorMap } from "../../tensor.ts";
 import {
   type CompiledKernels,
@@ -21,7 +22,7 @@ import type { TraceBudget } from "../build/trace-budget.ts";
 import { EngineMemory } from "../memory/engine-memory.ts";
 import type { EngineReplica, SharedEngineState } from "./engine-replicas.ts";
 import type { YieldPolicy } from "./yield-policy.ts";
-import { Executable } from "./executable.ts";
+import { Executable, type RunKernel } from "./executable.ts";
 import type { KernelChecks } from "./kernel-checks/kernel-checks.ts";
 import type { RunLimits } from "./segments/model-run.ts";
 
@@ -67,6 +68,8 @@ export class Compiler {
   readonly #importedFolds: FoldingSnapshot | undefined;
   #memory: EngineMemory;
   #foldingCache: ConstantFoldingCache;
+  /** The kernel calls of all executables, those that were disposed included. */
+  readonly tally: KernelTally = new KernelTally();
   readonly #branchPaths = new Set<string>();
   readonly #checkedFunctions = new Set<string>();
   readonly #excludedFunctions = new Set<string>();
@@ -204,9 +207,8 @@ export class Compiler {
     const plan = this.#plan(graph, { states, stateBlocks, budget });
     budget.checkTime();
     if (!this.#defersKernels) this.#compileKernels(plan.kernels);
-    const executable = new Executable(plan, this.#memory, (kernel, offsets, stride) =>
-      this.#threads.run(kernel, offsets, stride),
-    );
+    const run: RunKernel = (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride);
+    const executable = new Executable(plan, this.#memory, run, this.tally);
     if (this.#defersKernels) this.#deferredKernels.set(executable, plan.kernels);
     this.#isFirst = false;
     return executable;

@@ -12,6 +12,7 @@ import {
   quantizeActivations,
   unpackBlocks,
 } from "../codegen/wasm/index.ts";
+import { blockKernelId } from "../../kernels/kernel-ids.ts";
 import type { NodeOf } from "../ir/graph.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
 import type { Literal } from "../ir/literal.ts";
@@ -48,7 +49,7 @@ export function lowerBlockLinear(
   blocks: QuantizedBlocks,
 ): LoweredNode {
   const [x, , ...added] = inputs;
-  const { rows: n, columns: k, format } = blocks;
+  const { rows: n, columns: k, format, type } = blocks;
   const m = elementCount(required(x, "the input of a linear layer").type.shape.slice(0, -1));
   const { bias, activation, residual } = operation;
   const layout = blockLayout(format);
@@ -61,6 +62,7 @@ export function lowerBlockLinear(
     calls: [
       { kernel: quantize, operands: [tensorOperand(x), activations] },
       {
+        id: blockKernelId(type),
         kernel: blockMatmul({ m, n, k, format, bias, activation, residual }),
         operands: [
           activations,

@@ -31,6 +31,8 @@ export interface PackedWeights {
 
 /** One call of a generated kernel. */
 export interface LoweredCall {
+  /** Id under which calls are counted. Default: that of the kernel's family, see `familyKernelId`. */
+  readonly id?: string;
   /** The kernel to call. */
   readonly kernel: Kernel;
   /** In the order of `kernel.parameters`, without the scratch parameter. */

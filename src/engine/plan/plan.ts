@@ -1,6 +1,7 @@
 /** Memory planning: turns a graph into a list of kernel calls and interpreted operations whose operands are offsets into one memory. Plain data. */
 import { at, required } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
+import { familyKernelId } from "../../kernels/kernel-ids.ts";
 import { elementCount } from "../../tensor.ts";
 import { type Kernel, readPaddingBytes } from "../codegen/wasm/index.ts";
 import { elementTypes } from "../ir/element-types.ts";
@@ -16,7 +17,7 @@ import { lowerAppend, storageBytes } from "../lower/movement.ts";
 import { type KernelFunction, kernelFunctionsOf } from "../lower/kernel-functions.ts";
 import { lowerBySequence } from "../lower/lower-by-sequence.ts";
 import { lowerNode } from "../lower/lower-node.ts";
-import type { LoweredNode, Operand, PackedWeights, LoweringContext } from "../lower/lowered-node.ts";
+import type { LoweredCall, LoweredNode, Operand, PackedWeights, LoweringContext } from "../lower/lowered-node.ts";
 import { layOutStates } from "./state-layout.ts";
 
 /**
@@ -42,6 +43,8 @@ export interface TensorRef {
 export type PlanStep =
   | {
       readonly kind: "kernel";
+      /** Id under which calls are counted. */
+      readonly id: string;
       readonly kernel: Kernel;
       /** In the order of `kernel.parameters`, without the scratch parameter. */
       readonly operands: readonly BufferRef[];
@@ -194,7 +197,13 @@ class Planner {
       }
       const operands = call.operands.map((operand) => locate(operand, temporaries));
       const ownScratch = scratch && { offset: at(offsets, scratch.buffer), stride: scratch.stride };
-      return { kind: "kernel", kernel: call.kernel, operands, scratch: ownScratch };
+      return {
+        kind: "kernel",
+        id: call.id ?? familyKernelId(call.kernel.family),
+        kernel: call.kernel,
+        operands,
+        scratch: ownScratch,
+      };
     });
     const weights = [...this.#weights.values()].flatMap((layouts) => [...layouts.values()]);
     const named = ({ name, value }: NamedValue): TensorRef & { readonly name: string } => ({ name, ...tensorRef(value) });
@@ -367,7 +376,7 @@ class Planner {
 /** A step whose operands are not yet resolved to offsets. */
 interface DraftStep {
   readonly node: GraphNode;
-  readonly call?: { readonly kernel: Kernel; readonly operands: readonly Operand[] };
+  readonly call?: LoweredCall;
   readonly temporaries: readonly number[];
   readonly scratch?: { readonly buffer: number; readonly stride: number };
 }
