@@ -63,6 +63,28 @@ export {
   recordLogits,
 } from "./cross-validation/index.ts";
 export {
+  type ComputePath,
+  type Determinism,
+  type MemoryBandwidth,
+  type PeakMemory,
+  type Receipt,
+  type ReceiptFigures,
+  type ReceiptFile,
+  type ReceiptMachine,
+  type ReceiptModel,
+  type ReceiptOptions,
+  type ReceiptOutput,
+  type ReceiptSignature,
+  type ReceiptTest,
+  type ReceiptVerification,
+  type Refusal,
+  type RefusalCode,
+  type VerifyReceiptOptions,
+  createReceipt,
+  formatReceipt,
+  verifyReceipt,
+} from "./receipts/index.ts";
+export {
   type BackendVerdict,
   type GgufInspection,
   type InspectOptions,
@@ -130,4 +152,13 @@ export {
 export { standardBackends } from "./presets/standard.ts";
 export { type ErrorCode, InferyardError } from "./errors.ts";
 export type { DataType, Tensor, TensorInfo, TensorMap } from "./tensor.ts";
-export type { Accelerator, Availability, Backend, Device, DeviceAvailability, DeviceState, KernelCount, MachineFacts } from "./backend.ts";
+export type {
+  Accelerator,
+  Availability,
+  Backend,
+  Device,
+  DeviceAvailability,
+  DeviceState,
+  KernelCount,
+  MachineFacts,
+} from "./backend.ts";
