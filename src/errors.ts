@@ -34,6 +34,7 @@ export type ErrorCode =
   | "HOST_DIED"
   | "INPUT_INVALID"
   | "INPUT_TOO_LONG"
+  | "LIBRARY_INCOMPATIBLE"
   | "LIMIT_EXCEEDED"
   | "LOAD_FAILED"
   | "MEDIA_TYPE_UNSUPPORTED"
@@ -52,6 +53,7 @@ export type ErrorCode =
   | "POOLING_UNKNOWN"
   | "QUEUE_FULL"
   | "RATE_LIMITED"
+  | "RELOAD_FAILED"
   | "REQUEST_TIMEOUT"
   | "ROUTE_NOT_FOUND"
   | "RUN_FAILED"
@@ -75,6 +77,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   HOST_DIED: kind(503, 1, { retryable: true, tryNext: true }),
   INPUT_INVALID: kind(400, 2),
   INPUT_TOO_LONG: kind(413, 1),
+  LIBRARY_INCOMPATIBLE: kind(422, 1, { tryNext: true }),
   LIMIT_EXCEEDED: kind(413, 1),
   LOAD_FAILED: kind(500, 1, { tryNext: true }),
   MEDIA_TYPE_UNSUPPORTED: kind(415, 2),
@@ -93,6 +96,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   POOLING_UNKNOWN: kind(422, 1),
   QUEUE_FULL: kind(429, 1, { retryable: true }),
   RATE_LIMITED: kind(429, 1, { retryable: true }),
+  RELOAD_FAILED: kind(422, 1),
   REQUEST_TIMEOUT: kind(504, 1, { retryable: true }),
   ROUTE_NOT_FOUND: kind(404, 2),
   RUN_FAILED: kind(500, 1),

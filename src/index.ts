@@ -140,6 +140,16 @@ export {
   isAcceleratorAvailable,
   listAccelerators,
 } from "./libraries/accelerators/index.ts";
+export type { ContractName } from "./libraries/contracts/index.ts";
+export {
+  type LibraryRefusal,
+  type LibraryValidation,
+  type ProvedStruct,
+  type ValidateOptions,
+  type ValidationStep,
+  type ValidationStepName,
+  validateLibrary,
+} from "./libraries/validation/index.ts";
 export type { DiscoveryOptions, LibraryPackage, LocationOutcome, SearchedLocation } from "./libraries/discovery/index.ts";
 export {
   type BuildFlag,

@@ -8,7 +8,7 @@ import { native } from "inferyard/backends/native";
 import { createRuntime } from "inferyard";
 import { languageCases } from "inferyard/testing";
 import { describe, expect, it } from "vitest";
-import { tinyContinuation, tinyModel, tinyPrompt } from "../src/backends/llamacpp/tiny-model.ts";
+import { tinyContinuation, tinyModel, tinyPrompt } from "../src/backends/gguf/tiny-model.ts";
 import { readGgufModel } from "../src/formats/gguf/models/read-model.ts";
 import { ggufParts } from "../src/formats/gguf/write-gguf.ts";
 import { readManifest } from "../src/models/index.ts";

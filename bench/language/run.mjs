@@ -1,15 +1,15 @@
 /**
- * Prefill and decode tokens per second of a GGUF model with 110 million random weights: node-llama-cpp called directly, our backend `llamacpp` over it, `native`, and
- * ik_llama.cpp by its Python package (where Python can install it; it has no batches of sequences).
+ * Prefill and decode tokens per second of a GGUF model with 110 million random weights: node-llama-cpp called directly, our backend `llamacpp` over it, our backend
+ * `library` with a llama.cpp library (where there is one: that of node-llama-cpp, or --library), `native`, and ik_llama.cpp by its Python package (where Python can install it; it has no batches of sequences).
  *
- * npm run bench:language -- [--types Q8_0,Q4_0,Q4_K,TQ2_0,I2_S,F16] [--threads 1] [--rounds 5] [--json]
+ * npm run bench:language -- [--types Q8_0,Q4_0,Q4_K,TQ2_0,I2_S,F16] [--threads 1] [--rounds 5] [--library PATH] [--json]
  * The types fp32, int8 and int4 are those of safetensors in float32 on `native`: as they are, and packed while loading.
  *
  * Engines take turns in each round; medians are reported, with ratios to node-llama-cpp. A prompt has 256 tokens, then 64 are decoded one by one with the most
  * probable token. The last columns decode 4 sequences at once.
  */
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -17,6 +17,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import "../built-package.mjs";
 import { llamacpp } from "inferyard/backends/llamacpp";
+import { library } from "inferyard/backends/library";
 import { native } from "inferyard/backends/native";
 import { readManifest } from "../../dist/models/index.js";
 import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
@@ -32,12 +33,14 @@ const { values } = parseArgs({
     types: { type: "string", default: "Q8_0,Q4_0,Q4_K,TQ2_0,I2_S,F16" },
     threads: { type: "string", default: "1" },
     rounds: { type: "string", default: "5" },
+    library: { type: "string" },
     json: { type: "boolean", default: false },
   },
 });
 const [threads, rounds] = [Number(values.threads), Number(values.rounds)];
 const folder = mkdtempSync(join(tmpdir(), "inferyard-language-"));
 const python = installIkLlama();
+const libraryPath = values.library ?? installedLibrary();
 const load = watchLoad();
 const results = [];
 try {
@@ -80,6 +83,7 @@ async function enginesOf(path) {
   return {
     direct: () => openDirect(path),
     llamacpp: () => openOurs(llamacpp(), variants[0]),
+    ...(libraryPath === undefined ? {} : { library: () => openOurs(library({ library: libraryPath }), variants[0]) }),
     native: () => openOurs(native(), variants[0]),
     ...(python === undefined ? {} : { "ik_llama.cpp": () => openIkLlama(path) }),
   };
@@ -198,6 +202,17 @@ async function openDirect(path) {
       return { prefill: (1000 * promptTokens) / (first - start), decode: (1000 * decodedTokens) / (end - first), together };
     },
   };
+}
+
+/** The library of node-llama-cpp for this machine's CPU; undefined if there is none. */
+function installedLibrary() {
+  const builds = fileURLToPath(new URL("../../node_modules/@node-llama-cpp/linux-x64/bins/linux-x64", import.meta.url));
+  try {
+    const name = readdirSync(builds).find((file) => /^libllama(?!-common).*\.so$/.test(file));
+    return name === undefined ? undefined : join(builds, name);
+  } catch {
+    return undefined; // another system
+  }
 }
 
 /** The Python that has ik_llama.cpp, in an environment of its own; undefined where it cannot be installed. */

@@ -3,6 +3,7 @@
  * instead.
  */
 import type { Backend } from "../backend.ts";
+import { InferyardError } from "../errors.ts";
 import { nodePlatform } from "../platform/node/platform.ts";
 import { standardBackends } from "../presets/standard.ts";
 import type { RuntimeSettings } from "../runtime/options/runtime-settings.ts";
@@ -10,8 +11,13 @@ import { Runtime, preloaded } from "./runtime.ts";
 
 /** Settings of a runtime and its backends. */
 export interface RuntimeConfig extends RuntimeSettings {
-  /** Backends of the runtime. Default: onnx, native and wasm. */
+  /** Backends of the runtime. Default: those of `standardBackends`. */
   readonly backends?: readonly Backend[];
+  /**
+   * Path of a llama.cpp library of your own, which the backend `library` runs GGUF models with. It is used where that backend is chosen: by `target` or `prefer`, or where no
+   * other can. Default: the first that the environment variable LLAMA_CPP_DIR leads to. Not beside `backends`.
+   */
+  readonly library?: string;
 }
 
 /**
@@ -19,7 +25,12 @@ export interface RuntimeConfig extends RuntimeSettings {
  * INPUT_INVALID or CONFIG_INVALID for wrong settings.
  */
 export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime> {
-  const { backends = standardBackends(), ...settings } = config;
+  const { library, backends = standardBackends(library === undefined ? {} : { library }), ...settings } = config;
+  if (library !== undefined && config.backends !== undefined) {
+    throw new InferyardError("INPUT_INVALID", "library is given beside backends, and belongs to the standard ones", {
+      remedy: 'put library({ library: "PATH" }) of "inferyard/backends/library" among the backends',
+    });
+  }
   const { textThreads } = settings;
   // Imported only if needed: few programs are servers.
   const pool = textThreads && new (await import("../tasks/text-threads/pool.ts")).TextThreadPool(textThreads);

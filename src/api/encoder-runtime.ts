@@ -287,7 +287,8 @@ export class EncoderRuntime extends ModelRuntime {
       const started = performance.now();
       const result = await work();
       const milliseconds = performance.now() - started;
-      return { ...result, model: handle.reference, target: handle.target, decision: handle.decision, milliseconds };
+      // A call of a language model says itself where it ran: the library may have been reloaded meanwhile.
+      return { model: handle.reference, target: handle.target, decision: handle.decision, ...result, milliseconds };
     };
     if (!(model instanceof ModelHandle)) return this.use(model, placement, run);
     refuseLoadOptions(placement);

@@ -2,7 +2,7 @@
 import { at } from "../checked.ts";
 import { InferyardError } from "../errors.ts";
 import type { Manifest } from "../models/manifest.ts";
-import { ModelHandle } from "../runtime/model-handle.ts";
+import { type HeldLanguage, ModelHandle } from "../runtime/model-handle.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
 import { type ChatEvent, answerChat, chatTemplateOf, prepareChat } from "../tasks/generation/chat/chat.ts";
 import { type ChatOptions, chatOptions } from "../tasks/generation/chat/chat-options.ts";
@@ -160,16 +160,23 @@ export class Generation {
       const generate = (drafting: TextGenerator | undefined): Promise<Result & TaskRun> =>
         this.#host.onModel({ verb, optionNames, request: asked }, async (handle) => {
           const started = performance.now();
-          const generator = await this.#generatorOf(handle);
-          const { promptTokens, run: work } = open(generator, handle);
-          const draft = drafting === undefined ? {} : { draftModel: drafting.draftFor(generator) };
-          return async () => {
-            const cancelled = new AbortController();
-            const stream = new GenerationStream<Result & TaskRun, Event>(cancelled, promptTokens, run);
-            resolve(stream);
-            const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
-            return work({ signal: either, emit: (event) => stream.offer(event), started, ...draft });
-          };
+          const { target, decision, ...held } = handle.holdLanguage();
+          try {
+            const generator = await this.#generatorOf(handle, held);
+            const { promptTokens, run: work } = open(generator, handle);
+            const draft = drafting === undefined ? {} : { draftModel: drafting.draftFor(generator) };
+            return async () => {
+              const cancelled = new AbortController();
+              const stream = new GenerationStream<Result & TaskRun, Event>(cancelled, promptTokens, run);
+              resolve(stream);
+              const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
+              const working = work({ signal: either, emit: (event) => stream.offer(event), started, ...draft });
+              return { ...(await working.finally(held.release)), target, decision };
+            };
+          } catch (error) {
+            held.release();
+            throw error;
+          }
         });
       const run = draftModel === undefined ? generate(undefined) : this.#withDraftModel({ verb, draftModel, signal }, generate);
       run.catch(reject);
@@ -184,15 +191,21 @@ export class Generation {
     const kind = draftModel instanceof ModelHandle ? {} : { kind: "language" as const };
     const request = { model: draftModel, ...kind, ...(signal === undefined ? {} : { signal }) };
     const { result } = await this.#host.onModel({ verb, optionNames: [], request }, async (handle) => {
-      const generator = await this.#generatorOf(handle);
-      return async () => ({ result: await work(generator) });
+      const held = handle.holdLanguage();
+      try {
+        const generator = await this.#generatorOf(handle, held);
+        return async () => ({ result: await work(generator).finally(held.release) });
+      } catch (error) {
+        held.release();
+        throw error;
+      }
     });
     return result;
   }
 
-  async #generatorOf(handle: ModelHandle): Promise<TextGenerator> {
+  async #generatorOf(handle: ModelHandle, { model }: Pick<HeldLanguage, "model">): Promise<TextGenerator> {
     const tokenizer = handle.manifest.text === undefined ? undefined : await this.#host.tokenizer(handle);
-    return this.#generators.of(handle.language, handle, tokenizer);
+    return this.#generators.of(model, handle, tokenizer);
   }
 }
 

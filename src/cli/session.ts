@@ -1,5 +1,6 @@
 /** What commands share: flags, settings, the runtime, and notices while work takes long. */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { resolve } from "node:path";
 import type { LoadSettings, LoraAdapter } from "../backend.ts";
 import { createRuntime } from "../api/create-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
@@ -82,6 +83,7 @@ export function addPlacementFlags(command: Command): Command {
   for (const name of loadSettingNames) command.addOption(loadSettingFlag(name));
   return command
     .addOption(new Option("--host <host>", "where the model runs").choices(hostNames))
+    .addOption(new Option("--library <path>", "llama.cpp library of your own, for the target library"))
     .addOption(new Option("--max-memory <size>", "maximum memory of all models together, for example 2GB"));
 }
 
@@ -197,7 +199,9 @@ export async function openSession(
     ...(more.textThreads === undefined ? {} : { textThreads: more.textThreads }),
     ...(more.onBatch === undefined ? {} : { onBatch: more.onBatch }),
   };
-  const runtime = await createRuntime({ ...chosen, ...own, onEvent });
+  const { library } = values;
+  const path = library === undefined ? {} : { library: resolve(terminal.directory, library) };
+  const runtime = await createRuntime({ ...chosen, ...path, ...own, onEvent });
   return { runtime, settings: values, model: model ?? defaultModel, notice, fetch };
 }
 

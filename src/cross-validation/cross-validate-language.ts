@@ -103,11 +103,6 @@ async function referenceRun(runtime: Runtime, tokenFacts: TokenFacts, options: C
   const { against, model, variant, againstModel, againstVariant, signal } = options;
   const kind = await referenceKind(against);
   if (kind === "recording") return recordedRun(against, tokenFacts, options);
-  if (kind === "library") {
-    throw new InferyardError("NOT_BUILT", `${against} is a shared library, and this version runs no library of the user's own`, {
-      remedy: "hold the model against a target, or against a recording",
-    });
-  }
   const other = againstModel ?? model;
   if (againstModel !== undefined) {
     const manifest = await runtime.manifest(againstModel, omitUndefined({ variant: againstVariant, signal }));
@@ -115,7 +110,16 @@ async function referenceRun(runtime: Runtime, tokenFacts: TokenFacts, options: C
   }
   const usualVariant = againstModel === undefined ? variant : undefined;
   const placement = { model: other, variant: againstVariant ?? usualVariant, target: against, signal };
-  return computeRun(runtime, placement, tokenFacts, options);
+  if (kind === "target") return computeRun(runtime, placement, tokenFacts, options);
+  // A runtime of its own: the caller's may have another library, or none.
+  const { createRuntime } = await import("../api/create-runtime.ts");
+  const own = await createRuntime({ library: against, ...omitUndefined({ threads: options.threads }) });
+  try {
+    const run = await computeRun(own, { ...placement, target: "library" }, tokenFacts, options);
+    return { ...run, facts: { ...run.facts, libraryPath: against } };
+  } finally {
+    await own.dispose();
+  }
 }
 
 /** Reads a recording. Throws INPUT_INVALID for options that it has answered already, and for another tokenizer. */

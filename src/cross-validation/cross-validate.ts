@@ -19,6 +19,7 @@ const optionNames = [
   "tokens",
   "continuation",
   "texts",
+  "threads",
   "record",
   "maxError",
   "minCosine",

@@ -28,6 +28,8 @@ export interface CrossValidationOptions {
   readonly continuation?: string | undefined;
   /** Texts whose vectors are compared, for models that give vectors. Default: five short texts. */
   readonly texts?: readonly string[] | undefined;
+  /** Threads of a library that `against` names. Default: as a load chooses them. */
+  readonly threads?: number | undefined;
   /** Path of a file to which the logits of the tested run are written. Default: none. */
   readonly record?: string | undefined;
   /** Limit of `maxError` of the summary. Default: none. */

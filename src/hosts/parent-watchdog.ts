@@ -14,7 +14,7 @@ import { SHARE_ENV, Worker } from "node:worker_threads";
 const descriptor = 4;
 
 /** The `stdio` option for a child with a watchdog: stdin, stdout, stderr, the IPC channel, the watchdog's pipe. */
-export function stdioWithWatchdog(stdio: readonly ["ignore", number, "pipe"]): StdioOptions {
+export function stdioWithWatchdog(stdio: readonly ["ignore", number | "ignore", "pipe"]): StdioOptions {
   return [...stdio, "ipc", "pipe"];
 }
 

@@ -9,6 +9,7 @@ import { measuredMachine } from "../measurements/machine.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";
 import type { Manifest } from "../models/manifest.ts";
+import type { Decision } from "../runtime/decision/decision.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { version } from "../version.ts";
@@ -77,7 +78,7 @@ export async function createReceipt(runtime: Runtime, options: ReceiptOptions): 
       finishedAt: finishedAt.toISOString(),
       inferyardVersion: version,
       machine,
-      library: handle.decision.selected?.library ?? { name: "unknown", version: "unknown" },
+      library: libraryOf(handle.decision),
       model: { reference: model, name: manifest.name, ...files },
       decision: handle.decision,
       computePath: computePathOf(handle.target, run.kernels),
@@ -119,6 +120,16 @@ async function recordRuns(
   const tests = await testRuns(model, prompt, [first, second], measured, limits.signal);
   const kernels = countsBetween(before, (await handle.kernelCounts()) ?? []);
   return { kernels, tests, determinism: determinismOf([first, second]), measured, peakMemory: peakMemoryOf(handle) };
+}
+
+/** The library of a decision. The backend `library` gives the path and the digest of its file as evidence. */
+function libraryOf({ selected }: Decision): Receipt["library"] {
+  const library = selected?.library ?? { name: "unknown", version: "unknown" };
+  for (const sentence of selected?.evidence ?? []) {
+    const [, path, sha256] = /^(.+), sha256 ([0-9a-f]{64})\b/.exec(sentence) ?? [];
+    if (path !== undefined && sha256 !== undefined) return { ...library, path, sha256 };
+  }
+  return library;
 }
 
 function peakMemoryOf({ memory: { bytes, measure } }: ModelHandle): PeakMemory {

@@ -1,15 +1,24 @@
 /** A handle on a loaded model. */
 import type { KernelCount, LanguageModel, LoadedModel } from "../backend.ts";
-import { asTensorModel } from "../hosts/model-kind.ts";
+import { asLanguageModel, asTensorModel } from "../hosts/model-kind.ts";
 import { InferyardError } from "../errors.ts";
-import type { HostedRunOptions, HostedTensorModel, ModelKind } from "../hosts/host.ts";
+import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel, ModelKind } from "../hosts/host.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { TensorInfo, TensorMap } from "../tensor.ts";
 import type { Decision } from "./decision/decision.ts";
+import { HandleSequences } from "./handle-sequences.ts";
 import type { ResidentModel } from "./residency/resident-model.ts";
 import type { LeasedModel } from "./residency/shared-models.ts";
 import { formatTarget } from "./selection/target.ts";
 import { type SchedulingKey, defaultSchedulingKey } from "./scheduling/scheduling-key.ts";
+
+/** A language model for the time of one call. */
+export interface HeldLanguage {
+  readonly model: HostedLanguageModel;
+  readonly target: string;
+  readonly decision: Decision;
+  release(): void;
+}
 
 /**
  * A loaded model that the caller holds. It stays in memory until every handle on it is disposed. All members but `dispose`
@@ -21,6 +30,7 @@ export class ModelHandle {
   /** The client whose work runs on it; used by shared batches and by `run`. */
   readonly schedulingKey: SchedulingKey;
   readonly #lease: LeasedModel;
+  #sequences: HandleSequences | undefined;
   #released = false;
 
   constructor(reference: string, lease: LeasedModel, schedulingKey: SchedulingKey = defaultSchedulingKey) {
@@ -61,10 +71,18 @@ export class ModelHandle {
 
   /**
    * The language model: sequences, tokens in and logits out. Throws MODEL_UNSUPPORTED unless it was loaded with `kind: "language"`. It is disposed with
-   * the model, not by its own `dispose`.
+   * the model, not by its own `dispose`. A sequence that exists while the library is reloaded stays on the old one until it is released.
    */
   get language(): Omit<LanguageModel, "dispose"> {
-    return this.#resident.language;
+    asLanguageModel(this.#resident.loaded.model);
+    this.#sequences ??= new HandleSequences(() => this.#resident.holdLanguage());
+    return this.#sequences;
+  }
+
+  /** The language model for one call, and the decision that placed it. It is not freed before `release` is called, even if the library is reloaded. */
+  holdLanguage(): HeldLanguage {
+    const { loaded, model, release } = this.#resident.holdLanguage();
+    return { model, target: formatTarget(loaded.target), decision: this.#lease.decisionOf(loaded), release };
   }
 
   /** Memory of the primary instance; see `TensorModel.memory`. */
@@ -121,6 +139,7 @@ export class ModelHandle {
   /** Releases the handle. The model itself stays for `keepAlive`, so that the next load is fast. */
   async dispose(): Promise<void> {
     this.#released = true;
+    this.#sequences?.releaseAll();
     this.#lease.lease.release();
   }
 

@@ -25,6 +25,8 @@ import { type MemoryLimits, parseMemoryLimits } from "./residency/memory-budget.
 import { Residency } from "./residency/residency.ts";
 import type { ResidentModel } from "./residency/resident-model.ts";
 import { SharedModels } from "./residency/shared-models.ts";
+import { LibraryReloader } from "./reloading/library-reloader.ts";
+import type { ReloadOptions, ReloadReport } from "./reloading/reload-report.ts";
 import type { SchedulingKey } from "./scheduling/scheduling-key.ts";
 import { validateBackends } from "./selection/backend-registry.ts";
 import { mergeConstraints } from "./selection/constraints.ts";
@@ -43,7 +45,8 @@ const maxFreeMs = 4_000;
 
 /** Loads models, keeps them in memory, and says where they run and why. Knows tensors only; `Runtime` adds the tasks. */
 export class ModelRuntime {
-  readonly #backends: readonly Backend[];
+  /** `reloadLibrary` replaces one of them in place. */
+  readonly #backends: Backend[];
   readonly #settings: RuntimeSettings;
   readonly #platform: Platform;
   readonly #facts: FactsReader;
@@ -52,12 +55,13 @@ export class ModelRuntime {
   readonly #selector: ModelSelector;
   readonly #residency: Residency<ResidentModel>;
   readonly #models: SharedModels;
+  readonly #reloader: LibraryReloader;
   #disposal: Promise<void> | undefined;
 
   /** Throws INPUT_INVALID or CONFIG_INVALID for wrong settings and CONTRACT_VIOLATION for a backend that cannot be registered. */
   constructor(backends: readonly Backend[], settings: RuntimeSettings, checkAnswers: AnswerCheck, platform: Platform) {
     checkRuntimeSettings(settings);
-    this.#backends = validateBackends(backends);
+    this.#backends = [...validateBackends(backends)];
     this.#settings = settings;
     this.#platform = platform;
     const facts = new FactsReader(this.#backends, platform.machine);
@@ -92,6 +96,14 @@ export class ModelRuntime {
       choose: (reference, options, download, signal) => selector.select(reference, options, { download, signal }),
       load: (load) => loader.load(load),
       onFailed: (reference, error) => this.#reportFailedLoad(reference, error),
+    });
+    this.#reloader = new LibraryReloader({
+      backends: this.#backends,
+      facts,
+      loader,
+      settings,
+      residents: () => this.#residency.entries().map(({ item }) => item),
+      settled: () => this.#residency.items(),
     });
     mergeConstraints(settings, ...Object.values(settings.models ?? {})); // throws for a malformed target now, not at the first load
   }
@@ -201,6 +213,21 @@ export class ModelRuntime {
     return residents.map((resident) => resident.loaded.decision);
   }
 
+  /**
+   * Replaces the native library of the backend `library` by that at `path` while models serve; without a path by the file in use, which was built anew. The new library is validated in a child process; every model that runs on
+   * the old one is loaded with it beside the old one, and must answer alike. Then new requests go to the new library, requests in progress finish on the
+   * old one, and the old one is freed. Throws RELOAD_FAILED, and the old library serves as before, if any of that fails before the switch. Reloads run one after the other.
+   */
+  async reloadLibrary(path?: string, options: ReloadOptions = {}): Promise<ReloadReport> {
+    if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "this runtime was disposed");
+    if (path !== undefined && (typeof path !== "string" || path === "")) {
+      throw new InferyardError("INPUT_INVALID", "the path of a library must be a text that is not empty", {
+        remedy: "name a shared library",
+      });
+    }
+    return this.#reloader.reload(path, options);
+  }
+
   /** Unloads all models that are not leased or pinned. */
   unloadIdle(): Promise<void> {
     return this.#residency.clear();
@@ -250,7 +277,7 @@ export class ModelRuntime {
   }
 
   async #free(waitMs: number): Promise<void> {
-    await this.#residency.close(waitMs);
+    await Promise.all([this.#residency.close(waitMs), this.#reloader.close()]);
     await Promise.all(Object.values(this.#platform.hosts).map((host) => host.dispose()));
     await Promise.all(this.#backends.map(async (backend) => backend.dispose?.()));
   }

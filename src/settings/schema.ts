@@ -98,6 +98,12 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
     .describe(
       "Where models run: `worker`, a thread per model; `process`, a child process per model, which isolates crashes of the engine and returns all memory when it ends; or `inline`, the calling thread. Not set: for backends that block their thread, a process if a memory budget is set, else a worker.",
     ),
+  library: z
+    .string()
+    .min(1)
+    .describe(
+      "Path of a [llama.cpp library of your own](../guide/own-library.md), with which the target `library` runs GGUF models; a relative path is relative to the current folder. Not set: the first that the environment variable `LLAMA_CPP_DIR` leads to.",
+    ),
   ...optionFields(loadSettings),
   replicas: z
     .union([z.literal("auto"), z.int().positive()])

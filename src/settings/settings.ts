@@ -15,6 +15,7 @@ export interface Settings extends Omit<
   readonly models?: Readonly<Record<string, ConstraintOptions>>;
   readonly model?: string;
   readonly variant?: string;
+  readonly library?: string;
   readonly batchTokens?: number;
   readonly server?: ServerSection;
 }
@@ -34,6 +35,7 @@ export const settingNames: readonly SettingName[] = [
   "gpu",
   "models",
   "host",
+  "library",
   ...loadSettingNames,
   "replicas",
   "batchTokens",

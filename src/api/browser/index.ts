@@ -27,6 +27,7 @@ export {
   isAcceleratorAvailable,
   listAccelerators,
   listLibraries,
+  validateLibrary,
 } from "./unavailable-libraries.ts";
 export type { PullProgress } from "../../models/hub/progress.ts";
 export type { Manifest, Pooling, Variant } from "../../models/manifest.ts";

@@ -8,6 +8,11 @@ export async function listLibraries(): Promise<never> {
   throw absent("listLibraries", needed, "use it in Node.js: inferyard libraries");
 }
 
+/** Rejects with CONFIG_INVALID: a page cannot load native libraries. */
+export async function validateLibrary(): Promise<never> {
+  throw absent("validateLibrary", needed, "use it in Node.js: inferyard libraries verify PATH");
+}
+
 /** Throws CONFIG_INVALID: the flags are of libraries that `listLibraries` found. */
 export function buildFlags(): never {
   throw absent("buildFlags", needed, "use it in Node.js: inferyard libraries --emit FILE");

@@ -14,7 +14,7 @@ import type {
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import { deviceTypes, gpuOf } from "./devices.ts";
 import { hasBuild, installedVersion, requirement } from "./package.ts";
-import { estimateMemory } from "./memory.ts";
+import { estimateMemory } from "../gguf/memory.ts";
 import { tinyRun } from "./tiny-run.ts";
 
 /** The backend `llamacpp`: llama.cpp through node-llama-cpp. Neither the package nor its library is touched before `probe` or `load`. */

@@ -17,7 +17,8 @@ import { KernelTally } from "../../kernels/kernel-tally.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
 import { checkSteps, checkTruncation } from "../sequences/check-steps.ts";
 import type { EvaluatedToken, LlamaModel, WantedNext } from "./library.ts";
-import { copyState, decodeSequence, encodeSequence, readState, type SequenceState, writeState } from "./sequence-file.ts";
+import { decodeSequence, encodeSequence, type SequenceState } from "../gguf/saved-sequence.ts";
+import { copyState, readState, writeState } from "./sequence-file.ts";
 import type { SequenceSlots, Slot } from "./sequence-slots.ts";
 
 /** What a language model is made of. */

@@ -4,13 +4,14 @@ import { basename } from "node:path";
 import { type Device, InferyardError, type LanguageModelFiles, type LoadOptions } from "../../backend.ts";
 import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
-import { refuseForeignTypes } from "./foreign-types.ts";
+import { refuseForeignTypes } from "../gguf/foreign-types.ts";
 import { LlamaLanguageModel } from "./language-model.ts";
-import { cachePrecisionOf, precisionOf, unknownBytesPerToken } from "./memory.ts";
+import { cachePrecisionOf, precisionOf, unknownBytesPerToken } from "../gguf/memory.ts";
 import { loadAdapters, readAdapters } from "./open-adapters.ts";
 import { openModel } from "./open-model.ts";
 import { SequenceSlots } from "./sequence-slots.ts";
-import { calibrateThreads, threadSentence, timeTokens } from "./thread-calibration.ts";
+import { calibrateThreads, threadSentence } from "../gguf/thread-calibration.ts";
+import { timeTokens } from "./time-tokens.ts";
 
 /** Bytes of caches that are allocated before idle sequences give up theirs. */
 const cacheBytes = 2 ** 30;

@@ -4,7 +4,7 @@
  * which are computed together, unless these would take too much memory.
  */
 import { InferyardError } from "../../backend.ts";
-import { batchTokens } from "./memory.ts";
+import { batchTokens } from "../gguf/memory.ts";
 import type { ContextAdapters, LlamaContext, LlamaModel, LlamaSequence } from "./library.ts";
 
 /** A place for one sequence. */

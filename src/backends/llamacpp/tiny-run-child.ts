@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Device } from "../../backend.ts";
 import { messageOf } from "../../errors.ts";
 import { openLanguageModel } from "./open-language-model.ts";
-import { tinyContinuation, tinyModel, tinyPrompt } from "./tiny-model.ts";
+import { tinyContinuation, tinyModel, tinyPrompt } from "../gguf/tiny-model.ts";
 import type { ChildReport } from "./tiny-run.ts";
 
 async function run(device: Device): Promise<ChildReport> {

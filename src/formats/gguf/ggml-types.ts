@@ -32,7 +32,7 @@ const types: ReadonlyMap<number, GgmlType> = new Map([
   [6, type("Q5_0", 32, 22)],
   [7, type("Q5_1", 32, 24)],
   [8, type("Q8_0", 32, 34)],
-  [9, type("Q8_1", 32, 40)],
+  [9, type("Q8_1", 32, 36)],
   [10, type("Q2_K", 256, 84)],
   [11, type("Q3_K", 256, 110)],
   [12, type("Q4_K", 256, 144)],

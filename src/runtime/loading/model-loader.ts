@@ -1,7 +1,7 @@
 /** Loads a candidate, wraps it as a resident model with its replicas, and loads it again on another target after a failure. */
 import type { Backend, LoadLimits } from "../../backend.ts";
 import { threadsFor } from "../../devices/threads.ts";
-import type { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../errors.ts";
 import { type DigestCache, digestOf, resolveReference } from "../../models/index.ts";
 import type { ModelOptions, RuntimeSettings } from "../options/runtime-settings.ts";
 import type { Platform, SupervisionFactory } from "../platform.ts";
@@ -14,7 +14,16 @@ import type { FactsReader } from "../selection/facts-reader.ts";
 import type { ModelSelector } from "../selection/model-selector.ts";
 import { formatTarget, placementKey } from "../selection/target.ts";
 import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
-import { type LoadOutcome, type LoadingContext, type VerifiedModel, loadCandidate, loadFirstCandidate } from "./loading.ts";
+import { trialSupervision } from "../supervision/trial-supervision.ts";
+import { makeDecision } from "../decision/decision.ts";
+import {
+  type DecisionFactory,
+  type LoadOutcome,
+  type LoadingContext,
+  type VerifiedModel,
+  loadCandidate,
+  loadFirstCandidate,
+} from "./loading.ts";
 import type { AnswerCheck } from "./verification.ts";
 
 /** The parts of a runtime that loading needs. */
@@ -32,12 +41,21 @@ export interface ModelLoaderParts {
   readonly onUnloaded: (resident: ResidentModel) => void;
 }
 
+/** A model that was loaded beside the one that serves. */
+export interface TrialModel {
+  readonly loaded: VerifiedModel;
+  /** Called when it serves: its deaths are counted from here on. */
+  promote(): void;
+}
+
 /** Loads the models of one runtime and reports each load as an event. */
 export class ModelLoader {
   readonly #parts: ModelLoaderParts;
   readonly #supervisionFor: SupervisionFactory;
   /** Memory measured when a model was unloaded, by `placementKey`. */
   readonly #measuredMemory = new Map<string, MemoryAmounts>();
+  /** How each model was loaded. */
+  readonly #loads = new WeakMap<ResidentModel, CandidateLoad>();
 
   constructor(parts: ModelLoaderParts) {
     this.#parts = parts;
@@ -47,10 +65,61 @@ export class ModelLoader {
   /** Loads and verifies one candidate. A failure that permits another candidate is returned; any other error is thrown. */
   async load(load: CandidateLoad): Promise<LoadOutcome<ResidentModel>> {
     const { reference, options, outcome, candidate, decide, signal, booking } = load;
-    const result = await loadCandidate(await this.#context(reference, booking), outcome, candidate, decide, signal);
-    if (!result.ok) return result;
-    this.#parts.settings.onEvent?.({ type: "loaded", decision: result.item.decision });
-    return { ok: true, item: await this.#residentOf(reference, options, result.item, booking) };
+    const { backends, settings } = this.#parts;
+    for (;;) {
+      const used = [...backends];
+      const result = await loadCandidate(await this.#context(reference, booking), outcome, candidate, decide, signal);
+      const isReplaced = backends.some((backend, index) => backend !== used[index] && backend.name === candidate.target.backend);
+      if (!isReplaced) {
+        if (!result.ok) return result;
+        settings.onEvent?.({ type: "loaded", decision: result.item.decision });
+        const resident = await this.#residentOf(reference, options, result.item, booking);
+        this.#loads.set(resident, load);
+        return { ok: true, item: resident };
+      }
+      if (result.ok) await result.item.model.dispose({ waitMs: 0 }); // its library was replaced while it was loaded
+    }
+  }
+
+  /**
+   * Loads a model once more, on the same target with another instance of its backend, while it serves. The decision differs from that of the model in
+   * what runs it.
+   */
+  async loadBeside(resident: ResidentModel, backend: Backend, signal: AbortSignal | undefined): Promise<TrialModel> {
+    const load = this.#loads.get(resident);
+    if (load === undefined) throw new InferyardError("CONTRACT_VIOLATION", "a model is loaded that this loader did not load");
+    const { reference, outcome, candidate, booking } = load;
+    const { decision: before, need, target, variant } = resident.loaded;
+    if (!booking.grow(need)) {
+      throw new InferyardError("MEMORY_BUDGET", `there is no memory for ${reference} with two libraries at a time`, {
+        remedy: "raise maxMemory, or unload models that are not needed",
+      });
+    }
+    const supervision = trialSupervision(this.#supervisionFor(reference, target, variant));
+    const context = { ...(await this.#context(reference, booking)), backends: [backend], supervise: () => supervision };
+    const started = performance.now();
+    const decide: DecisionFactory = (selected, digest) => {
+      const { name, version } = selected.library;
+      const time = { reason: `${name} ${version}, ${variant.name}`, milliseconds: performance.now() - started };
+      const candidates = before.candidates.map((each) => (each.verdict === "selected" ? { ...each, ...time } : each));
+      const { manifest, constraints } = outcome;
+      return makeDecision({ manifest, constraints, candidates, selected, variant, ...(digest === undefined ? {} : { digest }) });
+    };
+    const trial = { ...context, bookMemory: async () => {} }; // booked above, beside the model that serves
+    try {
+      const result = await loadCandidate(trial, outcome, { ...candidate, target, variant }, decide, signal);
+      if (!result.ok) throw result.error;
+      return { loaded: result.item, promote: () => supervision.promote() };
+    } catch (error) {
+      booking.correct(resident.heldMemory);
+      throw error;
+    }
+  }
+
+  /** Gives back the memory of a trial that does not serve. */
+  async dropTrial(resident: ResidentModel, { loaded }: TrialModel): Promise<void> {
+    await loaded.model.dispose({ waitMs: 0 });
+    this.#loads.get(resident)?.booking.correct(resident.heldMemory);
   }
 
   async #residentOf(

@@ -1,5 +1,6 @@
 /** A model in memory: its primary instance, the replicas that share the work, and failover when a run fails. */
 import type { KernelCount } from "../../backend.ts";
+import { abortable } from "../../concurrency/abortable.ts";
 import { InferyardError } from "../../errors.ts";
 import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
 import { asLanguageModel, asTensorModel } from "../../hosts/model-kind.ts";
@@ -7,6 +8,7 @@ import { countsOfModels } from "../../kernels/kernel-tally.ts";
 import type { TensorMap } from "../../tensor.ts";
 import { type MemoryAmounts, heldMemory, machineMemory, addAmounts } from "./memory-budget.ts";
 import { boundedRun } from "../scheduling/bounded-run.ts";
+import { InstanceHolds } from "./instance-holds.ts";
 import { replicaMemory } from "./replica-count.ts";
 import { Dispatcher } from "../scheduling/dispatcher.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
@@ -32,6 +34,15 @@ export interface ResidentModelOptions {
   readonly failover?: (failed: VerifiedModel, failure: InferyardError, signal: AbortSignal) => Promise<VerifiedModel>;
   /** Called after the model was unloaded, with its last target. */
   readonly onDispose?: (target: string, reason: UnloadReason) => void;
+}
+
+/** A language model that a caller holds. */
+export interface HeldLanguageModel {
+  readonly loaded: VerifiedModel;
+  readonly model: HostedLanguageModel;
+  release(): void;
+  /** Holds the same instance once more, until the returned function is called. */
+  holdAgain(): () => void;
 }
 
 interface ReplicaSet {
@@ -62,6 +73,9 @@ export class ResidentModel implements Resident {
   #reported = 0;
   #disposed = false;
   readonly #scheduler = new RunScheduler();
+  readonly #holds = new InstanceHolds<VerifiedModel>();
+  /** Instances that were replaced and are still in use. */
+  readonly #retired = new Set<VerifiedModel>();
   /** Aborts loads of replicas and failovers on disposal. */
   readonly #ending = new AbortController();
 
@@ -76,10 +90,17 @@ export class ResidentModel implements Resident {
     return this.#loaded;
   }
 
+  /** Whether it was unloaded. */
+  get isDisposed(): boolean {
+    return this.#disposed;
+  }
+
   /** Memory of the primary instance and the replicas: measured if the engine or the host reports it, else estimated. */
   get heldMemory(): MemoryAmounts {
     const { need, model } = this.#loaded;
-    return [model, ...(this.#replicas?.models ?? [])].map(({ memory }) => heldMemory(memory, need)).reduce(addAmounts);
+    const retired = [...this.#retired].map((each) => heldMemory(each.model.memory, each.need));
+    const own = [model, ...(this.#replicas?.models ?? [])].map(({ memory }) => heldMemory(memory, need));
+    return [...own, ...retired].reduce(addAmounts);
   }
 
   /** How often each kernel has run on the primary instance and the replicas; undefined if the engine does not know. See `ModelBase.kernelCounts`. */
@@ -136,11 +157,39 @@ export class ResidentModel implements Resident {
       : this.#runOnReplica(this.#replicas, inputs, options);
   }
 
-  /** The language model. Each access reports the memory that it holds to the booking. Throws MODEL_UNSUPPORTED if it was loaded on tensors. */
-  get language(): HostedLanguageModel {
+  /**
+   * The language model, which is not freed before `release` is called, even if it is replaced meanwhile. Each call reports the memory that it holds to
+   * the booking. Throws MODEL_UNSUPPORTED if it was loaded on tensors.
+   */
+  holdLanguage(): HeldLanguageModel {
     this.#refuseDisposed();
     this.#report();
-    return asLanguageModel(this.#loaded.model);
+    const loaded = this.#loaded;
+    const model = asLanguageModel(loaded.model);
+    return { loaded, model, release: this.#holds.hold(loaded), holdAgain: () => this.#holds.hold(loaded) };
+  }
+
+  /**
+   * Makes `next` the primary instance of a language model. Callers that hold the previous one finish on it. The returned promise resolves when they have, and
+   * the previous instance is freed. Throws DISPOSED.
+   */
+  replaceInstance(next: VerifiedModel): Promise<void> {
+    this.#refuseDisposed();
+    const previous = this.#loaded;
+    this.#loaded = next;
+    this.#retired.add(previous);
+    return this.#retire(previous);
+  }
+
+  async #retire(previous: VerifiedModel): Promise<void> {
+    // Where the model is unloaded meanwhile, its callers have lost both instances.
+    await abortable(this.#holds.released(previous), this.#ending.signal).catch(() => {});
+    try {
+      await previous.model.dispose();
+    } finally {
+      this.#retired.delete(previous);
+      if (!this.#disposed) this.#options.booking?.correct(this.heldMemory);
+    }
   }
 
   /**
@@ -165,7 +214,8 @@ export class ResidentModel implements Resident {
     this.#ending.abort();
     const replicas = this.#disposeReplicas(waitMs); // in parallel with the model itself, since each may need its time
     await this.#replacement?.catch(() => null); // its failure was thrown to the run that asked for it
-    await Promise.all([replicas, this.#loaded.model.dispose({ waitMs })]);
+    const instances = [this.#loaded, ...this.#retired].map(({ model }) => model.dispose({ waitMs }));
+    await Promise.all([replicas, ...instances]);
     this.#options.onDispose?.(formatTarget(this.#loaded.target), reason);
   }
 

@@ -42,6 +42,11 @@ export class FactsReader {
     };
   }
 
+  /** Discards what is known of a backend, which was replaced by another one of its name. */
+  forget(backend: string): void {
+    this.#presence.delete(backend);
+  }
+
   /** Probes a backend by running a tiny graph on each of its devices, unless it is absent. The result is not cached. */
   async run(backend: Backend, signal?: AbortSignal): Promise<Availability> {
     const machine = await this.#machine.read();

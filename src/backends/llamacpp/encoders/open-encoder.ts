@@ -5,11 +5,11 @@ import { readGgufModel } from "../../../formats/gguf/models/read-model.ts";
 import { EmbeddingContexts, type EmbeddingSettings } from "./embedding-contexts.ts";
 import { encoderHead, maxEncoderTokens } from "./encoder-head.ts";
 import { LlamaEncoder } from "./encoder.ts";
-import { refuseForeignTypes } from "../foreign-types.ts";
+import { refuseForeignTypes } from "../../gguf/foreign-types.ts";
 import type { LlamaModel } from "../library.ts";
-import { precisionOf } from "../memory.ts";
+import { precisionOf } from "../../gguf/memory.ts";
 import { openModel } from "../open-model.ts";
-import { calibrateThreads, median, threadSentence } from "../thread-calibration.ts";
+import { calibrateThreads, median, threadSentence } from "../../gguf/thread-calibration.ts";
 
 /** Tokens of the text that is timed to choose the number of threads, and how often. */
 const timedTokens = 32;

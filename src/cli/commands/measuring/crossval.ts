@@ -70,7 +70,7 @@ async function crossval(session: Session, flags: CrossvalFlags, terminal: Termin
     return writeAll(terminal.stdout, `${json === true ? JSON.stringify(facts) : formatRecorded(facts, record)}\n`);
   }
   const { againstModel, againstVariant, maxError, minCosine } = flags;
-  const more = omitUndefined({ againstModel, againstVariant, record, maxError, minCosine });
+  const more = omitUndefined({ againstModel, againstVariant, record, maxError, minCosine, threads: settings.threads });
   const comparing = crossValidate(runtime, { ...common, ...read, ...more, against });
   const result = await withNotice(terminal, session.notice(`comparing ${model} with ${against}`), comparing);
   await writeAll(terminal.stdout, `${json === true ? JSON.stringify(result) : formatCrossValidation(result, terminal)}\n`);

@@ -15,6 +15,7 @@ import { addFillMask } from "./fill-mask.ts";
 import { addModels } from "./models.ts";
 import { addRecognize } from "./recognize.ts";
 import { addRewrite } from "./rewrite.ts";
+import { addReloadLibrary } from "./reload-library.ts";
 import { addRerank } from "./rerank.ts";
 
 const unimplemented = {
@@ -26,7 +27,7 @@ const unimplemented = {
 export function inferyardRoutes(service: Service): Routes {
   const routes = createRoutes(handleInferyardError);
   const tasks = [addEmbed, addEmbedOutputs, addClassify, addRerank, addRecognize, addFillMask, addAnswer, addChunk, addRewrite];
-  for (const add of [...tasks, addModels, addExplain]) add(routes, service);
+  for (const add of [...tasks, addModels, addExplain, addReloadLibrary]) add(routes, service);
   addUnimplemented(routes, unimplemented, errorBody);
   routes.get("/api/version", (context) => context.json({ version }));
   return routes;

@@ -2,8 +2,6 @@
  * Measures how many threads compute fastest. More threads than free cores make llama.cpp many times slower, since its threads wait for each other by
  * spinning, and which cores are free cannot be asked for.
  */
-import { evaluate } from "./language-model.ts";
-import type { LlamaModel } from "./library.ts";
 
 /** What the measurement found. */
 export interface ThreadCalibration {
@@ -12,8 +10,6 @@ export interface ThreadCalibration {
   readonly milliseconds: ReadonlyMap<number, number>;
 }
 
-/** Tokens that are timed for each number of threads; the first one, which is not timed, makes the memory resident. */
-const timedTokens = 5;
 /** After this time no further number of threads is tried. */
 const maxMs = 1500;
 /** Another thread must gain this much, since it is taken from others. */
@@ -47,35 +43,6 @@ export async function calibrateThreads(
 export function threadSentence({ threads, milliseconds }: ThreadCalibration, work: string): string {
   const measured = [...milliseconds].map(([count, each]) => `${each.toFixed(1)} ms with ${count}`);
   return `${threads} ${threads === 1 ? "thread is" : "threads are"} fastest: ${work} took ${measured.join(", ")}`;
-}
-
-/** Median milliseconds of decoding one token with this many threads. */
-export async function timeTokens(
-  model: LlamaModel,
-  threads: number,
-  vocabulary: number,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  const context = await model.createContext({
-    contextSize: 64,
-    sequences: 1,
-    batchSize: 64,
-    threads,
-    swaFullCache: true,
-    failedCreationRemedy: false,
-  });
-  try {
-    const sequence = context.getSequence();
-    const times: number[] = [];
-    for (let token = 0; token <= timedTokens; token += 1) {
-      const start = performance.now();
-      await evaluate({ sequence }, [token], { count: 1, candidates: 1 }, vocabulary, signal);
-      if (token > 0) times.push(performance.now() - start);
-    }
-    return median(times);
-  } finally {
-    await context.dispose();
-  }
 }
 
 /** The median of some times; 0 for none. */

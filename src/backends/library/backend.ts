@@ -1,0 +1,168 @@
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+import {
+  type Availability,
+  type Capabilities,
+  type Device,
+  type DeviceAvailability,
+  InferyardError,
+  type LanguageModel,
+  type LanguageModelFiles,
+  type LoadOptions,
+  type ModelFiles,
+  type ProbeOptions,
+  type Requirement,
+  throwIfAborted,
+} from "../../backend.ts";
+import { koffiInstall } from "../../libraries/ffi/index.ts";
+import type { LibraryFile, ReloadableBackend } from "../../reloading.ts";
+import { estimateMemory } from "../gguf/memory.ts";
+import { deviceTypeOf, offeredDevices } from "./devices.ts";
+import { describeLibrary, findLibrary, libraryRemedy } from "./find-library.ts";
+import { tinyRun } from "./tiny-run.ts";
+
+/** Options of the backend. */
+export interface LibraryOptions {
+  /** Path of a shared library with the C interface of llama.cpp; a relative one is taken from the working directory. Default: the first that LLAMA_CPP_DIR leads to. */
+  readonly library?: string;
+  /** Hexadecimal SHA-256 that the file must have when a model is loaded. Default: that of the file when it was first looked at. */
+  readonly sha256?: string;
+}
+
+const koffi: Requirement = { kind: "package", name: "koffi", range: ">=3.3.4 <4", install: koffiInstall };
+const llama: Requirement = { kind: "library", name: "libllama", install: libraryRemedy };
+
+/** The backend `library`: a llama.cpp library of the user's own, through its C interface. Neither koffi nor the library is touched before `probe` or `load`. */
+export function library(options: LibraryOptions = {}): ReloadableBackend {
+  return new LibraryBackend(options);
+}
+
+class LibraryBackend implements ReloadableBackend {
+  readonly name = "library";
+  readonly contractVersion = 1;
+  readonly requires: readonly Requirement[] = [koffi, llama];
+  readonly #path: string | undefined;
+  #found: Promise<LibraryFile | undefined> | undefined;
+  /** The digest that the file must still have when a model is loaded, also when its process was replaced. */
+  #sha256: string | undefined;
+
+  constructor({ library: path, sha256 }: LibraryOptions) {
+    this.#path = path === undefined ? undefined : resolve(path);
+    this.#sha256 = sha256;
+  }
+
+  get entry(): NonNullable<ReloadableBackend["entry"]> {
+    const path = this.#path === undefined ? {} : { library: this.#path };
+    const digest = this.#sha256 === undefined ? {} : { sha256: this.#sha256 };
+    return { module: import.meta.url, export: "library", options: { ...path, ...digest } satisfies LibraryOptions };
+  }
+
+  withLibrary(path: string): ReloadableBackend {
+    return new LibraryBackend({ library: path });
+  }
+
+  libraryFile(): Promise<LibraryFile | undefined> {
+    this.#found ??= this.#describe();
+    return this.#found;
+  }
+
+  async #describe(): Promise<LibraryFile | undefined> {
+    const path = await findLibrary(this.#path);
+    if (path === undefined) return undefined;
+    const file = await describeLibrary(path);
+    this.#sha256 ??= file.sha256;
+    return file;
+  }
+
+  async probe({ machine, run, device: only, signal }: ProbeOptions): Promise<Availability> {
+    const path = await findLibrary(this.#path);
+    if (path === undefined) return { present: false, reason: "no llama.cpp library is configured", remedy: libraryRemedy };
+    if (!isInstalled("koffi"))
+      return { present: false, reason: "koffi, which calls libraries, is not installed", remedy: koffiInstall };
+    const file = await this.libraryFile();
+    if (file === undefined) return { present: false, reason: "no llama.cpp library is configured", remedy: libraryRemedy };
+    const devices: DeviceAvailability[] = [];
+    let validation: ReturnType<typeof problemOf> | undefined;
+    for (const { device, absence } of await offeredDevices(file.path, machine)) {
+      const isWanted = only === undefined || (only.type === device.type && only.index === device.index);
+      if (!run || !isWanted) {
+        devices.push({ device, state: absence === undefined ? "present" : "absent", reason: absence ?? "found" });
+        continue;
+      }
+      throwIfAborted(signal);
+      const problem = await (validation ??= problemOf(file.path, signal));
+      if (problem !== undefined) return { present: false, library: { name: file.name, version: file.version }, ...problem };
+      const outcome = await tinyRun({ source: { path: file.path, sha256: this.#sha256 }, device }, signal);
+      const reason = outcome.ok ? outcome.sentence : [absence, outcome.reason].filter((part) => part !== undefined).join("; ");
+      devices.push({ device, state: outcome.ok ? "available" : "absent", reason, milliseconds: outcome.milliseconds });
+    }
+    return { present: true, library: { name: file.name, version: file.version }, devices };
+  }
+
+  capabilities(device: Device): Capabilities {
+    const isKnown = deviceTypeOf(device) !== undefined;
+    return {
+      formats: {},
+      languageFormats: isKnown ? { gguf: "any" } : {},
+      precisions: isKnown ? ["fp32", "fp16", "bf16", "int8", "int4"] : [],
+      options: ["threads", "contextLength", "allowSmallerContext", "cachePrecision"],
+      cachePrecisions: ["fp16", "fp32"],
+      footprint: { bytes: 110e6, perWeightByte: 1.1 },
+      blocking: true,
+      // A library of the user's own may do anything to its process.
+      needsProcess: true,
+    };
+  }
+
+  async load(): Promise<never> {
+    throw new InferyardError("MODEL_UNSUPPORTED", "the backend library runs language models alone");
+  }
+
+  async loadLanguage(model: LanguageModelFiles, device: Device, options: LoadOptions): Promise<LanguageModel> {
+    throwIfAborted(options.signal);
+    if (model.format !== "gguf")
+      throw new InferyardError("MODEL_UNSUPPORTED", `the backend library does not run ${model.format}`);
+    const file = await this.libraryFile();
+    if (file === undefined)
+      throw new InferyardError("BACKEND_UNAVAILABLE", "no llama.cpp library is configured", { remedy: libraryRemedy });
+    const { openLanguageModel } = await import("./open-language-model.ts");
+    return openLanguageModel({ path: file.path, sha256: this.#sha256 }, model, device, options);
+  }
+
+  estimateCache(model: ModelFiles, _device: Device, settings: LoadOptions): ReturnType<typeof estimateMemory> {
+    return estimateMemory(model, settings);
+  }
+}
+
+/** Why a library does not keep the contract of llama.cpp; undefined if it does. It is loaded in a child process. */
+async function problemOf(
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly reason: string; readonly remedy?: string } | undefined> {
+  try {
+    const { validateLibrary } = await import("../../libraries/validation/index.ts");
+    await validateLibrary(path, "llama", signal === undefined ? {} : { signal });
+    return undefined;
+  } catch (error) {
+    throwIfAborted(signal);
+    if (!(error instanceof InferyardError)) throw error;
+    const { message, remedy } = error;
+    return {
+      reason: message
+        .split("\n")
+        .map((line) => line.trim())
+        .join("; "),
+      ...(remedy === undefined ? {} : { remedy }),
+    };
+  }
+}
+
+/** Whether a package is installed where this one is; nothing of it is loaded. */
+function isInstalled(name: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,61 @@
+/** Which llama library is used: the one that the user names, or the one that LLAMA_CPP_DIR leads to. No file is loaded. */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { InferyardError, messageOf } from "../../backend.ts";
+import { environmentLocations, scanLocation } from "../../libraries/discovery/index.ts";
+import type { LibraryFile } from "../../reloading.ts";
+
+/** libllama.so, libllama.so.0, libllama.v0.5.0.so, libllama.dylib, llama.dll; not libllama-common.so. */
+const llamaName = /^(?:lib)?llama(?:\.[\w.]+)?\.(?:so(?:\.\d[\w.]*)?|dylib|dll)$/;
+/** The release in a file name: "0.5.0" of libllama.v0.5.0.so, "b7347" of libllama.b7347.so. */
+const releaseInName = /\.(?:v(\d+(?:\.\d+)+)|(b\d+))\./;
+/** The folders that are searched. */
+const variable = "LLAMA_CPP_DIR";
+
+/** What makes a library available. */
+export const libraryRemedy =
+  "name the file of a llama.cpp library: setting library, --library or INFERYARD_LIBRARY (LLAMA_CPP_DIR names its folder)";
+
+/** The absolute path of the library: `configured`, else the first that LLAMA_CPP_DIR leads to. Undefined if there is none. */
+export async function findLibrary(
+  configured: string | undefined,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<string | undefined> {
+  if (configured !== undefined) return configured;
+  if (environment[variable] === undefined) return undefined;
+  const { locations } = environmentLocations({ [variable]: environment[variable] }, process.platform, process.cwd());
+  for (const { path, depth } of locations) {
+    const { files } = await scanLocation(path, depth);
+    const found = files.find((file) => llamaName.test(basename(file)));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Describes the library at a path. Throws BACKEND_UNAVAILABLE if it cannot be read. */
+export async function describeLibrary(path: string): Promise<LibraryFile> {
+  try {
+    const hash = createHash("sha256");
+    const real = await realpath(path);
+    await pipeline(createReadStream(real), hash);
+    const sha256 = hash.digest("hex");
+    const [, version, build] = releaseInName.exec(basename(real)) ?? [];
+    const release = version ?? build;
+    // The digest tells builds of one release apart.
+    const digest = `sha256:${sha256.slice(0, 12)}`;
+    return { name: basename(path), version: release === undefined ? digest : `${release} ${digest}`, path, sha256 };
+  } catch (error) {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `the library ${path} cannot be read: ${messageOf(error)}`, {
+      cause: error,
+      remedy: libraryRemedy,
+    });
+  }
+}
+
+/** The folder in which the parts of ggml lie. */
+export async function folderOf(path: string): Promise<string> {
+  return dirname(await realpath(path));
+}

@@ -1,0 +1,226 @@
+/** Loads a GGUF file into a llama library of the user's. */
+import { stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { type Device, InferyardError, type LanguageModelFiles, type LoadOptions, throwIfAborted } from "../../backend.ts";
+import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
+import { type FieldValue, type StructLayout, writeField } from "../../libraries/ffi/index.ts";
+import { refuseForeignTypes } from "../gguf/foreign-types.ts";
+import { batchTokens, cachePrecisionOf, precisionOf, unknownBytesPerToken } from "../gguf/memory.ts";
+import { calibrateThreads, median, threadSentence } from "../gguf/thread-calibration.ts";
+import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
+import { checkTokenization } from "./check-tokenization.ts";
+import { type LibraryDeviceType, deviceTypeOf } from "./devices.ts";
+import { LibraryLanguageModel } from "./language-model.ts";
+import { LlamaContext } from "./llama-context.ts";
+import { type LibrarySource, type OpenedLibrary, nameOf, openLibrary } from "./open-library.ts";
+import { TokenBatch } from "./token-batch.ts";
+
+/** Sequences of a context, and cells that it begins with. */
+const slots = 32;
+const firstCells = 1024;
+/** Bytes of cache that may be allocated, unless one sequence needs more. */
+const cacheBytes = 2 ** 30;
+/** Layers on a GPU: all. */
+const allLayers = 999;
+/** `ggml_type` of the elements of caches. */
+const cacheTypes = { fp32: 0, fp16: 1 } as const;
+/** Tokens that are timed for each number of threads. */
+const timedTokens = 4;
+
+/**
+ * Loads a language model on a device. The file is read by our own parser first, since llama.cpp aborts the process on some damaged files. Throws what `openLibrary`
+ * throws, MODEL_INVALID for a damaged file, MODEL_UNSUPPORTED for an architecture that the library does not have, BACKEND_UNAVAILABLE for a device that it
+ * does not have, and LOAD_FAILED with what it says.
+ */
+export async function openLanguageModel(
+  source: LibrarySource,
+  files: LanguageModelFiles,
+  device: Device,
+  settings: LoadOptions,
+): Promise<LibraryLanguageModel> {
+  const { path, config } = files;
+  const { threads: maxThreads = 1, signal } = settings;
+  const gguf = await readGgufModel(path, basename(path));
+  refuseForeignTypes(gguf);
+  const opened = await openLibrary(source);
+  const { functions, log } = opened;
+  const cleanups: (() => void)[] = [() => opened.close()];
+  const close = (): void => {
+    for (const cleanup of cleanups.splice(0).reverse()) cleanup();
+  };
+  try {
+    const type = deviceTypeFor(opened, device);
+    const model = await loadModel(opened, path, type);
+    cleanups.push(() => functions.freeModel(model));
+    throwIfAborted(signal);
+    const offloaded = log.lines.findLast((line) => /offloaded \d+\/\d+ layers/.test(line));
+    const vocabulary = functions.vocabularySize(model);
+    const contextLength = contextLengthFor(config, settings) ?? functions.contextLength(model);
+    const cachePrecision = cachePrecisionOf(precisionOf(gguf), settings);
+    const bytesPerToken = estimateCache(config, cachePrecision, 0)?.bytesPerToken ?? unknownBytesPerToken;
+    let threads = maxThreads;
+    const create = (cells: number): Promise<bigint> =>
+      createContext(opened, model, { cells, threads, cachePrecision, isOnGpu: type.name !== "cpu" });
+    const maxCells = Math.min(slots * contextLength, Math.max(contextLength, Math.floor(cacheBytes / bytesPerToken)));
+    const context = await LlamaContext.create({ functions, create, minCells: Math.min(maxCells, firstCells), maxCells, slots });
+    cleanups.push(() => context.free());
+    const batch = new TokenBatch(opened.ffi, opened.structs.batch, batchTokens);
+    const calibration = await calibrateThreads(maxThreads, (threads) => timeTokens(opened, context, batch, threads));
+    threads = calibration?.threads ?? maxThreads;
+    functions.setThreads(context.address, threads);
+    const tokenization = await checkTokenization(path, (text) => functions.tokenize(model, text, 4 * text.length + 16));
+    cleanups.pop(); // the model frees its context itself
+    return new LibraryLanguageModel({
+      ffi: opened.ffi,
+      functions,
+      context,
+      batch,
+      log,
+      library: nameOf(opened.file),
+      device,
+      limits: { vocabulary, contextLength, cacheBytesPerToken: bytesPerToken, hasEncoder: false },
+      bytes: functions.modelBytes(model),
+      identity: `${gguf.bytes} ${(await stat(path)).mtimeMs} ${opened.file.sha256} ${cachePrecision}`,
+      evidence: [
+        `${opened.file.path}, sha256 ${opened.file.sha256}, layout ${opened.layout}`,
+        placementOf(opened, type, offloaded),
+        tokenization,
+        ...(calibration === undefined ? [] : [threadSentence(calibration, "a token")]),
+      ],
+      close,
+    });
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** The kind of a device. Throws BACKEND_UNAVAILABLE if the library has none of it. */
+function deviceTypeFor({ devices, file }: OpenedLibrary, device: Device): LibraryDeviceType {
+  const type = deviceTypeOf(device);
+  const isThere = type !== undefined && (type.name === "cpu" || devices.some(({ name }) => name.startsWith(type.prefix)));
+  if (isThere) return type;
+  const known = devices.map(({ name }) => name).join(", ") || "no device";
+  throw new InferyardError(
+    "BACKEND_UNAVAILABLE",
+    `${file.path} does not compute on ${device.type}:${device.index}: it reports ${known}`,
+    {
+      remedy: "ask for library:cpu",
+    },
+  );
+}
+
+async function loadModel(opened: OpenedLibrary, path: string, type: LibraryDeviceType): Promise<bigint> {
+  const { functions, structs, devices, log, ffi } = opened;
+  const own = type.name === "cpu" ? [] : devices.filter(({ name }) => name.startsWith(type.prefix));
+  // A list that ends with NULL. Empty for the CPU: otherwise a build with a GPU would compute large batches there.
+  const list = new BigUint64Array(new ArrayBuffer(8 * (own.length + 1)));
+  list.set(own.map(({ address }) => address));
+  const params = functions.modelParams();
+  setFields(structs.modelParams, params, { devices: ffi.addressOf(list), n_gpu_layers: own.length === 0 ? 0 : allLayers });
+  log.clear();
+  const model = await functions.loadModel(path, params);
+  if (list.length > 0 && model !== 0n) {
+    if (!functions.hasEncoder(model)) return model;
+    functions.freeModel(model);
+    throw new InferyardError("MODEL_UNSUPPORTED", "models with an encoder and a decoder are not run by a llama library");
+  }
+  const said = log.reason ?? "it does not say why";
+  const isUnknown = /unknown model architecture|unsupported|unknown (pre-)?tokenizer/i.test(said);
+  throw new InferyardError(
+    isUnknown ? "MODEL_UNSUPPORTED" : "LOAD_FAILED",
+    `${opened.file.name} cannot load ${basename(path)}: ${said}`,
+  );
+}
+
+interface ContextParams {
+  readonly cells: number;
+  readonly threads: number;
+  readonly cachePrecision: keyof typeof cacheTypes;
+  readonly isOnGpu: boolean;
+}
+
+async function createContext(
+  opened: OpenedLibrary,
+  model: bigint,
+  { cells, threads, cachePrecision, isOnGpu }: ContextParams,
+): Promise<bigint> {
+  const { functions, structs, log } = opened;
+  const params = functions.contextParams();
+  setFields(structs.contextParams, params, {
+    n_ctx: cells,
+    n_batch: batchTokens,
+    n_ubatch: batchTokens,
+    n_seq_max: slots,
+    n_threads: threads,
+    n_threads_batch: threads,
+    type_k: cacheTypes[cachePrecision],
+    type_v: cacheTypes[cachePrecision],
+    offload_kqv: isOnGpu,
+    op_offload: isOnGpu,
+    no_perf: true,
+    // Sequences share all cells, and can be cut back in models with sliding windows.
+    kv_unified: true,
+    swa_full: true,
+    // Fused attention computes in half precision on the CPU.
+    ...(cachePrecision === "fp32" ? { flash_attn_type: 0, flash_attn: false } : {}),
+  });
+  log.clear();
+  const context = await functions.createContext(model, params);
+  if (context !== 0n) return context;
+  throw new InferyardError(
+    "OUT_OF_MEMORY",
+    `the library could not allocate a cache of ${cells} tokens: ${log.reason ?? "it does not say why"}`,
+    {
+      remedy: "load the model with a smaller context length",
+    },
+  );
+}
+
+/** Sets those of the fields that the release has. */
+function setFields(layout: StructLayout, bytes: Uint8Array, values: Readonly<Record<string, FieldValue>>): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (Object.hasOwn(layout.fields, name)) writeField(layout, bytes, name, value);
+  }
+}
+
+/** Where the library computes, by what it reports. */
+function placementOf(
+  { devices, functions }: OpenedLibrary,
+  { name, prefix }: LibraryDeviceType,
+  offloaded: string | undefined,
+): string {
+  const reported = devices.map((device) => `${device.name} (${device.description})`).join(", ");
+  const all = reported === "" ? "" : `; devices: ${reported}`;
+  if (name === "cpu")
+    return `${functions.supportsGpu() ? "no device but the CPU was given to it" : "built without a GPU"}, computes on the CPU${all}`;
+  const layers = offloaded?.replace(/^.*?offloaded/, "offloaded") ?? `all layers offloaded to ${prefix}`;
+  return `${layers}${all}`;
+}
+
+/** Median milliseconds of decoding one token with this many threads. */
+async function timeTokens(
+  { functions }: OpenedLibrary,
+  context: LlamaContext,
+  batch: TokenBatch,
+  threads: number,
+): Promise<number> {
+  functions.setThreads(context.address, threads);
+  const slot = context.takeSlot() ?? 0;
+  const times: number[] = [];
+  try {
+    for (let position = 0; position <= timedTokens; position += 1) {
+      const start = performance.now();
+      const outcome = await functions.decode(
+        context.address,
+        batch.write([{ token: position, position, slot, wantsLogits: true }]),
+      );
+      if (outcome !== 0) throw new InferyardError("LOAD_FAILED", `llama_decode returned ${outcome} for a token`);
+      if (position > 0) times.push(performance.now() - start); // the first one makes the memory resident
+    }
+  } finally {
+    context.setUsed(slot, timedTokens + 1);
+    context.giveSlot(slot);
+  }
+  return median(times);
+}

@@ -1,0 +1,74 @@
+/** Opens a llama library in this process, with its log captured. */
+import { InferyardError, type Library } from "../../backend.ts";
+import type { LlamaLayout } from "../../libraries/contracts/index.ts";
+import { ForeignFunctions, type NativeLibrary } from "../../libraries/ffi/index.ts";
+import { proveLlamaLayout } from "../../libraries/validation/index.ts";
+import type { LibraryFile } from "../../reloading.ts";
+import { type ComputeDevice, computeDevices } from "./compute-devices.ts";
+import { describeLibrary, folderOf } from "./find-library.ts";
+import { type LlamaFunctions, bindLlama } from "./llama-functions.ts";
+import { NativeLog } from "./native-log.ts";
+
+/** Which library is opened. */
+export interface LibrarySource {
+  /** Absolute path. */
+  readonly path: string;
+  /** SHA-256 that the file must have. Default: any. */
+  readonly sha256?: string | undefined;
+}
+
+/** A library in this process. */
+export interface OpenedLibrary {
+  readonly ffi: ForeignFunctions;
+  readonly library: NativeLibrary;
+  readonly file: LibraryFile;
+  readonly functions: LlamaFunctions;
+  readonly structs: LlamaLayout;
+  /** Releases whose layouts the structs have. */
+  readonly layout: string;
+  readonly devices: readonly ComputeDevice[];
+  readonly log: NativeLog;
+  close(): void;
+}
+
+/** Name and version for decisions. */
+export const nameOf = ({ name, version }: LibraryFile): Library => ({ name, version });
+
+/**
+ * Opens the library. Throws BACKEND_UNAVAILABLE if the file is not the one that was validated or koffi is not installed, LOAD_FAILED if the loader refuses it,
+ * and LIBRARY_INCOMPATIBLE if its functions or structs are not those of a release that is known.
+ */
+export async function openLibrary({ path, sha256 }: LibrarySource): Promise<OpenedLibrary> {
+  const file = await describeLibrary(path);
+  if (sha256 !== undefined && sha256 !== file.sha256) {
+    throw new InferyardError(
+      "BACKEND_UNAVAILABLE",
+      `${path} is another file than the one that was validated: its sha256 is ${file.sha256}, not ${sha256}`,
+      {
+        remedy: "reload the library (runtime.reloadLibrary), so that it is validated",
+      },
+    );
+  }
+  const ffi = await ForeignFunctions.load();
+  const library = ffi.open(path);
+  // The library may be another one than was validated in a child, where LD_LIBRARY_PATH or what it needs has changed.
+  const structs = proveLlamaLayout(library);
+  const functions = bindLlama(library, structs);
+  const log = new NativeLog(ffi, library);
+  functions.loadComputeLibraries(await folderOf(path));
+  functions.start();
+  return {
+    ffi,
+    library,
+    file,
+    functions,
+    structs,
+    layout: [...new Set(Object.values(structs).map(({ release }) => release))].join(", "),
+    devices: computeDevices(library),
+    log,
+    close() {
+      log.close();
+      // The library stays mapped: its threads may still be ending, and the process ends after it.
+    },
+  };
+}

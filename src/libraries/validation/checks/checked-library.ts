@@ -1,0 +1,50 @@
+/** An open library with what the checks of its contract need. */
+import type { LibraryContract } from "../../contracts/index.ts";
+import type { ForeignFunctions, NativeLibrary } from "../../ffi/index.ts";
+import type { ProvedStruct, ValidationStepName } from "../library-validation.ts";
+import { refusal } from "../refusal.ts";
+
+/** An open library. */
+export interface CheckedLibrary {
+  readonly ffi: ForeignFunctions;
+  readonly library: NativeLibrary;
+  readonly contract: LibraryContract;
+}
+
+/** What a check found. Throws LIBRARY_INCOMPATIBLE instead where it refuses. */
+export interface CheckOutcome {
+  /** Default: "passed". */
+  readonly verdict?: "not provable";
+  /** A sentence without a full stop. */
+  readonly detail: string;
+  readonly version?: string;
+  readonly structs?: readonly ProvedStruct[];
+  readonly optional?: Readonly<Record<string, string>>;
+}
+
+/** A check of a contract. */
+export interface Check {
+  readonly step: ValidationStepName;
+  /** Runs code of the library. */
+  readonly run: (checked: CheckedLibrary) => CheckOutcome;
+}
+
+/** A function without parameters that returns a string; undefined if the library has none of that name. */
+export function statedText({ library }: CheckedLibrary, name: string): string | undefined {
+  return library.has(name) ? library.bind(name, { result: "string", parameters: [] })() : undefined;
+}
+
+/** The refusal of a step, with what the user can do. */
+export function refuse(
+  { library, contract }: CheckedLibrary,
+  step: ValidationStepName,
+  facts: { readonly expected: string; readonly found: string; readonly details?: readonly string[]; readonly remedy?: string },
+): Error {
+  return refusal({
+    path: library.path,
+    contract: contract.name,
+    step,
+    remedy: `use a release of ${contract.title} that keeps the contract`,
+    ...facts,
+  });
+}

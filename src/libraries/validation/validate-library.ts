@@ -1,0 +1,173 @@
+/** Validates a native library against a contract: it is loaded in a child process, and its binary interface is proved. */
+import { performance } from "node:perf_hooks";
+import { resolve } from "node:path";
+import { InferyardError } from "../../errors.ts";
+import { analyzeLibrary } from "../analysis/index.ts";
+import { type ContractName, contracts } from "../contracts/index.ts";
+import type { StepFacts } from "./child-messages.ts";
+import type {
+  LibraryRefusal,
+  LibraryValidation,
+  ValidateOptions,
+  ValidationStep,
+  ValidationStepName,
+} from "./library-validation.ts";
+import { type RefusalFacts, refusal } from "./refusal.ts";
+import { runValidationProcess } from "./validation-process.ts";
+
+const defaultTimeoutMs = 20_000;
+const defaultMaxMemory = 4 * 2 ** 30;
+
+/**
+ * Validates the library at `path` against a contract. Its tables are analyzed first; then a child process loads it, looks for the functions, and
+ * calls those that tell its version and prove its binary interface. Throws LIBRARY_INCOMPATIBLE with what was expected and found (its data is a
+ * `LibraryRefusal`), INPUT_INVALID for a file that is no library, and BACKEND_UNAVAILABLE if koffi is not installed.
+ */
+export async function validateLibrary(
+  path: string,
+  contract: ContractName,
+  options: ValidateOptions = {},
+): Promise<LibraryValidation> {
+  const { displayName = path, environment = process.env, signal } = options;
+  const known = Object.hasOwn(contracts, contract) ? contracts[contract] : undefined;
+  if (known === undefined) {
+    const names = Object.keys(contracts).join(", ");
+    throw new InferyardError("INPUT_INVALID", `there is no contract "${contract}"`, { remedy: `name one of ${names}` });
+  }
+  const file = resolve(path);
+  const validation = new Validation(displayName, contract);
+  await validation.analyze(file, environment);
+  const { failure, lastLines } = await runValidationProcess({
+    path: file,
+    contract,
+    timeout: options.timeout ?? defaultTimeoutMs,
+    maxMemory: options.maxMemory ?? defaultMaxMemory,
+    environment,
+    signal,
+    onMessage: (message) => {
+      switch (message.kind) {
+        case "begin":
+          return validation.begin(message.step);
+        case "step":
+          return validation.pass(message.step, message.facts);
+        case "failed":
+          return validation.fail(InferyardError.fromJSON(message.error), message.milliseconds);
+        case "done":
+          return undefined;
+        default:
+          return message satisfies never;
+      }
+    },
+  });
+  validation.close(failure, lastLines);
+  return { path: displayName, contract, title: known.title, ...validation.facts, steps: validation.steps };
+}
+
+/** The steps of one validation, as they are reported. */
+class Validation {
+  readonly steps: ValidationStep[] = [];
+  facts: Omit<LibraryValidation, "path" | "contract" | "title" | "steps"> = { version: undefined, structs: [], optional: {} };
+  readonly #path: string;
+  readonly #contract: ContractName;
+  #current: ValidationStepName = "loading";
+  #begun = performance.now();
+  #failure: InferyardError | undefined;
+
+  constructor(path: string, contract: ContractName) {
+    this.#path = path;
+    this.#contract = contract;
+  }
+
+  /** Whether the file fits this machine, by its tables. */
+  async analyze(file: string, environment: Readonly<Record<string, string | undefined>>): Promise<void> {
+    const { classes, fit } = await analyzeLibrary(file, { displayName: this.#path, environment });
+    const milliseconds = Math.round(performance.now() - this.#begun);
+    if (fit.fits) {
+      const names = classes.map(({ title }) => title).join(", ");
+      const detail = names === "" ? "fits this machine; no known library" : `fits this machine; ${names}`;
+      this.steps.push({ name: "analysis", verdict: "passed", milliseconds, detail });
+      return;
+    }
+    throw this.#refused(
+      {
+        step: "analysis",
+        expected: "a library that this machine and program can load",
+        found: fit.problems.join("; "),
+        remedy: `inferyard analyze-library ${this.#path} says what it needs`,
+      },
+      milliseconds,
+      [],
+    );
+  }
+
+  begin(step: ValidationStepName): void {
+    this.#current = step;
+    this.#begun = performance.now();
+  }
+
+  pass(step: ValidationStep, { version, structs, optional }: StepFacts): void {
+    this.steps.push(step);
+    const { facts } = this;
+    this.facts = {
+      version: version ?? facts.version,
+      structs: structs ?? facts.structs,
+      optional: optional ?? facts.optional,
+    };
+  }
+
+  fail(error: InferyardError, milliseconds: number): void {
+    const { data, code, remedy = "" } = error;
+    if (code !== "LIBRARY_INCOMPATIBLE") {
+      this.#failure = error;
+      return;
+    }
+    const { expected = error.message, found = "", details = [] } = data as Partial<LibraryRefusal>;
+    this.#failure = this.#refused({ step: this.#current, expected, found, details, remedy }, milliseconds, []);
+  }
+
+  /** Throws if a step was refused, or the process was ended in one. */
+  close(failure: string | undefined, lastLines: readonly string[]): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (failure === undefined) return;
+    throw this.#refused(
+      {
+        step: this.#current,
+        expected: `a library that the process survives (${describe[this.#current]})`,
+        found: failure,
+        details: lastLines,
+        remedy: "use another build of the library; nothing of it was used outside of the child process",
+      },
+      Math.round(performance.now() - this.#begun),
+      lastLines,
+    );
+  }
+
+  #refused(facts: Omit<RefusalFacts, "path" | "contract">, milliseconds: number, lastLines: readonly string[]): InferyardError {
+    const { step, expected, found, details = [] } = facts;
+    const error = refusal({ path: this.#path, contract: this.#contract, ...facts });
+    const data: LibraryRefusal = {
+      path: this.#path,
+      contract: this.#contract,
+      step,
+      expected,
+      found,
+      details,
+      steps: [...this.steps, { name: step, verdict: "refused", milliseconds, detail: found }],
+      lastLines,
+    };
+    return new InferyardError(error.code, error.message, {
+      data: { ...data },
+      ...(error.remedy !== undefined && { remedy: error.remedy }),
+    });
+  }
+}
+
+/** What of the library runs in each step. */
+const describe: Readonly<Record<ValidationStepName, string>> = {
+  analysis: "nothing of it runs",
+  loading: "its constructors run",
+  functions: "nothing of it runs",
+  version: "functions that tell its version run",
+  abi: "functions that fill structs run",
+  devices: "functions that list its devices run",
+};

@@ -1,0 +1,3 @@
+import { libraryConformance } from "./fixtures/library-conformance.ts";
+
+libraryConformance("older");
