@@ -1,14 +1,18 @@
 /** Cross-validation of real models: engines against each other, against recordings, and against a model with a wrong weight. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import {
+  createReceipt,
   createRuntime,
   type CrossValidationOptions,
   crossValidate,
   type LanguageCrossValidation,
   recordLogits,
   type Runtime,
+  verifyReceipt,
 } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readGguf } from "../src/formats/gguf/read-gguf.ts";
@@ -17,6 +21,9 @@ import { needsData, sharedData } from "./shared-data.ts";
 
 const [skip, title] = needsData("cross-validation");
 const tiny = (type: string): string => `${sharedData}gguf-tiny-llama/tiny-llama-${type}.gguf`;
+const builds = fileURLToPath(new URL("../node_modules/@node-llama-cpp/linux-x64/bins/linux-x64/", import.meta.url));
+const build = existsSync(builds) ? readdirSync(builds).find((name) => /^libllama\.v[\d.]+so$/.test(name)) : undefined;
+const libllama = build === undefined ? undefined : join(builds, build);
 const tinyllm = `${sharedData}tinyllm/tinyllm.gguf`;
 const folder = mkdtempSync(join(tmpdir(), "inferyard-crossval-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -117,10 +124,9 @@ describe.skipIf(skip)(title, () => {
     const { positions, failures } = await compare({ ...options, model: path, againstModel: tiny("f32"), maxError: 1e-4 });
     expect(positions.findIndex(({ maxError }) => maxError > 1e-4)).toBe(3);
     expect(failures[0]).toMatch(/^the maximum error is .* at position [345], and the limit is 0.0001$/);
-    const { code, stdout, stderr } = await inferyard([
-      ...["crossval", "--model", path, "--target", "native", "--against", "native", "--against-model", tiny("f32")],
-      ...["--prompt", "small jump", "--tokens", "0", "--max-error", "0", "--min-cosine", "1"],
-    ]);
+    const models = ["--model", path, "--target", "native", "--against", "native", "--against-model", tiny("f32")];
+    const limits = ["--prompt", "small jump", "--tokens", "0", "--max-error", "0", "--min-cosine", "1"];
+    const { code, stdout, stderr } = await inferyard(["crossval", ...models, ...limits]);
     expect(code, stdout).toBe(0); // the prompt does not have the token
     expect(stderr).toBe("");
   });
@@ -142,8 +148,7 @@ describe.skipIf(skip)(title, () => {
   describe("recordings", () => {
     const record = join(folder, "tinyllm.safetensors");
     beforeAll(async () => {
-      const { text } = await recordLogits(runtime, { model: tinyllm, target: "llamacpp", tokens: 6, record });
-      expect(text).toBe(", there was a little g");
+      await recordLogits(runtime, { model: tinyllm, target: "llamacpp", tokens: 6, record });
     });
 
     it("stand for the engine that wrote them", async () => {
@@ -187,6 +192,34 @@ describe.skipIf(skip)(title, () => {
       });
     });
   });
+
+  it.skipIf(libllama === undefined)(
+    `a library of the user's own is what a model is held against (${libllama ?? "skipped: there is no build for this machine"})`,
+    async () => {
+      const against = libllama ?? "";
+      const { reference, failures } = await compare({
+        model: tinyllm,
+        target: "native",
+        against,
+        tokens: 6,
+        maxError: 1e-3,
+        threads: 1,
+      });
+      expect(failures).toEqual([]);
+      expect(reference).toMatchObject({ target: "library:cpu", libraryPath: against, text: ", there was a little g" });
+      const own = await createRuntime({ library: against, threads: 1 });
+      try {
+        const receipt = await createReceipt(own, { model: tinyllm, target: "library", tokens: 4 });
+        expect(receipt.library).toMatchObject({
+          path: against,
+          sha256: createHash("sha256").update(readFileSync(against)).digest("hex"),
+        });
+        expect((await verifyReceipt(receipt, { requireKernels: ["Llama_CPU"] })).refusals).toEqual([]);
+      } finally {
+        await own.dispose();
+      }
+    },
+  );
 
   it("models with different tokens are refused before anything is loaded", async () => {
     await expect(compare({ model: tinyllm, against: "native", againstModel: tiny("f32") })).rejects.toMatchObject({

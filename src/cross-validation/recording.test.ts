@@ -79,7 +79,11 @@ describe("recordings of logits", () => {
         const bytes = Buffer.from(whole);
         for (const [place, value] of changes) bytes[place] = value;
         writeFileSync(damaged, bytes);
-        await readRecording(damaged).catch((error: unknown) => expect(error).toBeInstanceOf(InferyardError));
+        const outcome = await readRecording(damaged).then(
+          () => "read",
+          (error: unknown) => (error instanceof InferyardError ? "refused" : error),
+        );
+        expect(["read", "refused"]).toContain(outcome);
       }),
     );
   });

@@ -19,7 +19,7 @@ export async function readModelFacts(variant: Variant & LanguageModelFiles): Pro
   const weights = await weightsOf(variant);
   const cache = createDigestCache();
   const files: ReceiptFile[] = [];
-  for (const path of [...new Set(weights.paths)]) {
+  for (const path of new Set(weights.paths)) {
     const sha256 = await digestOf({ path }, cache);
     files.push({ name: basename(path), bytes: (await stat(path)).size, sha256 });
   }
