@@ -97,7 +97,7 @@ export const folders: readonly Folder[] = [
   folder("libraries/discovery", ["devices"]),
   folder("libraries/ffi", []),
   folder("libraries/contracts", ["libraries/ffi"]),
-  folder("libraries/validation", ["formats", "libraries/analysis", "libraries/contracts", "libraries/ffi"]),
+  folder("libraries/validation", ["formats", "hosts", "libraries/analysis", "libraries/contracts", "libraries/ffi"]),
   folder("models", ["formats"]),
   folder("measurements", ["models"]),
   folder("tokenizers", ["formats", "models"]),

@@ -1,7 +1,7 @@
 /** Tells kernels from what computes in their stead. */
 import type { KernelCount } from "../backend.ts";
 import { blockFormats } from "../formats/gguf/blocks/index.ts";
-import { blockKernelId, interpreterId } from "../kernels/kernel-ids.ts";
+import { blockKernelId, interpreterId, llamaKernelId } from "../kernels/kernel-ids.ts";
 import type { ComputePath, Receipt } from "./receipt.ts";
 
 /** Ids of scalar code, and of what other programs call a stand-in: plain reference code, fallbacks, mocks, weights widened before the product. */
@@ -31,24 +31,31 @@ function kindOf(fastCalls: number, slowCalls: number): ComputePath["kind"] {
 
 /** A kernel that must have run. */
 export interface ExpectedKernel {
-  /** Ids of which one must have run. */
-  readonly ids: readonly string[];
+  /** Patterns of ids, in which * stands for any characters. One of them must match a kernel that ran and is not slow. */
+  readonly patterns: readonly string[];
   /** Why, as a part of a sentence. */
   readonly reason: string;
 }
 
-/** The kernel that this program computes the most weights of such a model with, on such a target; undefined if there is no such rule. */
+/** The kernels that compute the most weights of such a model on such a target; undefined if there is no such rule. */
 export function expectedKernel({ decision, computePath, model }: Receipt): ExpectedKernel | undefined {
   const [backend = ""] = computePath.target.split(":");
   const device = decision.selected?.device.split(":")[0] ?? "cpu";
   if (backend === "llamacpp" || backend === "library") {
-    return { ids: [`Llama_${device.toUpperCase()}`], reason: `the target is ${computePath.target}` };
+    return { patterns: [llamaKernelId({ type: device, index: 0 })], reason: `the target is ${computePath.target}` };
   }
   const type = model.weightTypes[0]?.type;
-  if (backend !== "native" || type === undefined || decision.model.format !== "gguf" || !Object.hasOwn(blockFormats, type)) {
-    return undefined;
-  }
-  return { ids: [blockKernelId(type)], reason: `most weights are ${type}, and the target is ${computePath.target}` };
+  if (backend !== "native" || type === undefined || decision.model.format !== "gguf") return undefined;
+  if (type !== "I2_S" && !Object.hasOwn(blockFormats, type)) return undefined;
+  // ggml's kernels have the type without its last underscore where other engines spell it so: IQ2S_GGML_CPU.
+  const patterns = [blockKernelId(type).replace(/_Wasm$/, "_*"), type.replace(/_(?=[^_]*$)/, "").concat("_*")];
+  return { patterns: [...new Set(patterns)], reason: `most weights are ${type}, and the target is ${computePath.target}` };
+}
+
+/** Whether an id matches a pattern, in which * stands for any characters. Letters may be of either case. */
+export function matchesPattern(id: string, pattern: string): boolean {
+  const parts = pattern.split("*").map((part) => part.replaceAll(/[^\w]/g, String.raw`\$&`));
+  return new RegExp(`^${parts.join(".*")}$`, "i").test(id);
 }
 
 /** The calls between two counts of one loaded model. */

@@ -2,8 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { constantFrom, assert, asyncProperty, integer, nat, tuple } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { outputDigest } from "./create-receipt.ts";
-import { computePathOf } from "./kernel-class.ts";
-import { matchesPattern } from "./check-kernels.ts";
+import { computePathOf, expectedKernel, matchesPattern } from "./kernel-class.ts";
 import { bandwidthBound, measureBandwidth } from "./memory-bandwidth.ts";
 import type { Receipt } from "./receipt.ts";
 import { signReceipt } from "./signature.ts";
@@ -212,6 +211,20 @@ describe("a receipt", () => {
     expect(matchesPattern("I2S_QK256_AVX2", "I2S_QK256_*")).toBe(true);
     expect(matchesPattern("I2S_QK256_AVX2", "I2S")).toBe(false);
     expect(matchesPattern("Q4_K_Wasm", "Q4.K.Wasm")).toBe(false);
+  });
+
+  it("is expected to have run a kernel of its format, whoever wrote that", () => {
+    const of = (type: string, target = "native:cpu"): readonly string[] | undefined =>
+      expectedKernel({
+        ...good,
+        computePath: { ...good.computePath, target },
+        model: { ...good.model, weightTypes: [{ type, bytes: 1 }] },
+      })?.patterns;
+    expect(of("IQ2_S")).toEqual(["IQ2_S_*", "IQ2S_*"]);
+    expect(of("I2_S")).toEqual(["I2S_QK256_*", "I2S_*"]);
+    expect(of("Q4_K", "llamacpp:cpu")).toEqual(["Llama_CPU"]);
+    expect(of("F32")).toBeUndefined();
+    expect(of("Q4_K", "onnx:cpu")).toBeUndefined();
   });
 
   it("of a text that is not JSON, or spelled otherwise, is refused", async () => {
