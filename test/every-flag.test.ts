@@ -2,6 +2,7 @@
  * Every flag of every command: with it the command prints or does something else than without it. The flags that decide which engine runs,
  * --batch-tokens, and those of the commands that measure are in test/every-load-flag.long.test.ts.
  */
+import { generateKeyPairSync } from "node:crypto";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -132,6 +133,17 @@ const summarizer = join(folder, "summarizer");
 const tools = file("tools.json", '[{ "name": "clock" }]');
 const gpt2Text = ["--model", gpt2, "Once upon a time"];
 const t5Text = ["--model", t5, "world"];
+
+/** A language model of 0.5 MB, and the same quantized. */
+const llama = at("gguf-tiny-llama/tiny-llama-f32.gguf");
+const quantizedLlama = at("gguf-tiny-llama/tiny-llama-q8_0.gguf");
+const onNative = ["--target", "native", "--tokens", "2"];
+const crossval = ["--model", llama, "--against", "native"];
+const receipt = join(folder, "receipt.json");
+const { privateKey, publicKey } = generateKeyPairSync("ed25519", {
+  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  publicKeyEncoding: { type: "spki", format: "pem" },
+});
 
 const commands: Readonly<Record<string, CommandCases>> = {
   generate: {
@@ -373,6 +385,42 @@ const commands: Readonly<Record<string, CommandCases>> = {
       "--shape": { on: [`${bert}/onnx/model.onnx`, "--graph"], value: ["input_ids=1,3"] },
     },
   },
+  crossval: {
+    on: [...crossval, ...onNative],
+    flags: {
+      "--model": { on: ["--against", "native", ...onNative], value: [llama], fails: "without" },
+      "--against": { on: ["--model", llama, ...onNative], value: ["native"], fails: "without" },
+      "--against-model": { value: [quantizedLlama] },
+      "--against-variant": { value: ["none-such"], fails: "with" },
+      "--prompt": { value: ["small"] },
+      "--prompt-file": { value: [texts] },
+      "--tokens": { on: [...crossval, "--target", "native"], value: ["3"] },
+      "--continuation": { on: [...crossval, "--target", "native"], value: ["jump"] },
+      "--record": { on: ["--model", llama, ...onNative], value: [join(folder, "logits.safetensors")], fails: "without" },
+      "--max-error": { on: [...crossval, ...onNative, "--against-model", quantizedLlama], value: ["0"], fails: "with" },
+      "--min-cosine": { on: [...crossval, ...onNative, "--against-model", quantizedLlama], value: ["1"], fails: "with" },
+    },
+  },
+  receipt: {
+    on: ["--model", llama, ...onNative, "--output", join(folder, "run.json")],
+    flags: {
+      "--model": { on: [...onNative, "--output", join(folder, "run.json")], value: [llama], fails: "without" },
+      "--output": { on: ["--model", llama, ...onNative], value: [join(folder, "run.json")], fails: "without" },
+      "--prompt": { value: ["small"] },
+      "--prompt-file": { value: [texts] },
+      "--tokens": { on: ["--model", llama, "--target", "native", "--output", join(folder, "run.json")], value: ["3"] },
+      "--sign": { value: [file("key.pem", privateKey)] },
+    },
+  },
+  "verify-receipt": {
+    on: [receipt],
+    flags: {
+      "--key": { value: [file("public.pem", publicKey)], fails: "with" },
+      "--model": { value: [quantizedLlama], fails: "with" },
+      "--library": { value: [packaged.onnxRuntime], fails: "with" },
+      "--require-kernel": { value: ["I2S_QK256_*"], fails: "with" },
+    },
+  },
   pull: {
     on: ["hf:owner/model"],
     flags: {
@@ -482,7 +530,10 @@ async function outcome(args: readonly string[]): Promise<CommandResult> {
   const remote = args.some((word) => word.startsWith("hf:")); // nothing answers there: a download is waited for until it is aborted
   const result = await inferyard(args, { directory: folder, ...(remote ? { signal: AbortSignal.timeout(300) } : {}) });
   const without = (text: string): string =>
-    text.replaceAll(/"(?:id|at|milliseconds|load|first_token_ms|total_ms)":[^,}]+|\d+(?:\.\d+)? m?s\b|\d+\.\d GB/g, "");
+    text.replaceAll(
+      /"(?:id|at|milliseconds|load|first_token_ms|total_ms|prefill|decode|\w+(?:At|Ms|PerSecond)|memory|cache|bytes)": ?[^,}\n]+|\d+(?:\.\d+)? m?s\b|\d+\.\d GB/g,
+      "",
+    );
   return { code: result.code, stdout: without(result.stdout), stderr: without(result.stderr) };
 }
 
@@ -501,7 +552,7 @@ const plain: ReadonlySet<string> = new Set(["--jsonl", "--npy", "--tensors", "--
 
 const [skip, title] = needsData("every flag of every command");
 describe.skipIf(skip)(title, () => {
-  beforeAll(() => {
+  beforeAll(async () => {
     cpSync(at("tiny-random-bert"), bert, { recursive: true });
     cpSync(at("all-MiniLM-L6-v2/1_Pooling"), join(bert, "1_Pooling"), { recursive: true });
     const modules = ["Transformer", "Pooling"].map((type, idx) => ({
@@ -527,6 +578,7 @@ describe.skipIf(skip)(title, () => {
     const logits = { madrid: 8, spain: 5, "[CLS]": 3 };
     writeTableModel(answering, { tokenizerFolder: at("all-MiniLM-L6-v2"), maxTokens: 32, start: logits, end: logits });
     vi.stubEnv("HF_HUB_OFFLINE", undefined);
+    await inferyard(["receipt", "--model", llama, ...onNative, "--output", receipt]);
     cpSync(texts, join(folder, "there"), { recursive: true });
     writeFileSync(join(folder, "there.aimod"), "");
   });

@@ -157,6 +157,8 @@ const commandLines: Readonly<Record<string, (model: string) => readonly string[]
   explain: (of) => [of],
   show: (of) => [of],
   verify: (of) => [of],
+  crossval: (of) => ["--model", of, "--record", join(folder, "logits.safetensors")],
+  receipt: (of) => ["--model", of, "--output", join(folder, "receipt.json")],
   bench: (of) => [of, "--here", '{"target":"onnx:cpu","count":1}'],
   tune: (of) => [of, "--here", '{"target":"onnx:cpu","count":1}'],
   distill: (of) => [of, "--out", join(folder, "distilled")],
@@ -171,6 +173,8 @@ const modelOf: Readonly<Record<string, string>> = {
   extract: ner,
   "fill-mask": splade,
   generate: `${sharedData}tiny-random-gpt2`,
+  crossval: `${sharedData}tiny-random-gpt2`,
+  receipt: `${sharedData}tiny-random-gpt2`,
   chat: `${sharedData}tiny-random-qwen2`,
   rewrite: `${sharedData}tiny-random-t5`,
 };

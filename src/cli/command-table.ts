@@ -172,6 +172,21 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/measuring/verify.ts")).defineVerify,
   },
   {
+    name: "crossval",
+    description: "compare the logits of a model on two targets, or with a recording, token by token",
+    load: async () => (await import("./commands/measuring/crossval.ts")).defineCrossval,
+  },
+  {
+    name: "receipt",
+    description: "run a language model and record what ran it, with which kernels and how fast; signed on request",
+    load: async () => (await import("./commands/measuring/receipt.ts")).defineReceipt,
+  },
+  {
+    name: "verify-receipt",
+    description: "verify a receipt: signature, digests, kernels, tests, and whether its speed is possible",
+    load: async () => (await import("./commands/measuring/verify-receipt.ts")).defineVerifyReceipt,
+  },
+  {
     name: "bench",
     description: "compare a model on every target that can run it: load time, latency, throughput, memory",
     load: async () => (await import("./commands/measuring/bench.ts")).defineBench,

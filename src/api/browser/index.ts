@@ -29,6 +29,7 @@ export {
   listLibraries,
   validateLibrary,
 } from "./unavailable-libraries.ts";
+export { createReceipt, crossValidate, formatReceipt, recordLogits, verifyReceipt } from "./unavailable-receipts.ts";
 export type { PullProgress } from "../../models/hub/progress.ts";
 export type { Manifest, Pooling, Variant } from "../../models/manifest.ts";
 export { type Streamer, TextStreamer, type TextStreamerOptions } from "../../tasks/generation/text-streamer.ts";

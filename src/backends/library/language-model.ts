@@ -3,7 +3,9 @@ import { setImmediate } from "node:timers/promises";
 import {
   type DecodeOptions,
   type DecodeStep,
+  type Device,
   InferyardError,
+  type KernelCount,
   type LanguageModel,
   type LanguageModelLimits,
   type Library,
@@ -13,6 +15,8 @@ import {
   throwIfAborted,
 } from "../../backend.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
+import { llamaKernelId } from "../../kernels/kernel-ids.ts";
+import { KernelTally } from "../../kernels/kernel-tally.ts";
 import type { ForeignFunctions } from "../../libraries/ffi/index.ts";
 import { decodeSequence, encodeSequence } from "../gguf/saved-sequence.ts";
 import { checkSteps, checkTruncation } from "../sequences/check-steps.ts";
@@ -29,6 +33,7 @@ export interface LibraryModelParts {
   readonly batch: TokenBatch;
   readonly log: NativeLog;
   readonly library: Library;
+  readonly device: Device;
   readonly limits: LanguageModelLimits;
   /** Bytes of the weights. */
   readonly bytes: number;
@@ -70,6 +75,7 @@ export class LibraryLanguageModel implements LanguageModel {
   /** The least recently used first. */
   readonly #sequences = new Map<SequenceId, Sequence>();
   readonly #mutex = new Mutex();
+  readonly #tally = new KernelTally();
   #created = 0;
   #disposal: Promise<void> | undefined;
 
@@ -187,6 +193,10 @@ export class LibraryLanguageModel implements LanguageModel {
     return this.#parts.evidence;
   }
 
+  async kernelCounts(): Promise<readonly KernelCount[]> {
+    return this.#tally.counts;
+  }
+
   dispose(): Promise<void> {
     this.#disposal ??= this.#mutex.runExclusive(async () => {
       this.#sequences.clear();
@@ -297,6 +307,7 @@ export class LibraryLanguageModel implements LanguageModel {
         `llama_decode returned ${outcome} for ${tokens.length} tokens${log.reason === undefined ? "" : `: ${log.reason}`}`,
       );
     }
+    this.#tally.add(llamaKernelId(this.#parts.device));
     for (const [row, { each, index }] of part.entries()) {
       context.setUsed(each.slot, each.held.cached + index + 1);
       if (index < each.firstLogits) continue;

@@ -79,6 +79,7 @@ export async function openLanguageModel(
       batch,
       log: opened.log,
       library: nameOf(opened.file),
+      device,
       limits: { vocabulary, contextLength, cacheBytesPerToken: bytesPerToken, hasEncoder: false },
       bytes: functions.modelBytes(model),
       identity: `${gguf.bytes} ${(await stat(path)).mtimeMs} ${opened.file.sha256} ${cachePrecision}`,

@@ -49,6 +49,11 @@ const decision = z.strictObject({
     .nullable(),
 });
 
+/** The schema, for schemas of what holds a decision. */
+export function decisionSchema(): z.ZodType {
+  return decision;
+}
+
 /** Throws a ZodError if `value` is not a decision. */
 export function checkDecision(value: unknown): void {
   decision.parse(value);

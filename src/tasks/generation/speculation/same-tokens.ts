@@ -30,10 +30,15 @@ function firstDifference(draft: TokensOfModel, model: TokensOfModel): string | u
     const [size, other] = [draft.limits.vocabulary, model.limits.vocabulary];
     return size === other ? undefined : `it has ${size} of them, and the model ${other}`;
   }
-  const size = Math.min(draft.limits.vocabulary, model.limits.vocabulary);
+  const different = firstTokenDifference(ours, theirs, Math.min(draft.limits.vocabulary, model.limits.vocabulary));
+  return different && `${different} of the model`;
+}
+
+/** The first of `size` ids that is another token of the other tokenizer: "token 7 is "a", and "b"". Undefined if there is none. */
+export function firstTokenDifference(ours: Tokenizer, theirs: Tokenizer, size: number): string | undefined {
   for (let id = 0; id < size; id += 1) {
     const [token, other] = [ours.tokenOf(id), theirs.tokenOf(id)];
-    if (token !== other) return `token ${id} is ${JSON.stringify(token)}, and ${JSON.stringify(other)} of the model`;
+    if (token !== other) return `token ${id} is ${JSON.stringify(token)}, and ${JSON.stringify(other)}`;
   }
   return undefined;
 }

@@ -1,0 +1,78 @@
+import { type Command, Option } from "commander";
+import { readFile } from "node:fs/promises";
+import { omitUndefined } from "../../../checked.ts";
+import { InferyardError, messageOf } from "../../../errors.ts";
+import { writeAtomically } from "../../../platform/node/atomic-write.ts";
+import { describeReceipt } from "../../measuring/receipt.ts";
+import { addLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
+import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
+
+interface ReceiptFlags {
+  readonly model?: string;
+  readonly output: string;
+  readonly prompt?: string;
+  readonly promptFile?: string;
+  readonly tokens?: number;
+  readonly sign?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Defines the command `receipt`. */
+export function defineReceipt(command: Command, terminal: Terminal): void {
+  command
+    .option("--model <reference>", "the language model to run")
+    .requiredOption("--output <file>", "the file to write")
+    .option("--prompt <text>", "what the model reads")
+    .option("--prompt-file <file>", "a file with the prompt")
+    .addOption(new Option("--tokens <number>", "tokens to generate (default: 32)").argParser(positiveInteger))
+    .option("--sign <key>", "sign with this Ed25519 private key, a PEM file");
+  addLoadFlags(command).action(async (flags: ReceiptFlags) => {
+    const { output, sign, tokens, json, quiet } = flags;
+    const privateKey = sign === undefined ? undefined : await readTextFile(sign);
+    const prompt = await promptOf(flags);
+    const session = await openSession(terminal, { ...flags }, flags.model);
+    try {
+      const { createReceipt, formatReceipt } = await import("../../../receipts/index.ts");
+      const { model, runtime, settings } = session;
+      const options = omitUndefined({ variant: settings.variant, prompt, tokens, privateKey });
+      const recording = createReceipt(runtime, { model, ...options, signal: terminal.signal });
+      const receipt = await withNotice(terminal, session.notice(`running ${model}`), recording);
+      await write(output, formatReceipt(receipt));
+      await writeAll(terminal.stdout, json === true ? formatReceipt(receipt) : `${describeReceipt(receipt)}\n`);
+      if (json !== true && quiet !== true)
+        writeLine(terminal.stderr, `${output} · verify it: inferyard verify-receipt ${output}`);
+    } finally {
+      await session.runtime.dispose();
+    }
+  });
+}
+
+async function promptOf({ prompt, promptFile }: ReceiptFlags): Promise<string | undefined> {
+  if (promptFile === undefined) return prompt;
+  if (prompt !== undefined)
+    throw new InferyardError("INPUT_INVALID", "--prompt and --prompt-file are both given", {
+      remedy: "leave one of the two out",
+    });
+  return (await readTextFile(promptFile)).replace(/\r?\n$/, "");
+}
+
+async function write(path: string, text: string): Promise<void> {
+  try {
+    await writeAtomically(path, (file) => file.writeFile(text));
+  } catch (error) {
+    throw new InferyardError("OUTPUT_FAILED", `cannot write ${path}: ${messageOf(error)}`, {
+      cause: error,
+      remedy: "check that the folder exists, is writable and has space left",
+    });
+  }
+}
+
+/** Reads a text file that a flag names. */
+export async function readTextFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}

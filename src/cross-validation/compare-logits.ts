@@ -1,0 +1,99 @@
+/** Compares the logits of one position from two runs. All sums are in double precision. */
+import { InferyardError } from "../errors.ts";
+
+/** The token with the highest logit of one position. */
+export interface TopToken {
+  /** Its id; of equal logits the lowest. */
+  readonly token: number;
+  readonly logit: number;
+  /** How much its logit exceeds the second highest. 0: two tokens are equally likely. */
+  readonly margin: number;
+}
+
+/** How far the logits of one position are from those of the reference. */
+export interface LogitsComparison {
+  /** Maximum absolute difference of a logit. */
+  readonly maxError: number;
+  /** Root of the mean squared difference. */
+  readonly rmsError: number;
+  /** Cosine of the angle between the two vectors; 1 if both are zero, 0 if one is. */
+  readonly cosine: number;
+  /** Kullback-Leibler divergence of the tested distribution of tokens from that of the reference, in nats, at temperature 1. */
+  readonly klDivergence: number;
+  readonly reference: TopToken;
+  readonly tested: TopToken;
+}
+
+/** Compares two vectors of finite logits of the same length. */
+export function compareLogits(reference: Float32Array, tested: Float32Array): LogitsComparison {
+  let maxError = 0;
+  let squaredError = 0;
+  let dot = 0;
+  let referenceSquares = 0;
+  let testedSquares = 0;
+  for (let index = 0; index < reference.length; index += 1) {
+    const a = reference[index] ?? 0;
+    const b = tested[index] ?? 0;
+    const error = Math.abs(a - b);
+    if (error > maxError) maxError = error;
+    squaredError += error * error;
+    dot += a * b;
+    referenceSquares += a * a;
+    testedSquares += b * b;
+  }
+  const norms = Math.sqrt(referenceSquares * testedSquares);
+  return {
+    maxError,
+    rmsError: Math.sqrt(squaredError / Math.max(1, reference.length)),
+    cosine: norms === 0 ? Number(referenceSquares === testedSquares) : Math.min(1, dot / norms),
+    klDivergence: klDivergence(reference, tested),
+    reference: topToken(reference),
+    tested: topToken(tested),
+  };
+}
+
+/** The highest logit, and how far the second is below it. */
+export function topToken(logits: Float32Array): TopToken {
+  let token = 0;
+  let logit = Number.NEGATIVE_INFINITY;
+  let second = Number.NEGATIVE_INFINITY;
+  for (let index = 0; index < logits.length; index += 1) {
+    const value = logits[index] ?? 0;
+    if (value > logit) {
+      second = logit;
+      logit = value;
+      token = index;
+    } else if (value > second) second = value;
+  }
+  return { token, logit, margin: second === Number.NEGATIVE_INFINITY ? 0 : logit - second };
+}
+
+/** Throws VERIFICATION_FAILED unless all logits are finite. `where`: the run, for the message. */
+export function requireFinite(logits: Float32Array, position: number, where: string): void {
+  const index = logits.findIndex((value) => !Number.isFinite(value));
+  if (index < 0) return;
+  throw new InferyardError(
+    "VERIFICATION_FAILED",
+    `${where}: the logit of token ${index} at position ${position} is ${String(logits[index])}, and all must be finite`,
+    { remedy: "the engine computes this model wrongly: use another target", data: { position, token: index } },
+  );
+}
+
+/** Sum of p(x) (log p(x) - log q(x)), p of the reference. Rounding can take it a little below 0, which is no divergence. */
+function klDivergence(reference: Float32Array, tested: Float32Array): number {
+  const logP = logSumExp(reference);
+  const logQ = logSumExp(tested);
+  let sum = 0;
+  for (let index = 0; index < reference.length; index += 1) {
+    const log = (reference[index] ?? 0) - logP;
+    sum += Math.exp(log) * (log - ((tested[index] ?? 0) - logQ));
+  }
+  return Math.max(0, sum);
+}
+
+function logSumExp(logits: Float32Array): number {
+  const { logit: highest } = topToken(logits);
+  let sum = 0;
+  for (const value of logits) sum += Math.exp(value - highest);
+  return highest + Math.log(sum);
+}

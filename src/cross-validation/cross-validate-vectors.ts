@@ -1,0 +1,140 @@
+/** Compares the vectors that a model gives for texts in two runs. */
+import type { Runtime } from "../api/runtime.ts";
+import { at, omitUndefined } from "../checked.ts";
+import { InferyardError } from "../errors.ts";
+import { cosineSimilarity } from "../tasks/embedding/cosine.ts";
+import type {
+  CrossValidationOptions,
+  ComparedRun,
+  VectorComparison,
+  VectorCrossValidation,
+  WorstValue,
+} from "./cross-validation.ts";
+import { runFacts } from "./loaded-language.ts";
+import { referenceKind } from "./reference-kind.ts";
+import { brokenLimits } from "./summarize.ts";
+
+const defaultTexts = [
+  "Once upon a time",
+  "A cat sits on the mat.",
+  "Der Zug fährt um neun.",
+  "東京",
+  "one two three ".repeat(20),
+];
+
+/** Compares the vectors. Throws as `crossValidate` does. */
+export async function crossValidateVectors(runtime: Runtime, options: CrossValidationOptions): Promise<VectorCrossValidation> {
+  const { model, variant, target, against, againstModel, againstVariant, texts = defaultTexts, signal } = options;
+  for (const name of ["prompt", "tokens", "continuation", "record"] as const) {
+    if (options[name] === undefined) continue;
+    throw new InferyardError("INPUT_INVALID", `${name} is given, and ${model} gives vectors of texts, which have none`, {
+      remedy: "give texts instead",
+    });
+  }
+  if (texts.length === 0) throw new InferyardError("INPUT_INVALID", "there are no texts", { remedy: "give at least one" });
+  if ((await referenceKind(against)) !== "target") {
+    throw new InferyardError(
+      "INPUT_INVALID",
+      `${against} is no target, and ${model} gives vectors, which are compared between targets`,
+      {
+        remedy: "give a target such as onnx:cpu",
+      },
+    );
+  }
+  const usualVariant = againstModel === undefined ? variant : undefined;
+  const other = { model: againstModel ?? model, variant: againstVariant ?? usualVariant, target: against, signal };
+  const reference = await vectorsOf(runtime, other, texts);
+  const tested = await vectorsOf(runtime, { model, variant, target, signal }, texts);
+  const comparisons = texts.map((text, index): VectorComparison => {
+    const [ours, theirs] = [at(tested.vectors, index), at(reference.vectors, index)];
+    requireSameLength(ours, theirs, [tested.facts, reference.facts]);
+    return { text, maxError: maxError(ours, theirs), cosine: cosineOf(ours, theirs) };
+  });
+  const worst = (name: "maxError" | "cosine", isWorse: (value: number, than: number) => boolean): WorstValue =>
+    comparisons
+      .map(({ [name]: value }, position) => ({ value, position }))
+      .reduce((found, each) => (isWorse(each.value, found.value) ? each : found));
+  const summary = {
+    maxError: worst("maxError", (value, than) => value > than),
+    cosine: {
+      mean: comparisons.reduce((sum, { cosine }) => sum + cosine, 0) / comparisons.length,
+      worst: worst("cosine", (value, than) => value < than),
+    },
+    speedRatio: reference.milliseconds / tested.milliseconds,
+  };
+  return {
+    kind: "vectors",
+    reference: reference.facts,
+    tested: tested.facts,
+    texts: comparisons,
+    summary,
+    failures: brokenLimits(options, summary, "text"),
+  };
+}
+
+interface Vectors {
+  readonly facts: ComparedRun;
+  readonly vectors: readonly Float32Array[];
+  readonly milliseconds: number;
+}
+
+/** Vectors of texts one by one, so that no vector depends on the others in its batch; the second of two passes is measured. */
+async function vectorsOf(
+  runtime: Runtime,
+  placement: {
+    readonly model: string;
+    readonly variant: string | undefined;
+    readonly target: string | readonly string[] | undefined;
+    readonly signal: AbortSignal | undefined;
+  },
+  texts: readonly string[],
+): Promise<Vectors> {
+  const { model, variant, target, signal } = placement;
+  const handle = await runtime.load(model, omitUndefined({ variant, target, signal }));
+  try {
+    const vectors: Float32Array[] = [];
+    const embed = async (text: string): Promise<Float32Array> => {
+      const { embeddings } = await runtime.embed([text], { model: handle, ...omitUndefined({ signal }) });
+      return at(embeddings, 0);
+    };
+    for (const text of texts) vectors.push(await embed(text));
+    const started = performance.now();
+    for (const text of texts) await embed(text);
+    const milliseconds = performance.now() - started;
+    const facts = runFacts(handle);
+    for (const [index, vector] of vectors.entries()) requireFinite(vector, index, facts);
+    return { facts, vectors, milliseconds };
+  } finally {
+    await handle.dispose();
+    await runtime.unloadIdle();
+  }
+}
+
+function requireFinite(vector: Float32Array, text: number, { model, target }: ComparedRun): void {
+  if (vector.every((value) => Number.isFinite(value))) return;
+  throw new InferyardError("VERIFICATION_FAILED", `${model} on ${target}: the vector of text ${text} is not finite`, {
+    remedy: "the engine computes this model wrongly: use another target",
+  });
+}
+
+function requireSameLength(
+  tested: Float32Array,
+  reference: Float32Array,
+  [ours, theirs]: readonly [ComparedRun, ComparedRun],
+): void {
+  if (tested.length === reference.length) return;
+  throw new InferyardError(
+    "INPUT_INVALID",
+    `vectors of ${ours.model} have ${tested.length} components, and those of ${theirs.model} ${reference.length}`,
+    { remedy: "compare exports of the same model" },
+  );
+}
+
+function maxError(a: Float32Array, b: Float32Array): number {
+  return a.reduce((largest, value, index) => Math.max(largest, Math.abs(value - (b[index] ?? 0))), 0);
+}
+
+function cosineOf(a: Float32Array, b: Float32Array): number {
+  const isZero = (vector: Float32Array): boolean => vector.every((value) => value === 0);
+  return Math.min(1, cosineSimilarity(a, b) ?? Number(isZero(a) && isZero(b)));
+}

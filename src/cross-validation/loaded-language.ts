@@ -1,0 +1,139 @@
+/** A language model that was loaded to be compared, with what its files say of tokens. */
+import { createHash } from "node:crypto";
+import type { Runtime } from "../api/runtime.ts";
+import { omitUndefined } from "../checked.ts";
+import { InferyardError } from "../errors.ts";
+import type { Manifest } from "../models/manifest.ts";
+import type { ModelHandle } from "../runtime/model-handle.ts";
+import { type GenerationConfig, readGenerationConfig } from "../tasks/generation/sampling/generation-config.ts";
+import { firstTokenDifference } from "../tasks/generation/speculation/same-tokens.ts";
+import { loadTokenizer, type Tokenizer } from "../tokenizers/index.ts";
+import type { ComparedRun } from "./cross-validation.ts";
+import type { PromptTokens, TestedModel } from "./language-run.ts";
+
+/** What a model's files say of its tokens. */
+export interface TokenFacts {
+  /** Undefined if the model has none: prompts are then token ids. */
+  readonly tokenizer: Tokenizer | undefined;
+  readonly config: GenerationConfig;
+}
+
+/** A loaded model. */
+export interface LoadedLanguage {
+  readonly model: TestedModel;
+  readonly facts: ComparedRun;
+}
+
+/** Which model is loaded, and where. */
+export interface LanguagePlacement {
+  readonly model: string;
+  readonly variant: string | undefined;
+  readonly target: string | readonly string[] | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Reads the tokenizer and generation settings of a model, which is not loaded. */
+export async function readTokenFacts(manifest: Manifest): Promise<TokenFacts> {
+  const tokenizer = manifest.text === undefined ? undefined : await loadTokenizer(manifest.text);
+  return { tokenizer, config: readGenerationConfig(manifest.generation ?? {}) };
+}
+
+/** Loads a language model, runs `work` with it, and unloads it if nobody else uses it, so that two models are not in memory at once. */
+export async function withLanguage<Result>(
+  runtime: Runtime,
+  { model, variant, target, signal }: LanguagePlacement,
+  work: (loaded: LoadedLanguage) => Promise<Result>,
+): Promise<Result> {
+  const handle = await runtime.load(model, { kind: "language", ...omitUndefined({ variant, target, signal }) });
+  try {
+    return await work({ model: handle.language, facts: runFacts(handle) });
+  } finally {
+    await handle.dispose();
+    await runtime.unloadIdle();
+  }
+}
+
+/** What ran a loaded model. */
+export function runFacts({ reference, target, decision }: ModelHandle): ComparedRun {
+  const { variant, digest = "" } = decision.model;
+  return {
+    model: reference,
+    ...omitUndefined({ variant }),
+    digest,
+    target,
+    library: decision.selected?.library ?? { name: "unknown", version: "unknown" },
+  };
+}
+
+/** SHA-256 of the tokens of a vocabulary in order, in hexadecimal; "none" for a model without a tokenizer. */
+export function tokenizerDigest({ tokenizer }: TokenFacts): string {
+  if (tokenizer === undefined) return "none";
+  const hash = createHash("sha256");
+  for (let id = 0; id < tokenizer.vocabularySize; id += 1) hash.update(`${JSON.stringify(tokenizer.tokenOf(id) ?? null)}\n`);
+  return hash.digest("hex");
+}
+
+/** Throws INPUT_INVALID if a token id means another token to the other model. */
+export function requireSameTokenizer(tested: TokenFacts, reference: TokenFacts, names: readonly [string, string]): void {
+  const [ours, theirs] = [tested.tokenizer, reference.tokenizer];
+  const difference =
+    ours === undefined || theirs === undefined
+      ? ours === theirs
+        ? undefined
+        : "only one of them has a tokenizer"
+      : (firstTokenDifference(ours, theirs, Math.max(ours.vocabularySize, theirs.vocabularySize)) ?? undefined);
+  if (difference === undefined) return;
+  throw new InferyardError("INPUT_INVALID", `${names[0]} and ${names[1]} have different tokens: ${difference}`, {
+    remedy: "compare models with the same tokenizer",
+  });
+}
+
+/** Throws INPUT_INVALID if two models have logits for different numbers of tokens. */
+export function requireSameVocabulary(tested: number, reference: number, names: readonly [string, string]): void {
+  if (tested === reference) return;
+  throw new InferyardError(
+    "INPUT_INVALID",
+    `${names[0]} has a vocabulary of ${tested} tokens, and ${names[1]} of ${reference}: their logits cannot be compared`,
+    { remedy: "compare exports of the same model" },
+  );
+}
+
+/** The tokens of a prompt. Models with an encoder read them there, and their decoder begins with its start token. */
+export function promptTokens(
+  { tokenizer, config }: TokenFacts,
+  prompt: string | readonly number[],
+  { vocabulary, hasEncoder }: TestedModel["limits"],
+): PromptTokens {
+  const tokens = tokensOf(tokenizer, prompt, vocabulary);
+  const read = tokens.length > 0 || config.startToken === undefined ? tokens : [config.startToken];
+  if (read.length === 0) throw new InferyardError("INPUT_INVALID", "the prompt is empty", { remedy: "give at least one token" });
+  if (!hasEncoder) return { tokens: read };
+  if (config.decoderStartToken === undefined) {
+    throw new InferyardError("MODEL_INVALID", "neither generation_config.json nor config.json has a decoder_start_token_id", {
+      remedy: "add it to generation_config.json",
+    });
+  }
+  return { tokens: [config.decoderStartToken], source: read };
+}
+
+/** The tokens of a text that continues another, without special tokens. */
+export function continuationTokens({ tokenizer }: TokenFacts, text: string): readonly number[] {
+  if (tokenizer === undefined) throw noTokenizer();
+  return tokenizer.encode(text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY }).ids;
+}
+
+function tokensOf(tokenizer: Tokenizer | undefined, prompt: string | readonly number[], vocabulary: number): readonly number[] {
+  if (typeof prompt === "string") {
+    if (tokenizer === undefined) throw noTokenizer();
+    return tokenizer.encode(prompt, { maxTokens: Number.POSITIVE_INFINITY }).ids;
+  }
+  const wrong = prompt.find((token) => !Number.isInteger(token) || token < 0 || token >= vocabulary);
+  if (wrong === undefined) return prompt;
+  throw new InferyardError("INPUT_INVALID", `the prompt has the token ${String(wrong)}`, {
+    remedy: `token ids of this model are from 0 to ${vocabulary - 1}`,
+  });
+}
+
+function noTokenizer(): InferyardError {
+  return new InferyardError("MODEL_UNSUPPORTED", "the model has no tokenizer", { remedy: "give the prompt as token ids" });
+}

@@ -1,0 +1,41 @@
+/** What a model is held against: a target, a recording, or a shared library. */
+import { InferyardError, messageOf } from "../errors.ts";
+import { openFile } from "../platform/node/files.ts";
+import { parseTarget } from "../runtime/selection/target.ts";
+
+/** What `against` names. */
+export type ReferenceKind = "target" | "recording" | "library";
+
+/** First bytes of shared libraries: ELF, PE, and Mach-O of both byte orders, of 64 bits, and universal. */
+const libraryMagics = ["7f454c46", "4d5a", "feedface", "cefaedfe", "feedfacf", "cffaedfe", "cafebabe"];
+
+/**
+ * Tells what `against` names. A path has a slash, a backslash or a point, which no target has; the first bytes of the file tell a library from a recording.
+ * Throws INPUT_INVALID for what is neither a target nor a file.
+ */
+export async function referenceKind(against: string): Promise<ReferenceKind> {
+  if (!/[./\\]/.test(against)) {
+    parseTarget(against);
+    return "target";
+  }
+  const start = await firstBytes(against);
+  return libraryMagics.some((magic) => start.startsWith(magic)) ? "library" : "recording";
+}
+
+async function firstBytes(path: string): Promise<string> {
+  try {
+    const file = await openFile(path);
+    try {
+      const bytes = Buffer.alloc(4);
+      await file.read(bytes, 0, 4, 0);
+      return bytes.toString("hex");
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, {
+      cause: error,
+      remedy: "give a target such as llamacpp:cpu, a recording, or a shared library",
+    });
+  }
+}

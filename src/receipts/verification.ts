@@ -1,0 +1,41 @@
+/** What the verification of a receipt says. */
+
+/** Why a receipt is refused. docs/guide/cross-validation.md explains each. */
+export type RefusalCode =
+  | "unknown-schema"
+  | "invalid-schema"
+  | "altered-form"
+  | "no-kernels"
+  | "slow-kernels"
+  | "required-kernel"
+  | "expected-kernel"
+  | "compute-path"
+  | "model-digest"
+  | "library-digest"
+  | "failed-tests"
+  | "nondeterministic"
+  | "impossible-speed"
+  | "impossible-times"
+  | "output-digest"
+  | "in-the-future"
+  | "unsigned"
+  | "altered"
+  | "wrong-key";
+
+/** One reason to refuse a receipt. */
+export interface Refusal {
+  readonly code: RefusalCode;
+  /** A sentence without a full stop. */
+  readonly reason: string;
+}
+
+/** The verdict on a receipt. */
+export interface ReceiptVerification {
+  /** Whether there is no reason to refuse it. */
+  readonly accepted: boolean;
+  readonly refusals: readonly Refusal[];
+  /** What was held against the receipt and holds, as sentences. */
+  readonly held: readonly string[];
+  /** What could not be checked, as sentences: files that are not here, a signature that is not there. */
+  readonly unchecked: readonly string[];
+}

@@ -1,0 +1,349 @@
+import { generateKeyPairSync } from "node:crypto";
+import { constantFrom, assert, asyncProperty, integer, nat, tuple } from "fast-check";
+import { describe, expect, it } from "vitest";
+import { outputDigest } from "./create-receipt.ts";
+import { computePathOf, expectedKernel, matchesPattern } from "./kernel-class.ts";
+import { bandwidthBound, measureBandwidth } from "./memory-bandwidth.ts";
+import type { Receipt } from "./receipt.ts";
+import { signReceipt } from "./signature.ts";
+import { formatReceipt, verifyReceipt, type VerifyReceiptOptions } from "./verify-receipt.ts";
+
+const digest = (letter: string): string => letter.repeat(64);
+const now = new Date("2026-11-26T08:00:00.000Z");
+const kernels = [
+  { id: "Q4_K_Wasm", calls: 90 },
+  { id: "Interpreter", calls: 10 },
+];
+
+/** A receipt as a run of a model of 4 GB on eight cores could give it. */
+const good: Receipt = {
+  format: "inferyard-receipt",
+  schemaVersion: "1.0.0",
+  id: "fb239936-39b6-428e-9ead-9a5e7fa5de55",
+  startedAt: "2026-11-26T07:00:00.000Z",
+  finishedAt: "2026-11-26T07:00:10.000Z",
+  inferyardVersion: "0.1.0",
+  machine: {
+    processor: "a processor",
+    cores: 8,
+    quota: 8,
+    memoryBytes: 64e9,
+    platform: "linux",
+    architecture: "x64",
+    node: "22.0.0",
+    accelerators: [],
+    features: ["AVX2"],
+    bandwidth: { memory: 10e9, cache: 60e9 },
+  },
+  library: { name: "inferyard", version: "0.1.0", path: "/none/lib.so", sha256: digest("c") },
+  model: {
+    reference: "/none/model.gguf",
+    name: "model.gguf",
+    files: [{ name: "model.gguf", bytes: 5e9, sha256: digest("a") }],
+    weightTypes: [
+      { type: "Q4_K", bytes: 4.9e9 },
+      { type: "F32", bytes: 1e6 },
+    ],
+    weightBytesPerToken: 4.5e9,
+  },
+  decision: {
+    id: "2d036b6f-451b-4e3f-8d92-6f1d8cf27870",
+    at: "2026-11-26T07:00:02.000Z",
+    model: { reference: "/none/model.gguf", format: "gguf", variant: "Q4_K", digest: `sha256:${digest("a")}` },
+    constraints: { policy: "priority", preferred: [], required: [], excluded: [] },
+    candidates: [{ target: "native:cpu", verdict: "selected", stage: "verify", reason: "inferyard 0.1.0" }],
+    selected: {
+      target: "native:cpu",
+      device: "cpu",
+      library: { name: "inferyard", version: "0.1.0" },
+      host: "worker",
+      evidence: [],
+    },
+  },
+  computePath: computePathOf("native:cpu", kernels),
+  kernels,
+  tests: [{ name: "finite logits", passed: true, detail: "3 positions" }],
+  determinism: {
+    deterministic: true,
+    runs: [
+      { tokensSha256: digest("1"), logitsSha256: digest("2") },
+      { tokensSha256: digest("1"), logitsSha256: digest("2") },
+    ],
+  },
+  figures: {
+    loadMs: 2000,
+    promptTokens: 3,
+    generatedTokens: 3,
+    prefillMs: 600,
+    decodeMs: 400,
+    timeToFirstTokenMs: 601,
+    totalMs: 1002,
+    prefillTokensPerSecond: 5,
+    decodeTokensPerSecond: 5,
+    peakMemory: { bytes: 6e9, of: "process" },
+  },
+  input: { prompt: "a b c", tokens: [1, 2, 3] },
+  output: { tokens: [4, 5, 6], text: " d e f", sha256: outputDigest([1, 2, 3], [4, 5, 6]) },
+};
+
+const pem = { type: "pkcs8", format: "pem" } as const;
+const keys = generateKeyPairSync("ed25519", { privateKeyEncoding: pem, publicKeyEncoding: { type: "spki", format: "pem" } });
+const others = generateKeyPairSync("ed25519", { privateKeyEncoding: pem, publicKeyEncoding: { type: "spki", format: "pem" } });
+const signed = signReceipt(good, keys.privateKey);
+
+const codes = async (receipt: unknown, options: VerifyReceiptOptions = {}): Promise<string[]> =>
+  (await verifyReceipt(receipt, { now, ...options })).refusals.map(({ code }) => code);
+const figures = (changed: Partial<Receipt["figures"]>): Receipt => ({ ...good, figures: { ...good.figures, ...changed } });
+const withKernels = (list: Receipt["kernels"]): Receipt => ({
+  ...good,
+  kernels: list,
+  computePath: computePathOf("native:cpu", list),
+});
+
+describe("a receipt", () => {
+  it("is accepted as it was written, and says what was not checked", async () => {
+    expect(await verifyReceipt(formatReceipt(good), { now })).toEqual({
+      accepted: true,
+      refusals: [],
+      held: [],
+      unchecked: [
+        "it is not signed: anybody can have written it",
+        "the model /none/model.gguf is not on this machine: its digests were not compared",
+        "the library /none/lib.so is not on this machine: its digest was not compared",
+      ],
+    });
+    const { accepted, held } = await verifyReceipt(formatReceipt(signed), { now, publicKey: keys.publicKey });
+    expect([accepted, held.length]).toEqual([true, 1]);
+    expect((await verifyReceipt(signed, { now })).unchecked[0]).toContain("whose key that is was not checked");
+  });
+
+  const { text: _text, ...withoutText } = good.output;
+  const slow = [
+    { id: "I2S_QK256_Scalar", calls: 5 },
+    { id: "Interpreter", calls: 2 },
+  ];
+  const later = (time: string): Partial<Receipt> => ({
+    startedAt: time,
+    finishedAt: time,
+    decision: { ...good.decision, at: time },
+  });
+  it.each<readonly [string, unknown, readonly string[]]>([
+    ["of no schema", {}, ["unknown-schema"]],
+    ["of a later schema", { ...good, schemaVersion: "2.0.0" }, ["unknown-schema"]],
+    ["that is no object", null, ["unknown-schema"]],
+    ["that lacks a member", { ...good, output: withoutText }, ["invalid-schema"]],
+    ["that has one too many", { ...good, compute_path: "real" }, ["invalid-schema"]],
+    ["without kernels", withKernels([]), ["no-kernels"]],
+    ["of scalar code alone", withKernels(slow), ["slow-kernels", "expected-kernel"]],
+    ["of fallbacks that claims to be fast", { ...good, kernels: slow }, ["slow-kernels", "compute-path", "expected-kernel"]],
+    ["without the kernel of its format", withKernels([{ id: "F32_Wasm", calls: 3 }]), ["expected-kernel"]],
+    ["with a kernel that is listed twice", withKernels([...kernels, { id: "Q4_K_Wasm", calls: 1 }]), ["compute-path"]],
+    ["whose decision selected nothing", { ...good, decision: { ...good.decision, selected: null } }, ["compute-path"]],
+    [
+      "whose decision selected something else",
+      { ...good, computePath: { ...good.computePath, target: "native:gpu" } },
+      ["compute-path"],
+    ],
+    ["of another library than its decision", { ...good, library: { ...good.library, version: "9" } }, ["compute-path"]],
+    ["with a failed test", { ...good, tests: [{ name: "x", passed: false, detail: "no" }] }, ["failed-tests"]],
+    ["without tests", { ...good, tests: [] }, ["failed-tests"]],
+    [
+      "that claims to be deterministic, and is not",
+      {
+        ...good,
+        determinism: {
+          deterministic: true,
+          runs: [...good.determinism.runs, { tokensSha256: digest("1"), logitsSha256: digest("3") }],
+        },
+      },
+      ["nondeterministic"],
+    ],
+    [
+      "that is deterministic after one run",
+      { ...good, determinism: { deterministic: true, runs: good.determinism.runs.slice(1) } },
+      ["nondeterministic"],
+    ],
+    ["that denies it", { ...good, determinism: { ...good.determinism, deterministic: false } }, ["nondeterministic"]],
+    ["with another output", { ...good, output: { ...good.output, tokens: [4, 5, 7] } }, ["output-digest"]],
+    [
+      "from the future",
+      { ...good, ...later("2026-11-26T08:05:01.000Z") },
+      ["in-the-future", "in-the-future", "impossible-times"],
+    ],
+    ["that ends before it begins", { ...good, startedAt: "2026-11-26T07:00:11.000Z" }, ["impossible-times", "impossible-times"]],
+    [
+      "whose decision came later",
+      { ...good, decision: { ...good.decision, at: "2026-11-26T07:01:00.000Z" } },
+      ["impossible-times"],
+    ],
+    ["that took longer than it lasted", figures({ loadMs: 20_000 }), ["impossible-times"]],
+    ["whose parts exceed the whole", figures({ totalMs: 900 }), ["impossible-times"]],
+    ["with a token before the prompt was read", figures({ timeToFirstTokenMs: 5 }), ["impossible-times"]],
+    ["with a first token after the last", figures({ timeToFirstTokenMs: 2000 }), ["impossible-times"]],
+    ["with more tokens than its output", figures({ generatedTokens: 300 }), ["impossible-times", "impossible-times"]],
+    ["with more prompt than its input", figures({ promptTokens: 6, prefillTokensPerSecond: 10 }), ["impossible-times"]],
+    ["whose rate is not that of its times", figures({ decodeTokensPerSecond: 5000 }), ["impossible-times", "impossible-speed"]],
+    ["that is faster than its memory", figures({ decodeMs: 20, decodeTokensPerSecond: 100 }), ["impossible-speed"]],
+    [
+      "that reads more weights than there are",
+      { ...good, model: { ...good.model, weightBytesPerToken: 6e9 } },
+      ["impossible-speed"],
+    ],
+    ["that keeps its weights for itself", { ...good, model: { ...good.model, weightBytesPerToken: null } }, ["impossible-speed"]],
+  ])("%s is refused", async (_what, receipt, expected) => {
+    expect(await codes(receipt)).toEqual(expected);
+  });
+
+  it("is refused for all its faults at once", async () => {
+    const wrong = { ...withKernels([]), tests: [], output: { ...good.output, sha256: digest("0") } };
+    expect(await codes(wrong, { publicKey: keys.publicKey, requireKernels: ["I2S_*"] })).toEqual([
+      "unsigned",
+      "no-kernels",
+      "required-kernel",
+      "failed-tests",
+      "output-digest",
+    ]);
+  });
+
+  it("has the kernels that are required, by a pattern, and slow ones do not count", async () => {
+    expect(await codes(good, { requireKernels: ["Q4_K_*", "q4_k_wasm", "*"] })).toEqual([]);
+    expect(await codes(good, { requireKernels: ["Interpreter"] })).toEqual(["required-kernel"]);
+    expect(matchesPattern("I2S_QK256_AVX2", "I2S_QK256_*")).toBe(true);
+    expect(matchesPattern("I2S_QK256_AVX2", "I2S")).toBe(false);
+    expect(matchesPattern("Q4_K_Wasm", "Q4.K.Wasm")).toBe(false);
+  });
+
+  it("is expected to have run a kernel of its format, whoever wrote that", () => {
+    const of = (type: string, target = "native:cpu"): readonly string[] | undefined =>
+      expectedKernel({
+        ...good,
+        computePath: { ...good.computePath, target },
+        model: { ...good.model, weightTypes: [{ type, bytes: 1 }] },
+      })?.patterns;
+    expect(of("IQ2_S")).toEqual(["IQ2_S_*", "IQ2S_*"]);
+    expect(of("I2_S")).toEqual(["I2S_QK256_*", "I2S_*"]);
+    expect(of("Q4_K", "llamacpp:cpu")).toEqual(["Llama_CPU"]);
+    expect(of("F32")).toBeUndefined();
+    expect(of("Q4_K", "onnx:cpu")).toBeUndefined();
+  });
+
+  it("of a text that is not JSON, or spelled otherwise, is refused", async () => {
+    expect(await codes("{")).toEqual(["invalid-schema"]);
+    expect(await codes(JSON.stringify(good))).toEqual(["altered-form"]);
+    expect(await codes(formatReceipt(good).replace('"loadMs": 2000', '"loadMs": 1, "loadMs": 2000'))).toEqual(["altered-form"]);
+  });
+
+  it("of an engine that did not tell a format is checked for what is possible at all", async () => {
+    const onnx = {
+      ...good,
+      model: { ...good.model, weightBytesPerToken: null },
+      decision: { ...good.decision, model: { ...good.decision.model, format: "onnx" } },
+    };
+    const { refusals, unchecked } = await verifyReceipt(onnx, { now });
+    expect(refusals).toEqual([]);
+    expect(unchecked.join()).toContain("does not say how many bytes a token needs");
+    const fast = figures({ decodeMs: 0.001, decodeTokensPerSecond: 2e6 });
+    expect((await verifyReceipt({ ...onnx, figures: fast.figures }, { now })).refusals[0]?.reason).toContain(
+      "no engine reaches 1000000",
+    );
+  });
+});
+
+describe("a signature", () => {
+  it("of another key is refused, with a key or without", async () => {
+    expect(await codes(signed, { publicKey: others.publicKey })).toEqual(["wrong-key"]);
+    const forged = { ...signed, signature: { ...signed.signature, publicKey: others.publicKey } };
+    expect(await codes(forged)).toEqual(["altered"]);
+    expect(
+      await codes(signReceipt({ ...signed, signature: undefined } as never, others.privateKey), { publicKey: keys.publicKey }),
+    ).toEqual(["wrong-key"]);
+  });
+
+  it("is the same for the same receipt and key, since Ed25519 draws no random number", () => {
+    expect(signReceipt(good, keys.privateKey)).toEqual(signed);
+  });
+
+  it.each([
+    ["no key", "hello", "this is no private key in PEM"],
+    [
+      "an RSA key",
+      generateKeyPairSync("rsa", {
+        modulusLength: 1024,
+        privateKeyEncoding: pem,
+        publicKeyEncoding: { type: "spki", format: "pem" },
+      }).privateKey,
+      "of type rsa",
+    ],
+    ["a public key", keys.publicKey, "this is no private key in PEM"],
+  ])("with %s is refused", (_what, key, message) => {
+    expect(() => signReceipt(good, key)).toThrow(message);
+  });
+
+  it("is void when any character of the file changes", async () => {
+    const text = formatReceipt(signed);
+    await assert(
+      asyncProperty(nat(text.length - 1), integer({ min: 1, max: 255 }), async (position, by) => {
+        const code = (text.charCodeAt(position) + by) % 256;
+        const altered = text.slice(0, position) + String.fromCharCode(code) + text.slice(position + 1);
+        expect((await verifyReceipt(altered, { now })).accepted).toBe(false);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("is void when any field changes, is added or is left out", async () => {
+    const paths = pathsOf(signed);
+    await assert(
+      asyncProperty(
+        constantFrom(...paths),
+        constantFrom("change", "remove", "add"),
+        tuple(nat(), nat()),
+        async (path, kind, [a, b]) => {
+          const copy = JSON.parse(JSON.stringify(signed)) as Receipt;
+          if (!alter(copy, path, kind, a + b)) return;
+          expect((await verifyReceipt(copy, { now })).accepted, path.join(".")).toBe(false);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+/** Paths of all values of a tree. */
+function pathsOf(value: unknown, path: readonly string[] = []): string[][] {
+  if (typeof value !== "object" || value === null) return [[...path]];
+  return Object.entries(value).flatMap(([name, member]) => pathsOf(member, [...path, name]));
+}
+
+function alter(root: object, path: readonly string[], kind: string, by: number): boolean {
+  let parent = root as Record<string, unknown>;
+  for (const step of path.slice(0, -1)) parent = parent[step] as Record<string, unknown>;
+  const name = path.at(-1)!;
+  const before = parent[name];
+  if (kind === "remove" && !Array.isArray(parent)) delete parent[name];
+  else if (kind === "add" && !Array.isArray(parent)) parent[`${name}2`] = before;
+  else if (typeof before === "number") parent[name] = before + 1 + (by % 7);
+  else if (typeof before === "string") parent[name] = `${before}x`;
+  else if (typeof before === "boolean") parent[name] = !before;
+  else return false;
+  return true;
+}
+
+describe("memory bandwidth", () => {
+  it("is measured, faster within the cache than without", () => {
+    const { memory, cache } = measureBandwidth();
+    expect(memory).toBeGreaterThan(1e8);
+    expect(cache).toBeGreaterThan(memory);
+  });
+
+  it("bounds small weights by the caches, large ones by the memory, and accelerators by what there is", () => {
+    expect(bandwidthBound(good, 1e6).bytesPerSecond).toBe(4 * 8 * 60e9);
+    expect(bandwidthBound(good, 5e9).bytesPerSecond).toBe(4 * 8 * 10e9);
+    const many = { ...good, machine: { ...good.machine, cores: 256, bandwidth: { memory: 100e9, cache: 900e9 } } };
+    expect(bandwidthBound(many, 5e9).bytesPerSecond).toBe(2e12);
+    expect(bandwidthBound(many, 1e6).bytesPerSecond).toBe(256 * 512e9);
+    const { selected } = good.decision;
+    const cuda = { ...good, decision: { ...good.decision, selected: selected && { ...selected, device: "cuda:1" } } };
+    expect(bandwidthBound(cuda, 5e9).bytesPerSecond).toBe(20e12);
+  });
+});
