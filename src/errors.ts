@@ -34,6 +34,7 @@ export type ErrorCode =
   | "HOST_DIED"
   | "INPUT_INVALID"
   | "INPUT_TOO_LONG"
+  | "LIBRARY_INCOMPATIBLE"
   | "LIMIT_EXCEEDED"
   | "LOAD_FAILED"
   | "MEDIA_TYPE_UNSUPPORTED"
@@ -75,6 +76,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   HOST_DIED: kind(503, 1, { retryable: true, tryNext: true }),
   INPUT_INVALID: kind(400, 2),
   INPUT_TOO_LONG: kind(413, 1),
+  LIBRARY_INCOMPATIBLE: kind(422, 1, { tryNext: true }),
   LIMIT_EXCEEDED: kind(413, 1),
   LOAD_FAILED: kind(500, 1, { tryNext: true }),
   MEDIA_TYPE_UNSUPPORTED: kind(415, 2),
