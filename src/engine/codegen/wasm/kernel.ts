@@ -35,14 +35,14 @@ export interface Kernel {
   readonly pieceNanoseconds: number;
   /** Bytes of scratch memory that each concurrent call needs; its offset is the last parameter, `scratch`. 0 when none is needed. */
   readonly scratchBytes: number;
-  /** Machine code that computes the same bits, to be called in place of the function. Default: none. */
-  readonly machine?: MachineKernel;
+  /** Generates machine code that computes the same bits, to be called in place of the function. Default: there is none. */
+  machineKernel?(): MachineKernel;
   /** Generates the function. */
   emit(f: FunctionBuilder): void;
 }
 
 /** What calling a compiled kernel needs: a `Kernel` without its code. */
-export type KernelCall = Omit<Kernel, "emit" | "machine">;
+export type KernelCall = Omit<Kernel, "emit" | "machineKernel">;
 
 /** The kernel without its code. */
 export function kernelCall({

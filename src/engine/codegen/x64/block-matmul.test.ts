@@ -5,7 +5,7 @@ import { readMachine } from "../../../devices/index.ts";
 import { unpackedBlock } from "../../../formats/gguf/blocks/block-format.ts";
 import { blockFormats } from "../../../formats/gguf/blocks/index.ts";
 import { scaledBlockName, scaledBlocks } from "../../../formats/scaled-blocks/block-formats.ts";
-import { type Kernel, compileKernels, kernelFunction } from "../wasm/index.ts";
+import { compileKernels, kernelFunction } from "../wasm/index.ts";
 import { activationRowBytes, blockLayout, packedBlockBytes } from "../wasm/kernels/blocks/block-layout.ts";
 import { type BlockMatmulRequest, blockMatmul } from "../wasm/kernels/blocks/block-matmul.ts";
 import { packBlocks } from "../wasm/kernels/blocks/pack-blocks.ts";
@@ -62,7 +62,7 @@ function products(
   const request = { ...shape, format };
   const layout = blockLayout(format);
   const machine = machineBlockMatmul(request, level)!;
-  const kernel: Kernel = { ...blockMatmul(request), machine };
+  const kernel = blockMatmul(request);
   const memory = new KernelMemory(2 ** 20 + 2 * packedBlockBytes(layout, k, n) + 64 * k * m);
   const b = memory.room(Uint8Array, packedBlockBytes(layout, k, n));
   packBlocks(b.data, { format, k, n, bytes: anyBlocks(type, (n * k) / format.elements) });
@@ -82,7 +82,7 @@ function products(
     residual: memory.put(randomFloats(m * n, 3)).offset,
   };
   const compiled = compileKernels([kernel], memory.memory, features);
-  const results = [compiled, withMachineCode(compiled, [kernel], memory.memory, machineCode)].map(({ functions }) => {
+  const results = [compiled, withMachineCode(compiled, [machine], memory.memory, machineCode)].map(({ functions }) => {
     const run = kernelFunction(functions, kernel);
     const operands = [...kernel.dynamicSizes, ...kernel.parameters.map((name) => offsets[name]!)];
     c.data.fill(-1);

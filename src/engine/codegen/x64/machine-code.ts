@@ -1,7 +1,7 @@
 /** What the engine needs of the platform to call machine code. Backends provide it, since the engine calls no native functions itself. */
 import type { WasmMemory } from "../wasm/assembler/webassembly.ts";
 import type { CompiledKernels } from "../wasm/compile.ts";
-import type { Kernel, KernelFunction } from "../wasm/kernel.ts";
+import type { KernelFunction } from "../wasm/kernel.ts";
 import type { MachineKernel, X64Level } from "./machine-kernel.ts";
 
 /** A kernel whose code is in executable memory of this process. Can be posted to other threads. */
@@ -25,16 +25,16 @@ export interface MachineCode {
   free(): void;
 }
 
-/** Replaces the functions of compiled kernels that have machine code. */
+/** Replaces the functions of compiled kernels by machine code for the same keys. Without `machineCode` nothing is replaced. */
 export function withMachineCode(
   compiled: CompiledKernels,
-  kernels: readonly Kernel[],
+  kernels: readonly MachineKernel[],
   memory: WasmMemory,
   machineCode: MachineCode | undefined,
 ): CompiledKernels {
-  const replaceable = new Map(kernels.flatMap(({ machine }) => (machine === undefined ? [] : [[machine.key, machine]])));
-  if (machineCode === undefined || replaceable.size === 0) return compiled;
-  const installed = machineCode.install([...replaceable.values()]);
+  const distinct = [...new Map(kernels.map((kernel) => [kernel.key, kernel])).values()];
+  if (machineCode === undefined || distinct.length === 0) return compiled;
+  const installed = machineCode.install(distinct);
   return {
     ...compiled,
     functions: withBound(compiled.functions, installed, memory, machineCode.bind),
