@@ -27,7 +27,7 @@ const engine = [
 const engineFolders: readonly Folder[] = engine.map((name, index) => ({
   name,
   paths: [`src/${name}/`],
-  imports: ["formats", ...engine.slice(0, index)],
+  imports: ["formats", "kernels", ...engine.slice(0, index)],
 }));
 
 const folder = (name: string, imports: Folder["imports"], paths: readonly string[] = [`src/${name}/`]): Folder => ({
@@ -59,13 +59,14 @@ export const folders: readonly Folder[] = [
     ],
   ),
   folder("formats", []),
+  folder("kernels", ["formats"]),
   ...engineFolders,
-  folder("engine", [...engine, "formats"]),
+  folder("engine", [...engine, "formats", "kernels"]),
   folder("backends/onnxruntime", []),
-  folder("backends/sequences", ["formats"]),
+  folder("backends/sequences", ["formats", "kernels"]),
   folder("backends/onnx", ["backends/onnxruntime", "backends/sequences"]),
   folder("backends/wasm", ["backends/onnxruntime", "backends/sequences"]),
-  folder("backends/llamacpp", ["backends/sequences", "formats"]),
+  folder("backends/llamacpp", ["backends/sequences", "formats", "kernels"]),
   folder("backends/native", [
     "backends/sequences",
     "engine",
@@ -73,6 +74,8 @@ export const folders: readonly Folder[] = [
     "engine/threads",
     "engine/transformers",
     "formats",
+    "kernels",
+    "platform/machine-code",
   ]),
   folder("presets", ["backends/llamacpp", "backends/native", "backends/onnx", "backends/wasm"]),
   folder("hosts", ["formats"]),
@@ -89,8 +92,13 @@ export const folders: readonly Folder[] = [
   folder("libraries/binaries", []),
   folder("libraries/demangling", []),
   folder("libraries/analysis", ["libraries/binaries", "libraries/discovery"]),
-  folder("runtime", ["devices", "hosts", "measurements", "models"]),
+  folder("runtime", ["devices", "hosts", "kernels", "measurements", "models"]),
   folder("tasks", ["formats", "hosts", "models", "runtime", "tokenizers"]),
+  folder(
+    "platform/machine-code",
+    ["devices", "engine/codegen", "libraries/ffi"],
+    ["src/platform/node/machine-code.ts", "src/platform/browser/machine-code.ts"],
+  ),
   folder("platform/node", ["devices", "hosts", "measurements", "models", "runtime"], ["src/platform/node/platform.ts"]),
   folder("platform/browser", [
     "backends/native",

@@ -267,8 +267,23 @@ export interface ModelBase {
    */
   evidence(): Promise<readonly string[]>;
 
+  /**
+   * How often each kernel has run since the model was loaded, counted where kernels run: a call that several threads share is one call. Runs that
+   * verify the model count, and so do the calls of a run that failed or was aborted before its end. Counts never fall. Default: the engine does not
+   * know its kernels.
+   */
+  kernelCounts?(): Promise<readonly KernelCount[]>;
+
   /** Waits for calls in progress, then frees the memory. Idempotent. */
   dispose(): Promise<void>;
+}
+
+/** A kernel, and how often it ran. */
+export interface KernelCount {
+  /** Id of the kernel, such as "Q4_K_Wasm"; "Interpreter" for operations that no kernel computes. Unique in a list. */
+  readonly id: string;
+  /** Completed calls: a whole number of at least 1. */
+  readonly calls: number;
 }
 
 /** A model that maps named tensors to named tensors. */

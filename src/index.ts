@@ -113,4 +113,13 @@ export {
 export { standardBackends } from "./presets/standard.ts";
 export { type ErrorCode, InferyardError } from "./errors.ts";
 export type { DataType, Tensor, TensorInfo, TensorMap } from "./tensor.ts";
-export type { Accelerator, Availability, Backend, Device, DeviceAvailability, DeviceState, MachineFacts } from "./backend.ts";
+export type {
+  Accelerator,
+  Availability,
+  Backend,
+  Device,
+  DeviceAvailability,
+  DeviceState,
+  KernelCount,
+  MachineFacts,
+} from "./backend.ts";

@@ -35,6 +35,11 @@ export interface LoadSettings {
    * answers of the model hold with; else the first of these that the shapes allow.
    */
   readonly i2sLayout?: "x86" | "x86-interleaved" | "arm";
+  /**
+   * Ids of kernels for quantized weights that are preferred to the engine's own choice, the most preferred first: see docs/reference/kernels.md. Default:
+   * none.
+   */
+  readonly kernels?: readonly string[];
   /** Adapters that change the weights of a language model, their changes added up. Default: none. */
   readonly adapters?: readonly LoraAdapter[];
 }

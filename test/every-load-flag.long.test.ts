@@ -188,6 +188,7 @@ const flags: Readonly<Record<string, readonly string[]>> = {
   "--context-length": ["64"],
   "--allow-smaller-context": ["true"],
   "--cache-precision": ["fp16"],
+  "--kernels": ["Q4_K_Scalar"],
   "--adapters": ["adapter.gguf=0.5"],
   "--host": ["process"], // which takes memory of its own, more than `needed` leaves
   "--max-memory": ["1KB"],

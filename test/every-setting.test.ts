@@ -103,6 +103,7 @@ const loadSettings = {
   allowSmallerContext: { given: true, look: loadOptions },
   cachePrecision: { given: "fp16", look: loadOptions },
   i2sLayout: { given: "arm", look: loadOptions },
+  kernels: { given: ["Q4_K_Scalar"], look: loadOptions },
   adapters: { given: [{ path: "adapter.gguf", scale: 0.5 }], look: loadOptions },
 } satisfies { readonly [Name in keyof RuntimeSettings]: Case<RuntimeSettings[Name]> };
 

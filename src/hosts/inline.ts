@@ -1,5 +1,5 @@
 /** The inline host: the backend runs on the calling thread. For backends that do not block it. */
-import type { TensorModel } from "../backend.ts";
+import type { KernelCount, TensorModel } from "../backend.ts";
 import { reduceOutputs } from "./output-reduction.ts";
 import type { TensorMap } from "../tensor.ts";
 import { loadLanguage } from "./language/load-language.ts";
@@ -22,6 +22,7 @@ class InlineModel implements HostedTensorModel {
   readonly inputs: TensorModel["inputs"];
   readonly outputs: TensorModel["outputs"];
   readonly library: TensorModel["library"];
+  readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
   readonly #model: TensorModel;
 
   constructor(model: TensorModel) {
@@ -29,6 +30,7 @@ class InlineModel implements HostedTensorModel {
     this.inputs = model.inputs;
     this.outputs = model.outputs;
     this.library = model.library;
+    if (model.kernelCounts !== undefined) this.kernelCounts = model.kernelCounts.bind(model);
   }
 
   get memory(): TensorModel["memory"] {

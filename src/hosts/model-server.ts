@@ -77,6 +77,8 @@ export class ModelServer {
         return this.#callLanguage(call.call);
       case "evidence":
         return this.#loaded().evidence();
+      case "kernelCounts":
+        return (await this.#loaded().kernelCounts?.()) ?? [];
       case "export":
         return this.#exportState(call.port);
       case "dispose":
@@ -97,12 +99,13 @@ export class ModelServer {
       const model = await loadLanguage(this.#backend, call.model, call.device, call.settings);
       this.#model = model;
       const { kind, limits, library, memory } = model;
-      return { kind, limits, library, memory };
+      return { kind, limits, library, memory, countsKernels: model.kernelCounts !== undefined };
     }
     const model = await this.#loadModel(this.#backend, call);
     this.#model = model;
     const { kind, inputs, outputs, library, memory, sharing } = model;
-    return { kind, inputs, outputs, library, memory, replicaBytes: sharing?.replicaBytes };
+    const countsKernels = model.kernelCounts !== undefined;
+    return { kind, inputs, outputs, library, memory, countsKernels, replicaBytes: sharing?.replicaBytes };
   }
 
   #loadModel(backend: Backend, { model, device, settings, replica }: LoadCall): Promise<ReplicaModel> {

@@ -5,6 +5,7 @@
 import type {
   BackendEntry,
   Device,
+  KernelCount,
   LanguageModel,
   LanguageModelLimits,
   Library,
@@ -40,6 +41,7 @@ export type Call =
   /** Calls a method of a language model. */
   | { readonly operation: "language"; readonly call: LanguageCall }
   | { readonly operation: "evidence" }
+  | { readonly operation: "kernelCounts" }
   /** Posts the model's shared state to the port. Returns whether there was any. */
   | { readonly operation: "export"; readonly port: PeerPort }
   | { readonly operation: "dispose" };
@@ -84,6 +86,7 @@ export interface Results {
   readonly run: TensorMap;
   readonly language: LanguageResults[keyof LanguageResults];
   readonly evidence: readonly string[];
+  readonly kernelCounts: readonly KernelCount[];
   readonly export: boolean;
   readonly dispose: null;
 }
@@ -102,6 +105,8 @@ interface BaseDescription {
   readonly library: Library;
   readonly memory: LoadedModel["memory"];
   readonly replicaBytes?: number | undefined;
+  /** Whether it has `ModelBase.kernelCounts`. */
+  readonly countsKernels: boolean;
 }
 
 /** Description of a model on tensors. */

@@ -1,5 +1,5 @@
 /** Hosts whose models live in peers: worker threads or child processes. */
-import type { Backend, BackendEntry, Device, LoadOptions, ModelFiles } from "../backend.ts";
+import type { Backend, BackendEntry, Device, KernelCount, LoadOptions, ModelFiles } from "../backend.ts";
 import { InferyardError, throwIfAborted } from "../errors.ts";
 import { sharesReplicas } from "../replicas.ts";
 import type { TensorMap } from "../tensor.ts";
@@ -87,14 +87,16 @@ class RemoteTensorModel implements HostedTensorModel {
   readonly outputs: HostedTensorModel["outputs"];
   readonly library: HostedTensorModel["library"];
   readonly replicaBytes: number | undefined;
+  readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
   readonly #peer: ModelPeer;
 
-  constructor(peer: ModelPeer, { inputs, outputs, library, replicaBytes }: TensorModelDescription) {
+  constructor(peer: ModelPeer, { inputs, outputs, library, replicaBytes, countsKernels }: TensorModelDescription) {
     this.#peer = peer;
     this.inputs = inputs;
     this.outputs = outputs;
     this.library = library;
     this.replicaBytes = replicaBytes;
+    if (countsKernels) this.kernelCounts = () => peer.call<"kernelCounts">({ operation: "kernelCounts" });
   }
 
   get memory(): HostedTensorModel["memory"] {

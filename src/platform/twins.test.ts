@@ -9,6 +9,7 @@ import type * as engineThreadsSpawnThread from "../engine/threads/spawn-thread.t
 import type * as modelsAimodReadPackage from "../models/aimod/read-package.ts";
 import type * as modelsReferenceResolveReference from "../models/reference/resolve-reference.ts";
 import type * as browserFiles from "./browser/files.ts";
+import type * as browserMachineCode from "./browser/machine-code.ts";
 import type * as browserOnnxruntimeWeb from "./browser/onnxruntime-web.ts";
 import type * as browserPaths from "./browser/paths.ts";
 import type * as browserReadPackage from "./browser/read-package.ts";
@@ -16,6 +17,7 @@ import type * as browserReference from "./browser/reference.ts";
 import type * as browserSpawnThread from "./browser/spawn-thread.ts";
 import type * as browserV8Flags from "./browser/v8-flags.ts";
 import type * as nodeFiles from "./node/files.ts";
+import type * as nodeMachineCode from "./node/machine-code.ts";
 import type * as nodePaths from "./node/paths.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -33,6 +35,7 @@ interface Pairs {
   "./dist/platform/node/files.js": [typeof nodeFiles, typeof browserFiles];
   "./dist/models/aimod/read-package.js": [typeof modelsAimodReadPackage, typeof browserReadPackage];
   "./dist/models/reference/resolve-reference.js": [typeof modelsReferenceResolveReference, typeof browserReference];
+  "./dist/platform/node/machine-code.js": [typeof nodeMachineCode, typeof browserMachineCode];
   "./dist/platform/node/paths.js": [typeof nodePaths, typeof browserPaths];
 }
 

@@ -1,5 +1,5 @@
 /** A handle on a loaded model. */
-import type { LanguageModel, LoadedModel } from "../backend.ts";
+import type { KernelCount, LanguageModel, LoadedModel } from "../backend.ts";
 import { asTensorModel } from "../hosts/model-kind.ts";
 import { InferyardError } from "../errors.ts";
 import type { HostedRunOptions, HostedTensorModel, ModelKind } from "../hosts/host.ts";
@@ -75,6 +75,14 @@ export class ModelHandle {
   /** Milliseconds since the current run began. 0 if the model is idle or runs on the calling thread. */
   get runningMs(): number {
     return this.#resident.runningMs;
+  }
+
+  /**
+   * How often each kernel has run since the model was loaded, replicas included: the engine's own count, see `ModelBase.kernelCounts`. Undefined if the
+   * engine does not know its kernels.
+   */
+  async kernelCounts(): Promise<readonly KernelCount[] | undefined> {
+    return this.#resident.kernelCounts();
   }
 
   /**

@@ -2,6 +2,8 @@
 import type { Backend, MachineFacts } from "../backend.ts";
 import { waitAtMost } from "../concurrency/time-limit.ts";
 import { InferyardError, messageOf } from "../errors.ts";
+import { checkKernelPreference } from "../kernels/kernel-preference.ts";
+import { kernelMachine } from "../kernels/simd-levels.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { type Manifest, canonicalReference, createDigestCache, resolveReference } from "../models/index.ts";
 import { type Decision, makeDecision } from "./decision/decision.ts";
@@ -52,6 +54,8 @@ export class ModelRuntime {
   readonly #selector: ModelSelector;
   readonly #residency: Residency<ResidentModel>;
   readonly #models: SharedModels;
+  /** Kernels that are preferred for single models, by canonical reference. */
+  readonly #kernelPreferences = new Map<string, readonly string[]>();
   #disposal: Promise<void> | undefined;
 
   /** Throws INPUT_INVALID or CONFIG_INVALID for wrong settings and CONTRACT_VIOLATION for a backend that cannot be registered. */
@@ -139,7 +143,8 @@ export class ModelRuntime {
     work: (model: ModelHandle) => Promise<Result>,
   ): Promise<Result | undefined> {
     checkCall(reference, options);
-    const lease = this.#models.acquireLoaded({ reference, options, leaseKind: "work" });
+    const requested = await this.#withPreference(reference, options);
+    const lease = this.#models.acquireLoaded({ reference, options: requested, leaseKind: "work" });
     if (lease === undefined) return undefined;
     const handle = new ModelHandle(reference, lease);
     try {
@@ -164,7 +169,8 @@ export class ModelRuntime {
   /** The decision that a load would make. Loads and downloads nothing. */
   async explain(reference: string, options: ModelOptions = {}): Promise<Decision> {
     checkCall(reference, options);
-    const { selections, manifest, constraints } = await this.#selector.explain(await resolveReference(reference), options);
+    const requested = await this.#withPreference(reference, options);
+    const { selections, manifest, constraints } = await this.#selector.explain(await resolveReference(reference), requested);
     const candidates = explainCandidates(selections);
     return makeDecision({ manifest, constraints, candidates, selected: null });
   }
@@ -191,7 +197,7 @@ export class ModelRuntime {
   /** Whether a load with these options would use a model that is already loaded. */
   async isLoaded(reference: string, options: ModelOptions = {}): Promise<boolean> {
     checkCall(reference, options);
-    const { signal: _signal, ...requested } = options;
+    const { signal: _signal, ...requested } = await this.#withPreference(reference, options);
     return this.#models.isLoaded({ reference, options: requested });
   }
 
@@ -212,6 +218,21 @@ export class ModelRuntime {
    */
   async unload(reference: string, options: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
     return (await this.#residency.unload(await canonicalReference(reference), options.signal)) > 0;
+  }
+
+  /**
+   * Sets the kernels for quantized weights that a model is run with from the next request on, in place of the setting `kernels` of the runtime: ids in order of
+   * preference, `[]` for what the settings say. Requests that are running keep the kernels that they have; the model is loaded again for the next one, and the old
+   * one is unloaded like any that nobody uses. A request that states `kernels` itself has those. Throws INPUT_INVALID for an unknown kernel and for one that
+   * this machine does not run, and NOT_BUILT for one that is not built; each error names the kernels that can be used.
+   */
+  async setKernelPreference(ids: readonly string[], { model }: { readonly model: string }): Promise<void> {
+    const machine = await this.machine();
+    checkLoadSettings({ kernels: ids });
+    checkKernelPreference(ids, { machine: kernelMachine(machine, { simd: true, relaxedSimd: true }, true) });
+    const canonical = await canonicalReference(model);
+    if (ids.length === 0) this.#kernelPreferences.delete(canonical);
+    else this.#kernelPreferences.set(canonical, [...ids]);
   }
 
   /** Memory that the loaded models hold, and the limits of the budget. */
@@ -262,9 +283,16 @@ export class ModelRuntime {
     schedulingKey?: SchedulingKey,
   ): Promise<ModelHandle> {
     checkCall(reference, options);
-    const { signal, ...requested } = options;
+    const { signal, ...requested } = await this.#withPreference(reference, options);
     const request = { reference, options: requested, leaseKind, admitLoad: schedulingKey?.admitLoad };
     return new ModelHandle(reference, await this.#models.acquire(request, signal), schedulingKey);
+  }
+
+  /** The options with the kernels that are preferred for the model. */
+  async #withPreference<Options extends ModelOptions>(reference: string, options: Options): Promise<Options> {
+    if (this.#kernelPreferences.size === 0 || options.kernels !== undefined) return options;
+    const kernels = this.#kernelPreferences.get(await canonicalReference(reference));
+    return kernels === undefined ? options : { ...options, kernels };
   }
 
   #reportFailedLoad(reference: string, error: unknown): void {

@@ -109,6 +109,7 @@ describe("where a value comes from", () => {
       allowSmallerContext: true,
       cachePrecision: "fp16",
       i2sLayout: "arm",
+      kernels: ["Q4_K_Wasm", "Q4_K_Scalar"],
       adapters: [{ path: "./adapter.gguf", scale: 0.5 }],
       replicas: "auto",
       batchTokens: 256,

@@ -130,6 +130,19 @@ const modelWith = (over: (model: TensorModel) => Partial<TensorModel>): (() => B
     },
   }));
 
+/** Models that count one call of the kernel "scale" for each run, and list it `times` times. */
+const counting = (times: number): (() => Backend) =>
+  modelWith((model) => {
+    let calls = 0;
+    return {
+      run: (given, options) => {
+        calls += 1;
+        return model.run(given, options);
+      },
+      kernelCounts: async () => Array.from({ length: times }, () => ({ id: "scale", calls })),
+    };
+  });
+
 const loading = (instead: Backend["load"]): (() => Backend) => backendWith(() => ({ load: instead }));
 
 /** What `run` does when something is thrown. */
@@ -310,6 +323,13 @@ const broken: readonly (readonly [fault: string, create: () => Backend, failing:
   ],
   ["cannot give evidence", modelWith(() => ({ evidence: untyped })), "evidence is"],
   ["gives evidence that is not words", modelWith(() => ({ evidence: async () => [{ nodes: 3 } as never] })), "evidence is"],
+  ["counts no kernel", modelWith(() => ({ kernelCounts: async () => [] })), "kernels that are counted"],
+  [
+    "counts kernels that do not run",
+    modelWith(() => ({ kernelCounts: async () => [{ id: "a", calls: 1 }] })),
+    "kernels that are counted",
+  ],
+  ["lists a kernel twice", counting(2), "kernels that are counted"],
   ["goes on after disposal", modelWith(() => ({ dispose: async () => {} })), "use after disposal"],
   [
     "cannot be disposed twice",
@@ -364,6 +384,10 @@ const broken: readonly (readonly [fault: string, create: () => Backend, failing:
 
 describe("the conformance suite", () => {
   it("passes a correct backend", async () => expect(await failures(scaler)).toEqual([]));
+
+  it("passes a backend that counts its kernels", async () => {
+    expect(await failures(counting(1))).toEqual([]);
+  });
 
   it("passes a backend with an entry that makes an equal one", async () => {
     const module = new URL("scripted-backend.ts", import.meta.url).href;

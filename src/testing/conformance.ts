@@ -3,6 +3,7 @@ import { strict as assert } from "node:assert";
 import type { Backend, Device, TensorModel, MachineFacts, ModelFiles } from "../backend.ts";
 import { errorKinds } from "../errors.ts";
 import { type Tensor, type TensorMap, zeros } from "../tensor.ts";
+import { checkedCounts, checkGrowth } from "./kernel-counts.ts";
 import { codeOf, is, refused } from "./refusals.ts";
 import { scriptedMachine } from "./scripted-backend.ts";
 import { tolerances, maxDifference } from "./tolerances.ts";
@@ -231,6 +232,19 @@ function runCases(subject: ConformanceSubject): ConformanceCase[] {
           await loaded.run(inputs);
           const evidence = await loaded.evidence();
           for (const sentence of evidence) assert.equal(typeof sentence, "string");
+        }),
+    },
+    {
+      name: "kernels that are counted are counted once for each call, and counts never fall",
+      run: () =>
+        withModel(subject, async (loaded, { inputs }) => {
+          if (loaded.kernelCounts === undefined) return; // the engine does not know its kernels
+          await loaded.run(inputs);
+          const first = checkedCounts(await loaded.kernelCounts());
+          await loaded.run(inputs);
+          const second = checkedCounts(await loaded.kernelCounts());
+          await loaded.run(inputs);
+          checkGrowth([first, second, checkedCounts(await loaded.kernelCounts())]);
         }),
     },
   ];

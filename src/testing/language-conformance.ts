@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import type { Backend, Device, LanguageModel, LanguageModelFiles, LoadSettings, SequenceId } from "../backend.ts";
 import type { ConformanceCase } from "./conformance.ts";
+import { checkedCounts } from "./kernel-counts.ts";
 import { is, refused } from "./refusals.ts";
 
 /** A prompt and what follows, computed by another implementation. */
@@ -230,6 +231,8 @@ export function languageCases(subject: LanguageConformanceSubject): ConformanceC
       const sequence = await start(model, source);
       await model.decode([{ sequence, tokens: prompt }]);
       assert.ok((await model.evidence()).every((sentence) => typeof sentence === "string"));
+      if (model.kernelCounts !== undefined)
+        assert.ok(checkedCounts(await model.kernelCounts()).size > 0, "decoding calls kernels");
       await model.dispose();
       await model.dispose();
       await refused(() => model.decode([{ sequence, tokens: prompt }]), is("DISPOSED"));

@@ -64,6 +64,7 @@ export function scriptedBackend(name: string, script: ScriptedBackendOptions = {
         "allowSmallerContext",
         "cachePrecision",
         "i2sLayout",
+        "kernels",
         "adapters",
       ],
       cachePrecisions: ["fp32", "fp16"],

@@ -3,6 +3,8 @@ import { InferyardError, throwIfAborted } from "../../backend.ts";
 import type {
   DecodeOptions,
   DecodeStep,
+  Device,
+  KernelCount,
   LanguageModel,
   LanguageModelLimits,
   Library,
@@ -10,6 +12,8 @@ import type {
   SequenceId,
   SequenceOptions,
 } from "../../backend.ts";
+import { llamaKernelId } from "../../kernels/kernel-ids.ts";
+import { KernelTally } from "../../kernels/kernel-tally.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
 import { checkSteps, checkTruncation } from "../sequences/check-steps.ts";
 import type { EvaluatedToken, LlamaModel, WantedNext } from "./library.ts";
@@ -24,6 +28,7 @@ export interface LlamaParts {
   readonly limits: LanguageModelLimits;
   /** What saved sequences belong to. */
   readonly identity: string;
+  readonly device: Device;
   /** Sentences about where the model computes. */
   readonly evidence: readonly string[];
   /** Frees the build of llama.cpp. */
@@ -50,6 +55,7 @@ export class LlamaLanguageModel implements LanguageModel {
   /** The least recently used first. */
   readonly #sequences = new Map<SequenceId, Sequence>();
   readonly #mutex = new Mutex();
+  readonly #tally = new KernelTally();
   #created = 0;
   #disposal: Promise<void> | undefined;
 
@@ -168,6 +174,12 @@ export class LlamaLanguageModel implements LanguageModel {
     return this.#parts.evidence;
   }
 
+  /** Calls are those that node-llama-cpp is given: one for each sequence and each 512 tokens. llama.cpp may compute several together. */
+  async kernelCounts(): Promise<readonly KernelCount[]> {
+    this.#refuseDisposed();
+    return this.#tally.counts;
+  }
+
   dispose(): Promise<void> {
     this.#disposal ??= this.#mutex.runExclusive(async () => {
       this.#sequences.clear();
@@ -214,7 +226,7 @@ export class LlamaLanguageModel implements LanguageModel {
 
   /** Computes what the cache in a place lacks of the sequence's tokens. */
   async #complete({ tokens }: Sequence, slot: Slot, signal: AbortSignal | undefined): Promise<void> {
-    await evaluate(slot, tokens.slice(slot.sequence.nextTokenIndex), { count: 0 }, this.limits.vocabulary, signal);
+    await this.#evaluate(slot, tokens.slice(slot.sequence.nextTokenIndex), { count: 0 }, signal);
   }
 
   /** A free place. Where there is no memory for another one, the least recently used sequences give theirs up. */
@@ -241,7 +253,17 @@ export class LlamaLanguageModel implements LanguageModel {
     signal: AbortSignal | undefined,
   ): Promise<Float32Array> {
     if (slot === undefined) throw new InferyardError("CONTRACT_VIOLATION", "a sequence has no place for its cache");
-    return await evaluate(slot, tokens, logits, this.limits.vocabulary, signal);
+    return await this.#evaluate(slot, tokens, logits, signal);
+  }
+
+  async #evaluate(
+    slot: Slot,
+    tokens: readonly number[],
+    logits: WantedLogits,
+    signal: AbortSignal | undefined,
+  ): Promise<Float32Array> {
+    const id = llamaKernelId(this.#parts.device);
+    return await evaluate(slot, tokens, logits, this.limits.vocabulary, signal, () => this.#tally.add(id));
   }
 
   /** Removes what the cache holds beyond the sequence's tokens. What llama.cpp removes with it is computed again when it is needed. */
@@ -258,13 +280,14 @@ interface WantedLogits {
   readonly candidates?: number | undefined;
 }
 
-/** Appends tokens to the cache in a place, and returns the logits of the last `count` of them, row by row. */
+/** Appends tokens to the cache in a place, and returns the logits of the last `count` of them, row by row. `onCall` is called after each call of llama.cpp. */
 export async function evaluate(
   { sequence }: Pick<Slot, "sequence">,
   tokens: readonly number[],
   { count, candidates }: WantedLogits,
   vocabulary: number,
   signal: AbortSignal | undefined,
+  onCall: () => void = () => {},
 ): Promise<Float32Array> {
   const rows = new Float32Array(count * vocabulary).fill(Number.NEGATIVE_INFINITY);
   const first = tokens.length - count;
@@ -276,6 +299,7 @@ export async function evaluate(
       return start + index < first ? token : [token, { generateNext }];
     });
     const results = await sequence.controlledEvaluate(asked);
+    onCall();
     for (const [index, result] of results.entries()) {
       const row = start + index - first;
       if (row < 0) continue;

@@ -51,6 +51,7 @@ export async function openLanguageModel(
       model,
       slots,
       library,
+      device,
       identity,
       limits: { vocabulary, contextLength, cacheBytesPerToken: bytesPerToken, hasEncoder: false },
       evidence: [placement, ...read.evidence, ...(calibration === undefined ? [] : [threadSentence(calibration, "a token")])],

@@ -44,7 +44,16 @@ const onCpu: Capabilities = {
   },
   // Met as upper bounds: static embeddings use one thread and have no graph, and all nodes run on the CPU. Not memoryPattern and memoryArena: the
   // memory of a run is always planned in advance, and is kept between runs.
-  options: ["threads", "graphOptimization", "cpuNodes", "contextLength", "allowSmallerContext", "cachePrecision", "i2sLayout"],
+  options: [
+    "threads",
+    "graphOptimization",
+    "cpuNodes",
+    "contextLength",
+    "allowSmallerContext",
+    "cachePrecision",
+    "i2sLayout",
+    "kernels",
+  ],
   cachePrecisions: ["fp32", "fp16"],
   blocking: { onnx: "any", safetensors: [...architectureNames, ...encoderDecoderNames], gguf: architectureNames },
   interruptible: true,

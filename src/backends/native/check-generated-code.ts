@@ -1,6 +1,8 @@
 /** Checks of the engine's generated code, shared by all models of one backend. */
-import type { Library } from "../../backend.ts";
+import { InferyardError, type Library } from "../../backend.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
+import { kernelById } from "../../kernels/registry.ts";
+import { type MachineCodeSource, openMachineCode } from "../../platform/node/machine-code.ts";
 import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
 
 /** What all models of one backend share. */
@@ -9,6 +11,8 @@ export interface NativeState {
   readonly library: Library;
   /** Results of the checks so far, made at their first use. Each function is checked once in a process or thread. */
   kernelChecks?: KernelChecks;
+  /** Calls of machine code, once a model prefers it. */
+  machineCode?: MachineCodeSource;
 }
 
 /** The checks of this backend, made at their first use. undefined when this machine has no WebAssembly SIMD, and so no generated code. */
@@ -17,6 +21,20 @@ export function kernelChecksOf(state: NativeState): KernelChecks | undefined {
   const features = detectWasmFeatures(enableRelaxedSimd);
   if (features.simd) state.kernelChecks = new KernelChecks(features);
   return state.kernelChecks;
+}
+
+/**
+ * Makes machine code callable if one of the preferred kernels is machine code. Throws as `openMachineCode` does, and BACKEND_UNAVAILABLE where no native code can be
+ * called.
+ */
+export async function openPreferredMachineCode(kernels: readonly string[], state: NativeState): Promise<void> {
+  const checks = kernelChecksOf(state);
+  const wanted = kernels.find((id) => kernelById(id)?.implementation.kind === "machine");
+  if (wanted === undefined || checks === undefined || state.machineCode !== undefined) return;
+  if (openMachineCode === undefined)
+    throw new InferyardError("BACKEND_UNAVAILABLE", `${wanted} is machine code, which a page cannot call`);
+  state.machineCode = await openMachineCode();
+  checks.addMachineCode(state.machineCode.create(), state.machineCode.features);
 }
 
 /** Checks all functions of generated code. Both members are sentences without a full stop; `warning` names what is wrong. */

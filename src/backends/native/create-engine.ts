@@ -6,12 +6,15 @@ import {
   detectWasmFeatures,
   type EngineReplica,
   EngineModel,
+  type KernelChecks,
   type SharedEngineState,
   type GraphSource,
   type RunLimits,
   type TraceLimits,
 } from "../../engine/index.ts";
 import { kernelChecksOf, type NativeState } from "./check-generated-code.ts";
+import { checkKernelPreference } from "../../kernels/kernel-preference.ts";
+import { kernelById, multipliedFormats } from "../../kernels/registry.ts";
 import { spawnThread } from "../../engine/threads/spawn-thread.ts";
 import type { ReplicaSlot, SharedReplicaState } from "../../replicas.ts";
 import { version } from "../../version.ts";
@@ -53,7 +56,8 @@ export function createEngine(
       "WebAssembly on this machine has no SIMD instructions, which the engine needs",
     );
   const kernelChecks = kernelChecksOf(state);
-  const { graphOptimization, threads, maxRunMemory } = options;
+  const { graphOptimization, threads, maxRunMemory, kernels } = options;
+  if (kernels !== undefined && kernelChecks !== undefined) checkPreferred(kernels, kernelChecks);
   const limits: RunLimits = { trace: traceLimits(options), ...(maxRunMemory === undefined ? {} : { runBytes: maxRunMemory }) };
   const create = (replica: EngineReplica | undefined): EngineModel => {
     const engine = new EngineModel(source, {
@@ -61,6 +65,8 @@ export function createEngine(
       ...(graphOptimization === undefined ? {} : { graphOptimization }),
       limits,
       ...(kernelChecks === undefined ? {} : { kernelChecks }),
+      ...(kernels === undefined ? {} : { kernelPreference: kernels }),
+      ...(kernels === undefined || state.machineCode === undefined ? {} : { machineCode: state.machineCode.create() }),
       ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawnThread }),
       ...(replica === undefined ? {} : { replica }),
     });
@@ -81,6 +87,21 @@ export function createEngine(
     if (!isFull) throw error;
     return create(undefined); // a replica for which the shared memory has no room gets a memory of its own
   }
+}
+
+/** Throws for a preferred kernel that cannot be used here; those that can be called are tested first. */
+function checkPreferred(ids: readonly string[], checks: KernelChecks): void {
+  for (const id of ids) {
+    const [type] = kernelFormats(id);
+    const format = type === undefined ? undefined : multipliedFormats[type];
+    if (type !== undefined && format !== undefined) checks.check([{ name: id, blocks: { type, format } }]);
+  }
+  checkKernelPreference(ids, { machine: checks.blockKernels.machine, selfTests: checks.selfTests }, "BACKEND_UNAVAILABLE");
+}
+
+function kernelFormats(id: string): readonly string[] {
+  const formats = kernelById(id)?.formats ?? [];
+  return formats === "any" ? [] : formats;
 }
 
 /** Limits of tracing one model, in milliseconds and bytes. A limit that is not set is left out, so that the engine's default holds. */

@@ -1,6 +1,15 @@
 /** A graph on the engine, from an ONNX file or a transformer, as a loaded model of the backend contract. */
 import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
-import type { Library, LoadSettings, ModelBase, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
+import type {
+  KernelCount,
+  Library,
+  LoadSettings,
+  ModelBase,
+  RunOptions,
+  TensorInfo,
+  TensorMap,
+  TensorModel,
+} from "../../backend.ts";
 import type { BuiltEncoderDecoder, EngineModel } from "../../engine/index.ts";
 import type { ReplicaModel, ReplicaSharing } from "../../replicas.ts";
 import { version } from "../../version.ts";
@@ -71,6 +80,10 @@ export class GraphModel implements ReplicaModel {
 
   async evidence(): Promise<readonly string[]> {
     return engineEvidence(this.#parts);
+  }
+
+  async kernelCounts(): Promise<readonly KernelCount[]> {
+    return this.#parts.engine.kernelCounts;
   }
 
   async dispose(): Promise<void> {

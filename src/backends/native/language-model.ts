@@ -3,6 +3,7 @@ import { InferyardError, throwIfAborted } from "../../backend.ts";
 import type {
   DecodeOptions,
   DecodeStep,
+  KernelCount,
   LanguageModel,
   LanguageModelLimits,
   Library,
@@ -138,6 +139,10 @@ export class NativeLanguageModel implements LanguageModel {
 
   async evidence(): Promise<readonly string[]> {
     return engineEvidence(this.#parts);
+  }
+
+  async kernelCounts(): Promise<readonly KernelCount[]> {
+    return this.#parts.engine.kernelCounts;
   }
 
   dispose(): Promise<void> {

@@ -1,6 +1,6 @@
 /** Static token embeddings: the vector of a text is the weighted mean of its tokens' rows, without layers or context. */
 import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
-import type { Library, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
+import type { KernelCount, Library, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
 import { at, required } from "../../checked.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import type { EmbeddingMatrix } from "./embedding-matrix.ts";
@@ -18,6 +18,8 @@ export interface StaticEmbeddings {
 /** Elements added between two yields to the event loop, about one millisecond of work. */
 const elementsPerSlice = 1_000_000;
 const outputName = "sentence_embedding";
+/** Id of the kernel that adds up the rows of tokens: plain TypeScript. */
+const staticKernelId = "StaticEmbeddings_Scalar";
 
 /**
  * Maps `input_ids` and `attention_mask`, int64 [batch, sequence], to `sentence_embedding`, float32 [batch, dimensions]: the weighted
@@ -38,6 +40,7 @@ export class StaticModel implements TensorModel {
   readonly #running = new Set<Promise<unknown>>();
   /** Undefined after disposal. */
   #embeddings: StaticEmbeddings | undefined;
+  #calls = 0;
 
   /** `maxRunMemory`: bytes that the vectors of one run may take. Default: unlimited. */
   constructor(embeddings: StaticEmbeddings, library: Library, maxRunMemory?: number) {
@@ -64,6 +67,7 @@ export class StaticModel implements TensorModel {
     this.#running.add(running);
     try {
       const data = await running;
+      this.#calls += 1;
       if (options.outputs?.length === 0) return {};
       const { dimensions } = embeddings.matrix;
       return { [outputName]: { dataType: "float32", shape: [data.length / dimensions, dimensions], data } };
@@ -88,6 +92,10 @@ export class StaticModel implements TensorModel {
 
   evidence(): Promise<readonly string[]> {
     return Promise.resolve([`native kernel: static embeddings, ${this.#description}`]);
+  }
+
+  async kernelCounts(): Promise<readonly KernelCount[]> {
+    return this.#calls === 0 ? [] : [{ id: staticKernelId, calls: this.#calls }];
   }
 
   async dispose(): Promise<void> {

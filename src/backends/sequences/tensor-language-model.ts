@@ -6,6 +6,7 @@ import {
   type DecodeOptions,
   type DecodeStep,
   InferyardError,
+  type KernelCount,
   type LanguageModel,
   type LanguageModelLimits,
   type Library,
@@ -19,6 +20,7 @@ import {
 import { at, omitUndefined, required } from "../../checked.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
 import { toFloat32 } from "../../formats/floats/to-float32.ts";
+import { countsOfModels } from "../../kernels/kernel-tally.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import { type CacheBlock, type CacheRow, blockBytes, emptyBlock, gatherRows, separateRow } from "./cache-block.ts";
 import { checkSteps, checkTokens, checkTruncation } from "./check-steps.ts";
@@ -66,6 +68,8 @@ export class TensorLanguageModel implements LanguageModel {
   readonly kind = "language";
   readonly limits: LanguageModelLimits;
   readonly library: Library;
+  /** Present if one of its models counts kernels. */
+  readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
   readonly #parts: LanguageModelParts;
   readonly #first: DecoderGraph;
   readonly #next: DecoderGraph;
@@ -83,6 +87,8 @@ export class TensorLanguageModel implements LanguageModel {
     this.#first = decoderGraph(decoder);
     this.#next = decoderWithPast === undefined ? this.#first : decoderGraph(decoderWithPast);
     this.library = decoder.library;
+    if (this.#models.some((model) => model.kernelCounts !== undefined))
+      this.kernelCounts = async () => (await countsOfModels(this.#models)) ?? [];
     if (this.#next.caches.length === 0) {
       throw new InferyardError("MODEL_UNSUPPORTED", "the model cannot decode tokens: it takes no cache of keys and values", {
         remedy: "export it with its cache (Optimum: --task text-generation-with-past, text2text-generation-with-past)",

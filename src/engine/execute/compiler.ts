@@ -1,5 +1,7 @@
 /** Compiles traced graphs to executables and runs them. All executables of a loaded model share one memory, one set of threads and the packed weights. */
 import { InferyardError } from "../../errors.ts";
+import { describeSelection } from "../../kernels/describe-selection.ts";
+import { KernelTally } from "../../kernels/kernel-tally.ts";
 import type { TensorMap } from "../../tensor.ts";
 import {
   type CompiledKernels,
@@ -10,19 +12,23 @@ import {
 } from "../codegen/wasm/index.ts";
 import { type MachineCode, type MachineKernel, withMachineCode } from "../codegen/x64/index.ts";
 import type { Graph } from "../ir/graph.ts";
+import type { KernelSelection } from "../../kernels/select-kernel.ts";
+import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
 import type { Literal } from "../ir/literal.ts";
+import type { BlockKernel } from "../lower/lowered-node.ts";
 import { withOptimizingCompiler, withoutOptimizer } from "../codegen/wasm/v8-flags.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";
 import { type OptimizationLevel, optimize } from "../passes/index.ts";
 import { withHalfStates } from "../plan/half-states.ts";
-import { type Plan, type PlanSettings, unpacked, planGraph } from "../plan/plan.ts";
+import { type Plan, type PlanSettings, planGraph } from "../plan/plan.ts";
+import { unpacked } from "../plan/unpacked-weights.ts";
 import { ThreadPool, type ThreadHandle } from "../threads/thread-pool.ts";
 import { ConstantFoldingCache, type FoldingSnapshot } from "../build/constant-folding-cache.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
 import { EngineMemory } from "../memory/engine-memory.ts";
 import type { EngineReplica, SharedEngineState } from "./engine-replicas.ts";
 import type { YieldPolicy } from "./yield-policy.ts";
-import { Executable } from "./executable.ts";
+import { Executable, type RunKernel } from "./executable.ts";
 import type { KernelChecks } from "./kernel-checks/kernel-checks.ts";
 import type { RunLimits } from "./segments/model-run.ts";
 
@@ -38,6 +44,8 @@ export interface EngineSettings {
   readonly kernelChecks?: KernelChecks;
   /** Calls kernels that have machine code. Freed with the model. Default: WebAssembly computes all kernels. */
   readonly machineCode?: MachineCode;
+  /** Ids of kernels for quantized weights that are preferred, the most preferred first. Default: none. Without `kernelChecks` it has no effect. */
+  readonly kernelPreference?: readonly string[];
   /** Starts a worker thread. Required if `threads` is above 1. */
   spawnThread?(): ThreadHandle;
   /** Identifies this model among replicas that share memory. Default: the model shares no memory. */
@@ -51,6 +59,9 @@ export interface StateSettings extends Required<Pick<PlanSettings, "states" | "s
   /** Element type in memory of states that the graph has in float32. */
   readonly stateType: "float32" | "float16";
 }
+
+/** Quantized weights without their elements. */
+type SelectedWeights = Pick<QuantizedBlocks, "type" | "format" | "rows" | "columns">;
 
 /** Most nodes of a graph, and most kernels, that are planned and generated without V8's optimizer; it pays for more. */
 const maxUnoptimized = 2000;
@@ -70,6 +81,10 @@ export class Compiler {
   readonly #importedFolds: FoldingSnapshot | undefined;
   #memory: EngineMemory;
   #foldingCache: ConstantFoldingCache;
+  /** The kernel calls of all executables, those that were disposed included. */
+  readonly tally: KernelTally = new KernelTally();
+  /** Quantized weights that a kernel was selected for. */
+  readonly #selected = new Map<string, SelectedWeights>();
   readonly #branchPaths = new Set<string>();
   readonly #checkedFunctions = new Set<string>();
   readonly #excludedFunctions = new Set<string>();
@@ -145,6 +160,7 @@ export class Compiler {
     const failed = kernelChecks.failed.filter(({ name }) => this.#excludedFunctions.has(name));
     return [
       `kernel checks: ${this.#checkedFunctions.size} functions of generated code agree with the interpreter`,
+      ...new Set([...this.#selected.values()].map((weights) => describeSelection(this.#selectKernel(kernelChecks, weights)))),
       ...failed.map(({ name, problem }) => `kernel check failed: ${name}: ${problem}; the interpreter computes it instead`),
     ];
   }
@@ -209,9 +225,8 @@ export class Compiler {
     const plan = this.#plan(graph, { states, stateBlocks, budget });
     budget.checkTime();
     if (!this.#defersKernels) this.#compileKernels(plan.kernels);
-    const executable = new Executable(plan, this.#memory, (kernel, offsets, stride) =>
-      this.#threads.run(kernel, offsets, stride),
-    );
+    const run: RunKernel = (kernel, offsets, stride) => this.#threads.run(kernel, offsets, stride);
+    const executable = new Executable(plan, this.#memory, run, this.tally);
     if (this.#defersKernels) this.#deferredKernels.set(executable, plan.kernels);
     this.#isFirst = false;
     return executable;
@@ -246,6 +261,18 @@ export class Compiler {
     this.#memory = new EngineMemory({ shared: false });
   }
 
+  /** Selects the kernel of quantized weights. */
+  #blockKernelFor(checks: KernelChecks, { type, format, rows, columns }: QuantizedBlocks): BlockKernel | undefined {
+    const weights = { type, format, rows, columns };
+    this.#selected.set(`${type} ${rows}x${columns}`, weights);
+    const { selected } = this.#selectKernel(checks, weights);
+    return selected && checks.blockKernels.kernelOf(selected);
+  }
+
+  #selectKernel({ blockKernels, selfTests }: KernelChecks, weights: SelectedWeights): KernelSelection {
+    return blockKernels.select(weights, { selfTests, preference: this.#settings.kernelPreference });
+  }
+
   /** Plans with kernels that passed their checks. Each round excludes at least one function more. */
   #plan(graph: Graph, settings: Pick<PlanSettings, "states" | "stateBlocks" | "budget">): Plan {
     const { features, kernelChecks } = this.#settings;
@@ -257,6 +284,7 @@ export class Compiler {
           hasByteDot: features.byteDot !== "none" && !isExcluded("byte-matmul") && !isExcluded("quantize-rows"),
           threads: this.#threadCount,
           isExcluded,
+          ...(kernelChecks === undefined ? {} : { blockKernelFor: (blocks) => this.#blockKernelFor(kernelChecks, blocks) }),
           ...settings,
         }),
       );

@@ -1,4 +1,5 @@
 /** A model loaded by the engine: graph segments compiled for the shapes seen so far, over one memory. */
+import type { KernelCount } from "../../backend.ts";
 import { InferyardError, throwIfAborted } from "../../errors.ts";
 import { elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../tensor.ts";
 import { TraceBudget } from "../build/trace-budget.ts";
@@ -218,6 +219,11 @@ export class EngineModel {
   /** Counts of the last run: executables that ran, all steps, and steps computed by the interpreter. undefined before the first run. */
   get lastStepCounts(): ModelRun["steps"] | undefined {
     return this.#lastSteps;
+  }
+
+  /** How often each kernel has run since the model was created; see `ModelBase.kernelCounts`. */
+  get kernelCounts(): readonly KernelCount[] {
+    return this.#compiler.tally.counts;
   }
 
   /** What the checks of generated code say about this model: see `Compiler.describeKernelChecks`. */

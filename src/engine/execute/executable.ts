@@ -1,6 +1,8 @@
 /** Executables: plans with compiled kernels and packed weights. */
 import { at, required } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../errors.ts";
+import { interpreterId } from "../../kernels/kernel-ids.ts";
+import type { KernelTally } from "../../kernels/kernel-tally.ts";
 import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../tensor.ts";
 import { type KernelCall, kernelCall } from "../codegen/wasm/index.ts";
 import { elementTypes } from "../ir/element-types.ts";
@@ -38,15 +40,23 @@ export class Executable {
   readonly #memory: EngineMemory;
   readonly #ownWeights = new Set<PackedWeights>();
   readonly #actions: readonly Action[];
+  /** Kernel id of each step, and how many steps each id has. */
+  readonly #kernelIds: readonly string[];
+  readonly #callsPerRun: ReadonlyMap<string, number>;
+  readonly #tally: KernelTally | undefined;
   /** String tensors of the current run, by the index in their buffer references. */
   readonly #strings: TensorData[] = [];
   #states: readonly number[] = [];
 
-  constructor(plan: Plan, memory: EngineMemory, run: RunKernel) {
+  /** `tally` receives the steps that have run, by kernel id. Default: they are not counted. */
+  constructor(plan: Plan, memory: EngineMemory, run: RunKernel, tally?: KernelTally) {
     const { steps, arenaBytes, constants, inputs, outputs, stateBytes } = plan;
     this.#plan = { arenaBytes, constants, inputs, outputs, stateBytes };
     this.steps = { all: steps.length, interpreted: steps.filter(({ kind }) => kind === "interpret").length };
     this.#memory = memory;
+    this.#tally = tally;
+    this.#kernelIds = steps.map((step) => (step.kind === "interpret" ? interpreterId : step.id));
+    this.#callsPerRun = countOf(this.#kernelIds);
     try {
       for (const each of plan.ownWeights) {
         memory.retainWeights(each);
@@ -98,12 +108,24 @@ export class Executable {
   runSteps(first: number, deadline: number): number {
     const bases = this.#bases();
     let step = first;
-    for (const action of this.#actions.slice(first)) {
-      action(bases);
-      step += 1;
-      if (performance.now() >= deadline) break;
+    try {
+      for (const action of this.#actions.slice(first)) {
+        action(bases);
+        step += 1;
+        if (performance.now() >= deadline) break;
+      }
+    } finally {
+      this.#count(first, step);
     }
     return step;
+  }
+
+  /** Counts the steps from `first` to before `end`. */
+  #count(first: number, end: number): void {
+    if (this.#tally === undefined) return;
+    const perRun = this.#callsPerRun;
+    const calls = first === 0 && end === this.steps.all ? perRun : countOf(this.#kernelIds.slice(first, end));
+    for (const [id, count] of calls) this.#tally.add(id, count);
   }
 
   /** Ends a run and returns copies of the outputs in `names`; undefined means all outputs. */
@@ -126,6 +148,7 @@ export class Executable {
 
   #action(step: PlanStep, run: RunKernel): Action {
     if (step.kind === "interpret") return this.#interpretAction(step);
+    if (step.kind === "host") return this.#hostAction(step);
     const { operands, scratch } = step;
     const kernel = kernelCall(step.kernel);
     const fixed = operands.map((operand) => ("offset" in operand ? operand.offset : this.#offset(operand, this.#bases())));
@@ -134,6 +157,22 @@ export class Executable {
       for (const [index, operand] of operands.entries()) offsets.push(at(fixed, index) + baseOf(operand, bases));
       if (scratch !== undefined) offsets.push(scratch.offset + bases.arena);
       if (run(kernel, offsets, scratch?.stride ?? 0) !== 0) throw kernelRefusal(kernel.family);
+    };
+  }
+
+  #hostAction({ id, host, operands }: Extract<PlanStep, { readonly kind: "host" }>): Action {
+    const fixed = operands.map((operand) => ("offset" in operand ? operand.offset : this.#offset(operand, this.#bases())));
+    return (bases) => {
+      const { buffer } = this.#memory.memory; // another one after the memory has grown
+      const views = operands.map(
+        (operand, index) => new Uint8Array(buffer, at(fixed, index) + baseOf(operand, bases), at(host.operandBytes, index)),
+      );
+      try {
+        host.run(views);
+      } catch (error) {
+        if (error instanceof RangeError) throw kernelRefusal("gather", error);
+        throw new InferyardError("RUN_FAILED", `the kernel ${id} failed: ${messageOf(error)}`, { cause: error });
+      }
     };
   }
 
@@ -183,6 +222,12 @@ export class Executable {
   }
 }
 
+function countOf(ids: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return counts;
+}
+
 /** Where the region of a buffer begins in this run; 0 for packed weights, whose offsets do not change. */
 function baseOf(ref: BufferRef, { arena, states }: Bases): number {
   if (ref.region === "arena") return arena;
@@ -193,11 +238,12 @@ function copyTo(view: TensorData, data: TensorData): void {
   (view as Uint8Array).set(data as Uint8Array);
 }
 
-function kernelRefusal(family: string): InferyardError {
+function kernelRefusal(family: string, cause?: unknown): InferyardError {
   return new InferyardError(
     "INPUT_INVALID",
     /^(gather|scatter)/.test(family) ? "an index lies outside of its axis" : `the kernel "${family}" rejected its input`,
     {
+      ...(cause === undefined ? {} : { cause }),
       remedy: "check the inputs: token ids of another tokenizer, or a text longer than the model takes",
     },
   );

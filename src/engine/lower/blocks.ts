@@ -12,10 +12,23 @@ import {
   quantizeActivations,
   unpackBlocks,
 } from "../codegen/wasm/index.ts";
+import { hasMachineBlockMatmul, machineBlockMatmul } from "../codegen/x64/index.ts";
+import { blockKernelId, gatherScalarId } from "../../kernels/kernel-ids.ts";
+import { gatherScalar } from "../../kernels/scalar-product.ts";
+import { applyEpilogue } from "../interpret/fused.ts";
 import type { NodeOf } from "../ir/graph.ts";
-import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
+import { type QuantizedBlocks, transposedValues } from "../ir/lazy-storage.ts";
 import type { Literal } from "../ir/literal.ts";
-import { type LoweredNode, type Operand, type PackedWeights, singleCall, tensorOperand } from "./lowered-node.ts";
+import {
+  type BlockKernel,
+  type HostKernel,
+  type LoweredNode,
+  type LoweringContext,
+  type Operand,
+  type PackedWeights,
+  singleCall,
+  tensorOperand,
+} from "./lowered-node.ts";
 
 /** Elements of k that share the scale of quantized activations. */
 const activationGroup = 32;
@@ -41,16 +54,34 @@ function packedBlocks(source: Literal, { format, type, rows: n, columns: k }: Qu
   };
 }
 
-/** Lowers a linear layer with quantized weights: quantizes the activations to 16 bits, or to 8 for ternary weights, then multiplies. */
+/** Lowers a linear layer with quantized weights by the kernel that is selected for them. Undefined if there is none. */
 export function lowerBlockLinear(
+  node: NodeOf<"linear">,
+  source: Literal,
+  blocks: QuantizedBlocks,
+  { blockKernelFor }: LoweringContext,
+): LoweredNode | undefined {
+  const kernel = blockKernelFor(blocks);
+  if (kernel === undefined) return undefined;
+  return kernel.kind === "host"
+    ? lowerHostLinear(node, source, blocks, kernel)
+    : lowerGeneratedLinear(node, source, blocks, kernel);
+}
+
+/** Quantizes the activations to 16 bits, or to 8 for ternary weights, then multiplies. */
+function lowerGeneratedLinear(
   { operation, inputs, outputs }: NodeOf<"linear">,
   source: Literal,
   blocks: QuantizedBlocks,
+  { id, level }: Extract<BlockKernel, { kind: "generated" }>,
 ): LoweredNode {
   const [x, , ...added] = inputs;
-  const { rows: n, columns: k, format } = blocks;
+  const { rows: n, columns: k, format, type } = blocks;
   const m = elementCount(required(x, "the input of a linear layer").type.shape.slice(0, -1));
   const { bias, activation, residual } = operation;
+  const request = { m, n, k, format, bias, activation, residual };
+  const kernel = blockMatmul(request);
+  const hasMachineCode = level !== undefined && hasMachineBlockMatmul(request);
   const layout = blockLayout(format);
   const quantize =
     layout.depth === 4
@@ -61,7 +92,8 @@ export function lowerBlockLinear(
     calls: [
       { kernel: quantize, operands: [tensorOperand(x), activations] },
       {
-        kernel: blockMatmul({ m, n, k, format, bias, activation, residual }),
+        id: level === undefined || hasMachineCode ? id : blockKernelId(type),
+        kernel: hasMachineCode ? { ...kernel, machineKernel: () => machineBlockMatmul(request, level) } : kernel,
         operands: [
           activations,
           { kind: "packed", weights: packedBlocks(source, blocks) },
@@ -74,8 +106,42 @@ export function lowerBlockLinear(
   };
 }
 
-/** Lowers a gather of rows from a quantized table. Undefined if the table is not quantized. */
-export function lowerBlockGather({ operation, inputs, outputs }: NodeOf<"gather">): LoweredNode | undefined {
+/** Multiplies by a function that reads the weights as they are stored; then bias, activation and residual as the interpreter computes them. */
+function lowerHostLinear(
+  { operation, inputs, outputs }: NodeOf<"linear">,
+  source: Literal,
+  blocks: QuantizedBlocks,
+  { id, multiply }: Extract<BlockKernel, { kind: "host" }>,
+): LoweredNode {
+  const [x, , ...added] = inputs;
+  const { rows: n, columns: k, format } = blocks;
+  const m = elementCount(required(x, "the input of a linear layer").type.shape.slice(0, -1));
+  const weights = storedBlocks(source, blocks);
+  const addedShapes = added.map(({ type }) => type.shape);
+  const host: HostKernel = {
+    operandBytes: [m * k, ...addedShapes.map(elementCount), m * n].map((count) => 4 * count).toSpliced(1, 0, weights.bytes),
+    run: ([activations, stored, ...others]) => {
+      const output = floatsOf(others.at(-1));
+      multiply({ format, m, n, k }, floatsOf(activations), required(stored, "the weights"), output);
+      const literals = addedShapes.map((shape, index) => floatLiteral(shape, floatsOf(others[index])));
+      const [result] = applyEpilogue(operation, floatLiteral(required(outputs[0], "the output").type.shape, output), literals);
+      if (result !== undefined && result.data !== output) output.set(result.data as Float32Array);
+    },
+  };
+  const operands: Operand[] = [
+    tensorOperand(x),
+    { kind: "packed", weights },
+    ...added.map((value) => tensorOperand(value)),
+    tensorOperand(outputs[0]),
+  ];
+  return { calls: [{ id, host, operands }] };
+}
+
+/** Lowers a gather of rows from a quantized table, in the layout of the kernel that multiplies it. Undefined if the table is not quantized. */
+export function lowerBlockGather(
+  { operation, inputs, outputs }: NodeOf<"gather">,
+  { blockKernelFor }: LoweringContext,
+): LoweredNode | undefined {
   const [data, indices] = inputs;
   const source = data?.constant?.storage?.blocks?.transposed;
   const blocks = multipliableBlocks(source);
@@ -85,6 +151,44 @@ export function lowerBlockGather({ operation, inputs, outputs }: NodeOf<"gather"
   const count = elementCount(required(indices, "the indices of a gather").type.shape);
   const { rows: n, columns: k, format } = blocks;
   if (at(data?.type.shape ?? [], 0) !== n) return undefined; // reshaped
+  const kernel = blockKernelFor(blocks);
+  if (kernel?.kind === "host") {
+    const weights = storedBlocks(source, blocks);
+    const host: HostKernel = {
+      operandBytes: [weights.bytes, count * (indexType === "int64" ? 8 : 4), 4 * count * k],
+      run: ([stored, which, output]) =>
+        gatherScalar({ format, n, k }, required(stored, "the weights"), indicesOf(which, indexType), floatsOf(output)),
+    };
+    const operands: Operand[] = [{ kind: "packed", weights }, tensorOperand(indices), tensorOperand(outputs[0])];
+    return { calls: [{ id: gatherScalarId, host, operands }] };
+  }
   const weights: Operand = { kind: "packed", weights: packedBlocks(source, blocks) };
   return singleCall(gatherRows({ n, k, count, format, indexType }), weights, tensorOperand(indices), tensorOperand(outputs[0]));
+}
+
+/** Weights as they are stored: blocks row by row. */
+function storedBlocks(source: Literal, { format, type, rows: n, columns: k }: QuantizedBlocks): PackedWeights {
+  return {
+    source,
+    layout: `stored ${type} ${k}x${n}`,
+    bytes: ((n * k) / format.elements) * format.bytes,
+    packStored: (target) => target.set(required(source.storage?.blocks, "the blocks of quantized weights").read()),
+    unpack: (packed) => transposedValues(format, packed, n, k),
+  };
+}
+
+function floatLiteral(shape: readonly number[], data: Float32Array): Literal {
+  return { dataType: "float32", shape, data };
+}
+
+function floatsOf(bytes: Uint8Array | undefined): Float32Array {
+  const { buffer, byteOffset, byteLength } = required(bytes, "an operand");
+  return new Float32Array(buffer, byteOffset, byteLength / 4);
+}
+
+function indicesOf(bytes: Uint8Array | undefined, type: "int64" | "int32"): BigInt64Array | Int32Array {
+  const { buffer, byteOffset, byteLength } = required(bytes, "the indices");
+  return type === "int64"
+    ? new BigInt64Array(buffer, byteOffset, byteLength / 8)
+    : new Int32Array(buffer, byteOffset, byteLength / 4);
 }

@@ -5,7 +5,9 @@ import type { ElementType } from "../ir/element-types.ts";
 import type { GraphNode, TensorType, Value } from "../ir/graph.ts";
 import { numbersOf } from "../ir/literal.ts";
 import type { Activation, ElementOperation, Operation, OperationKind, OperationOf, ScatterReduction } from "../ir/operations.ts";
+import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
+import { multipliableBlocks } from "./blocks.ts";
 import type { LoweredNode } from "./lowered-node.ts";
 
 /** A function of generated code: a kernel family, or one function within a family, such as GELU in elementwise kernels. */
@@ -14,6 +16,8 @@ export interface KernelFunction {
   readonly name: string;
   /** Set for the steps of elementwise chains. */
   readonly step?: ElementwiseFunction;
+  /** Set for kernels that multiply quantized weights: their format. The name is the kernel's id. */
+  readonly blocks?: Pick<QuantizedBlocks, "type" | "format">;
 }
 
 /** One step of an elementwise chain, without the sizes of its operands. */
@@ -26,12 +30,26 @@ export interface ElementwiseFunction {
 
 /** The functions that the kernels of a lowered node compute: the families of its kernels, and what its operation selects in them. */
 export function kernelFunctionsOf({ operation, inputs }: GraphNode, { calls }: LoweredNode): readonly KernelFunction[] {
-  const families = [...new Set(calls.map(({ kernel }) => kernel.family))];
+  const families = [...new Set(calls.flatMap((call) => ("kernel" in call ? [call.kernel.family] : [])))];
+  const blocks = operation.kind === "linear" ? multipliableBlocks(inputs[1]?.constant) : undefined;
+  if (blocks !== undefined) return blockFunctions(operation as OperationOf<"linear">, blocks, calls);
   if (families.length === 0) return [];
   const named = families.map((name) => ({ name }));
   if (operation.kind === "elementwise") return [...named, ...elementwiseFunctions(operation.steps, inputs)];
   const detail = detailOf(operation, inputs[0]?.type);
   return detail === undefined ? named : [...named, ...families.map((family) => ({ name: `${family} ${detail}` }))];
+}
+
+/** The functions of a linear layer with quantized weights: its kernel by id, and the activation in generated code. */
+function blockFunctions(
+  { activation: fused }: OperationOf<"linear">,
+  { type, format }: QuantizedBlocks,
+  calls: LoweredNode["calls"],
+): readonly KernelFunction[] {
+  const product = calls.at(-1);
+  if (product?.id === undefined) return [];
+  const named = { name: product.id, blocks: { type, format } };
+  return "kernel" in product && fused !== "none" ? [named, { name: `${product.kernel.family} ${fused}` }] : [named];
 }
 
 type Details = { readonly [Kind in OperationKind]?: (operation: OperationOf<Kind>, type: string) => string | undefined };

@@ -33,8 +33,8 @@ export function lowerBySequence(
     return { ...operand, value, byteOffset: operand.byteOffset + block * elementCount(shape) * storageBytes(dataType) };
   };
   const calls = Array.from({ length: blocks }, (_, block) =>
-    lowered.calls.map(({ kernel, operands }): LoweredCall => ({
-      kernel,
+    lowered.calls.map(({ operands, ...call }): LoweredCall => ({
+      ...call,
       operands: operands.map((operand) => inBlock(operand, block)),
     })),
   ).flat();

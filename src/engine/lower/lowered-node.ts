@@ -2,6 +2,9 @@
 import type { TensorData } from "../../tensor.ts";
 import type { Kernel } from "../codegen/wasm/index.ts";
 import type { GraphNode, Value } from "../ir/graph.ts";
+import type { X64Level } from "../../kernels/simd-levels.ts";
+import type { MultiplyBlocks } from "../../kernels/scalar-product.ts";
+import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
 import type { Literal } from "../ir/literal.ts";
 
 /** An operand of a kernel call: a tensor, a temporary buffer or packed weights. The planner (`plan/`) resolves it to a byte offset. */
@@ -29,13 +32,42 @@ export interface PackedWeights {
   unpack?(packed: Uint8Array): TensorData;
 }
 
+/** One call of a kernel. */
+export type LoweredCall = GeneratedCall | HostCall;
+
 /** One call of a generated kernel. */
-export interface LoweredCall {
+export interface GeneratedCall {
+  /** Id under which calls are counted. Default: that of the kernel's family, see `familyKernelId`. */
+  readonly id?: string;
   /** The kernel to call. */
   readonly kernel: Kernel;
   /** In the order of `kernel.parameters`, without the scratch parameter. */
   readonly operands: readonly Operand[];
 }
+
+/** One call of a kernel that is not generated, on the same memory. */
+export interface HostCall {
+  /** Id under which calls are counted. */
+  readonly id: string;
+  readonly host: HostKernel;
+  /** In the order of `HostKernel.operandBytes`. */
+  readonly operands: readonly Operand[];
+}
+
+/** A kernel that JavaScript calls: plain TypeScript, or a function of a native library. It runs on the calling thread alone. */
+export interface HostKernel {
+  /** Size in bytes of each operand. */
+  readonly operandBytes: readonly number[];
+  /** Computes. The operands are views of engine memory; the last one is the output. Throws RangeError for an index outside of its axis. */
+  run(operands: readonly Uint8Array[]): void;
+}
+
+/** How quantized weights are multiplied. */
+export type BlockKernel =
+  /** By generated code, with weights that are packed for it: machine code if a level is given, for the requests that it has, otherwise WebAssembly. */
+  | { readonly id: string; readonly kind: "generated"; readonly level?: X64Level }
+  /** By a function that reads them as they are stored. */
+  | { readonly id: string; readonly kind: "host"; readonly multiply: MultiplyBlocks };
 
 /** The kernel calls that compute one node, in order. */
 export interface LoweredNode {
@@ -55,6 +87,8 @@ export interface LoweringContext {
   isOutputUsed(output: number): boolean;
   /** Whether all consumers of these quantized activations read them as rows of bytes. Otherwise they are stored as int16. */
   hasByteLayout(value: Value | undefined): boolean;
+  /** The kernel that multiplies these weights; undefined if none does, so that the interpreter computes the product. */
+  blockKernelFor(blocks: QuantizedBlocks): BlockKernel | undefined;
 }
 
 /** Lowers a node of one operation kind. Returns undefined when no kernel supports it; then the interpreter computes the node. */

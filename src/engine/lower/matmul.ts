@@ -14,16 +14,23 @@ import type { NodeOf, TensorType, Value } from "../ir/graph.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { elementCount } from "../../tensor.ts";
 import { lowerBlockLinear, multipliableBlocks } from "./blocks.ts";
-import { type LoweredNode, singleCall, type Operand, type PackedWeights, tensorOperand } from "./lowered-node.ts";
+import {
+  type LoweredNode,
+  type LoweringContext,
+  singleCall,
+  type Operand,
+  type PackedWeights,
+  tensorOperand,
+} from "./lowered-node.ts";
 
 /** Lowers a linear layer with constant weights [k, n], which are packed once, and with bias, activation and residual. float32 only. */
-export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">): LoweredNode | undefined {
+export function lowerLinear({ operation, inputs, outputs }: NodeOf<"linear">, context: LoweringContext): LoweredNode | undefined {
   const [x, weights, ...added] = inputs;
   const [output] = outputs;
   const source = weights?.constant;
   if (x === undefined || source === undefined || output === undefined || x.type.dataType !== "float32") return undefined;
   const blocks = multipliableBlocks(source);
-  if (blocks !== undefined) return lowerBlockLinear({ operation, inputs, outputs }, source, blocks);
+  if (blocks !== undefined) return lowerBlockLinear({ operation, inputs, outputs }, source, blocks, context);
   const [k, n] = [at(source.shape, 0), at(source.shape, 1)];
   const m = elementCount(x.type.shape.slice(0, -1));
   const { bias, activation, residual } = operation;

@@ -6,7 +6,7 @@ import { broadcastStrides, contiguousStrides } from "../ir/broadcast.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
 import type { GraphNode, NodeOf, Value } from "../ir/graph.ts";
 import { lowerBlockGather } from "./blocks.ts";
-import { type LoweredNode, singleCall, type LoweredCall, tensorOperand } from "./lowered-node.ts";
+import { type LoweredNode, singleCall, type LoweredCall, type LoweringContext, tensorOperand } from "./lowered-node.ts";
 
 type Width = 1 | 2 | 4 | 8;
 
@@ -114,8 +114,8 @@ function appendOperand({ operation, inputs, outputs }: NodeOf<"concat">, operand
 }
 
 /** Lowers gather (ONNX Gather) with int32 or int64 indices along one axis. An index out of range ends the run with INPUT_INVALID. */
-export function lowerGather(node: NodeOf<"gather">): LoweredNode | undefined {
-  const quantized = lowerBlockGather(node);
+export function lowerGather(node: NodeOf<"gather">, context: LoweringContext): LoweredNode | undefined {
+  const quantized = lowerBlockGather(node, context);
   if (quantized !== undefined) return quantized;
   const { operation, inputs, outputs } = node;
   const [data, indices] = inputs;

@@ -1,11 +1,12 @@
 /** Memory planning: turns a graph into a list of kernel calls and interpreted operations whose operands are offsets into one memory. Plain data. */
 import { at, required } from "../../checked.ts";
 import { InferyardError } from "../../errors.ts";
+import { blockKernelId, familyKernelId } from "../../kernels/kernel-ids.ts";
 import { elementCount } from "../../tensor.ts";
 import { type Kernel, readPaddingBytes } from "../codegen/wasm/index.ts";
-import { elementTypes } from "../ir/element-types.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
 import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../ir/graph.ts";
+import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
 import { storageIdentity, type Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
 import { type AppendedState, appendedStates } from "./appended-states.ts";
@@ -16,8 +17,10 @@ import { lowerAppend, storageBytes } from "../lower/movement.ts";
 import { type KernelFunction, kernelFunctionsOf } from "../lower/kernel-functions.ts";
 import { lowerBySequence } from "../lower/lower-by-sequence.ts";
 import { lowerNode } from "../lower/lower-node.ts";
-import type { LoweredNode, Operand, PackedWeights, LoweringContext } from "../lower/lowered-node.ts";
+import type { BlockKernel, HostKernel, LoweredNode, Operand, PackedWeights, LoweringContext } from "../lower/lowered-node.ts";
+import { type DraftStep, hasStrings } from "./draft-steps.ts";
 import { layOutStates } from "./state-layout.ts";
+import { unpacked } from "./unpacked-weights.ts";
 
 /**
  * Where a tensor or temporary is stored. `arena` offsets are bytes from the start of the arena, which may move between runs. `state` offsets are
@@ -42,11 +45,21 @@ export interface TensorRef {
 export type PlanStep =
   | {
       readonly kind: "kernel";
+      /** Id under which calls are counted. */
+      readonly id: string;
       readonly kernel: Kernel;
       /** In the order of `kernel.parameters`, without the scratch parameter. */
       readonly operands: readonly BufferRef[];
       /** Scratch memory of the kernel; undefined when it needs none. */
       readonly scratch: Scratch | undefined;
+    }
+  | {
+      readonly kind: "host";
+      /** Id under which calls are counted. */
+      readonly id: string;
+      readonly host: HostKernel;
+      /** In the order of `host.operandBytes`. */
+      readonly operands: readonly BufferRef[];
     }
   | {
       readonly kind: "interpret";
@@ -105,6 +118,8 @@ export interface PlanSettings {
   readonly stateBlocks?: number;
   /** Whether the kernel function with this name must not be used; the interpreter computes its operations. Default: all are used. */
   readonly isExcluded?: (name: string) => boolean;
+  /** Selects the kernel for quantized weights; undefined: the interpreter computes the product. Default: generated code. */
+  readonly blockKernelFor?: (blocks: QuantizedBlocks) => BlockKernel | undefined;
   /** Limits the time that planning takes. Default: unlimited. */
   readonly budget?: TraceBudget;
 }
@@ -193,8 +208,15 @@ class Planner {
         };
       }
       const operands = call.operands.map((operand) => locate(operand, temporaries));
+      if ("host" in call) return { kind: "host", id: call.id, host: call.host, operands };
       const ownScratch = scratch && { offset: at(offsets, scratch.buffer), stride: scratch.stride };
-      return { kind: "kernel", kernel: call.kernel, operands, scratch: ownScratch };
+      return {
+        kind: "kernel",
+        id: call.id ?? familyKernelId(call.kernel.family),
+        kernel: call.kernel,
+        operands,
+        scratch: ownScratch,
+      };
     });
     const weights = [...this.#weights.values()].flatMap((layouts) => [...layouts.values()]);
     const named = ({ name, value }: NamedValue): TensorRef & { readonly name: string } => ({ name, ...tensorRef(value) });
@@ -248,7 +270,7 @@ class Planner {
     if (lowered === undefined) return [{ node, temporaries: [] }];
     const temporaries = (lowered.temporaries ?? []).map((bytes) => this.#addBuffer(bytes, step));
     return lowered.calls.map((call) => {
-      const { scratchBytes } = call.kernel;
+      const scratchBytes = "kernel" in call ? call.kernel.scratchBytes : 0;
       if (scratchBytes === 0) return { node, call, temporaries };
       const stride = Math.ceil((scratchBytes + readPaddingBytes) / scratchAlignment) * scratchAlignment;
       const buffer = this.#addBuffer(stride * (this.#settings.threads ?? 1), step);
@@ -304,6 +326,7 @@ class Planner {
     return {
       isOutputUsed: (output) => isAmong(this.#lastUse, outputs[output]),
       hasByteLayout: (value) => isAmong(this.#byteLayoutValues, value),
+      blockKernelFor: this.#settings.blockKernelFor ?? (({ type }) => ({ id: blockKernelId(type), kind: "generated" })),
     };
   }
 
@@ -362,29 +385,4 @@ class Planner {
     layouts.set(weights.layout, weights);
     return weights;
   }
-}
-
-/** A step whose operands are not yet resolved to offsets. */
-interface DraftStep {
-  readonly node: GraphNode;
-  readonly call?: { readonly kernel: Kernel; readonly operands: readonly Operand[] };
-  readonly temporaries: readonly number[];
-  readonly scratch?: { readonly buffer: number; readonly stride: number };
-}
-
-/** Whether the node reads or gives strings, which only the interpreter supports. */
-function hasStrings({ inputs, outputs }: GraphNode): boolean {
-  return [...inputs, ...outputs].some(({ type }) => type.dataType === "string");
-}
-
-/** Describes a constant that is stored as it is, its elements in row-major order, for kernels that need no other layout. */
-export function unpacked(source: Literal): PackedWeights {
-  const { dataType, shape } = source;
-  const View = elementTypes[dataType].array as Float64ArrayConstructor;
-  return {
-    source,
-    layout: "plain",
-    bytes: elementCount(shape) * storageBytes(dataType),
-    unpack: (packed) => new View(packed.slice().buffer),
-  };
 }

@@ -81,6 +81,11 @@ export function ggmlType(number: number, architecture: string | undefined): Ggml
   return types.get(number) ?? type(`type ${number}`, 1, 0);
 }
 
+/** The element type with this name; undefined if there is none. Names of types that llama.cpp gave up end in " (given up)". */
+export function ggmlTypeNamed(name: string): GgmlType | undefined {
+  return [...types.values(), bitnetTable].find((each) => each.name === name || each.name === `${name} (given up)`);
+}
+
 /** Types of the BitNet fork, which llama.cpp does not have: it gives their numbers other meanings, or none. */
 const bitnetTypes: ReadonlySet<string> = new Set(["I2_S", "I8_S", "TL1", "TL2"]);
 

@@ -3,6 +3,7 @@ import {
   type DecodeOptions,
   type DecodeStep,
   InferyardError,
+  type KernelCount,
   type LanguageModelLimits,
   type Library,
   type ModelBase,
@@ -25,14 +26,16 @@ export class RemoteLanguageModel implements HostedLanguageModel {
   readonly kind = "language";
   readonly limits: LanguageModelLimits;
   readonly library: Library;
+  readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
   readonly #peer: ModelPeer;
   readonly #sequences = new Map<SequenceId, RemoteSequence>();
   #created = 0;
 
-  constructor(peer: ModelPeer, { limits, library }: LanguageModelDescription) {
+  constructor(peer: ModelPeer, { limits, library, countsKernels }: LanguageModelDescription) {
     this.#peer = peer;
     this.limits = limits;
     this.library = library;
+    if (countsKernels) this.kernelCounts = () => peer.call<"kernelCounts">({ operation: "kernelCounts" });
   }
 
   get memory(): ModelBase["memory"] {

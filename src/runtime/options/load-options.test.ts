@@ -7,7 +7,9 @@ import { checkLoadSettings, mergeLoadSettings, modelOptionNames, parseLoadLimits
 describe("the options of loading", () => {
   it.each(loadSettingNames)("%s accepts its values, refuses others, and is merged", (name) => {
     const adapters = [[{ path: "a.gguf" }], [{ path: "a.gguf", scale: 0.5 }]];
-    const values = loadSettings[name].type === "adapters" ? adapters : (listedValues(loadSettings[name]) ?? [1, 8]);
+    const lists = { adapters, kernels: [["Q4_K_Wasm"], ["Q4_K_Scalar", "Q8_0_Wasm"]] };
+    const { type } = loadSettings[name];
+    const values = type === "adapters" || type === "kernels" ? lists[type] : (listedValues(loadSettings[name]) ?? [1, 8]);
     for (const value of values) {
       expect(() => checkLoadSettings({ [name]: value })).not.toThrow();
       expect(mergeLoadSettings({}, { [name]: values[0] }, { [name]: value })).toEqual({ [name]: value });

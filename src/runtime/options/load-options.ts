@@ -11,6 +11,8 @@ export type OptionValues =
   | { readonly type: "positive-integer" | "boolean" }
   /** A list of adapters; as text "PATH" or "PATH=SCALE", separated by commas. */
   | { readonly type: "adapters" }
+  /** A list of kernel ids; as text separated by commas. */
+  | { readonly type: "kernels" }
   /** One of the keys of `choices`. A record, so that the compiler requires all of them. */
   | { readonly type: "choice"; readonly choices: Readonly<Record<string, true>> }
   /** Milliseconds, or a text such as "30s". */
@@ -25,7 +27,9 @@ type ValuesOf<Value> = [Value] extends [boolean]
     ? { readonly type: "positive-integer" }
     : [Value] extends [readonly LoraAdapter[]]
       ? { readonly type: "adapters" }
-      : { readonly type: "choice"; readonly choices: Readonly<Record<Value & string, true>> };
+      : [Value] extends [readonly string[]]
+        ? { readonly type: "kernels" }
+        : { readonly type: "choice"; readonly choices: Readonly<Record<Value & string, true>> };
 
 /** Documentation of an option. */
 interface OptionText {
@@ -106,6 +110,12 @@ export const loadSettings: { readonly [Name in keyof LoadSettings]-?: LoadSettin
     description:
       "Order of the codes of weights in I2_S (BitNet), which depends on the machine that wrote the file: `x86`, `x86-interleaved` or `arm` ([more](../guide/gguf.md#layouts-of-i2_s)). Not set: what the file states, or the one with which the model's known answers hold, else `x86`. Targets that do not read I2_S are refused.",
     flag: { value: "order", help: "order of the codes of weights in I2_S" },
+  },
+  kernels: {
+    type: "kernels",
+    description:
+      "Kernels for quantized weights that are preferred to the engine's own choice, as a list of ids, the most preferred first: `[I2S_QK256_Scalar]` ([all kernels](kernels.md)). In the variable and the flag separated by commas. A kernel that is not built, that this machine does not run or whose self-test fails is refused. Models with different kernels are different loaded models. Targets whose engine has no such setting are refused ([more](../guide/kernels.md)).",
+    flag: { value: "ids", help: "kernels for quantized weights that are preferred, separated by commas" },
   },
   adapters: {
     type: "adapters",

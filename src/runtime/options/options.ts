@@ -4,6 +4,7 @@ import { InferyardError } from "../../errors.ts";
 import { type HostName, hostNames } from "../../hosts/host.ts";
 import { parseDuration } from "./duration.ts";
 import { parseSize } from "./size.ts";
+import { checkKernelPreference } from "../../kernels/kernel-preference.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import { checkAdapters } from "./adapters.ts";
 import { listedValues, loadLimitNames, loadLimits, loadSettingNames, loadSettings } from "./load-options.ts";
@@ -100,9 +101,20 @@ export function checkLoadSettings(settings: LoadSettings): void {
     const value = settings[name];
     const listed = listedValues(loadSettings[name]);
     if (loadSettings[name].type === "adapters") checkAdapters(value);
+    else if (loadSettings[name].type === "kernels") checkKernels(value);
     else if (listed !== undefined) refuseUnlisted<unknown>(name, value, listed);
     else refuseNonPositive(name, value as number | undefined);
   }
+}
+
+/** Throws INPUT_INVALID unless the value is a list of ids of kernels, and NOT_BUILT for a kernel that is not built. */
+function checkKernels(value: unknown): void {
+  if (value === undefined) return;
+  if (!Array.isArray(value) || !value.every((id) => typeof id === "string"))
+    throw new InferyardError("INPUT_INVALID", "kernels is no list of ids", {
+      remedy: 'write it as ["Q4_K_Wasm"], or leave it out',
+    });
+  checkKernelPreference(value, {});
 }
 
 /** Throws INPUT_INVALID for unknown runtime settings and for values that a setting cannot have. */

@@ -1,7 +1,9 @@
 /** A model in memory: its primary instance, the replicas that share the work, and failover when a run fails. */
+import type { KernelCount } from "../../backend.ts";
 import { InferyardError } from "../../errors.ts";
 import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
 import { asLanguageModel, asTensorModel } from "../../hosts/model-kind.ts";
+import { countsOfModels } from "../../kernels/kernel-tally.ts";
 import type { TensorMap } from "../../tensor.ts";
 import { type MemoryAmounts, heldMemory, machineMemory, addAmounts } from "./memory-budget.ts";
 import { boundedRun } from "../scheduling/bounded-run.ts";
@@ -78,6 +80,11 @@ export class ResidentModel implements Resident {
   get heldMemory(): MemoryAmounts {
     const { need, model } = this.#loaded;
     return [model, ...(this.#replicas?.models ?? [])].map(({ memory }) => heldMemory(memory, need)).reduce(addAmounts);
+  }
+
+  /** How often each kernel has run on the primary instance and the replicas; undefined if the engine does not know. See `ModelBase.kernelCounts`. */
+  async kernelCounts(): Promise<readonly KernelCount[] | undefined> {
+    return await countsOfModels([this.#loaded.model, ...(this.#replicas?.models ?? [])]);
   }
 
   /**

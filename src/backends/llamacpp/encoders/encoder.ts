@@ -1,6 +1,17 @@
 /** A GGUF encoder in llama.cpp as a tensor model of the backend contract. */
 import { checkInputs, InferyardError, throwIfAborted } from "../../../backend.ts";
-import type { Library, ModelBase, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../../backend.ts";
+import type {
+  Device,
+  KernelCount,
+  Library,
+  ModelBase,
+  RunOptions,
+  TensorInfo,
+  TensorMap,
+  TensorModel,
+} from "../../../backend.ts";
+import { llamaKernelId } from "../../../kernels/kernel-ids.ts";
+import { KernelTally } from "../../../kernels/kernel-tally.ts";
 import { Mutex } from "../../../concurrency/mutex.ts";
 import { attendedTokens } from "./attended-tokens.ts";
 import type { EmbeddingContexts } from "./embedding-contexts.ts";
@@ -17,6 +28,7 @@ export interface EncoderParts {
   readonly vocabulary: number;
   /** Maximum number of tokens of a text. */
   readonly maxTokens: number;
+  readonly device: Device;
   /** Sentences about where the model computes. */
   readonly evidence: readonly string[];
   /** Frees the build of llama.cpp. */
@@ -33,6 +45,7 @@ export class LlamaEncoder implements TensorModel {
   readonly library: Library;
   readonly #parts: EncoderParts;
   readonly #mutex = new Mutex();
+  readonly #tally = new KernelTally();
   #disposal: Promise<void> | undefined;
 
   constructor(parts: EncoderParts) {
@@ -59,6 +72,7 @@ export class LlamaEncoder implements TensorModel {
       for (const [index, tokens] of texts.entries()) {
         throwIfAborted(signal);
         const row = await contexts.compute(tokens);
+        this.#tally.add(llamaKernelId(this.#parts.device));
         if (row.length !== elements) {
           const message = `llama.cpp gave ${row.length} numbers for a text, and the model states ${elements}`;
           throw new InferyardError("RUN_FAILED", message);
@@ -74,6 +88,12 @@ export class LlamaEncoder implements TensorModel {
   async evidence(): Promise<readonly string[]> {
     this.#refuseDisposed();
     return this.#parts.evidence;
+  }
+
+  /** Calls are texts: llama.cpp computes one after the other. */
+  async kernelCounts(): Promise<readonly KernelCount[]> {
+    this.#refuseDisposed();
+    return this.#tally.counts;
   }
 
   dispose(): Promise<void> {

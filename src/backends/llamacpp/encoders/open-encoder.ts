@@ -45,6 +45,7 @@ export async function openEncoder({ path }: ModelFiles, device: Device, settings
       model,
       contexts: new EmbeddingContexts(model, { ...shared, threads: calibration?.threads ?? maxThreads }),
       library,
+      device,
       output: head.output,
       elements: head.elements ?? model.embeddingVectorSize,
       vocabulary,

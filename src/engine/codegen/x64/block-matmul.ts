@@ -8,7 +8,8 @@ import { type BlockMatmulRequest, blockMatmul } from "../wasm/kernels/blocks/blo
 import { tileColumns, tileRows } from "../wasm/kernels/matmul/micro-kernel.ts";
 import { Assembler, type Register } from "./assembler.ts";
 import { BlockTile } from "./block-tile.ts";
-import type { MachineArgument, MachineKernel, X64Level } from "./machine-kernel.ts";
+import type { MachineArgument, MachineKernel } from "./machine-kernel.ts";
+import type { X64Level } from "../../../kernels/simd-levels.ts";
 import { TernaryTile } from "./ternary-tile.ts";
 import type { TileEmitter } from "./tile-emitter.ts";
 
@@ -17,13 +18,14 @@ const outputBytes = tileColumns * 4;
 /** Registers of the caller that the code keeps. */
 const saved = ["rbx", "rbp", "r13", "r14", "r15"] as const satisfies readonly Register[];
 
-/**
- * The machine code for a product with quantized weights. Undefined for requests that WebAssembly alone computes: columns that do not fill panels, and
- * activations.
- */
-export function machineBlockMatmul(request: BlockMatmulRequest, level: X64Level): MachineKernel | undefined {
-  const { m, n, k, format, activation = "none" } = request;
-  if (n % tileColumns !== 0 || activation !== "none") return undefined;
+/** Whether there is machine code for a request. WebAssembly alone computes columns that do not fill panels, and activations. */
+export function hasMachineBlockMatmul({ n, activation = "none" }: BlockMatmulRequest): boolean {
+  return n % tileColumns === 0 && activation === "none";
+}
+
+/** The machine code for a product with quantized weights, for a request of which `hasMachineBlockMatmul` is true. */
+export function machineBlockMatmul(request: BlockMatmulRequest, level: X64Level): MachineKernel {
+  const { m, n, k, format } = request;
   const { key, parameters, dynamicSizes } = blockMatmul(request);
   const address = (name: string, pieceBytes: number): MachineArgument => {
     const index = parameters.indexOf(name);

@@ -17,7 +17,7 @@ import type { BlockMatmulRequest } from "../wasm/kernels/blocks/block-matmul.ts"
 import { indices } from "../wasm/kernels/loops/lanes.ts";
 import { tileColumns } from "../wasm/kernels/matmul/micro-kernel.ts";
 import type { Assembler, Memory, Vector } from "./assembler.ts";
-import type { X64Level } from "./machine-kernel.ts";
+import type { X64Level } from "../../../kernels/simd-levels.ts";
 import { type TileEmitter, emitStores } from "./tile-emitter.ts";
 
 /** Vector registers: sums of a group, sums of a super-block (which are the totals if groups have no scales of their own), and others. */

@@ -2,7 +2,7 @@
 import type { WasmMemory } from "../wasm/assembler/webassembly.ts";
 import type { CompiledKernels } from "../wasm/compile.ts";
 import type { KernelFunction } from "../wasm/kernel.ts";
-import type { MachineKernel, X64Level } from "./machine-kernel.ts";
+import type { MachineKernel } from "./machine-kernel.ts";
 
 /** A kernel whose code is in executable memory of this process. Can be posted to other threads. */
 export interface InstalledKernel extends Pick<MachineKernel, "key" | "arguments"> {
@@ -14,8 +14,6 @@ export type BindMachineKernel = (kernel: InstalledKernel, memory: WasmMemory) =>
 
 /** Executable memory, and calls of what it holds. */
 export interface MachineCode {
-  /** The highest instruction set of this processor that kernels are generated for. */
-  readonly level: X64Level;
   /** URL of a module whose export `bindMachineCode`, a function without parameters, resolves to `bind` on another thread. */
   readonly module: string;
   readonly bind: BindMachineKernel;

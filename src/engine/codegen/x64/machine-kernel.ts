@@ -1,10 +1,6 @@
 /** Kernels as x86-64 machine code, in place of the WebAssembly functions for the same calls. Plain data. */
 
-/** Instruction sets that generated machine code uses, in order. A processor that has one has those before it. */
-export const x64Levels = ["AVX2", "AVX-512 VNNI"] as const;
-
-/** One of the instruction sets. */
-export type X64Level = (typeof x64Levels)[number];
+import type { X64Level } from "../../../kernels/simd-levels.ts";
 
 /**
  * An argument of machine code, made from the operands of a call of the kernel: dynamic sizes, byte offsets, first piece and end of the pieces.

@@ -8,7 +8,7 @@ import {
 import type { BlockMatmulRequest } from "../wasm/kernels/blocks/block-matmul.ts";
 import { indices } from "../wasm/kernels/loops/lanes.ts";
 import type { Assembler, Memory, Vector } from "./assembler.ts";
-import type { X64Level } from "./machine-kernel.ts";
+import type { X64Level } from "../../../kernels/simd-levels.ts";
 import { type TileEmitter, emitStores } from "./tile-emitter.ts";
 
 /** Neighbouring k of a panel whose codes one vector holds. */

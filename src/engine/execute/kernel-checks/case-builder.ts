@@ -2,6 +2,7 @@
 import { type GraphNode, typeOf, type Value } from "../../ir/graph.ts";
 import type { Literal } from "../../ir/literal.ts";
 import type { Operation } from "../../ir/operations.ts";
+import type { BlockKernel } from "../../lower/lowered-node.ts";
 import { inferTypes } from "../../ir/shape-inference/index.ts";
 
 /** One check: nodes with the elements of their inputs. The outputs of the last node are compared. */
@@ -13,6 +14,10 @@ export interface CheckCase {
   readonly inputs: ReadonlyMap<Value, Literal>;
   /** Maximum difference, relative to the larger of 1 and the right value. 0: equal. */
   readonly tolerance: number;
+  /** What the tolerance is a fraction of, for each element of the output. Default: the larger of 1 and the right value. */
+  readonly magnitudes?: Float64Array;
+  /** Kernel that multiplies quantized weights. Default: generated code. */
+  readonly blockKernel?: BlockKernel;
 }
 
 /** An input of a case: a tensor that the kernel reads, or a constant, which lowering may pack. */

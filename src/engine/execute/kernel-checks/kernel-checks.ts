@@ -6,16 +6,22 @@ import { yieldToEventLoop } from "../../../platform/event-loop.ts";
 import { messageOf } from "../../../errors.ts";
 import { elementCount } from "../../../tensor.ts";
 import { compileKernels, kernelFunction, type WasmFeatures } from "../../codegen/wasm/index.ts";
+import { type MachineCode, withMachineCode } from "../../codegen/x64/index.ts";
 import { evaluate } from "../../interpret/evaluate.ts";
 import type { Graph, NamedValue, Value } from "../../ir/graph.ts";
 import { elementsOf, type Literal } from "../../ir/literal.ts";
 import type { KernelFunction } from "../../lower/kernel-functions.ts";
+import type { KernelSelfTest } from "../../../kernels/kernel-entry.ts";
+import type { KernelMachine } from "../../../kernels/simd-levels.ts";
+import type { QuantizedBlocks } from "../../ir/lazy-storage.ts";
 import { EngineMemory } from "../../memory/engine-memory.ts";
 import { planGraph } from "../../plan/plan.ts";
 import type { TensorMap } from "../../../tensor.ts";
 import { Executable, type RunKernel } from "../executable.ts";
+import { BlockKernels } from "../block-kernels.ts";
 import { elementwiseFunctions } from "./elementwise-functions.ts";
 import type { CheckCase } from "./case-builder.ts";
+import { knownAnswerCases } from "./known-answer-cases.ts";
 import { casesOfFamily, checkedFamilies, elementwiseCase } from "./check-cases.ts";
 
 /** Steps of elementwise chains that `checkAll` checks between two yields to the event loop. */
@@ -36,21 +42,51 @@ export class KernelChecks {
   /** By name of the function: undefined when it is right, otherwise what is wrong. */
   readonly #results = new Map<string, string | undefined>();
   readonly #cases = new Map<string, readonly CheckCase[]>();
+  readonly #blockKernels: BlockKernels;
+  readonly #selfTests = new Map<string, KernelSelfTest>();
+  #machineCode: MachineCode | undefined;
 
-  /** `features`: those that kernels are generated with. `compile`: compiles the kernels to be checked; tests give one that breaks them. */
-  constructor(features: WasmFeatures, compile: typeof compileKernels = compileKernels) {
+  /**
+   * `features`: those that kernels are generated with. `compile`: compiles the kernels to be checked; tests give one that breaks them. `blockKernels`: the
+   * kernels for quantized weights. Default: generated code and plain TypeScript.
+   */
+  constructor(features: WasmFeatures, compile: typeof compileKernels = compileKernels, blockKernels?: BlockKernels) {
     this.#features = features;
     this.#compile = compile;
+    this.#blockKernels = blockKernels ?? new BlockKernels({ machine: machineWith(features) });
+  }
+
+  /** The kernels for quantized weights, which these checks test. */
+  get blockKernels(): BlockKernels {
+    return this.#blockKernels;
+  }
+
+  /** Results of the self-tests of kernels for quantized weights so far, by id. */
+  get selfTests(): ReadonlyMap<string, KernelSelfTest> {
+    return this.#selfTests;
+  }
+
+  /** Makes machine code callable, so that its kernels are tested and selected. See `BlockKernels.addMachineCode`. */
+  addMachineCode(machineCode: MachineCode, features: readonly string[]): void {
+    this.#machineCode = machineCode;
+    this.#blockKernels.addMachineCode(features);
+  }
+
+  /** Runs the self-tests of all kernels for a format that can be called here and were not tested before. */
+  testBlockKernels(blocks: Pick<QuantizedBlocks, "type" | "format">): void {
+    for (const { id } of this.#blockKernels.callable(blocks)) this.check([{ name: id, blocks }]);
   }
 
   /** Checks the functions that were not checked before. Returns whether any of these failed. */
   check(functions: readonly KernelFunction[]): boolean {
     const unknown = new Map(functions.filter(({ name }) => !this.#results.has(name)).map((each) => [each.name, each]));
     if (unknown.size === 0) return false;
-    const cases = [...unknown.values()].flatMap(({ name, step }) =>
-      step === undefined ? this.#casesOf(name) : [elementwiseCase(name, step)],
-    );
     for (const name of unknown.keys()) this.#results.set(name, undefined);
+    const cases: CheckCase[] = [];
+    for (const { name, step, blocks } of unknown.values()) {
+      if (blocks !== undefined) this.#testBlockKernel(name, blocks);
+      else cases.push(...(step === undefined ? this.#casesOf(name) : [elementwiseCase(name, step)]));
+    }
     for (const [index, problem] of this.#run(cases).entries()) {
       const name = cases[index]?.name;
       if (problem !== undefined && name !== undefined && this.#results.get(name) === undefined) this.#results.set(name, problem);
@@ -86,6 +122,18 @@ export class KernelChecks {
     }
   }
 
+  /** Runs the self-test of one kernel for quantized weights, alone, so that its time is known. */
+  #testBlockKernel(id: string, blocks: Pick<QuantizedBlocks, "type" | "format">): void {
+    const entry = this.#blockKernels.callable(blocks).find((kernel) => kernel.id === id);
+    const kernel = entry && this.#blockKernels.kernelOf(entry);
+    if (entry === undefined || kernel === undefined) return;
+    const start = performance.now();
+    const problem = this.#run(knownAnswerCases(blocks, entry, kernel)).find((each) => each !== undefined);
+    const milliseconds = performance.now() - start;
+    this.#results.set(id, problem);
+    this.#selfTests.set(id, problem === undefined ? { passed: true, milliseconds } : { passed: false, problem, milliseconds });
+  }
+
   #casesOf(name: string): readonly CheckCase[] {
     const [family = name] = name.split(" ");
     return this.#familyCases(family).filter((each) => each.name === name);
@@ -100,7 +148,7 @@ export class KernelChecks {
   /** What is wrong with each case. All run as one graph; if that throws, each runs alone. */
   #run(cases: readonly CheckCase[]): readonly (string | undefined)[] {
     try {
-      return runCases(cases, this.#features, this.#compile);
+      return runCases(cases, this.#features, this.#compile, this.#machineCode);
     } catch (error) {
       if (cases.length === 1) return [`it stopped: ${messageOf(error)}`];
       return cases.flatMap((each) => this.#run([each]));
@@ -113,6 +161,7 @@ function runCases(
   cases: readonly CheckCase[],
   features: WasmFeatures,
   compile: typeof compileKernels,
+  machineCode: MachineCode | undefined,
 ): readonly (string | undefined)[] {
   const inputs = cases.flatMap((each, index) => [...each.inputs.keys()].map((value, at) => ({ name: `${index}.${at}`, value })));
   const outputs = cases.flatMap(({ nodes }, index) =>
@@ -123,8 +172,15 @@ function runCases(
   const graph: Graph = { inputs, nodes: cases.flatMap(({ nodes }) => nodes), outputs };
   const memory = new EngineMemory({ shared: false });
   try {
-    const plan = planGraph(graph, { isModelConstant: () => false, hasByteDot: features.byteDot !== "none" });
-    const { functions } = compile(plan.kernels, memory.memory, features);
+    const blockKernel = cases.find((each) => each.blockKernel !== undefined)?.blockKernel;
+    const plan = planGraph(graph, {
+      isModelConstant: () => false,
+      hasByteDot: features.byteDot !== "none",
+      ...(blockKernel === undefined ? {} : { blockKernelFor: () => blockKernel }),
+    });
+    const machineKernels = plan.kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
+    const compiled = compile(plan.kernels, memory.memory, features);
+    const { functions } = withMachineCode(compiled, machineKernels, memory.memory, machineCode);
     const run: RunKernel = (kernel, offsets) => {
       const call = kernelFunction(functions, kernel);
       const { pieces } = kernel;
@@ -140,12 +196,13 @@ function runCases(
     return cases.map((each, index) => {
       const expected = interpretedOutputs(each);
       for (const [at, right] of expected.slice(0, comparedOutputs(each.nodes)).entries()) {
-        const problem = difference(results[`${index}:${at}`] as Literal, right, each.tolerance);
+        const problem = difference(results[`${index}:${at}`] as Literal, right, each);
         if (problem !== undefined) return problem;
       }
       return undefined;
     });
   } finally {
+    machineCode?.free();
     memory.close();
   }
 }
@@ -169,17 +226,34 @@ function interpretedOutputs({ nodes, inputs }: CheckCase): readonly Literal[] {
 }
 
 /** Where two tensors differ, as a message; undefined when all elements agree. */
-function difference(computed: Literal, right: Literal, tolerance: number): string | undefined {
+function difference(
+  computed: Literal,
+  right: Literal,
+  { tolerance, magnitudes }: Pick<CheckCase, "tolerance" | "magnitudes">,
+): string | undefined {
   const [a, b] = [elementsOf(computed), elementsOf(right)];
   for (let index = 0; index < elementCount(right.shape); index += 1) {
-    if (agree(a[index], b[index], tolerance)) continue;
+    if (agree(a[index], b[index], tolerance, magnitudes?.[index])) continue;
     return `element ${index} of ${right.dataType}[${right.shape.join(",")}] is ${String(a[index])}, and ${String(b[index])} is right`;
   }
   return undefined;
 }
 
-function agree(a: unknown, b: unknown, tolerance: number): boolean {
+function agree(a: unknown, b: unknown, tolerance: number, magnitude?: number): boolean {
   if (Object.is(a, b) || a === b) return true;
   if (typeof a !== "number" || typeof b !== "number" || !Number.isFinite(a) || !Number.isFinite(b)) return false;
-  return Math.abs(a - b) <= tolerance * Math.max(1, Math.abs(b));
+  return Math.abs(a - b) <= tolerance * (magnitude ?? Math.max(1, Math.abs(b)));
+}
+
+/** What generated code needs to know of a machine. */
+function machineWith({ simd, relaxedSimd }: WasmFeatures): KernelMachine {
+  const unknown = "this machine was not looked at";
+  return {
+    architecture: "wasm32",
+    features: [],
+    wasm: { simd, relaxedSimd },
+    cuda: unknown,
+    machineCode: unknown,
+    ggml: unknown,
+  };
 }

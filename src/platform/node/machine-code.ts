@@ -1,28 +1,45 @@
-/** Machine code of the engine's kernels, called through FFI. Linux on x86-64, and koffi installed. */
+/** Machine code of the engine's kernels, called through FFI: Linux on x86-64, with koffi. A browser has src/platform/browser/machine-code.ts instead. */
 import { readFileSync } from "node:fs";
-import { InferyardError } from "../../backend.ts";
 import { required } from "../../checked.ts";
-import type { BindMachineKernel, InstalledKernel, MachineCode, X64Level } from "../../engine/codegen/x64/index.ts";
-import { machineArguments } from "../../engine/codegen/x64/index.ts";
+import { linuxFeatures } from "../../devices/cpu/cpu-features.ts";
+import {
+  type BindMachineKernel,
+  type InstalledKernel,
+  type MachineCode,
+  machineArguments,
+} from "../../engine/codegen/x64/index.ts";
+import { InferyardError } from "../../errors.ts";
 import { ExecutableMemory, ForeignFunctions } from "../../libraries/ffi/index.ts";
 
+/** Calls of machine code on this machine. */
+export interface MachineCodeSource {
+  /** Instruction sets of the processor, as `CpuFacts.features` names them. */
+  readonly features: readonly string[];
+  /** Prepares executable memory for one model. */
+  create(): MachineCode;
+}
+
 /**
- * Prepares calls of machine code for a processor with the instruction set `level`. Throws BACKEND_UNAVAILABLE on other systems, without koffi, and where memory
- * cannot become executable.
+ * Prepares calls of machine code. Throws BACKEND_UNAVAILABLE on other systems, without koffi, and where memory cannot become executable. Undefined where no native
+ * code can be called.
  */
-export async function loadMachineCode(level: X64Level): Promise<MachineCode> {
-  if (process.platform !== "linux" || process.arch !== "x64")
-    throw new InferyardError(
-      "BACKEND_UNAVAILABLE",
-      `machine code is generated for linux x64, and this is ${process.platform} ${process.arch}`,
-    );
+export const openMachineCode: (() => Promise<MachineCodeSource>) | undefined = async () => {
+  const { platform, arch } = process;
+  if (platform !== "linux" || arch !== "x64")
+    throw new InferyardError("BACKEND_UNAVAILABLE", `machine code is generated for linux x64, and this is ${platform} ${arch}`);
   const ffi = await ForeignFunctions.load();
   const libc = cLibraryPath(readFileSync("/proc/self/maps", "utf8"));
-  const trial = ExecutableMemory.allocate(ffi, libc, [Uint8Array.of(0xc3)]); // whether the system allows it
-  trial.free();
+  const returnInstruction = Uint8Array.of(0xc3);
+  ExecutableMemory.allocate(ffi, libc, [returnInstruction]).free(); // throws if the system does not allow it
+  return {
+    features: linuxFeatures(readFileSync("/proc/cpuinfo", "utf8"), arch),
+    create: () => machineCode(ffi, libc),
+  };
+};
+
+function machineCode(ffi: ForeignFunctions, libc: string): MachineCode {
   const blocks: ExecutableMemory[] = [];
   return {
-    level,
     module: import.meta.url,
     bind: bindWith(ffi),
     install(kernels) {

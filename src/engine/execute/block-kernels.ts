@@ -1,0 +1,73 @@
+/** The kernels that multiply quantized weights on this machine: the registry, and what the engine calls for each entry. */
+import { type KernelEntry, type KernelSelfTest } from "../../kernels/kernel-entry.ts";
+import { kernelRegistry, kernelsOfFormat } from "../../kernels/registry.ts";
+import { type MultiplyBlocks, multiplyScalar } from "../../kernels/scalar-product.ts";
+import { isSelectable, type KernelSelection, machineRefusal, multiplies, selectKernel } from "../../kernels/select-kernel.ts";
+import type { KernelMachine } from "../../kernels/simd-levels.ts";
+import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
+import type { BlockKernel } from "../lower/lowered-node.ts";
+
+/** What a selection depends on besides the weights. */
+export interface BlockKernelState {
+  readonly selfTests: ReadonlyMap<string, KernelSelfTest>;
+  readonly preference?: readonly string[] | undefined;
+}
+
+/** The parts of `BlockKernels`. */
+export interface BlockKernelSettings {
+  readonly machine: KernelMachine;
+  /** Functions of native libraries by kernel id. Default: none. */
+  readonly libraryKernels?: ReadonlyMap<string, MultiplyBlocks>;
+  /** Default: the registry. */
+  readonly registry?: readonly KernelEntry[];
+}
+
+/** Selects kernels for quantized weights, and says how each is called. */
+export class BlockKernels {
+  #machine: KernelMachine;
+  readonly #registry: readonly KernelEntry[];
+  readonly #libraryKernels: ReadonlyMap<string, MultiplyBlocks>;
+
+  constructor({ machine, libraryKernels = new Map<string, MultiplyBlocks>(), registry = kernelRegistry }: BlockKernelSettings) {
+    this.#machine = machine;
+    this.#registry = registry;
+    this.#libraryKernels = libraryKernels;
+  }
+
+  /** What selection knows about the machine. */
+  get machine(): KernelMachine {
+    return this.#machine;
+  }
+
+  /** Makes machine code callable on a processor with these instruction sets, as `CpuFacts.features` names them. */
+  addMachineCode(features: readonly string[]): void {
+    this.#machine = { ...this.#machine, architecture: "x64", features, machineCode: true };
+  }
+
+  /** Selects a kernel for weights. Formats that the registry does not list, those of packed blocks, have the two kernels that every format has. */
+  select({ type, format, rows, columns }: Omit<QuantizedBlocks, "read">, state: BlockKernelState): KernelSelection {
+    const { selfTests, preference = [] } = state;
+    const kernels = this.#kernelsFor({ type, format });
+    return selectKernel({ format: type, rows, columns }, { machine: this.machine, selfTests, preference, kernels });
+  }
+
+  /** The kernels for a format that can be called on this machine. */
+  callable(blocks: Pick<QuantizedBlocks, "type" | "format">): readonly KernelEntry[] {
+    return this.#kernelsFor(blocks).filter(
+      (kernel) => multiplies(kernel, blocks.type) && isSelectable(kernel) && machineRefusal(kernel, this.machine) === undefined,
+    );
+  }
+
+  /** How a kernel is called; undefined if the engine cannot call it. */
+  kernelOf({ id, implementation }: KernelEntry): BlockKernel | undefined {
+    if (implementation.kind === "wasm") return { id, kind: "generated" };
+    if (implementation.kind === "machine") return { id, kind: "generated", level: implementation.level };
+    const multiply = implementation.kind === "scalar" ? multiplyScalar : this.#libraryKernels.get(id);
+    return multiply && { id, kind: "host", multiply };
+  }
+
+  #kernelsFor({ type, format }: Pick<QuantizedBlocks, "type" | "format">): readonly KernelEntry[] {
+    const isListed = this.#registry.some((kernel) => multiplies(kernel, type));
+    return isListed ? this.#registry : [...this.#registry, ...kernelsOfFormat(type, format)];
+  }
+}

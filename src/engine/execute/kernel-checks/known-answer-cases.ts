@@ -1,0 +1,35 @@
+/** Known-answer self-tests of the kernels that multiply quantized weights, by their ids. */
+import type { KernelEntry } from "../../../kernels/kernel-entry.ts";
+import { knownAnswer } from "../../../kernels/known-answers.ts";
+import { LazyStorage, type QuantizedBlocks, transposedValues } from "../../ir/lazy-storage.ts";
+import { literalWithStorage } from "../../ir/literal.ts";
+import type { BlockKernel } from "../../lower/lowered-node.ts";
+import { type CheckCase, single } from "./case-builder.ts";
+
+/** Rows of activations: one, which reads the codes as they lie, and several, with a rest. */
+const rowCounts = [1, 6];
+/** Columns at least: several groups of activations. */
+const minColumns = 256;
+
+/** The self-test of a kernel for weights of a format. The right results are those of the reference decoder, summed in float64. */
+export function knownAnswerCases(
+  { type, format }: Pick<QuantizedBlocks, "type" | "format">,
+  { id, tolerance, columnMultiple, rowMultiple = 1, activationGroup }: KernelEntry,
+  blockKernel: BlockKernel,
+): readonly CheckCase[] {
+  const columns = columnMultiple * Math.ceil(minColumns / columnMultiple) * (columnMultiple >= minColumns ? 2 : 1);
+  return rowCounts.map((rows) => {
+    const answer = knownAnswer(format, { columns, activationRows: rows, rowMultiple, activationGroup });
+    const { bytes, weightRows } = answer;
+    const blocks: QuantizedBlocks = { type, format, rows: weightRows, columns, read: () => bytes };
+    const source = { materialize: () => transposedValues(format, bytes, weightRows, columns) };
+    const weights = literalWithStorage(new LazyStorage(undefined, source, blocks), "float32", [columns, weightRows]);
+    const activations = { dataType: "float32", shape: [rows, columns], data: answer.activations } as const;
+    const operation = { kind: "linear", bias: false, activation: "none", residual: "none" } as const;
+    return {
+      ...single(id, operation, [activations, { constant: weights }], tolerance),
+      magnitudes: answer.magnitudes,
+      blockKernel,
+    };
+  });
+}

@@ -1,0 +1,50 @@
+/** Ids of kernels that are written by rule. The registry's own ids stand in its table. */
+import type { Device } from "../backend.ts";
+import type { X64Level } from "./simd-levels.ts";
+
+/** Id under which operations that the interpreter computes are counted. */
+export const interpreterId = "Interpreter";
+
+/** Id of the gather of rows from a quantized table in plain TypeScript. */
+export const gatherScalarId = "GatherRows_Scalar";
+
+/** Id under which calls of llama.cpp are counted: its kernels cannot be told apart from outside. */
+export function llamaKernelId({ type }: Device): string {
+  return `Llama_${type.toUpperCase()}`;
+}
+
+/** Id of the generated WebAssembly kernel that multiplies weights in blocks of a type as they lie. */
+export function blockKernelId(type: string): string {
+  return `${formatName(type)}_Wasm`;
+}
+
+/** Id of the kernel in x86-64 machine code that multiplies weights in blocks of a type. */
+export function machineKernelId(type: string, level: X64Level): string {
+  return `${formatName(type)}_${level === "AVX2" ? "AVX2" : "AVX512"}`;
+}
+
+/** Id of the kernel in plain TypeScript that multiplies weights in blocks of a type. */
+export function scalarKernelId(type: string): string {
+  return `${formatName(type)}_Scalar`;
+}
+
+/** "int4 of 32 with minimum" is "INT4_B32_MIN"; I2_S has the name that other engines give its kernels. */
+function formatName(type: string): string {
+  if (type === "I2_S") return "I2S_QK256";
+  const scaled = /^int(\d+) of (\d+)( with minimum)?$/.exec(type);
+  return scaled === null ? type : `INT${scaled[1]}_B${scaled[2]}${scaled[3] === undefined ? "" : "_MIN"}`;
+}
+
+/** Names of generated kernel families whose id is not made of the family's name. */
+const familyNames: Readonly<Record<string, string>> = {
+  matmul: "F32",
+  "batched-matmul": "F32_Batched",
+  "byte-matmul": "INT8",
+  "integer-matmul": "INT8_INT16",
+};
+
+/** Id of a family of generated WebAssembly kernels: "top-k" is "TopK_Wasm"; products have the type of their weights, "F32_Wasm". */
+export function familyKernelId(family: string): string {
+  const name = familyNames[family] ?? family.replace(/(?:^|-)(\w)/g, (_match, first: string) => first.toUpperCase());
+  return `${name}_Wasm`;
+}

@@ -1,0 +1,61 @@
+/** Checks of the kernels that a user prefers. */
+import { type ErrorCode, InferyardError } from "../errors.ts";
+import type { KernelEntry, KernelSelfTest } from "./kernel-entry.ts";
+import { kernelRegistry } from "./registry.ts";
+import { isSelectable, machineRefusal } from "./select-kernel.ts";
+import type { KernelMachine } from "./simd-levels.ts";
+
+/** What a preference is held against. */
+export interface PreferenceFacts {
+  /** Undefined: the machine is not known yet, and only the ids are checked. */
+  readonly machine?: KernelMachine | undefined;
+  /** Default: no self-test has run. */
+  readonly selfTests?: ReadonlyMap<string, KernelSelfTest>;
+  /** Default: the registry. */
+  readonly kernels?: readonly KernelEntry[];
+}
+
+/**
+ * Throws for a kernel that does not exist or cannot be used, and names those that can: INPUT_INVALID for an unknown id, NOT_BUILT for a kernel that is not
+ * built, and `unusable` for one that this machine does not run or whose self-test failed.
+ */
+export function checkKernelPreference(
+  ids: readonly string[],
+  facts: PreferenceFacts,
+  unusable: ErrorCode = "INPUT_INVALID",
+): void {
+  const { kernels = kernelRegistry } = facts;
+  for (const id of ids) {
+    const kernel = kernels.find((each) => each.id === id);
+    if (kernel === undefined) throw refusal("INPUT_INVALID", id, "there is no kernel with this id", facts);
+    const { implementation } = kernel;
+    if (implementation.kind === "none") throw refusal("NOT_BUILT", id, implementation.reason, facts);
+    const reason = refusalOf(kernel, facts);
+    if (reason !== undefined) throw refusal(unusable, id, reason, facts);
+  }
+}
+
+/** Ids of the kernels that can be preferred. */
+export function usableKernelIds(facts: PreferenceFacts): readonly string[] {
+  const { kernels = kernelRegistry } = facts;
+  return kernels.filter((kernel) => refusalOf(kernel, facts) === undefined).map(({ id }) => id);
+}
+
+function refusalOf(kernel: KernelEntry, { machine, selfTests }: PreferenceFacts): string | undefined {
+  if (kernel.implementation.kind === "llama") return "it is called by the backend llamacpp: choose that target";
+  if (!isSelectable(kernel)) return "it is not built";
+  if (machine !== undefined) {
+    const refused = machineRefusal(kernel, machine);
+    if (refused !== undefined) return refused.reason;
+  }
+  const tested = selfTests?.get(kernel.id);
+  return tested?.passed === false ? `its self-test failed: ${tested.problem}` : undefined;
+}
+
+function refusal(code: ErrorCode, id: string, reason: string, facts: PreferenceFacts): InferyardError {
+  const usable = usableKernelIds(facts);
+  return new InferyardError(code, `the kernel ${id} cannot be used: ${reason}`, {
+    remedy: `prefer one of ${usable.join(", ")}`,
+    data: { id, usable },
+  });
+}

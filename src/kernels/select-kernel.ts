@@ -1,0 +1,133 @@
+/** Selection of a kernel: facts in, every candidate with its verdict and reason out. No input or output, no clock. */
+import type { KernelEntry, KernelSelfTest } from "./kernel-entry.ts";
+import { kernelRegistry } from "./registry.ts";
+import { closestFormat, type ClosestFormat } from "./closest-format.ts";
+import { type KernelMachine, levelRank, levelRefusal } from "./simd-levels.ts";
+
+/** The weights that a kernel is selected for. */
+export interface KernelRequest {
+  /** Name of the format: a GGUF type, or that of packed blocks such as "int4 of 32". */
+  readonly format: string;
+  /** Rows as stored: N of the product. */
+  readonly rows: number;
+  /** Columns as stored: K of the product. */
+  readonly columns: number;
+}
+
+/** What a kernel is selected from. */
+export interface KernelFacts {
+  readonly machine: KernelMachine;
+  /** Results of self-tests so far, by id. A kernel without a result has not been tested. */
+  readonly selfTests: ReadonlyMap<string, KernelSelfTest>;
+  /** Ids that are preferred, the most preferred first. Default: none. */
+  readonly preference?: readonly string[];
+  /** The kernels that there are. Default: the registry. */
+  readonly kernels?: readonly KernelEntry[];
+}
+
+/** The check that refused a kernel. */
+export type KernelStage = "format" | "built" | "machine" | "shape" | "self-test" | "preference";
+
+/** One kernel that was considered. */
+export type KernelCandidate =
+  | { readonly id: string; readonly verdict: "selected" | "eligible"; readonly reason: string }
+  | { readonly id: string; readonly verdict: "refused"; readonly stage: KernelStage; readonly reason: string };
+
+/** The result of a selection. */
+export interface KernelSelection {
+  readonly request: KernelRequest;
+  /** Every kernel for the format, and every preferred one, in the order in which they are tried. */
+  readonly candidates: readonly KernelCandidate[];
+  /** Undefined: no kernel multiplies these weights. */
+  readonly selected: KernelEntry | undefined;
+  /** Set if no kernel in the registry multiplies the format: the closest one that one does. */
+  readonly closest?: ClosestFormat | undefined;
+}
+
+/**
+ * Selects a kernel for weights. Candidates are tried in this order: those that are preferred, as listed; then generated WebAssembly before plain
+ * TypeScript, and within a kind the higher level first. The first check that fails gives the reason: format, built, machine, shape, self-test, and for
+ * optional kernels whether they are preferred.
+ */
+export function selectKernel(request: KernelRequest, facts: KernelFacts): KernelSelection {
+  const { kernels = kernelRegistry, preference = [] } = facts;
+  const considered = orderedCandidates(kernels, request.format, preference);
+  let selected: KernelEntry | undefined;
+  const candidates = considered.map((kernel): KernelCandidate => {
+    const refusal = refusalOf(kernel, request, facts);
+    if (refusal !== undefined) return { id: kernel.id, verdict: "refused", ...refusal };
+    const verdict = selected === undefined ? "selected" : "eligible";
+    selected ??= kernel;
+    return { id: kernel.id, verdict, reason: reasonFor(kernel, facts) };
+  });
+  const hasFormat = kernels.some((kernel) => multiplies(kernel, request.format) && isSelectable(kernel));
+  return { request, candidates, selected, ...(hasFormat ? {} : { closest: closestFormat(request) }) };
+}
+
+/** Whether a kernel multiplies weights of a format. */
+export function multiplies({ formats }: KernelEntry, format: string): boolean {
+  return formats !== "any" && formats.includes(format);
+}
+
+/** Whether `native` can call the kernel. */
+export function isSelectable({ implementation: { kind } }: KernelEntry): boolean {
+  return kind === "wasm" || kind === "machine" || kind === "scalar" || kind === "ggml";
+}
+
+/** Why a kernel cannot be called on a machine, whatever the weights are; undefined if it can. */
+export function machineRefusal(
+  kernel: KernelEntry,
+  machine: KernelMachine,
+): { readonly stage: "built" | "machine"; readonly reason: string } | undefined {
+  const { implementation, level } = kernel;
+  if (implementation.kind === "none") return { stage: "built", reason: implementation.reason };
+  const refusal = levelRefusal(level, machine);
+  if (refusal !== undefined) return { stage: "machine", reason: refusal };
+  if (implementation.kind === "machine" && machine.machineCode !== true) return { stage: "machine", reason: machine.machineCode };
+  if (implementation.kind === "ggml" && machine.ggml !== true) return { stage: "machine", reason: machine.ggml };
+  return undefined;
+}
+
+function refusalOf(
+  kernel: KernelEntry,
+  { format, rows, columns }: KernelRequest,
+  { machine, selfTests, preference = [] }: KernelFacts,
+): { readonly stage: KernelStage; readonly reason: string } | undefined {
+  const { id, formats, columnMultiple, rowMultiple = 1, implementation, isOptional = false } = kernel;
+  if (implementation.kind === "llama")
+    return { stage: "format", reason: "it is called by the backend llamacpp: choose that target" };
+  if (!multiplies(kernel, format))
+    return { stage: "format", reason: `it multiplies ${[formats].flat().join(", ")}, not ${format}` };
+  const refusal = machineRefusal(kernel, machine);
+  if (refusal !== undefined) return refusal;
+  if (columns % columnMultiple !== 0)
+    return { stage: "shape", reason: `rows of ${columns} elements are not a multiple of ${columnMultiple}` };
+  if (rows % rowMultiple !== 0) return { stage: "shape", reason: `${rows} rows are not a multiple of ${rowMultiple}` };
+  const tested = selfTests.get(id);
+  if (tested?.passed === false) return { stage: "self-test", reason: `its self-test failed: ${tested.problem}` };
+  if (isOptional && !preference.includes(id))
+    return {
+      stage: "preference",
+      reason: "it is used only if it is preferred: it is native code outside of the sandbox of WebAssembly",
+    };
+  return undefined;
+}
+
+function reasonFor({ id }: KernelEntry, { selfTests, preference = [] }: KernelFacts): string {
+  const tested = selfTests.get(id) === undefined ? "its self-test has not run" : "its self-test passed";
+  return preference.includes(id) ? `it is preferred; ${tested}` : tested;
+}
+
+const kindOrder = ["wasm", "machine", "ggml", "scalar", "none", "llama"] as const;
+
+/** The kernels for a format and the preferred ones: first those preferred, then by kind and level. */
+function orderedCandidates(
+  kernels: readonly KernelEntry[],
+  format: string,
+  preference: readonly string[],
+): readonly KernelEntry[] {
+  const preferred = preference.flatMap((id) => kernels.filter((kernel) => kernel.id === id));
+  const others = kernels.filter((kernel) => multiplies(kernel, format) && !preferred.includes(kernel));
+  const rank = ({ implementation }: KernelEntry): number => kindOrder.indexOf(implementation.kind);
+  return [...new Set(preferred), ...others.toSorted((a, b) => rank(a) - rank(b) || levelRank(b.level) - levelRank(a.level))];
+}

@@ -1,0 +1,101 @@
+/** Instruction sets that kernels need, in order, and whether a machine has them. */
+import type { MachineFacts } from "../backend.ts";
+
+/**
+ * What a kernel needs of the machine, from the least to the most. "scalar" needs nothing. Those of x86-64 and WebAssembly are one order, since both run
+ * there; NEON is that of arm64. "CUDA" is a GPU.
+ */
+export const kernelLevels = [
+  "scalar",
+  "wasm-simd128",
+  "wasm-relaxed-simd",
+  "SSE4.2",
+  "AVX2",
+  "AVX-512",
+  "AVX-512 VNNI",
+  "NEON",
+  "NEON dotprod",
+  "CUDA",
+] as const;
+
+/** Levels of x86-64 that machine code is generated for, from the least to the most. */
+export const x64Levels = ["AVX2", "AVX-512 VNNI"] as const satisfies readonly KernelLevel[];
+
+/** A level of `x64Levels`. */
+export type X64Level = (typeof x64Levels)[number];
+
+/** A level of `kernelLevels`. */
+export type KernelLevel = (typeof kernelLevels)[number];
+
+/** What selection knows about a machine. Plain data. */
+export interface KernelMachine {
+  /** Processor architecture as Node.js names it: "x64", "arm64". */
+  readonly architecture: string;
+  /** Instruction sets of the processor, as `CpuFacts.features` names them. */
+  readonly features: readonly string[];
+  /** WebAssembly features of this process. */
+  readonly wasm: { readonly simd: boolean; readonly relaxedSimd: boolean };
+  /** Whether there is an NVIDIA GPU; otherwise the reason, without a full stop. */
+  readonly cuda: true | string;
+  /**
+   * Whether machine code can be called: koffi is installed and the system allows it; otherwise the reason, without a full stop.
+   */
+  readonly machineCode: true | string;
+  /**
+   * Whether kernels of ggml can be called: koffi and a library of ggml were found; otherwise the reason, without a full stop.
+   */
+  readonly ggml: true | string;
+}
+
+/** Instruction sets of a processor that a level needs, as `CpuFacts.features` names them. */
+const processorLevels: Partial<
+  Readonly<Record<KernelLevel, { readonly architecture: "x64" | "arm64"; readonly needs: readonly string[] }>>
+> = {
+  "SSE4.2": { architecture: "x64", needs: ["SSE4.2"] },
+  AVX2: { architecture: "x64", needs: ["AVX2", "FMA"] },
+  "AVX-512": { architecture: "x64", needs: ["AVX-512 F", "AVX-512 BW", "AVX-512 VL"] },
+  "AVX-512 VNNI": { architecture: "x64", needs: ["AVX-512 F", "AVX-512 BW", "AVX-512 VL", "AVX-512 VNNI"] },
+  NEON: { architecture: "arm64", needs: ["NEON"] },
+  "NEON dotprod": { architecture: "arm64", needs: ["NEON", "DOTPROD"] },
+};
+
+/** Position of a level in the order: a higher one needs more. */
+export function levelRank(level: KernelLevel): number {
+  return kernelLevels.indexOf(level);
+}
+
+/** Why a machine does not have a level, as a sentence without a full stop; undefined if it has it. */
+export function levelRefusal(level: KernelLevel, { architecture, features, wasm, cuda }: KernelMachine): string | undefined {
+  const processor = processorLevels[level];
+  if (processor !== undefined) {
+    if (architecture !== processor.architecture)
+      return `this is an ${nameOf(architecture)} machine, not an ${nameOf(processor.architecture)} one`;
+    const missing = processor.needs.filter((each) => !features.includes(each));
+    return missing.length === 0 ? undefined : `the processor has no ${missing.join(", no ")}`;
+  }
+  if (level === "CUDA") return cuda === true ? undefined : cuda;
+  if (level === "scalar") return undefined;
+  if (level === "wasm-simd128") return wasm.simd ? undefined : "WebAssembly has no SIMD in this process";
+  return wasm.relaxedSimd ? undefined : "WebAssembly has no relaxed SIMD in this process";
+}
+
+/** The facts of a machine that selection reads. The last parameter: see `KernelMachine`. */
+export function kernelMachine(
+  { architecture, cpu, accelerators, absent }: MachineFacts,
+  wasm: KernelMachine["wasm"],
+  { ggml, machineCode }: Pick<KernelMachine, "ggml" | "machineCode">,
+): KernelMachine {
+  const hasCuda = accelerators.some(({ device }) => device.type === "cuda");
+  return {
+    architecture,
+    features: cpu.features.value,
+    wasm: { simd: wasm.simd, relaxedSimd: wasm.relaxedSimd },
+    cuda: hasCuda || (absent["cuda"] ?? "no NVIDIA GPU was found"),
+    machineCode,
+    ggml,
+  };
+}
+
+function nameOf(architecture: string): string {
+  return architecture === "x64" ? "x86-64" : architecture;
+}
