@@ -60,6 +60,7 @@ export const folders: readonly Folder[] = [
   ),
   folder("formats", []),
   folder("kernels", ["formats"]),
+  folder("kernels/capabilities", ["backends/native", "devices", "kernels"]),
   ...engineFolders,
   folder("engine", [...engine, "formats", "kernels"]),
   folder("backends/onnxruntime", []),
@@ -75,6 +76,7 @@ export const folders: readonly Folder[] = [
     "engine/transformers",
     "formats",
     "kernels",
+    "platform/ggml",
     "platform/machine-code",
   ]),
   folder("presets", ["backends/llamacpp", "backends/native", "backends/onnx", "backends/wasm"]),
@@ -84,6 +86,7 @@ export const folders: readonly Folder[] = [
   folder("libraries/discovery", ["devices", "libraries/binaries"]),
   folder("libraries/ffi", []),
   folder("libraries/contracts", ["libraries/ffi"]),
+  folder("libraries/ggml", ["formats", "libraries/contracts", "libraries/ffi"]),
   folder("libraries/validation", ["formats", "libraries/analysis", "libraries/contracts", "libraries/ffi"]),
   folder("models", ["formats"]),
   folder("measurements", ["models"]),
@@ -95,9 +98,16 @@ export const folders: readonly Folder[] = [
   folder("runtime", ["devices", "hosts", "kernels", "measurements", "models"]),
   folder("tasks", ["formats", "hosts", "models", "runtime", "tokenizers"]),
   folder(
+    "platform/ggml",
+    ["kernels", "libraries/ggml"],
+    ["src/platform/node/ggml-kernels.ts", "src/platform/browser/ggml-kernels.ts"],
+  ),
+  folder(
     "platform/machine-code",
     ["devices", "engine/codegen", "libraries/ffi"],
-    ["src/platform/node/machine-code.ts", "src/platform/browser/machine-code.ts"],
+    ["bind-machine-code", "machine-code"]
+      .map((file) => `src/platform/node/${file}.ts`)
+      .concat("src/platform/browser/machine-code.ts"),
   ),
   folder("platform/node", ["devices", "hosts", "measurements", "models", "runtime"], ["src/platform/node/platform.ts"]),
   folder("platform/browser", [

@@ -12,6 +12,16 @@ export type * from "./api/generation-pipelines.ts";
 export { type Streamer, TextStreamer, type TextStreamerOptions } from "./tasks/generation/text-streamer.ts";
 export * from "./tasks/index.ts";
 export type { Candidate, Decision, Selected, SelectionStage, Verdict } from "./runtime/decision/decision.ts";
+export {
+  type ClosestFormat,
+  type KernelCapabilities,
+  type KernelCapabilitiesOptions,
+  type KernelCapability,
+  type KernelLevel,
+  type KernelSelfTest,
+  type KernelSpeed,
+  kernelCapabilities,
+} from "./kernels/capabilities/index.ts";
 export { ModelHandle } from "./runtime/model-handle.ts";
 export { ModelRuntime } from "./runtime/model-runtime.ts";
 export type { BackendReport, MemoryReport, ModelMemory } from "./runtime/reports.ts";

@@ -40,6 +40,11 @@ export interface LoadSettings {
    * none.
    */
   readonly kernels?: readonly string[];
+  /**
+   * Tiles of matrices in TL1 and TL2 in GGUF files, which depend on the kernels of the bitnet.cpp that wrote the file: "3200x8640=160/96/32" is a matrix of 3200
+   * rows and 8640 columns, with `bm`, `bk` and `bmm` of kernel_config.ini. Default: those that BitNet's setup_env.py has for the shape.
+   */
+  readonly tlTiles?: readonly string[];
   /** Adapters that change the weights of a language model, their changes added up. Default: none. */
   readonly adapters?: readonly LoraAdapter[];
 }

@@ -104,6 +104,7 @@ const loadSettings = {
   cachePrecision: { given: "fp16", look: loadOptions },
   i2sLayout: { given: "arm", look: loadOptions },
   kernels: { given: ["Q4_K_Scalar"], look: loadOptions },
+  tlTiles: { given: ["8x8=1/2/3"], look: loadOptions },
   adapters: { given: [{ path: "adapter.gguf", scale: 0.5 }], look: loadOptions },
 } satisfies { readonly [Name in keyof RuntimeSettings]: Case<RuntimeSettings[Name]> };
 

@@ -198,21 +198,24 @@ describe("files that are refused", () => {
   });
 
   it.each([
-    ["bitnet-b1.58", "TL2", "TL2"],
-    ["bitnet", "MXFP4", "TL2"],
-    ["bitnet-b1.58", "TL1", "TL1"],
-    ["bitnet", "I8_S", "I8_S"],
-    ["qwen3", "TL1", "TL1"],
-  ] as const)("%s: the types of BitNet that are not I2_S, by name: number of %s", async (architecture, written, type) => {
-    const golden = caseOf(architecture === "qwen3" ? "BitNet embedding model like Qwen3" : architecture);
-    const options = withType(written);
-    const path = writeCase(golden, options);
-    expect((await readGgufModel(path, path)).tensors.get(replacedTensor)?.type).toBe(type);
-    expect(await errorOf(golden, options)).toMatchObject(unsupported(`is of the type ${type}`));
-    const decoder = architecture === "qwen3" ? caseOf("bitnet") : golden;
-    const other = withType(type);
-    await expect(statesOf(decoder, other, llamacpp())).rejects.toMatchObject(unsupported(`is of the type ${type}`));
-  });
+    ["bitnet-b1.58", "TL2", "TL2", "is a matrix of 128x256 in TL2, and the tiles of that shape are not known"],
+    ["bitnet", "MXFP4", "TL2", "is a matrix of 128x256 in TL2, and the tiles of that shape are not known"],
+    ["bitnet-b1.58", "TL1", "TL1", "is a matrix of 128x256 in TL1, and the tiles of that shape are not known"],
+    ["bitnet", "I8_S", "I8_S", "is of the type I8_S"],
+    ["qwen3", "TL1", "TL1", "is a matrix of 128x256 in TL1, and the tiles of that shape are not known"],
+  ] as const)(
+    "%s: the types of BitNet that are not I2_S, by name: number of %s",
+    async (architecture, written, type, refusal) => {
+      const golden = caseOf(architecture === "qwen3" ? "BitNet embedding model like Qwen3" : architecture);
+      const options = withType(written);
+      const path = writeCase(golden, options);
+      expect((await readGgufModel(path, path)).tensors.get(replacedTensor)?.type).toBe(type);
+      expect(await errorOf(golden, options)).toMatchObject(unsupported(refusal));
+      const decoder = architecture === "qwen3" ? caseOf("bitnet") : golden;
+      const other = withType(type);
+      await expect(statesOf(decoder, other, llamacpp())).rejects.toMatchObject(unsupported(`is of the type ${type}`));
+    },
+  );
 
   it("number 39 is MXFP4 where the architecture is not BitNet's", async () => {
     const golden = caseOf("BitNet embedding model like Qwen3");

@@ -83,7 +83,10 @@ describe("a preference", () => {
 
   it("for a kernel that is not built is refused as such", async () => {
     const refused = runtime.setKernelPreference(["I2S_QK256_CUDA"], { model });
-    await expect(refused).rejects.toMatchObject({ code: "NOT_BUILT", message: expect.stringContaining("not built yet") as string });
+    await expect(refused).rejects.toMatchObject({
+      code: "NOT_BUILT",
+      message: expect.stringContaining("not built yet") as string,
+    });
   });
 
   it("for the kernels of llama.cpp names its backend", async () => {

@@ -162,6 +162,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/system/libraries.ts")).defineLibraries,
   },
   {
+    name: "kernels",
+    description: "kernels for quantized weights: which run on this machine, their known-answer tests, and how fast they are",
+    load: async () => (await import("./commands/system/kernels.ts")).defineKernels,
+  },
+  {
     name: "verify",
     description: "test a model on every target that can run it, against known answers if there are any",
     load: async () => (await import("./commands/measuring/verify.ts")).defineVerify,

@@ -98,8 +98,8 @@ function loadSettingFlag(name: keyof LoadSettings): Option {
         ...(before ?? []),
         ...list(text).map(adapterOf),
       ]);
-    case "kernels":
-      return new Option(flags, flag.help).argParser(list);
+    case "texts":
+      return new Option(flags, flag.help).argParser((text, before: string[] | undefined) => [...(before ?? []), ...list(text)]);
     case "choice":
       return new Option(flags, flag.help).choices(Object.keys(option.choices));
   }

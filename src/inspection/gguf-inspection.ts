@@ -126,10 +126,9 @@ function quantizationOf({ metadata, tensors }: GgufFile): Quantization | undefin
   const [largest] = countTypes(tensors).sort((a, b) => b.parameters - a.parameters);
   if (largest === undefined || parameters === 0) return undefined;
   const stated = ggufNumber(metadata, "general.file_type");
-  const hasBitnet = tensors.some(({ type }) => type === "I2_S");
   const bits = (sumOf(tensors, ({ bytes }) => bytes) * 8) / parameters;
   return {
-    ...(stated === undefined ? {} : { stated: ggmlFileType(stated, hasBitnet) }),
+    ...(stated === undefined ? {} : { stated: ggmlFileType(stated, new Set(tensors.map(({ type }) => type))) }),
     majority: largest.type,
     bitsPerParameter: Math.round(bits * 100) / 100,
   };

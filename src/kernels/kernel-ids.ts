@@ -28,6 +28,11 @@ export function scalarKernelId(type: string): string {
   return `${formatName(type)}_Scalar`;
 }
 
+/** Id of ggml's own kernel for a type, on the CPU: "IQ2S_GGML_CPU" as other engines name it, "Q4_K_GGML_CPU" by rule. */
+export function ggmlKernelId(type: string): string {
+  return `${type === "IQ2_S" ? "IQ2S" : type}_GGML_CPU`;
+}
+
 /** "int4 of 32 with minimum" is "INT4_B32_MIN"; I2_S has the name that other engines give its kernels. */
 function formatName(type: string): string {
   if (type === "I2_S") return "I2S_QK256";

@@ -2,9 +2,10 @@
 import { blockFormats } from "../formats/gguf/blocks/index.ts";
 import { i2s } from "../formats/gguf/blocks/i2s.ts";
 import type { BlockFormat } from "../formats/gguf/blocks/block-format.ts";
+import { ternaryFormat } from "../formats/gguf/blocks/ternary.ts";
 import { scaledBlocks, scaledBlockName, type ScaledBlockShape } from "../formats/scaled-blocks/block-formats.ts";
 import type { KernelEntry } from "./kernel-entry.ts";
-import { blockKernelId, machineKernelId, scalarKernelId } from "./kernel-ids.ts";
+import { blockKernelId, ggmlKernelId, machineKernelId, scalarKernelId } from "./kernel-ids.ts";
 import { type KernelLevel, x64Levels } from "./simd-levels.ts";
 
 /** Five standard deviations of rounding to whole steps, which are equally distributed. */
@@ -29,12 +30,19 @@ const packedShapes: readonly ScaledBlockShape[] = [
   { bits: 4, elements: 32, hasMins: false },
 ];
 
-/** Formats whose weights `native` multiplies as they lie, by name. */
+/** Formats whose weights `native` multiplies as they lie, by name. TL1 and TL2 are packed to blocks of 2 bits, whose length depends on that of the rows. */
 export const multipliedFormats: Readonly<Record<string, BlockFormat>> = {
   I2_S: i2s,
+  TL1: ternaryFormat(32),
+  TL2: ternaryFormat(32),
   ...blockFormats,
   ...Object.fromEntries(packedShapes.map((shape) => [scaledBlockName(shape), scaledBlocks(shape)])),
 };
+
+/** The formats of blocks that weights of a type may be in. Default: the one of `multipliedFormats`. */
+export function formatVariants(type: string, format: BlockFormat): readonly BlockFormat[] {
+  return type === "TL1" || type === "TL2" ? ([32, 64, 128] as const).map(ternaryFormat) : [format];
+}
 
 /** The kernels that every block format has: generated machine code and WebAssembly, and the plain TypeScript that both are held against. */
 export function kernelsOfFormat(type: string, format: BlockFormat): readonly KernelEntry[] {
@@ -93,6 +101,20 @@ const others: readonly KernelEntry[] = [
   notBuilt("IQ2S_GGML_CUDA", "IQ2_S", "CUDA", 256, gpuCode),
 ];
 
+/** ggml's own kernel for a type. It quantizes activations to Q8_0, Q8_1 or Q8_K. */
+function ggmlKernel(type: string, { elements }: BlockFormat): KernelEntry {
+  return {
+    id: ggmlKernelId(type),
+    formats: [type],
+    level: "scalar",
+    implementation: { kind: "ggml" },
+    columnMultiple: Math.max(elements, activationGroup),
+    activationGroup: elements > activationGroup ? 256 : activationGroup,
+    tolerance: roundedTo8Bits,
+    isOptional: true,
+  };
+}
+
 const llama = (id: string, level: KernelLevel): KernelEntry => ({
   id,
   formats: "any",
@@ -108,6 +130,7 @@ export const kernelRegistry: readonly KernelEntry[] = [
   ...Object.entries(multipliedFormats).flatMap(([type, format]) => [
     ...others.filter(({ formats }) => formats.includes(type)),
     ...kernelsOfFormat(type, format),
+    ...(Object.hasOwn(blockFormats, type) ? [ggmlKernel(type, format)] : []),
   ]),
   ...others.filter(({ formats }) => Object.keys(multipliedFormats).every((type) => !formats.includes(type))),
   llama("Llama_CPU", "scalar"),

@@ -65,7 +65,7 @@ function optionSchema(option: OptionValues): z.ZodType {
       return z.boolean();
     case "adapters":
       return z.array(z.strictObject({ path: z.string().min(1), scale: z.number().optional() })).min(1);
-    case "kernels":
+    case "texts":
       return z.array(z.string().min(1)).min(1);
     case "choice":
       return z.enum(Object.keys(option.choices));

@@ -65,6 +65,7 @@ export function scriptedBackend(name: string, script: ScriptedBackendOptions = {
         "cachePrecision",
         "i2sLayout",
         "kernels",
+        "tlTiles",
         "adapters",
       ],
       cachePrecisions: ["fp32", "fp16"],

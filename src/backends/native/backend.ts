@@ -53,6 +53,7 @@ const onCpu: Capabilities = {
     "cachePrecision",
     "i2sLayout",
     "kernels",
+    "tlTiles",
   ],
   cachePrecisions: ["fp32", "fp16"],
   blocking: { onnx: "any", safetensors: [...architectureNames, ...encoderDecoderNames], gguf: architectureNames },
@@ -104,6 +105,7 @@ async function probeCpu(run: boolean, state: NativeState): Promise<DeviceAvailab
 async function load(model: ModelFiles, device: Device, options: NativeLoadOptions, state: NativeState): Promise<ReplicaModel> {
   requireCpu(device);
   if (isGraph(model)) {
+    await prepareKernels(options, state);
     const { GraphModel } = await import("./graph-model.ts");
     return await loadGraph(model, options, state, (parts) => new GraphModel(parts));
   }
@@ -138,6 +140,7 @@ async function loadLanguage(
   if (model.encoder !== undefined) return await loadLanguageModel(model, options, (part) => load(part, device, options, state));
   if (!isGraph(model) && !encoderDecoderNames.includes(model.architecture ?? ""))
     throw new InferyardError("MODEL_UNSUPPORTED", `native does not decode tokens with ${model.architecture ?? model.format}`);
+  await prepareKernels(options, state);
   const { NativeLanguageModel } = await import("./language-model.ts");
   const { rotaryContext } = await import("../../engine/index.ts");
   const contexts = [contextLengthFor(model.config, options), model.format === "onnx" ? undefined : rotaryContext(model.config)];
@@ -146,6 +149,12 @@ async function loadLanguage(
   return await loadGraph(model, { ...options, isUnprepared: true }, state, (parts) =>
     NativeLanguageModel.create(parts, { contextLength, cacheType: cachePrecision === "fp16" ? "float16" : "float32", signal }),
   );
+}
+
+async function prepareKernels({ kernels }: LoadOptions, state: NativeState): Promise<void> {
+  if (kernels === undefined) return;
+  const { openPreferredKernels } = await import("./check-generated-code.ts"); // imported on demand, as the engine is
+  await openPreferredKernels(kernels, state);
 }
 
 /** Whether the engine computes the model: not static embeddings, nor a format that it does not read. */

@@ -1,5 +1,6 @@
 /** Checks of the engine's generated code, shared by all models of one backend. */
 import { InferyardError, type Library } from "../../backend.ts";
+import { openGgmlKernels } from "../../platform/node/ggml-kernels.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
 import { kernelById } from "../../kernels/registry.ts";
 import { type MachineCodeSource, openMachineCode } from "../../platform/node/machine-code.ts";
@@ -24,17 +25,30 @@ export function kernelChecksOf(state: NativeState): KernelChecks | undefined {
 }
 
 /**
- * Makes machine code callable if one of the preferred kernels is machine code. Throws as `openMachineCode` does, and BACKEND_UNAVAILABLE where no native code can be
- * called.
+ * Makes the preferred kernels callable that are native code: those of ggml, and machine code. Throws as `openGgmlKernels` and `openMachineCode` do, and
+ * BACKEND_UNAVAILABLE where no native code can be called.
  */
-export async function openPreferredMachineCode(kernels: readonly string[], state: NativeState): Promise<void> {
+export async function openPreferredKernels(kernels: readonly string[], state: NativeState): Promise<void> {
   const checks = kernelChecksOf(state);
-  const wanted = kernels.find((id) => kernelById(id)?.implementation.kind === "machine");
-  if (wanted === undefined || checks === undefined || state.machineCode !== undefined) return;
-  if (openMachineCode === undefined)
-    throw new InferyardError("BACKEND_UNAVAILABLE", `${wanted} is machine code, which a page cannot call`);
-  state.machineCode = await openMachineCode();
-  checks.addMachineCode(state.machineCode.create(), state.machineCode.features);
+  if (checks === undefined) return;
+  const preferred = (kind: "ggml" | "machine"): string | undefined =>
+    kernels.find((id) => kernelById(id)?.implementation.kind === kind);
+  const ggml = preferred("ggml");
+  if (ggml !== undefined && checks.blockKernels.machine.ggml !== true) {
+    const { kernelFor } = await (openGgmlKernels ?? refuseInPage(ggml))();
+    checks.blockKernels.addGgml(kernelFor);
+  }
+  const machine = preferred("machine");
+  if (machine !== undefined && state.machineCode === undefined) {
+    state.machineCode = await (openMachineCode ?? refuseInPage(machine))();
+    checks.addMachineCode(state.machineCode.create(), state.machineCode.features);
+  }
+}
+
+function refuseInPage(id: string): () => never {
+  return () => {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `${id} is native code, which a page cannot call`);
+  };
 }
 
 /** Checks all functions of generated code. Both members are sentences without a full stop; `warning` names what is wrong. */

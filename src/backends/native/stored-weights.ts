@@ -3,7 +3,8 @@ import { required } from "../../checked.ts";
 import type { LoadOptions, ModelFiles, TensorData } from "../../backend.ts";
 import type { ByteSource, StoredTensor } from "../../engine/index.ts";
 import { chooseI2SLayout } from "../../formats/gguf/models/i2s-layout.ts";
-import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
+import { type GgufModelTensor, readGgufModel } from "../../formats/gguf/models/read-model.ts";
+import { tableMatrices } from "../../formats/gguf/models/table-weights.ts";
 import { ggufBlockFormat, ggufWeights, readGgufBlocks, readGgufWeight } from "../../formats/gguf/models/weights.ts";
 import { readTensor, type SafetensorsHeader, tensorRange } from "../../formats/safetensors/read-safetensors.ts";
 import { pathsOfWeights, readWeightsHeader } from "../../formats/safetensors/read-sharded.ts";
@@ -36,17 +37,20 @@ export async function openSafetensors(
   return { tensors: header.tensors, read: openBlocking === undefined ? readAhead(header, signal) : readLazily(header, opened) };
 }
 
-/** Opens a GGUF file, or all parts of a divided one. Throws as `readGgufModel`, `chooseI2SLayout` and `ggufWeights` do. */
+/** Opens a GGUF file, or all parts of a divided one. Throws as `readGgufModel`, `chooseI2SLayout`, `tableMatrices` and `ggufWeights` do. */
 export async function openGguf(
   files: OpenModelFiles,
   { path }: ModelFiles,
-  { i2sLayout }: Pick<LoadOptions, "i2sLayout">,
+  { i2sLayout, tlTiles }: Pick<LoadOptions, "i2sLayout" | "tlTiles">,
 ): Promise<StoredWeights> {
   const model = await readGgufModel(path, path);
   const opened = await openAll(files, model.paths);
   for (const each of model.paths) files.check(each);
   const choice = chooseI2SLayout(model, i2sLayout);
-  const weights = ggufWeights(model, choice?.layout);
+  const tables = tableMatrices(model, tlTiles);
+  const weights = ggufWeights(model, { i2sLayout: choice?.layout, tables });
+  const notes = [choice?.sentence, tables.sentence].filter((each) => each !== undefined);
+  const sourceOf = ({ path: part }: GgufModelTensor): ByteSource => required(opened.get(part), part);
   const tensors = [...weights].map(([name, weight]): readonly [string, StoredTensor] => {
     const { shape, isTransposed, tensor } = weight;
     const format = ggufBlockFormat(weight);
@@ -57,11 +61,10 @@ export async function openGguf(
   });
   return {
     tensors: new Map(tensors),
-    ...(choice === undefined ? {} : { notes: [choice.sentence] }),
+    ...(notes.length === 0 ? {} : { notes }),
     read: async (name) => {
       const weight = required(weights.get(name), name);
-      const source = required(opened.get(weight.tensor.path), weight.tensor.path);
-      return [() => readGgufWeight(source, weight), () => readGgufBlocks(source, weight)];
+      return [() => readGgufWeight(sourceOf, weight), () => readGgufBlocks(sourceOf, weight)];
     },
   };
 }

@@ -16,8 +16,6 @@ export interface BlockKernelState {
 /** The parts of `BlockKernels`. */
 export interface BlockKernelSettings {
   readonly machine: KernelMachine;
-  /** Functions of native libraries by kernel id. Default: none. */
-  readonly libraryKernels?: ReadonlyMap<string, MultiplyBlocks>;
   /** Default: the registry. */
   readonly registry?: readonly KernelEntry[];
 }
@@ -26,12 +24,17 @@ export interface BlockKernelSettings {
 export class BlockKernels {
   #machine: KernelMachine;
   readonly #registry: readonly KernelEntry[];
-  readonly #libraryKernels: ReadonlyMap<string, MultiplyBlocks>;
+  #ggmlKernelFor: ((type: string) => MultiplyBlocks | undefined) | undefined;
 
-  constructor({ machine, libraryKernels = new Map<string, MultiplyBlocks>(), registry = kernelRegistry }: BlockKernelSettings) {
+  constructor({ machine, registry = kernelRegistry }: BlockKernelSettings) {
     this.#machine = machine;
     this.#registry = registry;
-    this.#libraryKernels = libraryKernels;
+  }
+
+  /** Makes the kernels of a ggml library callable. `kernelFor`: the function for a type; undefined if ggml does not multiply it. */
+  addGgml(kernelFor: (type: string) => MultiplyBlocks | undefined): void {
+    this.#ggmlKernelFor = kernelFor;
+    this.#machine = { ...this.#machine, ggml: true };
   }
 
   /** What selection knows about the machine. */
@@ -54,15 +57,19 @@ export class BlockKernels {
   /** The kernels for a format that can be called on this machine. */
   callable(blocks: Pick<QuantizedBlocks, "type" | "format">): readonly KernelEntry[] {
     return this.#kernelsFor(blocks).filter(
-      (kernel) => multiplies(kernel, blocks.type) && isSelectable(kernel) && machineRefusal(kernel, this.machine) === undefined,
+      (kernel) =>
+        multiplies(kernel, blocks.type) &&
+        isSelectable(kernel) &&
+        machineRefusal(kernel, this.machine) === undefined &&
+        this.kernelOf(kernel) !== undefined,
     );
   }
 
   /** How a kernel is called; undefined if the engine cannot call it. */
-  kernelOf({ id, implementation }: KernelEntry): BlockKernel | undefined {
+  kernelOf({ id, formats, implementation }: KernelEntry): BlockKernel | undefined {
     if (implementation.kind === "wasm") return { id, kind: "generated" };
     if (implementation.kind === "machine") return { id, kind: "generated", level: implementation.level };
-    const multiply = implementation.kind === "scalar" ? multiplyScalar : this.#libraryKernels.get(id);
+    const multiply = implementation.kind === "scalar" ? multiplyScalar : this.#ggmlKernelFor?.(formats[0] ?? "");
     return multiply && { id, kind: "host", multiply };
   }
 

@@ -1,8 +1,9 @@
 /**
  * Element types of GGUF tensors, with the number of elements and bytes of a block. Sources: `enum ggml_type` in ggml.h and `GGML_QUANT_SIZES` in
  * gguf-py/gguf/constants.py (https://github.com/ggml-org/llama.cpp). The types 36 to 39 are those of https://github.com/microsoft/BitNet, a fork that
- * reuses numbers which llama.cpp had removed; llama.cpp has since assigned 39 again.
+ * reuses numbers which llama.cpp had removed; llama.cpp has since assigned 39 again. Later states of the fork number TL2 42, which llama.cpp assigns too.
  */
+import { tableScaleOffset } from "./blocks/lookup-tables.ts";
 
 /** An element type of ggml, the tensor library of llama.cpp. Quantized types store elements in blocks that share scales. */
 export interface GgmlType {
@@ -69,16 +70,37 @@ const types: ReadonlyMap<number, GgmlType> = new Map([
   [42, type("Q2_0", 64, 18)],
 ]);
 
-/** Type 39 in files of the BitNet fork, whose architectures are named bitnet-... */
+/** Type 39 or 42 in files of the BitNet fork. */
 const bitnetTable: GgmlType = type("TL2", 1, 0);
 
+/** A tensor whose type is looked for. */
+export interface PlacedTensor {
+  /** The `ggml_type` number. */
+  readonly number: number;
+  /** The innermost dimension first. */
+  readonly shape: readonly number[];
+  /** Bytes from its beginning to that of the next tensor, or to the end of the file. */
+  readonly room: number;
+}
+
 /**
- * The element type with this `ggml_type` number. `architecture` is `general.architecture` of the file, on which the meaning of
- * number 39 depends. An unknown number gives a type named "type 99" (with that number) of unknown size.
+ * The element type of a tensor. `architecture` is `general.architecture` of the file: number 39 is TL2 where it is called bitnet-..., else MXFP4. In files of
+ * other architectures, 39 is TL2 for a matrix that has exactly the room of TL2, which is less than MXFP4 needs; so is 42 in all files, which else is Q2_0. An unknown
+ * number gives a type named "type 99" (with that number) of unknown size.
  */
-export function ggmlType(number: number, architecture: string | undefined): GgmlType {
+export function ggmlType({ number, shape, room }: PlacedTensor, architecture: string | undefined): GgmlType {
   if (number === 39 && architecture?.startsWith("bitnet") === true) return bitnetTable;
-  return types.get(number) ?? type(`type ${number}`, 1, 0);
+  const found = types.get(number);
+  if ((number === 39 || number === 42) && found !== undefined && isRoomOfTL2(found, shape, room)) return bitnetTable;
+  return found ?? type(`type ${number}`, 1, 0);
+}
+
+/** Whether a matrix has the room of TL2, with its scale behind it or without, and not that of another type. */
+function isRoomOfTL2(other: GgmlType, shape: readonly number[], room: number): boolean {
+  const [columns = 0, rows = 0] = shape;
+  if (shape.length !== 2 || (columns * rows * other.blockBytes) / other.blockElements <= room) return false;
+  const codes = tableScaleOffset("TL2", rows, columns);
+  return room === codes || room === codes + 32;
 }
 
 /** The element type with this name; undefined if there is none. Names of types that llama.cpp gave up end in " (given up)". */
@@ -94,6 +116,18 @@ export function isBitnetType(name: string): boolean {
   return bitnetTypes.has(name);
 }
 
+/** A type with its number. */
+export interface NumberedGgmlType extends GgmlType {
+  readonly number: number;
+}
+
+/** The types of llama.cpp with a number that it has not given up, without those of the BitNet fork. */
+export function ggmlTypeSizes(): readonly NumberedGgmlType[] {
+  return [...types]
+    .filter(([, { name }]) => !name.includes(" ") && !bitnetTypes.has(name))
+    .map(([number, each]) => ({ ...each, number }));
+}
+
 /** The `ggml_type` number of a type. Throws Error for an unknown name. */
 export function ggmlTypeNumber(name: string): number {
   if (name === bitnetTable.name) return 39;
@@ -101,9 +135,9 @@ export function ggmlTypeNumber(name: string): number {
   throw new Error(`ggml has no type ${name}`);
 }
 
-/** Bytes of a tensor of this type. Throws Error for an unknown name. */
+/** Bytes of a tensor of this type, whose size does not depend on where the next one is. Throws Error for an unknown name. */
 export function ggmlTensorBytes(name: string, elements: number): number {
-  const { blockElements, blockBytes, tailBytes = 0 } = ggmlType(ggmlTypeNumber(name), undefined);
+  const { blockElements, blockBytes, tailBytes = 0 } = types.get(ggmlTypeNumber(name)) ?? bitnetTable;
   return (elements / blockElements) * blockBytes + tailBytes;
 }
 
@@ -148,15 +182,23 @@ const fileTypes: ReadonlyMap<number, string> = new Map([
   [41, "Q2_0"],
 ]);
 
+/** Numbers that Microsoft's converter writes, which are those of tensor types, by the type that a tensor of the file has. */
+const bitnetFileTypes: ReadonlyMap<number, string> = new Map([
+  [38, "TL1"],
+  [39, "TL2"],
+  [40, "I2_S"],
+]);
+
 /** Programs that guessed the file type add this number to it. */
 const guessed = 1024;
 
 /**
- * The name of a `general.file_type` number ("Q4_K_M"), or "file type 99" for an unknown one. `hasBitnet` states whether the file
- * has I2_S tensors: number 40 then has the meaning of the BitNet fork.
+ * The name of a `general.file_type` number ("Q4_K_M"), or "file type 99" for an unknown one. `tensorTypes`: the types of the tensors in the file. The numbers of
+ * the BitNet fork have its meaning if a tensor has that type.
  */
-export function ggmlFileType(number: number, hasBitnet: boolean): string {
+export function ggmlFileType(number: number, tensorTypes: ReadonlySet<string>): string {
   const plain = number >= guessed ? number - guessed : number;
-  const name = plain === 40 && hasBitnet ? "I2_S" : (fileTypes.get(plain) ?? `file type ${plain}`);
+  const bitnet = bitnetFileTypes.get(plain);
+  const name = bitnet !== undefined && tensorTypes.has(bitnet) ? bitnet : (fileTypes.get(plain) ?? `file type ${plain}`);
   return number >= guessed ? `${name} (guessed)` : name;
 }

@@ -131,7 +131,7 @@ function placeTensors(
     const { name, shape, offset } = tensor;
     const limit = byOffset[index + 1]?.offset ?? fileBytes - dataStart;
     if (offset % alignment !== 0) throw new Error(`the tensor ${quoteName(name)} lies at byte ${offset}, which is not aligned`);
-    const { type, elements, bytes = limit - offset } = measureTensor(tensor, architecture);
+    const { type, elements, bytes = limit - offset } = measureTensor(tensor, limit - offset, architecture);
     if (offset > fileBytes - dataStart) throw new Error(`the tensor ${quoteName(name)} lies behind the end of the file`);
     if (offset + bytes > fileBytes - dataStart) {
       throw new Error(`the tensor ${quoteName(name)} needs ${bytes} bytes, and the file ends before them`);
@@ -143,8 +143,8 @@ function placeTensors(
 }
 
 /** `bytes` is absent for types of unknown size: the tensor then extends to the next one. */
-function measureTensor({ name, type: number, shape }: TensorHeader, architecture: string | undefined): TensorSize {
-  const type = ggmlType(number, architecture);
+function measureTensor({ name, type: number, shape }: TensorHeader, room: number, architecture: string | undefined): TensorSize {
+  const type = ggmlType({ number, shape, room }, architecture);
   const elements = shape.reduce((product, dimension) => product * dimension, 1);
   const bytes = (elements / type.blockElements) * type.blockBytes + (type.tailBytes ?? 0);
   if (!Number.isSafeInteger(elements) || bytes > Number.MAX_SAFE_INTEGER) {

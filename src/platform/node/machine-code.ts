@@ -2,14 +2,10 @@
 import { readFileSync } from "node:fs";
 import { required } from "../../checked.ts";
 import { linuxFeatures } from "../../devices/cpu/cpu-features.ts";
-import {
-  type BindMachineKernel,
-  type InstalledKernel,
-  type MachineCode,
-  machineArguments,
-} from "../../engine/codegen/x64/index.ts";
+import type { InstalledKernel, MachineCode } from "../../engine/codegen/x64/index.ts";
 import { InferyardError } from "../../errors.ts";
-import { ExecutableMemory, ForeignFunctions } from "../../libraries/ffi/index.ts";
+import { ExecutableMemory, ForeignFunctions, cLibraryPath } from "../../libraries/ffi/index.ts";
+import { bindMachineKernels } from "./bind-machine-code.ts";
 
 /** Calls of machine code on this machine. */
 export interface MachineCodeSource {
@@ -28,7 +24,7 @@ export const openMachineCode: (() => Promise<MachineCodeSource>) | undefined = a
   if (platform !== "linux" || arch !== "x64")
     throw new InferyardError("BACKEND_UNAVAILABLE", `machine code is generated for linux x64, and this is ${platform} ${arch}`);
   const ffi = await ForeignFunctions.load();
-  const libc = cLibraryPath(readFileSync("/proc/self/maps", "utf8"));
+  const libc = cLibraryPath();
   const returnInstruction = Uint8Array.of(0xc3);
   ExecutableMemory.allocate(ffi, libc, [returnInstruction]).free(); // throws if the system does not allow it
   return {
@@ -40,8 +36,8 @@ export const openMachineCode: (() => Promise<MachineCodeSource>) | undefined = a
 function machineCode(ffi: ForeignFunctions, libc: string): MachineCode {
   const blocks: ExecutableMemory[] = [];
   return {
-    module: import.meta.url,
-    bind: bindWith(ffi),
+    module: new URL("./bind-machine-code.js", import.meta.url).href,
+    bind: bindMachineKernels(ffi),
     install(kernels) {
       const memory = ExecutableMemory.allocate(
         ffi,
@@ -59,36 +55,4 @@ function machineCode(ffi: ForeignFunctions, libc: string): MachineCode {
       for (const memory of blocks.splice(0)) memory.free();
     },
   };
-}
-
-/** Calls of kernels that another thread of this process has installed. */
-export async function bindMachineCode(): Promise<BindMachineKernel> {
-  return bindWith(await ForeignFunctions.load());
-}
-
-function bindWith(ffi: ForeignFunctions): BindMachineKernel {
-  return (kernel, memory) => {
-    const call = ffi.functionAt(kernel.address, {
-      result: "void",
-      parameters: kernel.arguments.map(() => "uint64" as const),
-    });
-    let seen: unknown;
-    let base = 0;
-    return (...operands) => {
-      const { buffer } = memory;
-      if (buffer !== seen) {
-        seen = buffer; // another one after the memory has grown, which may have moved it
-        base = Number(ffi.addressOf(buffer as ArrayBuffer));
-      }
-      call(...machineArguments(kernel, base, operands));
-      return 0;
-    };
-  };
-}
-
-/** Path of the C library that this process uses. `maps`: the content of /proc/self/maps. */
-export function cLibraryPath(maps: string): string {
-  const found = /^.* (\/\S*\/(?:libc\.so\.6|libc-[\d.]+\.so|ld-musl-[^/]+\.so\.1|libc\.musl-[^/]+\.so\.1))$/m.exec(maps)?.[1];
-  if (found !== undefined) return found;
-  throw new InferyardError("BACKEND_UNAVAILABLE", "machine code cannot be used: the C library of this process was not found");
 }

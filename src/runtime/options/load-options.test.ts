@@ -7,9 +7,17 @@ import { checkLoadSettings, mergeLoadSettings, modelOptionNames, parseLoadLimits
 describe("the options of loading", () => {
   it.each(loadSettingNames)("%s accepts its values, refuses others, and is merged", (name) => {
     const adapters = [[{ path: "a.gguf" }], [{ path: "a.gguf", scale: 0.5 }]];
-    const lists = { adapters, kernels: [["Q4_K_Wasm"], ["Q4_K_Scalar", "Q8_0_Wasm"]] };
+    const kernels = [["Q4_K_Wasm"], ["Q4_K_Scalar", "Q8_0_Wasm"]];
+    const texts = [["3200x8640=160/96/32"], ["a", "b"]];
     const { type } = loadSettings[name];
-    const values = type === "adapters" || type === "kernels" ? lists[type] : (listedValues(loadSettings[name]) ?? [1, 8]);
+    const values =
+      type === "adapters"
+        ? adapters
+        : type === "texts"
+          ? name === "kernels"
+            ? kernels
+            : texts
+          : (listedValues(loadSettings[name]) ?? [1, 8]);
     for (const value of values) {
       expect(() => checkLoadSettings({ [name]: value })).not.toThrow();
       expect(mergeLoadSettings({}, { [name]: values[0] }, { [name]: value })).toEqual({ [name]: value });

@@ -11,8 +11,8 @@ export type OptionValues =
   | { readonly type: "positive-integer" | "boolean" }
   /** A list of adapters; as text "PATH" or "PATH=SCALE", separated by commas. */
   | { readonly type: "adapters" }
-  /** A list of kernel ids; as text separated by commas. */
-  | { readonly type: "kernels" }
+  /** A list of texts; as text separated by commas. */
+  | { readonly type: "texts" }
   /** One of the keys of `choices`. A record, so that the compiler requires all of them. */
   | { readonly type: "choice"; readonly choices: Readonly<Record<string, true>> }
   /** Milliseconds, or a text such as "30s". */
@@ -28,7 +28,7 @@ type ValuesOf<Value> = [Value] extends [boolean]
     : [Value] extends [readonly LoraAdapter[]]
       ? { readonly type: "adapters" }
       : [Value] extends [readonly string[]]
-        ? { readonly type: "kernels" }
+        ? { readonly type: "texts" }
         : { readonly type: "choice"; readonly choices: Readonly<Record<Value & string, true>> };
 
 /** Documentation of an option. */
@@ -112,10 +112,16 @@ export const loadSettings: { readonly [Name in keyof LoadSettings]-?: LoadSettin
     flag: { value: "order", help: "order of the codes of weights in I2_S" },
   },
   kernels: {
-    type: "kernels",
+    type: "texts",
     description:
       "Kernels for quantized weights that are preferred to the engine's own choice, as a list of ids, the most preferred first: `[I2S_QK256_Scalar]` ([all kernels](kernels.md)). In the variable and the flag separated by commas. A kernel that is not built, that this machine does not run or whose self-test fails is refused. Models with different kernels are different loaded models. Targets whose engine has no such setting are refused ([more](../guide/kernels.md)).",
     flag: { value: "ids", help: "kernels for quantized weights that are preferred, separated by commas" },
+  },
+  tlTiles: {
+    type: "texts",
+    description:
+      "Tiles of matrices in TL1 and TL2 (BitNet), which depend on the kernels of the bitnet.cpp that wrote the file: a list of texts such as `3200x8640=160/96/32`, which are rows and columns of a matrix, then `bm`, `bk` and `bmm` of its kernel_config.ini ([more](../guide/gguf.md#tl1-and-tl2)). Not set: those that BitNet's setup_env.py has for the shape; other shapes are refused. Targets that do not read TL1 and TL2 are refused.",
+    flag: { value: "tiles", help: "tiles of matrices in TL1 and TL2: ROWSxCOLUMNS=BM/BK/BMM, separated by commas" },
   },
   adapters: {
     type: "adapters",

@@ -95,26 +95,27 @@ export function refuseNonPositive(name: string, value: number | undefined): void
   });
 }
 
-/** Throws INPUT_INVALID for a load setting with a value that it cannot have. */
+/** Throws INPUT_INVALID if `value` is set and is not a list of texts with at least one. */
+function refuseNonTexts(name: string, value: unknown): void {
+  if (value === undefined) return;
+  if (Array.isArray(value) && value.length > 0 && value.every((text) => typeof text === "string" && text !== "")) return;
+  throw new InferyardError("INPUT_INVALID", `${name} is ${JSON.stringify(value)}, and must be a list of texts`, {
+    remedy: `correct ${name}, or leave it out`,
+  });
+}
+
+/** Throws INPUT_INVALID for a load setting with a value that it cannot have, and NOT_BUILT for a kernel that is not built. */
 export function checkLoadSettings(settings: LoadSettings): void {
   for (const name of loadSettingNames) {
     const value = settings[name];
     const listed = listedValues(loadSettings[name]);
-    if (loadSettings[name].type === "adapters") checkAdapters(value);
-    else if (loadSettings[name].type === "kernels") checkKernels(value);
+    const { type } = loadSettings[name];
+    if (type === "adapters") checkAdapters(value);
+    else if (type === "texts") refuseNonTexts(name, value);
     else if (listed !== undefined) refuseUnlisted<unknown>(name, value, listed);
     else refuseNonPositive(name, value as number | undefined);
   }
-}
-
-/** Throws INPUT_INVALID unless the value is a list of ids of kernels, and NOT_BUILT for a kernel that is not built. */
-function checkKernels(value: unknown): void {
-  if (value === undefined) return;
-  if (!Array.isArray(value) || !value.every((id) => typeof id === "string"))
-    throw new InferyardError("INPUT_INVALID", "kernels is no list of ids", {
-      remedy: 'write it as ["Q4_K_Wasm"], or leave it out',
-    });
-  checkKernelPreference(value, {});
+  checkKernelPreference(settings.kernels ?? [], {});
 }
 
 /** Throws INPUT_INVALID for unknown runtime settings and for values that a setting cannot have. */

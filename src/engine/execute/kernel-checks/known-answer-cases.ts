@@ -1,5 +1,6 @@
 /** Known-answer self-tests of the kernels that multiply quantized weights, by their ids. */
 import type { KernelEntry } from "../../../kernels/kernel-entry.ts";
+import { formatVariants } from "../../../kernels/registry.ts";
 import { knownAnswer } from "../../../kernels/known-answers.ts";
 import { LazyStorage, type QuantizedBlocks, transposedValues } from "../../ir/lazy-storage.ts";
 import { literalWithStorage } from "../../ir/literal.ts";
@@ -18,11 +19,17 @@ export function knownAnswerCases(
   blockKernel: BlockKernel,
 ): readonly CheckCase[] {
   const columns = columnMultiple * Math.ceil(minColumns / columnMultiple) * (columnMultiple >= minColumns ? 2 : 1);
-  return rowCounts.map((rows) => {
-    const answer = knownAnswer(format, { columns, activationRows: rows, rowMultiple, activationGroup });
+  const all = formatVariants(type, format).flatMap((variant) => rowCounts.map((rows) => ({ variant, rows })));
+  return all.map(({ variant, rows }) => {
+    const answer = knownAnswer(variant, {
+      columns,
+      activationRows: rows,
+      rowMultiple,
+      activationGroup: Math.min(activationGroup, variant.elements),
+    });
     const { bytes, weightRows } = answer;
-    const blocks: QuantizedBlocks = { type, format, rows: weightRows, columns, read: () => bytes };
-    const source = { materialize: () => transposedValues(format, bytes, weightRows, columns) };
+    const blocks: QuantizedBlocks = { type, format: variant, rows: weightRows, columns, read: () => bytes };
+    const source = { materialize: () => transposedValues(variant, bytes, weightRows, columns) };
     const weights = literalWithStorage(new LazyStorage(undefined, source, blocks), "float32", [columns, weightRows]);
     const activations = { dataType: "float32", shape: [rows, columns], data: answer.activations } as const;
     const operation = { kind: "linear", bias: false, activation: "none", residual: "none" } as const;

@@ -1,6 +1,9 @@
 /** Types of weights that are -1, 0 or 1 times a scale: TQ1_0 and TQ2_0 of ggml (https://github.com/ggml-org/llama.cpp/pull/8151), and I2_S of BitNet. */
 import { type BlockFormat, byteAt, float16At } from "./block-format.ts";
 
+/** Elements of a block of `ternaryBlocks`. */
+export type TernaryElements = 128 | 64 | 32;
+
 const base = { elements: 256, groupElements: 256, hasMins: false, codeBits: 2, smallestCode: -1 } as const;
 
 const powersOf3 = [1, 3, 9, 27, 81] as const;
@@ -40,3 +43,42 @@ export const tq20: BlockFormat = {
     block.scale = float16At(bytes, start + 64);
   },
 };
+
+/**
+ * Blocks that no file has, for matrices whose codes lie in an order of their own: four codes to a byte, the first one in the lowest bits, then the scale of the
+ * matrix as float32.
+ */
+export function ternaryFormat(elements: TernaryElements): BlockFormat {
+  return {
+    ...base,
+    elements,
+    groupElements: elements,
+    bytes: elements / 4 + 4,
+    unpack(bytes, start, block) {
+      for (let index = 0; index < elements; index += 1)
+        block.codes[index] = ((byteAt(bytes, start + (index >> 2)) >> (2 * (index & 3))) & 3) - 1;
+      block.scale = new DataView(bytes.buffer, bytes.byteOffset).getFloat32(start + elements / 4, true);
+    },
+  };
+}
+
+/** Elements of the largest blocks that divide a row; undefined if none do. */
+export function ternaryElementsFor(columns: number): TernaryElements | undefined {
+  return ([128, 64, 32] as const).find((elements) => columns % elements === 0);
+}
+
+/** Blocks of `ternaryFormat(elements)` with these codes, -1, 0 or 1. Their number must be a multiple of `elements`. */
+export function ternaryBlocks(codes: Int8Array, scale: number, elements: TernaryElements): Uint8Array {
+  const blockBytes = elements / 4 + 4;
+  const bytes = new Uint8Array((codes.length / elements) * blockBytes);
+  const view = new DataView(bytes.buffer);
+  for (let from = 0, to = 0; from < codes.length; from += elements, to += blockBytes) {
+    for (let index = 0; index < elements; index += 4) {
+      let byte = 0;
+      for (let pair = 0; pair < 4; pair += 1) byte |= ((codes[from + index + pair] ?? 0) + 1) << (2 * pair);
+      bytes[to + (index >> 2)] = byte;
+    }
+    view.setFloat32(to + elements / 4, scale, true);
+  }
+  return bytes;
+}

@@ -1,13 +1,16 @@
 /** The tensors of a GGUF model under their names in a safetensors file of the same model, as float32. */
+import { required } from "../../../checked.ts";
 import { InferyardError } from "../../../errors.ts";
 import type { ByteSource } from "../../byte-source.ts";
 import { type BlockFormat, blockFormats, decodeTensor, isDecodable } from "../blocks/index.ts";
 import { decodeI2S, i2s, i2sBlocks, type I2SLayout, type I2SShape } from "../blocks/i2s.ts";
+import { ternaryBlocks, ternaryElementsFor, ternaryFormat } from "../blocks/ternary.ts";
 import type { GgufArchitecture } from "./architecture.ts";
 import { isBitnetType } from "../ggml-types.ts";
 import { ggufArchitecture } from "./architectures.ts";
 import type { GgufModel, GgufModelTensor } from "./read-model.ts";
 import { GgufSettings } from "./settings.ts";
+import { readTableMatrix, type TableMatrices, type TableMatrix } from "./table-weights.ts";
 
 /** A tensor of the model, and how its elements become those of the safetensors file. */
 export interface GgufWeight {
@@ -22,13 +25,29 @@ export interface GgufWeight {
   readonly offset: number;
   /** Order of the codes of an I2_S tensor. */
   readonly i2sLayout: I2SLayout;
+  /** Tiles and scale of a matrix in TL1 or TL2. */
+  readonly table: TableMatrix | undefined;
 }
+
+/** What the file of a model does not say of its weights. */
+export interface WeightLayouts {
+  /** Order of the codes of I2_S tensors. Default: "x86". */
+  readonly i2sLayout?: I2SLayout | undefined;
+  /** Matrices in TL1 and TL2. Default: none. */
+  readonly tables?: Pick<TableMatrices, "matrices" | "scales">;
+}
+
+/** The bytes of the file that holds a tensor. */
+export type SourceOf = (tensor: GgufModelTensor) => ByteSource;
 
 /**
  * The weights of the model by their names in a safetensors file. A tensor without a counterpart keeps its name. Throws MODEL_UNSUPPORTED for an architecture
- * that is not built, and for a type that is not decoded. `i2sLayout`: order of the codes of I2_S tensors.
+ * that is not built, and for a type that is not decoded.
  */
-export function ggufWeights(model: GgufModel, i2sLayout: I2SLayout = "x86"): ReadonlyMap<string, GgufWeight> {
+export function ggufWeights(
+  model: GgufModel,
+  { i2sLayout = "x86", tables }: WeightLayouts = {},
+): ReadonlyMap<string, GgufWeight> {
   const architecture = ggufArchitecture(model);
   if (architecture === undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `the engine does not build the GGUF architecture "${model.architecture}"`, {
@@ -39,7 +58,9 @@ export function ggufWeights(model: GgufModel, i2sLayout: I2SLayout = "x86"): Rea
   const weights = new Map<string, GgufWeight>();
   for (const tensor of model.tensors.values()) {
     if (isRopeFactor(tensor.name) || isPostPooling(tensor.name, architecture)) continue;
-    checkType(tensor);
+    if (tables?.scales.has(tensor.name) === true) continue;
+    const table = tables?.matrices.get(tensor.name);
+    if (table === undefined) checkType(tensor);
     const name = huggingFaceName(tensor.name, architecture);
     weights.set(name, {
       tensor,
@@ -48,12 +69,13 @@ export function ggufWeights(model: GgufModel, i2sLayout: I2SLayout = "x86"): Rea
       interleavedHeads: interleavedHeads(tensor.name, architecture, model),
       offset: architecture.addsOneToNorms === true && tensor.name.endsWith("norm.weight") ? 1 : 0,
       i2sLayout,
+      table,
     });
   }
   return weights;
 }
 
-/** Refuses types that are not decoded. TL1 and TL2 of BitNet are tables for the matrices of one model on one kind of processor. */
+/** Refuses types that are not decoded. I8_S is the type of activations in BitNet's fork; no published converter of language models writes weights in it. */
 function checkType({ name, type }: GgufModelTensor): void {
   if (type === "I2_S" || isDecodable(type)) return;
   throw new InferyardError("MODEL_UNSUPPORTED", `the tensor "${name}" is of the type ${type}, which the engine does not decode`, {
@@ -92,27 +114,27 @@ function interleavedHeads(name: string, { isInterleaved = false }: GgufArchitect
 }
 
 /** Reads the elements of a weight as float32, in the order of the safetensors file but for `isTransposed`. */
-export function readGgufWeight(source: ByteSource, weight: GgufWeight): Float32Array {
-  const { tensor, interleavedHeads: heads, offset } = weight;
-  const bytes = new Uint8Array(tensor.bytes);
-  source.read(bytes, tensor.start);
-  const values = decoded(bytes, weight);
+export function readGgufWeight(sourceOf: SourceOf, weight: GgufWeight): Float32Array {
+  const { interleavedHeads: heads, offset } = weight;
+  const values = decoded(sourceOf, weight);
   if (offset !== 0) for (let index = 0; index < values.length; index += 1) values[index] = (values[index] ?? 0) - offset;
   return heads === undefined ? values : deinterleaved(values, weight.shape, heads);
 }
 
 /** The quantized form of a matrix, if kernels can use it: whole rows of blocks, which are not changed when they are read. */
-export function ggufBlockFormat({ tensor: { type }, shape, offset }: GgufWeight): BlockFormat | undefined {
+export function ggufBlockFormat({ tensor: { type }, shape, offset, table }: GgufWeight): BlockFormat | undefined {
+  if (table !== undefined) {
+    const elements = ternaryElementsFor(shape[1] ?? 0);
+    return offset !== 0 || elements === undefined ? undefined : ternaryFormat(elements);
+  }
   const format = type === "I2_S" ? i2s : blockFormats[type];
   return shape.length === 2 && offset === 0 && (shape[1] ?? 0) % (format?.elements ?? 1) === 0 ? format : undefined;
 }
 
 /** Reads a matrix that has a `ggufBlockFormat` as blocks, one row after the other in the order of the safetensors file. */
-export function readGgufBlocks(source: ByteSource, weight: GgufWeight): Uint8Array {
-  const { tensor, interleavedHeads: heads, shape } = weight;
-  const stored = new Uint8Array(tensor.bytes);
-  source.read(stored, tensor.start);
-  const bytes = tensor.type === "I2_S" ? i2sBlocks(stored, i2sShape(weight)) : stored;
+export function readGgufBlocks(sourceOf: SourceOf, weight: GgufWeight): Uint8Array {
+  const { interleavedHeads: heads, shape } = weight;
+  const bytes = storedBlocks(sourceOf, weight);
   if (heads === undefined) return bytes;
   const [rows = 1] = shape;
   const rowBytes = bytes.length / rows;
@@ -124,9 +146,31 @@ export function readGgufBlocks(source: ByteSource, weight: GgufWeight): Uint8Arr
   return result;
 }
 
-function decoded(bytes: Uint8Array, weight: GgufWeight): Float32Array {
-  const { type, elements } = weight.tensor;
-  return type === "I2_S" ? decodeI2S(bytes, i2sShape(weight)) : decodeTensor(type, bytes, elements);
+/** The blocks of a matrix in the order of the file. */
+function storedBlocks(sourceOf: SourceOf, weight: GgufWeight): Uint8Array {
+  const { table, tensor, shape } = weight;
+  if (table !== undefined) {
+    const { codes, scale } = readTableMatrix(sourceOf, table);
+    return ternaryBlocks(codes, scale, required(ternaryElementsFor(shape[1] ?? 0), "blocks of a ternary matrix"));
+  }
+  const stored = storedBytes(sourceOf, tensor);
+  return tensor.type === "I2_S" ? i2sBlocks(stored, i2sShape(weight)) : stored;
+}
+
+function storedBytes(sourceOf: SourceOf, tensor: GgufModelTensor): Uint8Array {
+  const bytes = new Uint8Array(tensor.bytes);
+  sourceOf(tensor).read(bytes, tensor.start);
+  return bytes;
+}
+
+function decoded(sourceOf: SourceOf, weight: GgufWeight): Float32Array {
+  const { table, tensor } = weight;
+  if (table !== undefined) {
+    const { codes, scale } = readTableMatrix(sourceOf, table);
+    return Float32Array.from(codes, (code) => code * scale);
+  }
+  const bytes = storedBytes(sourceOf, tensor);
+  return tensor.type === "I2_S" ? decodeI2S(bytes, i2sShape(weight)) : decodeTensor(tensor.type, bytes, tensor.elements);
 }
 
 function i2sShape({ tensor: { elements }, shape, i2sLayout: layout }: GgufWeight): I2SShape {

@@ -1,0 +1,47 @@
+/** The kernels of this machine as text. */
+import type { KernelCapabilities, KernelCapability } from "../../kernels/capabilities/index.ts";
+import { formatTable, printable } from "../output/table.ts";
+
+/** Columns that a reason may take. */
+const maxColumns = 160;
+
+/** A row for each kernel, then the closest format of one that was asked for and has no kernel. */
+export function formatKernels({ kernels, memoryGigabytesPerSecond, closest }: KernelCapabilities): string {
+  const isMeasured = memoryGigabytesPerSecond !== undefined;
+  const rows = kernels.map((kernel) => [
+    kernel.id,
+    kernel.formats === "any" ? "any" : kernel.formats.join(", "),
+    kernel.level,
+    kernel.here ? "yes" : "no",
+    selfTestText(kernel),
+    ...(isMeasured ? speedTexts(kernel) : []),
+    printable(reasonText(kernel), maxColumns),
+  ]);
+  const titles = ["kernel", "format", "level", "here", "self-test", ...(isMeasured ? ["GB/s", "of memory"] : []), ""];
+  const answers = Object.entries(closest).map(([format, answer]) => {
+    const { unsupported, reason, bytes, askedBytes, error } = answer;
+    const size = `${megabytes(bytes)} for a matrix of 4096 x 4096${askedBytes === undefined ? "" : ` instead of ${megabytes(askedBytes)}`}`;
+    const cost =
+      error === 0 ? "no error" : `an error of ${(100 * error).toFixed(2)} % (root mean square, of normally distributed weights)`;
+    return `${format}: ${unsupported}\nclosest: ${answer.format}, since ${reason}; ${size}, ${cost}`;
+  });
+  const memory = isMeasured ? [`memory: ${memoryGigabytesPerSecond.toFixed(1)} GB/s read by one thread at best`] : [];
+  return [...(rows.length === 0 ? [] : [formatTable(rows, titles)]), ...memory, ...answers].join("\n");
+}
+
+function selfTestText({ selfTest }: KernelCapability): string {
+  if (selfTest === undefined) return "-";
+  return `${selfTest.passed ? "PASS" : "FAIL"} ${selfTest.milliseconds.toFixed(1)} ms`;
+}
+
+function speedTexts({ speed }: KernelCapability): readonly [string, string] {
+  return speed === undefined ? ["-", "-"] : [speed.gigabytesPerSecond.toFixed(1), `${(100 * speed.ofMemory).toFixed(0)} %`];
+}
+
+function reasonText({ selfTest, reason = "" }: KernelCapability): string {
+  return selfTest?.passed === false ? `excluded: ${selfTest.problem}` : reason;
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,23 @@
+/** Contracts of native libraries: data alone, no library is loaded. */
+import { bitnetContract } from "./bitnet.ts";
+import type { ContractName, LibraryContract } from "./contract.ts";
+import { ggmlContract } from "./ggml.ts";
+import { llamaContract } from "./llama/contract.ts";
+import { onnxruntimeContract } from "./onnxruntime.ts";
+import { pjrtContract } from "./pjrt.ts";
+
+export { type ContractName, type LibraryContract, missingFunctions } from "./contract.ts";
+export { type KnownField, type KnownLayout, type KnownValue, knownLayout } from "./known-layout.ts";
+export { type LlamaLayout, llamaLayouts } from "./llama/contract.ts";
+export { typeTraits, typeTraitsCpu } from "./ggml.ts";
+export { apiBase } from "./onnxruntime.ts";
+export { pjrtApi } from "./pjrt.ts";
+
+/** All contracts. */
+export const contracts: Readonly<Record<ContractName, LibraryContract>> = {
+  llama: llamaContract,
+  ggml: ggmlContract,
+  onnxruntime: onnxruntimeContract,
+  pjrt: pjrtContract,
+  bitnet: bitnetContract,
+};
