@@ -19,7 +19,7 @@ export const kernelLevels = [
 ] as const;
 
 /** Levels of x86-64 that machine code is generated for, from the least to the most. */
-export const x64Levels = ["AVX2", "AVX-512 VNNI"] as const satisfies readonly KernelLevel[];
+export const x64Levels: readonly ["AVX2", "AVX-512 VNNI"] = ["AVX2", "AVX-512 VNNI"];
 
 /** A level of `x64Levels`. */
 export type X64Level = (typeof x64Levels)[number];

@@ -2,6 +2,7 @@
 import { at, required } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import {
+  activationInPlace,
   activationRowBytes,
   blockLayout,
   blockMatmul,
@@ -80,8 +81,10 @@ function lowerGeneratedLinear(
   const m = elementCount(required(x, "the input of a linear layer").type.shape.slice(0, -1));
   const { bias, activation, residual } = operation;
   const request = { m, n, k, format, bias, activation, residual };
-  const kernel = blockMatmul(request);
-  const hasMachineCode = level !== undefined && hasMachineBlockMatmul(request);
+  // Machine code leaves an activation that comes last to a kernel of its own.
+  const plain = residual === "after-activation" ? request : { ...request, activation: "none" as const };
+  const machine = level !== undefined && hasMachineBlockMatmul(plain) ? { request: plain, level } : undefined;
+  const kernel = blockMatmul(machine === undefined ? request : plain);
   const layout = blockLayout(format);
   const quantize =
     layout.depth === 4
@@ -92,8 +95,9 @@ function lowerGeneratedLinear(
     calls: [
       { kernel: quantize, operands: [tensorOperand(x), activations] },
       {
-        id: level === undefined || hasMachineCode ? id : blockKernelId(type),
-        kernel: hasMachineCode ? { ...kernel, machineKernel: () => machineBlockMatmul(request, level) } : kernel,
+        id: level === undefined || machine !== undefined ? id : blockKernelId(type),
+        kernel:
+          machine === undefined ? kernel : { ...kernel, machineKernel: () => machineBlockMatmul(machine.request, machine.level) },
         operands: [
           activations,
           { kind: "packed", weights: packedBlocks(source, blocks) },
@@ -101,6 +105,9 @@ function lowerGeneratedLinear(
           tensorOperand(outputs[0]),
         ],
       },
+      ...(machine === undefined || activation === "none"
+        ? []
+        : [{ kernel: activationInPlace(m * n, activation), operands: [tensorOperand(outputs[0])] }]),
     ],
     temporaries: [m * activationRowBytes(layout, k)],
   };
