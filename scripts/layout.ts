@@ -91,6 +91,7 @@ export const folders: readonly Folder[] = [
     "formats",
     "kernels",
     "platform/ggml",
+    "platform/machine-code",
   ]),
   folder("presets", ["backends/library", "backends/llamacpp", "backends/native", "backends/onnx", "backends/wasm"]),
   folder("hosts", ["formats"]),
@@ -114,6 +115,13 @@ export const folders: readonly Folder[] = [
     "platform/ggml",
     ["kernels", "libraries/ggml"],
     ["src/platform/node/ggml-kernels.ts", "src/platform/browser/ggml-kernels.ts"],
+  ),
+  folder(
+    "platform/machine-code",
+    ["devices", "engine/codegen", "libraries/ffi"],
+    ["bind-machine-code", "machine-code"]
+      .map((file) => `src/platform/node/${file}.ts`)
+      .concat("src/platform/browser/machine-code.ts"),
   ),
   folder("platform/node", ["devices", "hosts", "measurements", "models", "runtime"], ["src/platform/node/platform.ts"]),
   folder("platform/browser", [

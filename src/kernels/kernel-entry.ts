@@ -1,10 +1,12 @@
 /** An entry of the kernel registry. */
-import type { KernelLevel } from "./simd-levels.ts";
+import type { KernelLevel, X64Level } from "./simd-levels.ts";
 
 /** How a kernel is implemented, or that it is not. */
 export type KernelImplementation =
   /** Generated WebAssembly; weights are packed for it. */
   | { readonly kind: "wasm" }
+  /** Generated x86-64 machine code, on the same packed weights as WebAssembly and with the same bits as result. */
+  | { readonly kind: "machine"; readonly level: X64Level }
   /** Plain TypeScript, which reads weights as the file has them. */
   | { readonly kind: "scalar" }
   /** A function of a native ggml library that the user has, called through FFI. */
@@ -24,6 +26,8 @@ export interface KernelEntry {
   readonly implementation: KernelImplementation;
   /** Columns, which are K of the product, must be a multiple of this. */
   readonly columnMultiple: number;
+  /** Rows, which are N of the product, must be a multiple of this. Default: 1. */
+  readonly rowMultiple?: number;
   /** Columns whose activations share a scale when the kernel quantizes them; 1 if it does not. */
   readonly activationGroup: number;
   /**

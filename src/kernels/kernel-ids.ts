@@ -1,5 +1,6 @@
 /** Ids of kernels that are written by rule. The registry's own ids stand in its table. */
 import type { Device } from "../backend.ts";
+import type { X64Level } from "./simd-levels.ts";
 
 /** Id under which operations that the interpreter computes are counted. */
 export const interpreterId = "Interpreter";
@@ -15,6 +16,11 @@ export function llamaKernelId({ type }: Device): string {
 /** Id of the generated WebAssembly kernel that multiplies weights in blocks of a type as they lie. */
 export function blockKernelId(type: string): string {
   return `${formatName(type)}_Wasm`;
+}
+
+/** Id of the kernel in x86-64 machine code that multiplies weights in blocks of a type. */
+export function machineKernelId(type: string, level: X64Level): string {
+  return `${formatName(type)}_${level === "AVX2" ? "AVX2" : "AVX512"}`;
 }
 
 /** Id of the kernel in plain TypeScript that multiplies weights in blocks of a type. */

@@ -18,8 +18,8 @@ export interface KnownAnswer {
   readonly magnitudes: Float64Array;
 }
 
-/** Rows of weights: no multiple of the 8 that generated code computes at once. */
-const weightRows = 21;
+/** Rows of weights at least: no multiple of the 8 that generated code computes at once. */
+const minWeightRows = 21;
 /** Largest magnitude of the scale of an ordinary block. */
 const largestScale = 4;
 /** Smallest one; every seventh block has a smaller one, perhaps a denormal number. */
@@ -33,13 +33,16 @@ export interface KnownAnswerSizes {
   /** A multiple of the elements of a block and of `activationGroup`. */
   readonly columns: number;
   readonly activationRows: number;
+  /** Rows of weights are a multiple of this. Default: 1. */
+  readonly rowMultiple?: number;
   /** See `KernelEntry.activationGroup`. */
   readonly activationGroup: number;
 }
 
 /** The known answer of a format for one or several rows of activations. The same at every call. */
 export function knownAnswer(format: BlockFormat, sizes: KnownAnswerSizes): KnownAnswer {
-  const { columns, activationRows } = sizes;
+  const { columns, activationRows, rowMultiple = 1 } = sizes;
+  const weightRows = Math.ceil(minWeightRows / rowMultiple) * rowMultiple;
   const random = randomBytes(format.elements + activationRows);
   const blocks = (weightRows * columns) / format.elements;
   const bytes = new Uint8Array(blocks * format.bytes);
@@ -93,6 +96,7 @@ function product(
   weights: Float32Array,
   { columns, activationRows, activationGroup }: KnownAnswerSizes,
 ): Pick<KnownAnswer, "expected" | "magnitudes"> {
+  const weightRows = weights.length / columns;
   const expected = new Float64Array(activationRows * weightRows);
   const magnitudes = new Float64Array(activationRows * weightRows);
   for (let row = 0; row < activationRows; row += 1) {

@@ -5,8 +5,8 @@ import type { BlockFormat } from "../formats/gguf/blocks/block-format.ts";
 import { ternaryFormat } from "../formats/gguf/blocks/ternary.ts";
 import { scaledBlocks, scaledBlockName, type ScaledBlockShape } from "../formats/scaled-blocks/block-formats.ts";
 import type { KernelEntry } from "./kernel-entry.ts";
-import { blockKernelId, ggmlKernelId, scalarKernelId } from "./kernel-ids.ts";
-import type { KernelLevel } from "./simd-levels.ts";
+import { blockKernelId, ggmlKernelId, machineKernelId, scalarKernelId } from "./kernel-ids.ts";
+import { type KernelLevel, x64Levels } from "./simd-levels.ts";
 
 /** Five standard deviations of rounding to whole steps, which are equally distributed. */
 const fiveDeviations = 5 / Math.sqrt(12);
@@ -20,6 +20,9 @@ const roundedTo8Bits = fiveDeviations / 127 + roundedSums;
 const roundedOnce = 2e-6;
 /** Columns that share a scale of activations, in generated code. */
 const activationGroup = 32;
+
+/** Columns of a panel of packed weights, which machine code computes together. */
+const panelColumns = 8;
 
 /** The formats that `native` packs weights to while it loads them. */
 const packedShapes: readonly ScaledBlockShape[] = [
@@ -41,20 +44,26 @@ export function formatVariants(type: string, format: BlockFormat): readonly Bloc
   return type === "TL1" || type === "TL2" ? ([32, 64, 128] as const).map(ternaryFormat) : [format];
 }
 
-/** The two kernels that every block format has: generated WebAssembly, and the plain TypeScript that it is held against. */
-export function kernelsOfFormat(type: string, format: BlockFormat): readonly [wasm: KernelEntry, scalar: KernelEntry] {
+/** The kernels that every block format has: generated machine code and WebAssembly, and the plain TypeScript that both are held against. */
+export function kernelsOfFormat(type: string, format: BlockFormat): readonly KernelEntry[] {
   const isTernary = format.codeBits === 2 && format.smallestCode === -1 && format.groupElements === format.elements;
   const columnMultiple = Math.max(format.elements, activationGroup);
+  const generated = {
+    formats: [type],
+    columnMultiple,
+    activationGroup: isTernary ? format.elements : activationGroup,
+    tolerance: isTernary ? roundedTo8Bits : roundedTo16Bits,
+  };
   return [
-    {
-      id: blockKernelId(type),
-      formats: [type],
-      level: "wasm-simd128",
-      implementation: { kind: "wasm" },
-      columnMultiple,
-      activationGroup: isTernary ? format.elements : activationGroup,
-      tolerance: isTernary ? roundedTo8Bits : roundedTo16Bits,
-    },
+    ...x64Levels.toReversed().map((level): KernelEntry => ({
+      ...generated,
+      id: machineKernelId(type, level),
+      level,
+      implementation: { kind: "machine", level },
+      rowMultiple: panelColumns,
+      isOptional: true,
+    })),
+    { ...generated, id: blockKernelId(type), level: "wasm-simd128", implementation: { kind: "wasm" } },
     {
       id: scalarKernelId(type),
       formats: [type],
@@ -83,8 +92,6 @@ const nativeCode = "not built yet: this package has no native code of its own";
 const gpuCode = "not built yet: no CUDA kernels";
 
 const others: readonly KernelEntry[] = [
-  notBuilt("I2S_QK256_AVX2", "I2_S", "AVX2", 128, nativeCode),
-  notBuilt("I2S_QK256_AVX512", "I2_S", "AVX-512 VNNI", 128, nativeCode),
   notBuilt("I2S_QK256_NEON", "I2_S", "NEON dotprod", 128, nativeCode),
   notBuilt("I2S_QK256_CUDA", "I2_S", "CUDA", 128, gpuCode),
   notBuilt("TL1_ARM_NEON", "TL1", "NEON dotprod", 32, nativeCode),

@@ -71,7 +71,7 @@ export function multiplies({ formats }: KernelEntry, format: string): boolean {
 
 /** Whether `native` can call the kernel. */
 export function isSelectable({ implementation: { kind } }: KernelEntry): boolean {
-  return kind === "wasm" || kind === "scalar" || kind === "ggml";
+  return kind === "wasm" || kind === "machine" || kind === "scalar" || kind === "ggml";
 }
 
 /** Why a kernel cannot be called on a machine, whatever the weights are; undefined if it can. */
@@ -83,16 +83,17 @@ export function machineRefusal(
   if (implementation.kind === "none") return { stage: "built", reason: implementation.reason };
   const refusal = levelRefusal(level, machine);
   if (refusal !== undefined) return { stage: "machine", reason: refusal };
+  if (implementation.kind === "machine" && machine.machineCode !== true) return { stage: "machine", reason: machine.machineCode };
   if (implementation.kind === "ggml" && machine.ggml !== true) return { stage: "machine", reason: machine.ggml };
   return undefined;
 }
 
 function refusalOf(
   kernel: KernelEntry,
-  { format, columns }: KernelRequest,
+  { format, rows, columns }: KernelRequest,
   { machine, selfTests, preference = [] }: KernelFacts,
 ): { readonly stage: KernelStage; readonly reason: string } | undefined {
-  const { id, formats, columnMultiple, implementation, isOptional = false } = kernel;
+  const { id, formats, columnMultiple, rowMultiple = 1, implementation, isOptional = false } = kernel;
   if (implementation.kind === "llama")
     return { stage: "format", reason: "it is called by the backend llamacpp: choose that target" };
   if (!multiplies(kernel, format))
@@ -101,10 +102,14 @@ function refusalOf(
   if (refusal !== undefined) return refusal;
   if (columns % columnMultiple !== 0)
     return { stage: "shape", reason: `rows of ${columns} elements are not a multiple of ${columnMultiple}` };
+  if (rows % rowMultiple !== 0) return { stage: "shape", reason: `${rows} rows are not a multiple of ${rowMultiple}` };
   const tested = selfTests.get(id);
   if (tested?.passed === false) return { stage: "self-test", reason: `its self-test failed: ${tested.problem}` };
   if (isOptional && !preference.includes(id))
-    return { stage: "preference", reason: "it is used only if it is preferred: it belongs to a library outside of this package" };
+    return {
+      stage: "preference",
+      reason: "it is used only if it is preferred: it is native code outside of the sandbox of WebAssembly",
+    };
   return undefined;
 }
 
@@ -113,7 +118,7 @@ function reasonFor({ id }: KernelEntry, { selfTests, preference = [] }: KernelFa
   return preference.includes(id) ? `it is preferred; ${tested}` : tested;
 }
 
-const kindOrder = ["wasm", "ggml", "scalar", "none", "llama"] as const;
+const kindOrder = ["wasm", "machine", "ggml", "scalar", "none", "llama"] as const;
 
 /** The kernels for a format and the preferred ones: first those preferred, then by kind and level. */
 function orderedCandidates(

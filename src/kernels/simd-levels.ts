@@ -18,6 +18,12 @@ export const kernelLevels = [
   "CUDA",
 ] as const;
 
+/** Levels of x86-64 that machine code is generated for, from the least to the most. */
+export const x64Levels: readonly ["AVX2", "AVX-512 VNNI"] = ["AVX2", "AVX-512 VNNI"];
+
+/** A level of `x64Levels`. */
+export type X64Level = (typeof x64Levels)[number];
+
 /** A level of `kernelLevels`. */
 export type KernelLevel = (typeof kernelLevels)[number];
 
@@ -31,6 +37,10 @@ export interface KernelMachine {
   readonly wasm: { readonly simd: boolean; readonly relaxedSimd: boolean };
   /** Whether there is an NVIDIA GPU; otherwise the reason, without a full stop. */
   readonly cuda: true | string;
+  /**
+   * Whether machine code can be called: koffi is installed and the system allows it; otherwise the reason, without a full stop.
+   */
+  readonly machineCode: true | string;
   /**
    * Whether kernels of ggml can be called: koffi and a library of ggml were found; otherwise the reason, without a full stop.
    */
@@ -69,11 +79,11 @@ export function levelRefusal(level: KernelLevel, { architecture, features, wasm,
   return wasm.relaxedSimd ? undefined : "WebAssembly has no relaxed SIMD in this process";
 }
 
-/** The facts of a machine that selection reads. `ggml`: see `KernelMachine`. */
+/** The facts of a machine that selection reads. The last parameter: see `KernelMachine`. */
 export function kernelMachine(
   { architecture, cpu, accelerators, absent }: MachineFacts,
   wasm: KernelMachine["wasm"],
-  ggml: KernelMachine["ggml"],
+  { ggml, machineCode }: Pick<KernelMachine, "ggml" | "machineCode">,
 ): KernelMachine {
   const hasCuda = accelerators.some(({ device }) => device.type === "cuda");
   return {
@@ -81,6 +91,7 @@ export function kernelMachine(
     features: cpu.features.value,
     wasm: { simd: wasm.simd, relaxedSimd: wasm.relaxedSimd },
     cuda: hasCuda || (absent["cuda"] ?? "no NVIDIA GPU was found"),
+    machineCode,
     ggml,
   };
 }

@@ -256,7 +256,9 @@ export class ModelRuntime {
   async setKernelPreference(ids: readonly string[], { model }: { readonly model: string }): Promise<void> {
     const machine = await this.machine();
     if (ids.length !== 0) checkLoadSettings({ kernels: ids });
-    checkKernelPreference(ids, { machine: kernelMachine(machine, { simd: true, relaxedSimd: true }, true) });
+    checkKernelPreference(ids, {
+      machine: kernelMachine(machine, { simd: true, relaxedSimd: true }, { ggml: true, machineCode: true }),
+    });
     const canonical = await canonicalReference(model);
     if (ids.length === 0) this.#kernelPreferences.delete(canonical);
     else this.#kernelPreferences.set(canonical, [...ids]);

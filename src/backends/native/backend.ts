@@ -153,8 +153,8 @@ async function loadLanguage(
 
 async function prepareKernels({ kernels }: LoadOptions, state: NativeState): Promise<void> {
   if (kernels === undefined) return;
-  const { openPreferredLibraries } = await import("./check-generated-code.ts"); // imported on demand, as the engine is
-  await openPreferredLibraries(kernels, state);
+  const { openPreferredKernels } = await import("./check-generated-code.ts"); // imported on demand, as the engine is
+  await openPreferredKernels(kernels, state);
 }
 
 /** Whether the engine computes the model: not static embeddings, nor a format that it does not read. */

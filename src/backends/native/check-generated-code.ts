@@ -1,8 +1,9 @@
 /** Checks of the engine's generated code, shared by all models of one backend. */
 import { InferyardError, type Library } from "../../backend.ts";
-import { kernelById } from "../../kernels/registry.ts";
 import { openGgmlKernels } from "../../platform/node/ggml-kernels.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
+import { kernelById } from "../../kernels/registry.ts";
+import { type MachineCodeSource, openMachineCode } from "../../platform/node/machine-code.ts";
 import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
 
 /** What all models of one backend share. */
@@ -11,6 +12,8 @@ export interface NativeState {
   readonly library: Library;
   /** Results of the checks so far, made at their first use. Each function is checked once in a process or thread. */
   kernelChecks?: KernelChecks;
+  /** Calls of machine code, once a model prefers it. */
+  machineCode?: MachineCodeSource;
 }
 
 /** The checks of this backend, made at their first use. undefined when this machine has no WebAssembly SIMD, and so no generated code. */
@@ -22,16 +25,30 @@ export function kernelChecksOf(state: NativeState): KernelChecks | undefined {
 }
 
 /**
- * Makes the preferred kernels of ggml callable. Throws as `openGgmlKernels` does, and BACKEND_UNAVAILABLE where no native code can be called.
+ * Makes the preferred kernels callable that are native code: those of ggml, and machine code. Throws as `openGgmlKernels` and `openMachineCode` do, and
+ * BACKEND_UNAVAILABLE where no native code can be called.
  */
-export async function openPreferredLibraries(kernels: readonly string[], state: NativeState): Promise<void> {
-  const blockKernels = kernelChecksOf(state)?.blockKernels;
-  const wanted = kernels.find((id) => kernelById(id)?.implementation.kind === "ggml");
-  if (wanted === undefined || blockKernels === undefined || blockKernels.machine.ggml === true) return;
-  if (openGgmlKernels === undefined)
-    throw new InferyardError("BACKEND_UNAVAILABLE", `${wanted} is a kernel of a native library, which a page cannot call`);
-  const { kernelFor } = await openGgmlKernels();
-  blockKernels.addGgml(kernelFor);
+export async function openPreferredKernels(kernels: readonly string[], state: NativeState): Promise<void> {
+  const checks = kernelChecksOf(state);
+  if (checks === undefined) return;
+  const preferred = (kind: "ggml" | "machine"): string | undefined =>
+    kernels.find((id) => kernelById(id)?.implementation.kind === kind);
+  const ggml = preferred("ggml");
+  if (ggml !== undefined && checks.blockKernels.machine.ggml !== true) {
+    const { kernelFor } = await (openGgmlKernels ?? refuseInPage(ggml))();
+    checks.blockKernels.addGgml(kernelFor);
+  }
+  const machine = preferred("machine");
+  if (machine !== undefined && state.machineCode === undefined) {
+    state.machineCode = await (openMachineCode ?? refuseInPage(machine))();
+    checks.addMachineCode(state.machineCode.create(), state.machineCode.features);
+  }
+}
+
+function refuseInPage(id: string): () => never {
+  return () => {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `${id} is native code, which a page cannot call`);
+  };
 }
 
 /** Checks all functions of generated code. Both members are sentences without a full stop; `warning` names what is wrong. */

@@ -66,6 +66,7 @@ export function createEngine(
       limits,
       ...(kernelChecks === undefined ? {} : { kernelChecks }),
       ...(kernels === undefined ? {} : { kernelPreference: kernels }),
+      ...(kernels === undefined || state.machineCode === undefined ? {} : { machineCode: state.machineCode.create() }),
       ...(threads === undefined || spawnThread === undefined ? {} : { threads, spawnThread }),
       ...(replica === undefined ? {} : { replica }),
     });

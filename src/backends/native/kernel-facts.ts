@@ -16,14 +16,16 @@ import {
 } from "../../engine/codegen/wasm/index.ts";
 import { v128, i32x4 } from "../../engine/codegen/wasm/assembler/vector.ts";
 import { defineKernel } from "../../engine/codegen/wasm/kernel.ts";
+import { type MachineCode, machineBlockMatmul, withMachineCode } from "../../engine/codegen/x64/index.ts";
 import { enableRelaxedSimd, withOptimizingCompiler } from "../../engine/codegen/wasm/v8-flags.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
 import type { BlockFormat } from "../../formats/gguf/blocks/block-format.ts";
 import type { KernelEntry, KernelSelfTest } from "../../kernels/kernel-entry.ts";
 import { knownAnswer } from "../../kernels/known-answers.ts";
 import { multipliedFormats } from "../../kernels/registry.ts";
-import type { KernelMachine } from "../../kernels/simd-levels.ts";
+import type { KernelMachine, X64Level } from "../../kernels/simd-levels.ts";
 import { openGgmlKernels } from "../../platform/node/ggml-kernels.ts";
+import { openMachineCode } from "../../platform/node/machine-code.ts";
 
 /** How fast a kernel multiplies a matrix with a vector. */
 export interface KernelSpeed {
@@ -49,17 +51,21 @@ export class KernelFacts {
   readonly #features = detectWasmFeatures(enableRelaxedSimd);
   /** Why ggml's kernels cannot be called; true if they can. */
   readonly ggml: KernelMachine["ggml"];
+  /** Why machine code cannot be called; true if it can. */
+  readonly machineCode: KernelMachine["machineCode"];
+  readonly #machine: MachineCode | undefined;
 
-  private constructor(checks: KernelChecks, ggml: KernelMachine["ggml"]) {
+  private constructor(checks: KernelChecks, ggml: KernelMachine["ggml"], machine: MachineCode | string) {
     this.#checks = checks;
     this.ggml = ggml;
+    this.machineCode = typeof machine === "string" ? machine : true;
+    this.#machine = typeof machine === "string" ? undefined : machine;
   }
 
-  /** Looks for ggml, whose code runs in this process if it is there. */
+  /** Looks for ggml, whose code runs in this process if it is there, and whether machine code can be called. */
   static async open(): Promise<KernelFacts> {
     const checks = new KernelChecks(detectWasmFeatures(enableRelaxedSimd));
-    const ggml = await openGgml(checks);
-    return new KernelFacts(checks, ggml);
+    return new KernelFacts(checks, await openGgml(checks), await openMachine(checks));
   }
 
   /** WebAssembly features of this process. */
@@ -82,7 +88,7 @@ export class KernelFacts {
     if (format === undefined || kernel === undefined || this.selfTest(entry)?.passed !== true) return undefined;
     const size = measuredSize;
     const { weights, activations } = sample(format, size);
-    if (kernel.kind === "generated") return this.#measureGenerated(format, weights, activations);
+    if (kernel.kind === "generated") return this.#measureGenerated(format, kernel.level, weights, activations);
     const copies = Math.max(1, Math.ceil(measuredBytes / weights.byteLength));
     const all = Array.from({ length: copies }, () => weights.slice());
     const output = new Float32Array(size);
@@ -115,7 +121,12 @@ export class KernelFacts {
     return measuredBytes / best / 1e6;
   }
 
-  #measureGenerated(format: BlockFormat, weights: Uint8Array, activations: Float32Array): KernelSpeed {
+  #measureGenerated(
+    format: BlockFormat,
+    level: X64Level | undefined,
+    weights: Uint8Array,
+    activations: Float32Array,
+  ): KernelSpeed {
     const size = measuredSize;
     const layout = blockLayout(format);
     const bytes = packedBlockBytes(layout, size, size);
@@ -125,7 +136,9 @@ export class KernelFacts {
       layout.depth === 4
         ? quantizeActivationBytes({ rows: 1, columns: size, elements: layout.superElements })
         : quantizeActivations({ rows: 1, columns: size });
-    const multiply = blockMatmul({ m: 1, n: size, k: size, format });
+    const request = { m: 1, n: size, k: size, format };
+    const kernel = blockMatmul(request);
+    const multiply = level === undefined ? kernel : { ...kernel, machineKernel: () => machineBlockMatmul(request, level) };
     const [x, quantized, output] = [4096, 4096 + 8 * size, 4096 + 24 * size];
     const start = wasmPageBytes * 4;
     const { memory, run } = this.#compile([quantize, multiply], start + copies * stride);
@@ -149,7 +162,10 @@ export class KernelFacts {
     run(kernel: Kernel, offsets: readonly number[]): void;
   } {
     const memory = new (wasmHost().Memory)({ initial: Math.ceil(bytes / wasmPageBytes) + 1 });
-    const { functions } = withOptimizingCompiler(() => compileKernels(kernels, memory, this.#features));
+    const compiled = withOptimizingCompiler(() => compileKernels(kernels, memory, this.#features));
+    this.#machine?.free();
+    const machineKernels = kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
+    const { functions } = withMachineCode(compiled, machineKernels, memory, this.#machine);
     return {
       memory,
       run: (kernel, offsets) => kernelFunction(functions, kernel)(...kernel.dynamicSizes, ...offsets, 0, kernel.pieces),
@@ -163,6 +179,18 @@ async function openGgml(checks: KernelChecks): Promise<KernelMachine["ggml"]> {
     const { kernelFor } = await openGgmlKernels();
     checks.blockKernels.addGgml(kernelFor);
     return true;
+  } catch (error) {
+    if (error instanceof InferyardError) return error.message;
+    throw error;
+  }
+}
+
+async function openMachine(checks: KernelChecks): Promise<MachineCode | string> {
+  if (openMachineCode === undefined) return "a page calls no native code";
+  try {
+    const { create, features } = await openMachineCode();
+    checks.addMachineCode(create(), features);
+    return create();
   } catch (error) {
     if (error instanceof InferyardError) return error.message;
     throw error;

@@ -31,15 +31,20 @@ export class BlockKernels {
     this.#registry = registry;
   }
 
+  /** Makes the kernels of a ggml library callable. `kernelFor`: the function for a type; undefined if ggml does not multiply it. */
+  addGgml(kernelFor: (type: string) => MultiplyBlocks | undefined): void {
+    this.#ggmlKernelFor = kernelFor;
+    this.#machine = { ...this.#machine, ggml: true };
+  }
+
   /** What selection knows about the machine. */
   get machine(): KernelMachine {
     return this.#machine;
   }
 
-  /** Makes the kernels of a ggml library callable. `kernelFor`: the function for a type; undefined if ggml does not multiply it. */
-  addGgml(kernelFor: (type: string) => MultiplyBlocks | undefined): void {
-    this.#ggmlKernelFor = kernelFor;
-    this.#machine = { ...this.#machine, ggml: true };
+  /** Makes machine code callable on a processor with these instruction sets, as `CpuFacts.features` names them. */
+  addMachineCode(features: readonly string[]): void {
+    this.#machine = { ...this.#machine, architecture: "x64", features, machineCode: true };
   }
 
   /** Selects a kernel for weights. Formats that the registry does not list, those of packed blocks, have the two kernels that every format has. */
@@ -63,6 +68,7 @@ export class BlockKernels {
   /** How a kernel is called; undefined if the engine cannot call it. */
   kernelOf({ id, formats, implementation }: KernelEntry): BlockKernel | undefined {
     if (implementation.kind === "wasm") return { id, kind: "generated" };
+    if (implementation.kind === "machine") return { id, kind: "generated", level: implementation.level };
     const multiply = implementation.kind === "scalar" ? multiplyScalar : this.#ggmlKernelFor?.(formats[0] ?? "");
     return multiply && { id, kind: "host", multiply };
   }

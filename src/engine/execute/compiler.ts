@@ -10,6 +10,7 @@ import {
   type Kernel,
   type WasmFeatures,
 } from "../codegen/wasm/index.ts";
+import { type MachineCode, type MachineKernel, withMachineCode } from "../codegen/x64/index.ts";
 import type { Graph } from "../ir/graph.ts";
 import type { KernelSelection } from "../../kernels/select-kernel.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
@@ -41,6 +42,8 @@ export interface EngineSettings {
   readonly threads?: number;
   /** Checks of generated code before its first use. Default: none, for tests of the engine itself. */
   readonly kernelChecks?: KernelChecks;
+  /** Calls kernels that have machine code. Freed with the model. Default: WebAssembly computes all kernels. */
+  readonly machineCode?: MachineCode;
   /** Ids of kernels for quantized weights that are preferred, the most preferred first. Default: none. Without `kernelChecks` it has no effect. */
   readonly kernelPreference?: readonly string[];
   /** Starts a worker thread. Required if `threads` is above 1. */
@@ -116,8 +119,10 @@ export class Compiler {
       throw new InferyardError("CONTRACT_VIOLATION", "threads were requested without a function that starts them");
     };
     this.#threads = new ThreadPool({ threads: this.#threadCount, memory: this.#memory.memory, spawn: spawnThread ?? noThreads });
-    for (const { module, keys } of from?.modules ?? [])
-      this.#addModule({ module, functions: instantiateKernels(module, this.#memory.memory) }, keys);
+    for (const { module, keys, machineKernels } of from?.modules ?? []) {
+      const functions = instantiateKernels(module, this.#memory.memory);
+      this.#addModule({ module, functions }, keys, machineKernels);
+    }
   }
 
   /** Whether replicas may share the packed weights of this model. */
@@ -251,6 +256,7 @@ export class Compiler {
   /** Terminates the threads and releases the memory. */
   async dispose(): Promise<void> {
     await this.#threads.end();
+    this.#settings.machineCode?.free();
     this.#memory.close();
     this.#memory = new EngineMemory({ shared: false });
   }
@@ -297,7 +303,8 @@ export class Compiler {
     const compiled = this.#withoutOptimizer(added, () =>
       withOptimizingCompiler(() => compileKernels(added, memory, this.#settings.features)),
     );
-    this.#addModule(compiled, [...compiled.functions.keys()]);
+    const machineKernels = added.flatMap((kernel) => kernel.machineKernel?.() ?? []);
+    this.#addModule(compiled, [...compiled.functions.keys()], machineKernels);
   }
 
   /** Runs `work` on a list without V8's optimizer for JavaScript, unless the list is long. */
@@ -305,10 +312,11 @@ export class Compiler {
     return length > maxUnoptimized ? work() : withoutOptimizer(work);
   }
 
-  #addModule(compiled: CompiledKernels, keys: readonly string[]): void {
-    this.#threads.add(compiled);
+  /** Each replica installs machine code of its own, so that none calls what another has freed. */
+  #addModule(compiled: CompiledKernels, keys: readonly string[], machineKernels: readonly MachineKernel[]): void {
+    this.#threads.add(withMachineCode(compiled, machineKernels, this.#memory.memory, this.#settings.machineCode));
     for (const key of keys) this.#kernels.add(key);
-    this.#modules.push({ module: compiled.module, keys });
+    this.#modules.push({ module: compiled.module, keys, machineKernels });
   }
 }
 

@@ -2,6 +2,7 @@
 import { at, required } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import {
+  activationInPlace,
   activationRowBytes,
   blockLayout,
   blockMatmul,
@@ -12,7 +13,8 @@ import {
   quantizeActivations,
   unpackBlocks,
 } from "../codegen/wasm/index.ts";
-import { gatherScalarId } from "../../kernels/kernel-ids.ts";
+import { hasMachineBlockMatmul, machineBlockMatmul } from "../codegen/x64/index.ts";
+import { blockKernelId, gatherScalarId } from "../../kernels/kernel-ids.ts";
 import { gatherScalar } from "../../kernels/scalar-product.ts";
 import { applyEpilogue } from "../interpret/fused.ts";
 import type { NodeOf } from "../ir/graph.ts";
@@ -64,7 +66,7 @@ export function lowerBlockLinear(
   if (kernel === undefined) return undefined;
   return kernel.kind === "host"
     ? lowerHostLinear(node, source, blocks, kernel)
-    : lowerGeneratedLinear(node, source, blocks, kernel.id);
+    : lowerGeneratedLinear(node, source, blocks, kernel);
 }
 
 /** Quantizes the activations to 16 bits, or to 8 for ternary weights, then multiplies. */
@@ -72,12 +74,17 @@ function lowerGeneratedLinear(
   { operation, inputs, outputs }: NodeOf<"linear">,
   source: Literal,
   blocks: QuantizedBlocks,
-  id: string,
+  { id, level }: Extract<BlockKernel, { kind: "generated" }>,
 ): LoweredNode {
   const [x, , ...added] = inputs;
-  const { rows: n, columns: k, format } = blocks;
+  const { rows: n, columns: k, format, type } = blocks;
   const m = elementCount(required(x, "the input of a linear layer").type.shape.slice(0, -1));
   const { bias, activation, residual } = operation;
+  const request = { m, n, k, format, bias, activation, residual };
+  // Machine code leaves an activation that comes last to a kernel of its own.
+  const plain = residual === "after-activation" ? request : { ...request, activation: "none" as const };
+  const machine = level !== undefined && hasMachineBlockMatmul(plain) ? { request: plain, level } : undefined;
+  const kernel = blockMatmul(machine === undefined ? request : plain);
   const layout = blockLayout(format);
   const quantize =
     layout.depth === 4
@@ -88,8 +95,9 @@ function lowerGeneratedLinear(
     calls: [
       { kernel: quantize, operands: [tensorOperand(x), activations] },
       {
-        id,
-        kernel: blockMatmul({ m, n, k, format, bias, activation, residual }),
+        id: level === undefined || machine !== undefined ? id : blockKernelId(type),
+        kernel:
+          machine === undefined ? kernel : { ...kernel, machineKernel: () => machineBlockMatmul(machine.request, machine.level) },
         operands: [
           activations,
           { kind: "packed", weights: packedBlocks(source, blocks) },
@@ -97,6 +105,9 @@ function lowerGeneratedLinear(
           tensorOperand(outputs[0]),
         ],
       },
+      ...(machine === undefined || activation === "none"
+        ? []
+        : [{ kernel: activationInPlace(m * n, activation), operands: [tensorOperand(outputs[0])] }]),
     ],
     temporaries: [m * activationRowBytes(layout, k)],
   };

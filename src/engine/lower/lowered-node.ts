@@ -2,6 +2,7 @@
 import type { TensorData } from "../../tensor.ts";
 import type { Kernel } from "../codegen/wasm/index.ts";
 import type { GraphNode, Value } from "../ir/graph.ts";
+import type { X64Level } from "../../kernels/simd-levels.ts";
 import type { MultiplyBlocks } from "../../kernels/scalar-product.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
 import type { Literal } from "../ir/literal.ts";
@@ -63,8 +64,8 @@ export interface HostKernel {
 
 /** How quantized weights are multiplied. */
 export type BlockKernel =
-  /** By generated code, with weights that are packed for it. */
-  | { readonly id: string; readonly kind: "generated" }
+  /** By generated code, with weights that are packed for it: machine code if a level is given, for the requests that it has, otherwise WebAssembly. */
+  | { readonly id: string; readonly kind: "generated"; readonly level?: X64Level }
   /** By a function that reads them as they are stored. */
   | { readonly id: string; readonly kind: "host"; readonly multiply: MultiplyBlocks };
 

@@ -57,13 +57,14 @@ export class ThreadPool {
   }
 
   /** Sends compiled kernels to all threads, which instantiate them. Until the threads have received them, the calling thread computes alone. */
-  add({ module, functions }: CompiledKernels): void {
+  add({ module, functions, machineCode }: CompiledKernels): void {
     for (const [key, kernel] of functions) {
       this.#numbers.set(key, this.#kernels.length);
       this.#kernels.push(kernel);
     }
     const control = this.#queue.buffer;
-    this.#threads.forEach((peer, index) => peer.post({ control, thread: index + 1, memory: this.#memory, module }));
+    const content = { control, memory: this.#memory, module, ...(machineCode === undefined ? {} : { machineCode }) };
+    this.#threads.forEach((peer, index) => peer.post({ ...content, thread: index + 1 }));
     this.#queue.announceMessage();
   }
 

@@ -1,6 +1,7 @@
 /** The loop of a worker thread: it computes chunks of kernel calls until a message arrives. */
 import type { WasmMemory, WasmModule } from "../codegen/wasm/assembler/webassembly.ts";
-import { instantiateKernels } from "../codegen/wasm/compile.ts";
+import { type CompiledKernels, instantiateKernels } from "../codegen/wasm/compile.ts";
+import { type BindMachineKernel, withBound } from "../codegen/x64/machine-code.ts";
 import type { KernelFunction } from "../codegen/wasm/kernel.ts";
 import { WorkQueue } from "./work-queue.ts";
 
@@ -14,6 +15,8 @@ export interface ThreadMessage {
   readonly memory: WasmMemory;
   /** The compiled module with the new kernels. */
   readonly module: WasmModule;
+  /** See `CompiledKernels`. */
+  readonly machineCode?: NonNullable<CompiledKernels["machineCode"]>;
 }
 
 /** Milliseconds that an idle thread spins before it sleeps: calls of one run follow each other faster than that. */
@@ -21,14 +24,16 @@ const spinMs = 0.3;
 
 /**
  * Creates the message handler of a worker thread. Each call of the handler instantiates the kernels of the message, then computes chunks and blocks
- * until another message is pending.
+ * until another message is pending. `bind`: needed for messages with machine code.
  */
-export function createWorkerLoop(): (message: ThreadMessage) => void {
+export function createWorkerLoop(): (message: ThreadMessage, bind?: BindMachineKernel) => void {
   const kernels: KernelFunction[] = [];
   let messagesSeen = 0;
-  return ({ control: buffer, thread, module, memory }) => {
+  return ({ control: buffer, thread, module, memory, machineCode }, bind) => {
     messagesSeen += 1;
-    kernels.push(...instantiateKernels(module, memory).values());
+    const functions = instantiateKernels(module, memory);
+    const isBound = machineCode !== undefined && bind !== undefined;
+    kernels.push(...(isBound ? withBound(functions, machineCode.kernels, memory, bind) : functions).values());
     const control = new WorkQueue(buffer);
     while (control.messageCount === messagesSeen) {
       try {

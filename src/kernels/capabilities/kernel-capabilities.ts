@@ -7,6 +7,7 @@ import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import { closestFormat, type ClosestFormat } from "../closest-format.ts";
 import type { KernelEntry, KernelSelfTest } from "../kernel-entry.ts";
 import { kernelRegistry, multipliedFormats } from "../registry.ts";
+import { machineRefusal } from "../select-kernel.ts";
 import { type KernelLevel, type KernelMachine, kernelMachine, levelRefusal } from "../simd-levels.ts";
 
 /** Options of `kernelCapabilities`. */
@@ -56,7 +57,7 @@ export async function kernelCapabilities(options: KernelCapabilitiesOptions = {}
   const { formats, bench = false, signal } = options;
   const machine = options.machine ?? (await readMachine());
   const facts = await KernelFacts.open();
-  const known = kernelMachine(machine, facts.wasm, facts.ggml);
+  const known = kernelMachine(machine, facts.wasm, facts);
   const wanted = kernelRegistry.filter(
     (kernel) => formats === undefined || (kernel.formats !== "any" && formats.some((each) => kernel.formats.includes(each))),
   );
@@ -96,9 +97,10 @@ function reasonFor({ level, implementation, isOptional = false }: KernelEntry, m
   if (implementation.kind === "none") return implementation.reason;
   if (implementation.kind === "llama") return "all of llama.cpp's kernels: the target llamacpp";
   if (implementation.kind === "ggml" && machine.ggml !== true) return machine.ggml;
+  if (implementation.kind === "machine" && machine.machineCode !== true) return machine.machineCode;
   return isOptional ? "used only if it is preferred" : undefined;
 }
 
-function isUsable({ level, implementation: { kind } }: KernelEntry, machine: KernelMachine): boolean {
-  return kind !== "none" && levelRefusal(level, machine) === undefined && (kind !== "ggml" || machine.ggml === true);
+function isUsable(kernel: KernelEntry, machine: KernelMachine): boolean {
+  return machineRefusal(kernel, machine) === undefined;
 }

@@ -3,6 +3,7 @@ import { InferyardError } from "../../../errors.ts";
 import type { WasmFeatures } from "./assembler/wasm-features.ts";
 import { hostFunctions } from "./assembler/host-functions.ts";
 import { ModuleBuilder, importNames } from "./assembler/module-builder.ts";
+import type { InstalledKernel } from "../x64/machine-code.ts";
 import { type WasmMemory, type WasmModule, wasmHost } from "./assembler/webassembly.ts";
 import type { Kernel, KernelCall, KernelFunction } from "./kernel.ts";
 
@@ -14,6 +15,8 @@ export interface CompiledKernels {
   /** The compiled module. Can be posted to workers that hold the same memory, which call `instantiateKernels`. */
   readonly module: WasmModule;
   readonly functions: KernelFunctions;
+  /** Kernels of machine code that take the place of functions of the module, and the module that binds them on other threads. Default: none. */
+  readonly machineCode?: { readonly module: string; readonly kernels: readonly InstalledKernel[] };
 }
 
 /** Assembles the binary of a module that exports each distinct kernel under its key. `shared` states whether the module imports a shared memory. */

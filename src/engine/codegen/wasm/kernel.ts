@@ -7,6 +7,7 @@
 import type { I32, Local } from "./assembler/expression.ts";
 import type { FunctionBuilder } from "./assembler/function-builder.ts";
 import { i32 } from "./assembler/scalar.ts";
+import type { MachineKernel } from "../x64/machine-kernel.ts";
 
 /** Bytes after the end of every buffer that kernels may read, because they load whole vectors. They never write them. */
 export const readPaddingBytes = 16;
@@ -34,14 +35,16 @@ export interface Kernel {
   readonly pieceNanoseconds: number;
   /** Bytes of scratch memory that each concurrent call needs; its offset is the last parameter, `scratch`. 0 when none is needed. */
   readonly scratchBytes: number;
+  /** Generates machine code that computes the same bits, to be called in place of the function. Default: there is none. */
+  machineKernel?(): MachineKernel;
   /** Generates the function. */
   emit(f: FunctionBuilder): void;
 }
 
-/** What calling a compiled kernel needs: a `Kernel` without its code generator. */
-export type KernelCall = Omit<Kernel, "emit">;
+/** What calling a compiled kernel needs: a `Kernel` without its code. */
+export type KernelCall = Omit<Kernel, "emit" | "machineKernel">;
 
-/** The kernel without its code generator. */
+/** The kernel without its code. */
 export function kernelCall({
   key,
   family,

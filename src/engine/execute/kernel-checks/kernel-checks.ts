@@ -6,6 +6,7 @@ import { yieldToEventLoop } from "../../../platform/event-loop.ts";
 import { messageOf } from "../../../errors.ts";
 import { elementCount } from "../../../tensor.ts";
 import { compileKernels, kernelFunction, type WasmFeatures } from "../../codegen/wasm/index.ts";
+import { type MachineCode, withMachineCode } from "../../codegen/x64/index.ts";
 import { evaluate } from "../../interpret/evaluate.ts";
 import type { Graph, NamedValue, Value } from "../../ir/graph.ts";
 import { elementsOf, type Literal } from "../../ir/literal.ts";
@@ -43,6 +44,7 @@ export class KernelChecks {
   readonly #cases = new Map<string, readonly CheckCase[]>();
   readonly #blockKernels: BlockKernels;
   readonly #selfTests = new Map<string, KernelSelfTest>();
+  #machineCode: MachineCode | undefined;
 
   /**
    * `features`: those that kernels are generated with. `compile`: compiles the kernels to be checked; tests give one that breaks them. `blockKernels`: the
@@ -62,6 +64,12 @@ export class KernelChecks {
   /** Results of the self-tests of kernels for quantized weights so far, by id. */
   get selfTests(): ReadonlyMap<string, KernelSelfTest> {
     return this.#selfTests;
+  }
+
+  /** Makes machine code callable, so that its kernels are tested and selected. See `BlockKernels.addMachineCode`. */
+  addMachineCode(machineCode: MachineCode, features: readonly string[]): void {
+    this.#machineCode = machineCode;
+    this.#blockKernels.addMachineCode(features);
   }
 
   /** Runs the self-tests of all kernels for a format that can be called here and were not tested before. */
@@ -140,7 +148,7 @@ export class KernelChecks {
   /** What is wrong with each case. All run as one graph; if that throws, each runs alone. */
   #run(cases: readonly CheckCase[]): readonly (string | undefined)[] {
     try {
-      return runCases(cases, this.#features, this.#compile);
+      return runCases(cases, this.#features, this.#compile, this.#machineCode);
     } catch (error) {
       if (cases.length === 1) return [`it stopped: ${messageOf(error)}`];
       return cases.flatMap((each) => this.#run([each]));
@@ -153,6 +161,7 @@ function runCases(
   cases: readonly CheckCase[],
   features: WasmFeatures,
   compile: typeof compileKernels,
+  machineCode: MachineCode | undefined,
 ): readonly (string | undefined)[] {
   const inputs = cases.flatMap((each, index) => [...each.inputs.keys()].map((value, at) => ({ name: `${index}.${at}`, value })));
   const outputs = cases.flatMap(({ nodes }, index) =>
@@ -169,7 +178,9 @@ function runCases(
       hasByteDot: features.byteDot !== "none",
       ...(blockKernel === undefined ? {} : { blockKernelFor: () => blockKernel }),
     });
-    const { functions } = compile(plan.kernels, memory.memory, features);
+    const machineKernels = plan.kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
+    const compiled = compile(plan.kernels, memory.memory, features);
+    const { functions } = withMachineCode(compiled, machineKernels, memory.memory, machineCode);
     const run: RunKernel = (kernel, offsets) => {
       const call = kernelFunction(functions, kernel);
       const { pieces } = kernel;
@@ -191,6 +202,7 @@ function runCases(
       return undefined;
     });
   } finally {
+    machineCode?.free();
     memory.close();
   }
 }
@@ -236,5 +248,12 @@ function agree(a: unknown, b: unknown, tolerance: number, magnitude?: number): b
 /** What generated code needs to know of a machine. */
 function machineWith({ simd, relaxedSimd }: WasmFeatures): KernelMachine {
   const unknown = "this machine was not looked at";
-  return { architecture: "wasm32", features: [], wasm: { simd, relaxedSimd }, cuda: unknown, ggml: unknown };
+  return {
+    architecture: "wasm32",
+    features: [],
+    wasm: { simd, relaxedSimd },
+    cuda: unknown,
+    machineCode: unknown,
+    ggml: unknown,
+  };
 }

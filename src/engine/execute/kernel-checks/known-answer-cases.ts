@@ -15,7 +15,7 @@ const minColumns = 256;
 /** The self-test of a kernel for weights of a format. The right results are those of the reference decoder, summed in float64. */
 export function knownAnswerCases(
   { type, format }: Pick<QuantizedBlocks, "type" | "format">,
-  { id, tolerance, columnMultiple, activationGroup }: KernelEntry,
+  { id, tolerance, columnMultiple, rowMultiple = 1, activationGroup }: KernelEntry,
   blockKernel: BlockKernel,
 ): readonly CheckCase[] {
   const columns = columnMultiple * Math.ceil(minColumns / columnMultiple) * (columnMultiple >= minColumns ? 2 : 1);
@@ -24,6 +24,7 @@ export function knownAnswerCases(
     const answer = knownAnswer(variant, {
       columns,
       activationRows: rows,
+      rowMultiple,
       activationGroup: Math.min(activationGroup, variant.elements),
     });
     const { bytes, weightRows } = answer;

@@ -1,0 +1,255 @@
+/**
+ * Tiles of products with quantized weights and activations of 16 bits. One vector holds the codes of 8 columns for two neighbouring k, in 16-bit lanes, once they
+ * are unpacked: see `block-codes.ts`.
+ */
+import {
+  activationGroup,
+  activationGroupBytes,
+  activationRowBytes,
+  activationScaleOffset,
+  activationSumOffsets,
+  type BlockLayout,
+  blockLayout,
+  lowPlaneBytes,
+} from "../wasm/kernels/blocks/block-layout.ts";
+import { groupSteps, stepBytes, stepPairs } from "../wasm/kernels/blocks/block-codes.ts";
+import type { BlockMatmulRequest } from "../wasm/kernels/blocks/block-matmul.ts";
+import { indices } from "../wasm/kernels/loops/lanes.ts";
+import { tileColumns } from "../wasm/kernels/matmul/micro-kernel.ts";
+import type { Assembler, Memory, Vector } from "./assembler.ts";
+import type { X64Level } from "../../../kernels/simd-levels.ts";
+import { type TileEmitter, emitStores } from "./tile-emitter.ts";
+
+/** Vector registers: sums of a group, sums of a super-block (which are the totals if groups have no scales of their own), and others. */
+const sumOf = (row: number): Vector => row;
+const partOf = (row: number): Vector => 4 + row;
+const [low, code, factor, scale, minimum, high, highMask, mask] = [8, 9, 10, 11, 12, 13, 14, 15] as const;
+const vectorBytes = 32;
+const maxRows = 4;
+
+/** Where a group of codes begins, and its scales, in bytes from r15. */
+interface GroupPlace {
+  /** Scales and minima of the columns in float32. Undefined: groups have their own in 8 bits, at the beginning of the group. */
+  readonly header: number | undefined;
+  readonly group: number;
+  /** Which group of 16 among the 32 activations at rax; 0 for groups of 32. */
+  readonly half: number;
+}
+
+/** Registers: rax activations, r15 weights, r10 counts super-blocks, r13 groups of 32 activations. */
+export class BlockTile implements TileEmitter {
+  /** The smallest code, and if groups have scales of their own the totals and the sums of minima of each row. */
+  readonly stackBytes: number;
+  readonly #asm: Assembler;
+  readonly #request: BlockMatmulRequest;
+  readonly #level: X64Level;
+  readonly #layout: BlockLayout;
+  readonly #rowBytes: number;
+
+  constructor(asm: Assembler, request: BlockMatmulRequest, level: X64Level) {
+    this.#asm = asm;
+    this.#request = request;
+    this.#level = level;
+    this.#layout = blockLayout(request.format);
+    this.#rowBytes = activationRowBytes(this.#layout, request.k);
+    this.stackBytes = 8 + (this.#layout.hasGroupScales ? 2 * maxRows * vectorBytes : 0);
+  }
+
+  /** Masks of the lower and the upper bits of codes. */
+  emitConstants(): void {
+    const asm = this.#asm;
+    const { lowBits, highBits, smallestCode } = this.#layout;
+    asm.loadImmediate("rax", smallestCode);
+    asm.store(this.#smallestCode, "rax");
+    if (lowBits === 8) return;
+    asm.vector("vpcmpeqw", code, code, code);
+    asm.shiftRight16(mask, code, 16 - lowBits);
+    if (highBits === 0) return;
+    asm.shiftRight16(highMask, code, 16 - highBits);
+    asm.shiftLeft16(highMask, highMask, lowBits);
+  }
+
+  emit(rows: number): void {
+    const asm = this.#asm;
+    const { k } = this.#request;
+    const { superElements, hasGroupScales, headerBytes, superBytes } = this.#layout;
+    for (const row of indices(rows)) asm.clear(partOf(row));
+    if (hasGroupScales) for (const row of indices(rows)) asm.storeVector(this.#total(row), partOf(row));
+    asm.move("rax", "rbp");
+    asm.move("r15", "rsi");
+    const elements = Math.max(superElements, activationGroup);
+    asm.loadImmediate("r10", k / elements);
+    asm.countDown("r10", () => {
+      if (hasGroupScales) {
+        asm.add("r15", headerBytes);
+        this.#emitScaledGroups(rows);
+        return;
+      }
+      for (const index of indices(elements / activationGroup)) this.#emitPlainGroup(rows, index);
+      asm.add("r15", superBytes * (elements / superElements));
+    });
+    if (hasGroupScales) for (const row of indices(rows)) asm.vectorUnary("vmovups", partOf(row), this.#total(row));
+    emitStores(asm, this.#request, rows, partOf);
+  }
+
+  /** A super-block whose groups have scales of 8 bits, as integer factors of its own. */
+  #emitScaledGroups(rows: number): void {
+    const asm = this.#asm;
+    const { superElements, superBytes, groupElements, groupBytes, hasMins } = this.#layout;
+    const halves = activationGroup / groupElements;
+    for (const row of indices(rows)) {
+      asm.clear(partOf(row));
+      if (hasMins) asm.storeVector(this.#minima(row), partOf(row));
+    }
+    asm.loadImmediate("r13", superElements / activationGroup);
+    asm.countDown("r13", () => {
+      for (const half of indices(halves)) this.#emitGroup(rows, { header: undefined, group: half * groupBytes, half });
+      asm.add("r15", halves * groupBytes);
+      asm.add("rax", activationGroupBytes);
+    });
+    const header = { base: "r15", displacement: -superBytes } as const;
+    for (const row of indices(rows)) {
+      asm.vectorUnary("vmovups", low, this.#total(row));
+      asm.vector("vmulps", code, partOf(row), header);
+      asm.vector("vaddps", low, low, code);
+      if (hasMins) {
+        asm.vectorUnary("vmovups", code, this.#minima(row));
+        asm.vector("vmulps", code, code, { ...header, displacement: vectorBytes - superBytes });
+        asm.vector("vsubps", low, low, code);
+      }
+      asm.storeVector(this.#total(row), low);
+    }
+  }
+
+  /** One group of 32 activations, and the group or the two groups of codes that it multiplies, or two super-blocks of 16. */
+  #emitPlainGroup(rows: number, index: number): void {
+    const { superElements, superBytes, headerBytes, groupElements, groupBytes } = this.#layout;
+    const halves = activationGroup / groupElements;
+    for (const half of indices(halves)) {
+      const isSuperBlock = superElements < activationGroup;
+      const header = isSuperBlock ? half * superBytes : 0;
+      const group = header + headerBytes + (isSuperBlock ? 0 : (index * halves + half) * groupBytes);
+      this.#emitGroup(rows, { header, group, half });
+    }
+    this.#asm.add("rax", activationGroupBytes);
+  }
+
+  #emitGroup(rows: number, place: GroupPlace): void {
+    const asm = this.#asm;
+    const { smallestCode } = this.#layout;
+    // Codes lack the smallest code, which the sum of the activations makes up for.
+    if (smallestCode !== 0) asm.vectorUnary("vpbroadcastd", minimum, this.#smallestCode);
+    for (const row of indices(rows)) {
+      if (smallestCode === 0) asm.clear(sumOf(row));
+      else {
+        asm.vectorUnary("vpbroadcastd", sumOf(row), this.#activation(row, this.#sumOffset(place)));
+        asm.vector("vpmulld", sumOf(row), sumOf(row), minimum);
+      }
+    }
+    this.#emitCodes(place, (pair) => {
+      const offset = (place.half * this.#layout.groupElements + 2 * pair) * 2;
+      for (const row of indices(rows)) {
+        if (this.#level === "AVX-512 VNNI") {
+          asm.dotBroadcast("vpdpwssd", sumOf(row), code, this.#activation(row, offset));
+        } else {
+          asm.vectorUnary("vpbroadcastd", factor, this.#activation(row, offset));
+          asm.vector("vpmaddwd", factor, code, factor);
+          asm.vector("vpaddd", sumOf(row), sumOf(row), factor);
+        }
+      }
+    });
+    this.#emitScales(rows, place);
+  }
+
+  /** Generates the codes of each pair of k into the register `code`, and calls `use`. */
+  #emitCodes({ group }: GroupPlace, use: (pair: number) => void): void {
+    const asm = this.#asm;
+    const { lowBits, highBits, groupHeaderBytes, groupElements } = this.#layout;
+    const codes = group + groupHeaderBytes;
+    if (lowBits === 8) {
+      for (const pair of indices(groupElements / 2)) {
+        asm.vectorUnary("vpmovsxbw", code, { base: "r15", displacement: codes + pair * 2 * tileColumns });
+        use(pair);
+      }
+      return;
+    }
+    if (highBits > 0) asm.vectorUnary("vmovups", high, { base: "r15", displacement: codes + lowPlaneBytes(this.#layout) });
+    const pairs = stepPairs(this.#layout);
+    for (const step of indices(groupSteps(this.#layout))) {
+      asm.vectorUnary("vmovups", low, { base: "r15", displacement: codes + step * stepBytes(this.#layout) });
+      for (const within of indices(pairs)) {
+        const pair = step * pairs + within;
+        if (within > 0) asm.shiftRight16(code, low, within * lowBits);
+        if (within < pairs - 1) asm.vector("vpand", code, within > 0 ? code : low, mask); // the uppermost field needs no mask
+        if (highBits > 0) this.#emitUpperBits(pair * highBits - lowBits);
+        use(pair);
+      }
+    }
+  }
+
+  /** Adds the upper bits to `code`: those that lie `distance` bits above their place, or below it. */
+  #emitUpperBits(distance: number): void {
+    const asm = this.#asm;
+    if (distance > 0) asm.shiftRight16(scale, high, distance);
+    if (distance < 0) asm.shiftLeft16(scale, high, -distance);
+    asm.vector("vpand", scale, distance === 0 ? high : scale, highMask);
+    asm.vector("vpor", code, code, scale);
+  }
+
+  /** Adds the scaled sums of a group, and subtracts the minima. */
+  #emitScales(rows: number, place: GroupPlace): void {
+    const asm = this.#asm;
+    const { hasMins } = this.#layout;
+    const { header, group } = place;
+    if (header === undefined) {
+      asm.vectorUnary("vpmovsxbd", scale, { base: "r15", displacement: group });
+      asm.vectorUnary("vcvtdq2ps", scale, scale);
+      if (hasMins) {
+        asm.vectorUnary("vpmovzxbd", minimum, { base: "r15", displacement: group + tileColumns });
+        asm.vectorUnary("vcvtdq2ps", minimum, minimum);
+      }
+    } else {
+      asm.vectorUnary("vmovups", scale, { base: "r15", displacement: header });
+      if (hasMins) asm.vectorUnary("vmovups", minimum, { base: "r15", displacement: header + vectorBytes });
+    }
+    for (const row of indices(rows)) {
+      asm.vectorUnary("vbroadcastss", factor, this.#activation(row, activationScaleOffset));
+      asm.vectorUnary("vcvtdq2ps", sumOf(row), sumOf(row));
+      asm.vector("vmulps", code, scale, factor);
+      asm.vector("vmulps", code, sumOf(row), code);
+      asm.vector("vaddps", partOf(row), partOf(row), code);
+      if (!hasMins) continue;
+      asm.vectorUnary("vpbroadcastd", code, this.#activation(row, this.#sumOffset(place)));
+      asm.vectorUnary("vcvtdq2ps", code, code);
+      asm.vector("vmulps", code, code, factor);
+      asm.vector("vmulps", code, minimum, code);
+      if (header === undefined) {
+        asm.vector("vaddps", code, code, this.#minima(row));
+        asm.storeVector(this.#minima(row), code);
+      } else asm.vector("vsubps", partOf(row), partOf(row), code);
+    }
+  }
+
+  #activation(row: number, offset: number): Memory {
+    return { base: "rax", displacement: row * this.#rowBytes + offset };
+  }
+
+  /** Byte offset of the sum of the activations of a group. */
+  #sumOffset({ half }: GroupPlace): number {
+    const [first, second, all] = activationSumOffsets;
+    if (this.#layout.groupElements === activationGroup) return all;
+    return half === 0 ? first : second;
+  }
+
+  get #smallestCode(): Memory {
+    return { base: "rsp", displacement: this.stackBytes - 8 };
+  }
+
+  #total(row: number): Memory {
+    return { base: "rsp", displacement: row * vectorBytes };
+  }
+
+  #minima(row: number): Memory {
+    return { base: "rsp", displacement: (maxRows + row) * vectorBytes };
+  }
+}

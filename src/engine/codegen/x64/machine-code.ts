@@ -1,0 +1,53 @@
+/** What the engine needs of the platform to call machine code. Backends provide it, since the engine calls no native functions itself. */
+import type { WasmMemory } from "../wasm/assembler/webassembly.ts";
+import type { CompiledKernels } from "../wasm/compile.ts";
+import type { KernelFunction } from "../wasm/kernel.ts";
+import type { MachineKernel } from "./machine-kernel.ts";
+
+/** A kernel whose code is in executable memory of this process. Can be posted to other threads. */
+export interface InstalledKernel extends Pick<MachineKernel, "key" | "arguments"> {
+  readonly address: bigint;
+}
+
+/** Makes functions that call installed kernels, in the place of WebAssembly functions over `memory`. */
+export type BindMachineKernel = (kernel: InstalledKernel, memory: WasmMemory) => KernelFunction;
+
+/** Executable memory, and calls of what it holds. */
+export interface MachineCode {
+  /** URL of a module whose export `bindMachineCode`, a function without parameters, resolves to `bind` on another thread. */
+  readonly module: string;
+  readonly bind: BindMachineKernel;
+  /** Copies kernels into executable memory. They stay there until `free`. Throws BACKEND_UNAVAILABLE where the system refuses. */
+  install(kernels: readonly MachineKernel[]): readonly InstalledKernel[];
+  /** Frees all that was installed. No kernel may be running or be called afterwards, on any thread. */
+  free(): void;
+}
+
+/** Replaces the functions of compiled kernels by machine code for the same keys. Without `machineCode` nothing is replaced. */
+export function withMachineCode(
+  compiled: CompiledKernels,
+  kernels: readonly MachineKernel[],
+  memory: WasmMemory,
+  machineCode: MachineCode | undefined,
+): CompiledKernels {
+  const distinct = [...new Map(kernels.map((kernel) => [kernel.key, kernel])).values()];
+  if (machineCode === undefined || distinct.length === 0) return compiled;
+  const installed = machineCode.install(distinct);
+  return {
+    ...compiled,
+    functions: withBound(compiled.functions, installed, memory, machineCode.bind),
+    machineCode: { module: machineCode.module, kernels: installed },
+  };
+}
+
+/** The functions by key, in their order, with installed kernels in the place of those with the same key. */
+export function withBound(
+  functions: ReadonlyMap<string, KernelFunction>,
+  installed: readonly InstalledKernel[],
+  memory: WasmMemory,
+  bind: BindMachineKernel,
+): ReadonlyMap<string, KernelFunction> {
+  const bound = new Map(functions);
+  for (const kernel of installed) if (bound.has(kernel.key)) bound.set(kernel.key, bind(kernel, memory));
+  return bound;
+}

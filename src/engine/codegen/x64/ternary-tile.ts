@@ -1,0 +1,111 @@
+/** Tiles of products with ternary weights. One vector holds the codes of 8 columns for 16 neighbouring k, 4 in each byte: see `ternary-rows.ts`. */
+import {
+  activationRowBytes,
+  type BlockLayout,
+  blockLayout,
+  byteActivationGroupBytes,
+} from "../wasm/kernels/blocks/block-layout.ts";
+import type { BlockMatmulRequest } from "../wasm/kernels/blocks/block-matmul.ts";
+import { indices } from "../wasm/kernels/loops/lanes.ts";
+import type { Assembler, Memory, Vector } from "./assembler.ts";
+import type { X64Level } from "../../../kernels/simd-levels.ts";
+import { type TileEmitter, emitStores } from "./tile-emitter.ts";
+
+/** Neighbouring k of a panel whose codes one vector holds. */
+const vectorDepth = 16;
+const vectorBytes = 32;
+const codesPerByte = 4;
+/** Neighbouring k that one dot product instruction multiplies. */
+const dotDepth = 4;
+
+/** Vector registers: totals, sums of a super-block, and others. */
+const totalOf = (row: number): Vector => row;
+const sumOf = (row: number): Vector => 4 + row;
+const [packed, codes, factor, scale, mask, ones] = [8, 9, 10, 11, 14, 15] as const;
+
+export class TernaryTile implements TileEmitter {
+  readonly stackBytes = 0;
+  readonly #asm: Assembler;
+  readonly #request: BlockMatmulRequest;
+  readonly #level: X64Level;
+  readonly #layout: BlockLayout;
+  readonly #rowBytes: number;
+
+  constructor(asm: Assembler, request: BlockMatmulRequest, level: X64Level) {
+    this.#asm = asm;
+    this.#request = request;
+    this.#level = level;
+    this.#layout = blockLayout(request.format);
+    this.#rowBytes = activationRowBytes(this.#layout, request.k);
+  }
+
+  /** 16-bit ones, and bytes of 3. */
+  emitConstants(): void {
+    const asm = this.#asm;
+    asm.vector("vpcmpeqw", ones, ones, ones);
+    asm.vectorUnary("vpabsb", mask, ones);
+    asm.vector("vpaddb", codes, mask, mask);
+    asm.vector("vpaddb", mask, codes, mask);
+    asm.shiftRight16(ones, ones, 15);
+  }
+
+  emit(rows: number): void {
+    const asm = this.#asm;
+    const { superElements, superBytes } = this.#layout;
+    for (const row of indices(rows)) asm.clear(totalOf(row));
+    asm.move("rax", "rbp");
+    asm.move("r15", "rsi");
+    asm.loadImmediate("r10", this.#request.k / superElements);
+    asm.countDown("r10", () => {
+      this.#emitProducts(rows);
+      this.#emitScales(rows);
+      asm.add("rax", byteActivationGroupBytes(superElements));
+      asm.add("r15", superBytes);
+    });
+    emitStores(asm, this.#request, rows, totalOf);
+  }
+
+  #activation(row: number, offset: number): Memory {
+    return { base: "rax", displacement: row * this.#rowBytes + offset };
+  }
+
+  /** The sums of the products of one super-block: in 16 bits, which hold them, or with VNNI in 32. */
+  #emitProducts(rows: number): void {
+    const asm = this.#asm;
+    const { superElements, headerBytes } = this.#layout;
+    for (const row of indices(rows)) asm.clear(sumOf(row));
+    for (const step of indices(superElements / vectorDepth)) {
+      asm.vectorUnary("vmovups", packed, { base: "r15", displacement: headerBytes + step * vectorBytes });
+      for (const code of indices(codesPerByte)) {
+        if (code > 0) asm.shiftRight16(codes, packed, 2 * code);
+        asm.vector("vpand", codes, code > 0 ? codes : packed, mask);
+        for (const row of indices(rows)) {
+          const factors = this.#activation(row, step * vectorDepth + code * dotDepth);
+          if (this.#level === "AVX-512 VNNI") asm.dotBroadcast("vpdpbusd", sumOf(row), codes, factors);
+          else {
+            asm.vectorUnary("vpbroadcastd", factor, factors);
+            asm.vector("vpmaddubsw", factor, codes, factor);
+            asm.vector("vpaddw", sumOf(row), sumOf(row), factor);
+          }
+        }
+      }
+    }
+  }
+
+  /** Adds the scaled sums to the totals. Codes are 0, 1 and 2 for -1, 0 and 1; the sum of the activations makes up for the difference. */
+  #emitScales(rows: number): void {
+    const asm = this.#asm;
+    const { superElements } = this.#layout;
+    for (const row of indices(rows)) {
+      const sum = sumOf(row);
+      if (this.#level === "AVX2") asm.vector("vpmaddwd", sum, sum, ones);
+      asm.vectorUnary("vpbroadcastd", factor, this.#activation(row, superElements + 4));
+      asm.vector("vpsubd", sum, sum, factor);
+      asm.vectorUnary("vcvtdq2ps", sum, sum);
+      asm.vectorUnary("vbroadcastss", scale, this.#activation(row, superElements));
+      asm.vector("vmulps", scale, scale, { base: "r15", displacement: 0 });
+      asm.vector("vmulps", sum, sum, scale);
+      asm.vector("vaddps", totalOf(row), totalOf(row), sum);
+    }
+  }
+}
