@@ -31,6 +31,8 @@ describe.skipIf(skip || skipModel)(`a model with a preferred kernel of ggml ${mo
   it.each([
     ["inline", 1],
     ["process", 2],
+    ["worker", 1],
+    ["worker", 2],
   ] as const)("is run by it on the host %s with %i threads", async (host, threads) => {
     const own = await createRuntime({ target: "native:cpu", host });
     try {
@@ -44,16 +46,6 @@ describe.skipIf(skip || skipModel)(`a model with a preferred kernel of ggml ${mo
         "kernel for Q4_K: Q4_K_GGML_CPU (it is preferred; its self-test passed)",
       );
       await handle.dispose();
-    } finally {
-      await own.dispose();
-    }
-  });
-
-  it("is refused in a worker thread, where koffi is not safe", async () => {
-    const own = await createRuntime({ target: "native:cpu", host: "worker" });
-    try {
-      const refused = own.load(path, { kind: "language", kernels: ["Q4_K_GGML_CPU"] });
-      await expect(refused).rejects.toThrow(/kernels of ggml cannot be called in a worker thread/);
     } finally {
       await own.dispose();
     }

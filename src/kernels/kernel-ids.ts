@@ -18,9 +18,10 @@ export function blockKernelId(type: string): string {
   return `${formatName(type)}_Wasm`;
 }
 
-/** Id of the kernel in x86-64 machine code that multiplies weights in blocks of a type. */
+/** Id of the kernel in x86-64 machine code that multiplies weights in blocks of a type. Those of TL1 and TL2 have the names of bitnet.cpp. */
 export function machineKernelId(type: string, level: X64Level): string {
-  return `${formatName(type)}_${level === "AVX2" ? "AVX2" : "AVX512"}`;
+  const name = type === "TL1" || type === "TL2" ? `${type}_X86` : formatName(type);
+  return `${name}_${level === "AVX2" ? "AVX2" : "AVX512"}`;
 }
 
 /** Id of the kernel in plain TypeScript that multiplies weights in blocks of a type. */

@@ -14,6 +14,7 @@ const machine: KernelMachine = {
   features: ["SSE4.2", "AVX2", "FMA"],
   wasm: { simd: true, relaxedSimd: true },
   cuda: "no NVIDIA GPU was found",
+  machineCode: "koffi is not installed",
   ggml: "koffi is not installed",
 };
 const passed: KernelSelfTest = { passed: true, milliseconds: 1 };
@@ -31,23 +32,27 @@ describe("selection of a kernel", () => {
     expect(selection.selected?.id).toBe("I2S_QK256_Wasm");
     expect(selection.candidates.map(({ id, verdict }) => [id, verdict])).toEqual([
       ["I2S_QK256_Wasm", "selected"],
+      ["I2S_QK256_AVX512", "refused"],
+      ["I2S_QK256_AVX2", "refused"],
       ["I2S_QK256_Scalar", "eligible"],
       ["I2S_QK256_CUDA", "refused"],
       ["I2S_QK256_NEON", "refused"],
-      ["I2S_QK256_AVX512", "refused"],
-      ["I2S_QK256_AVX2", "refused"],
     ]);
-    expect(reasons(selection)["I2S_QK256_AVX2"]).toMatch(/^not built yet/);
+    expect(reasons(selection)).toMatchObject({
+      I2S_QK256_AVX512: "the processor has no AVX-512 F, no AVX-512 BW, no AVX-512 VL, no AVX-512 VNNI",
+      I2S_QK256_AVX2: "koffi is not installed",
+      I2S_QK256_NEON: "not built yet: no kernels of arm64",
+    });
   });
 
   it("takes what is preferred, the first that can be used", () => {
     const selection = select(
       {},
-      { preference: ["I2S_QK256_AVX2", "I2S_QK256_Scalar"], selfTests: new Map([["I2S_QK256_Scalar", passed]]) },
+      { preference: ["I2S_QK256_NEON", "I2S_QK256_Scalar"], selfTests: new Map([["I2S_QK256_Scalar", passed]]) },
     );
     expect(selection.selected?.id).toBe("I2S_QK256_Scalar");
     expect(describeSelection(selection)).toBe(
-      "kernel for I2_S: I2S_QK256_Scalar (it is preferred; its self-test passed); not I2S_QK256_AVX2: not built yet: this package has no native code of its own",
+      "kernel for I2_S: I2S_QK256_Scalar (it is preferred; its self-test passed); not I2S_QK256_NEON: not built yet: no kernels of arm64",
     );
   });
 
@@ -89,6 +94,17 @@ describe("selection of a kernel", () => {
     expect(select({ format }, { machine: withGgml, preference: ["IQ2S_GGML_CPU"] }).selected?.id).toBe("IQ2S_GGML_CPU");
   });
 
+  it("takes machine code only if it is preferred and can be called, for rows that fill panels", () => {
+    const native = { ...machine, machineCode: true } as const;
+    const id = "Q4_K_AVX2";
+    const request = { format: "Q4_K" };
+    expect(reasons(select(request, { machine: native }))[id]).toMatch(/only if it is preferred: it is native code/);
+    expect(select(request, { machine: native, preference: [id] }).selected?.id).toBe(id);
+    const odd = select({ ...request, rows: 60 }, { machine: native, preference: [id] });
+    expect(odd.selected?.id).toBe("Q4_K_Wasm");
+    expect(reasons(odd)[id]).toBe("60 rows are not a multiple of 8");
+  });
+
   it("refuses generated code where WebAssembly has no SIMD", () => {
     const plain = { ...machine, wasm: { simd: false, relaxedSimd: false } };
     const selection = select({ format: "Q4_K" }, { machine: plain });
@@ -116,11 +132,11 @@ describe("selection of a kernel", () => {
       preference: fc.subarray(ids, { maxLength: 4 }),
       failing: fc.subarray(ids),
       simd: fc.boolean(),
-      ggml: fc.constantFrom(true as const, "no koffi"),
+      native: fc.constantFrom(true as const, "no koffi"),
     });
     fc.assert(
-      fc.property(facts, ({ format, columns, preference, failing, simd, ggml }) => {
-        const own = { ...machine, wasm: { simd, relaxedSimd: simd }, ggml };
+      fc.property(facts, ({ format, columns, preference, failing, simd, native }) => {
+        const own = { ...machine, wasm: { simd, relaxedSimd: simd }, ggml: native, machineCode: native };
         const given = { machine: own, preference, selfTests: new Map(failing.map((id) => [id, failed])) };
         const one = select({ format, columns }, given);
         expect(select({ format, columns }, given)).toEqual(one);
@@ -159,21 +175,23 @@ describe("levels", () => {
 
   it("are read from the facts of a machine", () => {
     const wasm = { simd: true, relaxedSimd: false };
-    expect(kernelMachine(scriptedMachine({ architecture: "x64" }), wasm, true)).toMatchObject({
+    const native = { ggml: true, machineCode: "koffi is not installed" } as const;
+    expect(kernelMachine(scriptedMachine({ architecture: "x64" }), wasm, native)).toMatchObject({
       architecture: "x64",
       wasm,
-      ggml: true,
+      ...native,
     });
-    expect(kernelMachine(scriptedMachine({ absent: {} }), wasm, true).cuda).toBe("no NVIDIA GPU was found");
+    expect(kernelMachine(scriptedMachine({ absent: {} }), wasm, native).cuda).toBe("no NVIDIA GPU was found");
     const gpu = { device: { type: "cuda", index: 0 }, name: "H100", source: "scripted" };
-    expect(kernelMachine(scriptedMachine({ accelerators: [gpu] }), wasm, true).cuda).toBe(true);
+    expect(kernelMachine(scriptedMachine({ accelerators: [gpu] }), wasm, native).cuda).toBe(true);
   });
 });
 
 describe("a preference", () => {
   it.each([
     ["Nothing", "INPUT_INVALID", "there is no kernel with this id"],
-    ["TL2_X86_AVX512", "NOT_BUILT", "not built yet: this package has no native code of its own"],
+    ["TL1_ARM_NEON", "NOT_BUILT", "not built yet: no kernels of arm64"],
+    ["Q4_K_AVX2", "BACKEND_UNAVAILABLE", "koffi is not installed"],
     ["Llama_CUDA", "BACKEND_UNAVAILABLE", "it is called by the backend llamacpp: choose that target"],
     ["Q4_K_Scalar", "BACKEND_UNAVAILABLE", "its self-test failed: element 5 is -1, and 1 is right"],
     ["Q4_K_GGML_CPU", "BACKEND_UNAVAILABLE", "koffi is not installed"],

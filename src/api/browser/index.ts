@@ -27,6 +27,7 @@ export {
   isAcceleratorAvailable,
   listAccelerators,
   listLibraries,
+  kernelCapabilities,
   validateLibrary,
 } from "./unavailable-libraries.ts";
 export { createReceipt, crossValidate, formatReceipt, recordLogits, verifyReceipt } from "./unavailable-receipts.ts";

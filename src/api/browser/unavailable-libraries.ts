@@ -13,6 +13,11 @@ export async function validateLibrary(): Promise<never> {
   throw absent("validateLibrary", needed, "use it in Node.js: inferyard libraries verify PATH");
 }
 
+/** Rejects with CONFIG_INVALID: kernels in native code and facts about the processor are not visible to a page. */
+export async function kernelCapabilities(): Promise<never> {
+  throw absent("kernelCapabilities", "native libraries and facts about the processor", "use it in Node.js: inferyard kernels");
+}
+
 /** Throws CONFIG_INVALID: the flags are of libraries that `listLibraries` found. */
 export function buildFlags(): never {
   throw absent("buildFlags", needed, "use it in Node.js: inferyard libraries --emit FILE");

@@ -2,11 +2,13 @@
 import { at, required } from "../../checked.ts";
 import { elementCount } from "../../tensor.ts";
 import {
-  activationInPlace,
   activationRowBytes,
   blockLayout,
   blockMatmul,
+  type BlockMatmulRequest,
+  elementwise,
   gatherRows,
+  type Kernel,
   packBlocks,
   packedBlockBytes,
   quantizeActivationBytes,
@@ -107,10 +109,20 @@ function lowerGeneratedLinear(
       },
       ...(machine === undefined || activation === "none"
         ? []
-        : [{ kernel: activationInPlace(m * n, activation), operands: [tensorOperand(outputs[0])] }]),
+        : [{ kernel: inPlace(activation, m * n), operands: [tensorOperand(outputs[0]), tensorOperand(outputs[0])] }]),
     ],
     temporaries: [m * activationRowBytes(layout, k)],
   };
+}
+
+/** An activation of float32 elements, whose output may be its input. */
+function inPlace(activation: Exclude<NonNullable<BlockMatmulRequest["activation"]>, "none">, elements: number): Kernel {
+  return elementwise({
+    shape: [elements],
+    inputs: [{ type: "float32" }],
+    steps: [{ op: activation, of: [0] }],
+    output: "float32",
+  });
 }
 
 /** Multiplies by a function that reads the weights as they are stored; then bias, activation and residual as the interpreter computes them. */

@@ -20,7 +20,7 @@ export interface KoffiLibrary {
 
 /** The functions of koffi that are used. Types are made without a name, so that a second one of the same kind does not collide. */
 export interface Koffi {
-  load(path: string): KoffiLibrary;
+  load(path: string | null): KoffiLibrary;
   struct(fields: Record<string, KoffiType | [number, KoffiType]>): object;
   array(type: KoffiType, length: number, hint: "Typed"): object;
   proto(result: KoffiType, parameters: KoffiType[]): object;
@@ -49,6 +49,7 @@ export async function importKoffi(importer: () => Promise<unknown> = () => impor
   try {
     const { default: koffi } = (await importer()) as { default: Koffi };
     enlargeStacks(koffi);
+    allocateStacks(koffi);
     return koffi;
   } catch (error) {
     const isAbsent = (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND";
@@ -60,6 +61,14 @@ export async function importKoffi(importer: () => Promise<unknown> = () => impor
       { cause: error, remedy: koffiInstall },
     );
   }
+}
+
+/**
+ * koffi 3.3.4 allocates the stack of a thread's calls when the thread first opens a library or registers a callback. A thread that calls through an address alone has
+ * none, and the call ends the process. Opening the program itself (dlopen of NULL) loads nothing.
+ */
+function allocateStacks(koffi: Koffi): void {
+  koffi.load(null);
 }
 
 /** Bytes. A C program has 8 MiB; koffi's 128 KiB for calls on other threads are too few for llama.cpp. Pages are taken when they are used. */

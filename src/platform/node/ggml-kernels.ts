@@ -2,7 +2,6 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { isMainThread } from "node:worker_threads";
 import { InferyardError } from "../../errors.ts";
 import type { MultiplyBlocks } from "../../kernels/scalar-product.ts";
 
@@ -16,15 +15,9 @@ export interface GgmlKernels {
 
 /**
  * Opens ggml: that in the folder LLAMA_CPP_DIR, or that of node-llama-cpp's binaries. Its code runs in this process. Throws BACKEND_UNAVAILABLE if neither is
- * there, koffi is not installed or this is a worker thread, and LIBRARY_INCOMPATIBLE and LOAD_FAILED as `GgmlLibrary.open` does. Undefined where no native code can be called.
+ * there or koffi is not installed, and LIBRARY_INCOMPATIBLE and LOAD_FAILED as `GgmlLibrary.open` does. Undefined where no native code can be called.
  */
 export const openGgmlKernels: (() => Promise<GgmlKernels>) | undefined = async () => {
-  // koffi crashes the process when a thread that has loaded it ends while another one has it too.
-  if (!isMainThread) {
-    throw new InferyardError("BACKEND_UNAVAILABLE", "kernels of ggml cannot be called in a worker thread", {
-      remedy: 'set host to "process", or to "inline"',
-    });
-  }
   const folder = ggmlFolder();
   const { GgmlLibrary } = await import("../../libraries/ggml/index.ts");
   const library = await GgmlLibrary.open(folder);

@@ -25,7 +25,6 @@ export { type InterleavedAxis, interleave } from "./kernels/convolution/interlea
 export { type Pool2dRequest, pool2d } from "./kernels/convolution/pool2d.ts";
 export { type DepthWindow, type Window, resolveWindow } from "./kernels/convolution/window.ts";
 export { type CumulativeType, cumulative } from "./kernels/reductions/cumulative.ts";
-export { activationInPlace } from "./kernels/elementwise/activation-in-place.ts";
 export { elementwise } from "./kernels/elementwise/elementwise.ts";
 export { supportsElementwise } from "./kernels/elementwise/support.ts";
 export type { ElementwiseType, ElementwiseInput, ElementwiseRequest, Step } from "./kernels/elementwise/request.ts";

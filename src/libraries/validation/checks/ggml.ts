@@ -29,7 +29,7 @@ const abi: Check = {
     const differences: string[] = [];
     const traitsOf = traitsReader(checked);
     for (let number = 0; number < laterTypes; number += 1) {
-      const ours = ggmlType(number, undefined);
+      const ours = ggmlType({ number, shape: [], room: Number.POSITIVE_INFINITY }, undefined);
       const theirs = traitsOf(number);
       const isSame = theirs?.name.toLowerCase() === ours.name.toLowerCase();
       if (ours.name.includes("given up") || (!isSame && number >= firstTypes)) continue;
