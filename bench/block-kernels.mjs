@@ -19,12 +19,13 @@ const memory = [facts.measureMemory()];
 const rows = [];
 for (const kernel of kernelRegistry) {
   const { id, formats, implementation } = kernel;
-  if (formats === "any" || !["wasm", "scalar"].includes(implementation.kind)) continue;
+  if (formats === "any" || !["machine", "wasm", "scalar"].includes(implementation.kind)) continue;
   const [type] = formats;
   if (format !== undefined && type.toLowerCase() !== format.toLowerCase()) continue;
   const speed = facts.measure(kernel);
-  const own = implementation.kind === "wasm" ? kernelById(ggmlKernelId(type)) : undefined;
-  const ggml = own && facts.measureLongRows(own);
+  if (speed === undefined) continue; // not on this machine
+  const own = kernelById(ggmlKernelId(type));
+  const ggml = own && implementation.kind !== "scalar" ? facts.measure(own) : undefined;
   rows.push({ id, type, speed, ggml });
 }
 memory.push(facts.measureMemory());
@@ -36,18 +37,21 @@ else {
   console.log(`machine  ${result.machine}\nload     ${describeLoad(result.load)}`);
   console.log(`memory   ${bandwidth.toFixed(1)} GB/s read by one thread at best`);
   console.log(
-    facts.ggml === true ? "ggml     its vec_dot on rows of 262144, in this process\n" : `ggml     not measured: ${facts.ggml}\n`,
+    facts.ggml === true
+      ? "ggml     its product of the same matrix on one thread, in this process\n"
+      : `ggml     not measured: ${facts.ggml}\n`,
   );
   const number = (value, digits = 2) => (value === undefined ? "-" : value.toFixed(digits));
   const table = rows.map(({ id, type, speed, ggml }) => [
     id,
     type,
-    number(speed?.milliseconds),
-    number(speed?.gigabytesPerSecond, 1),
-    speed === undefined ? "-" : `${((100 * speed.gigabytesPerSecond) / bandwidth).toFixed(0)} %`,
+    number(speed.milliseconds),
+    number(speed.gigabytesPerSecond, 1),
+    `${((100 * speed.gigabytesPerSecond) / bandwidth).toFixed(0)} %`,
     number(ggml?.milliseconds),
+    ggml === undefined ? "-" : (ggml.milliseconds / speed.milliseconds).toFixed(2),
   ]);
   const size = `${measuredSize} x ${measuredSize}`;
-  console.log(formatTable([`kernel, ${size} x 1`, "format", "ms", "GB/s", "of memory", "ggml ms, with its quantization"], table));
+  console.log(formatTable([`kernel, ${size} x 1`, "format", "ms", "GB/s", "of memory", "ggml ms", "times ggml"], table));
 }
 process.exit(0); // libraries that FFI has opened are not given back

@@ -39,8 +39,6 @@ export interface KernelSpeed {
 export const measuredSize = 4096;
 /** Copies of the weights take this much memory together, so that they do not fit into caches. */
 const measuredBytes = 96 * 2 ** 20;
-/** Elements of a row of `measureLongRows`. */
-const longRow = 2 ** 18;
 const minCalls = 3;
 const warmUpMs = 500;
 const budgetMs = 400;
@@ -93,23 +91,6 @@ export class KernelFacts {
     const all = Array.from({ length: copies }, () => weights.slice());
     const output = new Float32Array(size);
     const product = { format, m: 1, n: size, k: size };
-    return speedOf((call) => kernel.multiply(product, activations, all[call % copies] ?? weights, output), weights.byteLength);
-  }
-
-  /**
-   * As `measure`, of ggml's kernel for a type, with rows so long that the calls from JavaScript do not count: what the kernel itself does. Undefined if ggml
-   * does not have it.
-   */
-  measureLongRows(entry: KernelEntry): KernelSpeed | undefined {
-    const [, format] = formatOf(entry.formats);
-    const kernel = this.#checks.blockKernels.kernelOf(entry);
-    if (format === undefined || kernel?.kind !== "host" || this.selfTest(entry)?.passed !== true) return undefined;
-    const n = measuredSize ** 2 / longRow;
-    const { weights } = sample(format, measuredSize);
-    const copies = Math.max(1, Math.ceil(measuredBytes / weights.byteLength));
-    const all = Array.from({ length: copies }, () => weights.slice());
-    const activations = Float32Array.from({ length: longRow }, (_, index) => Math.sin(1.7 * index));
-    const [product, output] = [{ format, m: 1, n, k: longRow }, new Float32Array(n)];
     return speedOf((call) => kernel.multiply(product, activations, all[call % copies] ?? weights, output), weights.byteLength);
   }
 

@@ -9,7 +9,7 @@ import { pjrtContract } from "./pjrt.ts";
 export { type ContractName, type LibraryContract, missingFunctions } from "./contract.ts";
 export { type KnownLayout, type KnownValue, knownLayout } from "./known-layout.ts";
 export { type LlamaLayout, llamaLayouts } from "./llama/contract.ts";
-export { typeTraits, typeTraitsCpu } from "./ggml.ts";
+export { typeTraits } from "./ggml.ts";
 export { apiBase } from "./onnxruntime.ts";
 export { pjrtApi } from "./pjrt.ts";
 

@@ -2,7 +2,6 @@
 export { ForeignFunctions, type NativeCallback } from "./foreign-functions.ts";
 export { cLibraryPath } from "./c-library.ts";
 export { ExecutableMemory } from "./executable-memory.ts";
-export { koffiInstall } from "./koffi.ts";
 export { NativeLibrary } from "./native-library.ts";
 export type { AsyncNativeFunction, NativeFunction, NativeMemory } from "./native-type.ts";
 export { type FieldValue, type StructLayout, fieldSizes, layOut, readField, writeField } from "./struct-layout.ts";

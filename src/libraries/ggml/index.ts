@@ -1,3 +1,3 @@
 /** ggml through its C functions: decoders, quantizers and products of all its types. */
-export { findGgmlFiles, type GgmlFiles } from "./ggml-files.ts";
-export { GgmlLibrary, type GgmlMultiply, type GgmlOptions, type GgmlProduct, type GgmlType } from "./ggml-library.ts";
+export { findGgmlFiles } from "./ggml-files.ts";
+export { GgmlLibrary } from "./ggml-library.ts";

@@ -1,4 +1,4 @@
 /** Kernels as x86-64 machine code. */
 export { hasMachineBlockMatmul, machineBlockMatmul } from "./block-matmul.ts";
-export { type BindMachineKernel, type InstalledKernel, type MachineCode, withBound, withMachineCode } from "./machine-code.ts";
-export { type MachineArgument, type MachineKernel, machineArguments } from "./machine-kernel.ts";
+export { type BindMachineKernel, type InstalledKernel, type MachineCode, withMachineCode } from "./machine-code.ts";
+export { type MachineKernel, machineArguments } from "./machine-kernel.ts";
