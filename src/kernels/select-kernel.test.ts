@@ -5,7 +5,8 @@ import { closestFormat } from "./closest-format.ts";
 import { describeSelection } from "./describe-selection.ts";
 import type { KernelEntry, KernelSelfTest } from "./kernel-entry.ts";
 import { checkKernelPreference, usableKernelIds } from "./kernel-preference.ts";
-import { kernelById, kernelRegistry, multipliedFormats } from "./registry.ts";
+import { blockKernelId } from "./kernel-ids.ts";
+import { formatVariants, kernelById, kernelRegistry, multipliedFormats } from "./registry.ts";
 import { type KernelFacts, type KernelRequest, machineRefusal, selectKernel } from "./select-kernel.ts";
 import { kernelLevels, kernelMachine, type KernelMachine, levelRank, levelRefusal } from "./simd-levels.ts";
 
@@ -146,9 +147,23 @@ describe("selection of a kernel", () => {
         expect(failing).not.toContain(one.selected.id);
         expect(machineRefusal(one.selected, own)).toBeUndefined();
         expect(columns % one.selected.columnMultiple).toBe(0);
-        if (one.selected.isOptional === true) expect(preference).toContain(one.selected.id);
+        expect(one.selected.isOptional !== true || preference.includes(one.selected.id)).toBe(true);
       }),
     );
+  });
+});
+
+describe("the registry", () => {
+  it("names kernels of packed blocks, and those of TL1 and TL2 as bitnet.cpp does", () => {
+    expect(blockKernelId("int4 of 32 with minimum")).toBe("INT4_B32_MIN_Wasm");
+    expect(kernelById("TL1_X86_AVX2")?.formats).toEqual(["TL1"]);
+    expect(kernelById("TL2_X86_AVX512")?.level).toBe("AVX-512 VNNI");
+  });
+
+  it("knows the blocks that TL1 and TL2 are packed to", () => {
+    const { TL1, Q4_K } = multipliedFormats;
+    expect(formatVariants("TL1", TL1!).map(({ elements }) => elements)).toEqual([32, 64, 128]);
+    expect(formatVariants("Q4_K", Q4_K!)).toEqual([Q4_K]);
   });
 });
 

@@ -2,8 +2,6 @@
 import type { Backend, MachineFacts } from "../backend.ts";
 import { waitAtMost } from "../concurrency/time-limit.ts";
 import { InferyardError, messageOf } from "../errors.ts";
-import { checkKernelPreference } from "../kernels/kernel-preference.ts";
-import { kernelMachine } from "../kernels/simd-levels.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { type Manifest, canonicalReference, createDigestCache, resolveReference } from "../models/index.ts";
 import { type Decision, makeDecision } from "./decision/decision.ts";
@@ -256,6 +254,9 @@ export class ModelRuntime {
   async setKernelPreference(ids: readonly string[], { model }: { readonly model: string }): Promise<void> {
     const machine = await this.machine();
     if (ids.length !== 0) checkLoadSettings({ kernels: ids });
+    // Imported on demand: the registry knows every format of weights.
+    const { checkKernelPreference } = await import("../kernels/kernel-preference.ts");
+    const { kernelMachine } = await import("../kernels/simd-levels.ts");
     checkKernelPreference(ids, {
       machine: kernelMachine(machine, { simd: true, relaxedSimd: true }, { ggml: true, machineCode: true }),
     });

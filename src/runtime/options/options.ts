@@ -4,7 +4,6 @@ import { InferyardError } from "../../errors.ts";
 import { type HostName, hostNames } from "../../hosts/host.ts";
 import { parseDuration } from "./duration.ts";
 import { parseSize } from "./size.ts";
-import { checkKernelPreference } from "../../kernels/kernel-preference.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import { checkAdapters } from "./adapters.ts";
 import { listedValues, loadLimitNames, loadLimits, loadSettingNames, loadSettings } from "./load-options.ts";
@@ -104,7 +103,7 @@ function refuseNonTexts(name: string, value: unknown): void {
   });
 }
 
-/** Throws INPUT_INVALID for a load setting with a value that it cannot have, and NOT_BUILT for a kernel that is not built. */
+/** Throws INPUT_INVALID for a load setting with a value that it cannot have. Ids of kernels are checked by the backend that has them. */
 export function checkLoadSettings(settings: LoadSettings): void {
   for (const name of loadSettingNames) {
     const value = settings[name];
@@ -115,7 +114,6 @@ export function checkLoadSettings(settings: LoadSettings): void {
     else if (listed !== undefined) refuseUnlisted<unknown>(name, value, listed);
     else refuseNonPositive(name, value as number | undefined);
   }
-  checkKernelPreference(settings.kernels ?? [], {});
 }
 
 /** Throws INPUT_INVALID for unknown runtime settings and for values that a setting cannot have. */
