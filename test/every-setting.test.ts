@@ -319,8 +319,20 @@ const ofCalls: Readonly<Record<string, string>> = {
 const [skip, title] = needsData("a setting of inferyard.yaml has an effect");
 describe.skipIf(skip)(title, () => {
   it("each one is that of a runtime, of a call, or of the server, whose settings test/serve-settings.test.ts sees", () => {
-    const known = new Set([...Object.keys(settings), ...Object.keys(ofCalls), "server"]);
+    const known = new Set([...Object.keys(settings), ...Object.keys(ofCalls), "library", "server"]);
     expect(settingNames.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it("library", async () => {
+    const directory = mkdtempSync(join(folder, "settings-"));
+    const reason = async (): Promise<unknown> => {
+      const { stdout } = await inferyard(["backends", "--json"], { directory });
+      const { backends } = JSON.parse(stdout) as { backends: { backend: string; availability: { reason?: string } }[] };
+      return backends.find(({ backend }) => backend === "library")?.availability.reason;
+    };
+    expect(await reason()).toBe("no llama.cpp library is configured");
+    writeFileSync(join(directory, "inferyard.yaml"), "library: ./nowhere.so\n");
+    expect(await reason()).toMatch(/nowhere\.so cannot be read: there is no such file/);
   });
 
   it.each(Object.entries(ofCalls))("%s", async (name, line) => {

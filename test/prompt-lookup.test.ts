@@ -24,14 +24,20 @@ describe.skipIf(skip)(title, () => {
     await using model = await runtime.load(`${sharedData}${name}`, { kind: "language" });
     const { language } = model;
     const calls: DecodeStep[] = [];
-    const counting = Object.assign(Object.create(language) as typeof language, {
+    const counting: typeof language = {
+      kind: language.kind,
+      library: language.library,
+      memory: language.memory,
       limits: language.limits,
       decode: async (steps: readonly DecodeStep[], options?: object) => (calls.push(...steps), language.decode(steps, options)),
       createSequence: language.createSequence.bind(language),
       forkSequence: language.forkSequence.bind(language),
       truncateSequence: language.truncateSequence.bind(language),
       releaseSequence: language.releaseSequence.bind(language),
-    });
+      saveSequence: language.saveSequence.bind(language),
+      restoreSequence: language.restoreSequence.bind(language),
+      evidence: language.evidence.bind(language),
+    };
     const generator = new TextGenerator({
       limits: language.limits,
       scheduler: new DecodeScheduler(counting),

@@ -138,6 +138,7 @@ describe.skipIf(skip)(name, () => {
       ["llamacpp", "unknown"],
       ["native", "expected"],
       ["wasm", "no"],
+      ["library", "unknown"],
     ]);
   });
 

@@ -123,5 +123,6 @@ it("the built-in model is one that native runs", async () => {
     ["llamacpp", "no"],
     ["native", "expected"],
     ["wasm", "no"],
+    ["library", "no"],
   ]);
 });

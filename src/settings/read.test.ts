@@ -100,6 +100,7 @@ describe("where a value comes from", () => {
       gpu: "auto",
       models: { "./m": { target: "wasm", prefer: ["a", "b"] } },
       host: "inline",
+      library: "./libllama.so",
       threads: 4,
       graphOptimization: "disabled",
       cpuNodes: "allow",

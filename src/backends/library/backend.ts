@@ -76,6 +76,9 @@ class LibraryBackend implements ReloadableBackend {
   }
 
   async probe({ machine, run, device: only, signal }: ProbeOptions): Promise<Availability> {
+    // Nothing is imported for users who name no library.
+    if (this.#path === undefined && process.env["LLAMA_CPP_DIR"] === undefined)
+      return { present: false, reason: "no llama.cpp library is configured", remedy: libraryRemedy };
     const [{ findLibrary }, { offeredDevices }, { tinyRun }] = await Promise.all([
       import("./find-library.ts"),
       import("./devices.ts"),

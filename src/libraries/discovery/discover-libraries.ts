@@ -7,7 +7,6 @@ import { environmentLocations } from "./environment-locations.ts";
 import { loaderCachePath, scanLoaderCache } from "./loader-cache.ts";
 import { npmLocations } from "./npm-locations.ts";
 import { pythonLocations } from "./python-locations.ts";
-import { runPathLocations } from "./run-path-locations.ts";
 import { scanLocation } from "./scan-location.ts";
 import type { LibraryPackage, LocationScan, SearchLocation, SearchedLocation } from "./search-location.ts";
 import { UniqueFiles } from "./unique-files.ts";
@@ -93,6 +92,7 @@ async function* unsearchedRunPaths(
   files: UniqueFiles<SearchLocation>,
   searched: readonly SearchedLocation[],
 ): AsyncGenerator<SearchLocation> {
+  const { runPathLocations } = await import("./run-path-locations.ts"); // with the readers of binaries, which others of this folder do not need
   const folders = new Set<string>();
   for (const { path } of searched) if (path !== undefined) folders.add(await resolvedPath(path));
   const read = new Set<string>();

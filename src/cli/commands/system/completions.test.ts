@@ -65,7 +65,7 @@ describe.skipIf(missing("bash"))("completing in bash", () => {
   it.each([
     [
       ["inferyard", "ver"],
-      ["verify", "version"],
+      ["verify", "verify-receipt", "version"],
     ],
     [["inferyard", "embed", "--pool"], ["--pooling"]],
     [

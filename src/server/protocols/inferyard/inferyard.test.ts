@@ -102,7 +102,7 @@ it("explain says where a model would run, by GET and by POST; backends what engi
   }
   const { body } = await ask(["GET", "/api/backends"]);
   const { backends } = body as { backends: { backend: string; availability: object }[] };
-  expect(backends.map(({ backend }) => backend)).toEqual(["onnx", "llamacpp", "native", "wasm"]);
+  expect(backends.map(({ backend }) => backend)).toEqual(["onnx", "llamacpp", "native", "wasm", "library"]);
   expect(backends[2]!.availability).toMatchObject({ present: true, devices: [{ state: "present" }] }); // nothing ran for this
 });
 
