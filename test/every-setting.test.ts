@@ -327,8 +327,8 @@ describe.skipIf(skip)(title, () => {
     const directory = mkdtempSync(join(folder, "settings-"));
     const reason = async (): Promise<unknown> => {
       const { stdout } = await inferyard(["backends", "--json"], { directory });
-      const { backends } = JSON.parse(stdout) as { backends: { backend: string; availability: { reason?: string } }[] };
-      return backends.find(({ backend }) => backend === "library")?.availability.reason;
+      const reports = JSON.parse(stdout) as { backend: string; availability: { reason?: string } }[];
+      return reports.find(({ backend }) => backend === "library")?.availability.reason;
     };
     expect(await reason()).toBe("no llama.cpp library is configured");
     writeFileSync(join(directory, "inferyard.yaml"), "library: ./nowhere.so\n");
