@@ -120,16 +120,14 @@ describe.skipIf(reason !== undefined)(`ggml${reason === undefined ? "" : ` (skip
       );
     });
 
-    it("Q4_K is at most 5 % further from the values than ggml's", () => {
-      fc.assert(
-        fc.property(fc.integer({ min: 1, max: 5 }), fc.nat(), (blocks, start) => {
-          const values = randomValues(256 * blocks, start);
-          const error = (bytes: Uint8Array): number =>
-            Math.hypot(...ggml.toFloat("Q4_K", bytes).map((value, index) => value - values[index]!));
-          expect(error(encodeTensor("Q4_K", values)) / error(ggml.fromFloat("Q4_K", values))).toBeLessThan(1.05);
-        }),
-        { numRuns: 100, seed },
+    it("Q4_K is at most 2 % further from the values than ggml's, over 400 blocks", () => {
+      const values = randomValues(256 * 400, 7);
+      const decoded = [encodeTensor("Q4_K", values), ggml.fromFloat("Q4_K", values)].map((bytes) => ggml.toFloat("Q4_K", bytes));
+      const [own, theirs] = decoded.map((numbers) =>
+        Math.sqrt(numbers.reduce((sum, value, index) => sum + (value - values[index]!) ** 2, 0)),
       );
+      console.log(`Q4_K: ${(own! / theirs!).toFixed(4)} of ggml's error`);
+      expect(own! / theirs!).toBeLessThan(1.02);
     });
   });
 
