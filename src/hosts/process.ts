@@ -5,6 +5,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { likelyCause, messageLines } from "../platform/node/stderr-cause.ts";
 import type { Host } from "./host.ts";
 import { holdWatchdogPipe, stdioWithWatchdog } from "./parent-watchdog.ts";
 import type { Peer, PeerEvents } from "./peer.ts";
@@ -92,20 +93,9 @@ function captureStderrTail(child: ChildProcess): () => Promise<StderrTail> {
   });
   return async () => {
     await Promise.race([silence, setTimeout(maxFlushMs)]);
-    const lines = kept.split("\n").map((line) => line.trim());
-    const messages = lines.filter((line) => line !== "" && !isStackFrame(line));
+    const messages = messageLines(kept);
     return { cause: likelyCause(messages), lines: messages.slice(-keptLines) };
   };
-}
-
-/** Frames of JavaScript, of Node.js and of C, such as `libggml-base.so(ggml_abort+0x152)[0x7f2f800f7f42]`. */
-function isStackFrame(line: string): boolean {
-  return /^(at |\d+: |-----|\^|Node\.js v)|\[0x[\da-f]+\]$/.test(line);
-}
-
-/** The last line that names an error; otherwise the last line. */
-function likelyCause(lines: readonly string[]): string | undefined {
-  return lines.findLast((line) => /error|terminate|what\(\)|abort|fatal|assert|fail/i.test(line)) ?? lines.at(-1);
 }
 
 /** An idle child must not keep the program alive: neither the child itself, nor its channel, nor its stderr. */

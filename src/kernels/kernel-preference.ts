@@ -52,10 +52,16 @@ function refusalOf(kernel: KernelEntry, { machine, selfTests }: PreferenceFacts)
   return tested?.passed === false ? `its self-test failed: ${tested.problem}` : undefined;
 }
 
+/** The remedy names the usable kernels of the same format, by which ids begin; the data has all that are usable. */
 function refusal(code: ErrorCode, id: string, reason: string, facts: PreferenceFacts): InferyardError {
   const usable = usableKernelIds(facts);
-  return new InferyardError(code, `the kernel ${id} cannot be used: ${reason}`, {
-    remedy: `prefer one of ${usable.join(", ")}`,
-    data: { id, usable },
-  });
+  const format = formatPart(id);
+  const similar = usable.filter((each) => formatPart(each) === format);
+  const remedy = similar.length === 0 ? "inferyard kernels lists those that can be used" : `prefer one of ${similar.join(", ")}`;
+  return new InferyardError(code, `the kernel ${id} cannot be used: ${reason}`, { remedy, data: { id, usable } });
+}
+
+/** "Q4_K" of "Q4_K_Wasm" and of "Q4_K_GGML_CPU"; "TL1" of "TL1_ARM_NEON". */
+function formatPart(id: string): string {
+  return id.replace(/(?:_(?:GGML|X86|ARM))?_[^_]+$/, "");
 }

@@ -3,20 +3,26 @@ import { parentPort } from "node:worker_threads";
 import type { BindMachineKernel } from "../codegen/x64/machine-code.ts";
 import { type ThreadMessage, createWorkerLoop } from "./worker-loop.ts";
 
-const take = createWorkerLoop();
-let binding: Promise<BindMachineKernel> | undefined;
-let taken: Promise<void> = Promise.resolve();
+/** Takes messages one after the other: the first one with machine code waits for the module that binds it, and those behind it wait too. */
+class MessageQueue {
+  readonly #take = createWorkerLoop();
+  #binding: Promise<BindMachineKernel> | undefined;
+  #taken: Promise<void> = Promise.resolve();
 
-parentPort?.on("message", (message: ThreadMessage) => {
-  taken = taken.then(async () => {
-    const { machineCode } = message;
-    if (machineCode === undefined) return take(message);
-    binding ??= loadBinding(machineCode.module);
-    take(message, await binding);
-  });
-});
+  add(message: ThreadMessage): void {
+    this.#taken = this.#taken.then(async () => {
+      const { machineCode } = message;
+      if (machineCode === undefined) return this.#take(message);
+      this.#binding ??= loadBinding(machineCode.module);
+      this.#take(message, await this.#binding);
+    });
+  }
+}
 
 async function loadBinding(module: string): Promise<BindMachineKernel> {
   const { bindMachineCode } = (await import(module)) as { bindMachineCode: () => Promise<BindMachineKernel> };
   return await bindMachineCode();
 }
+
+const queue = new MessageQueue();
+parentPort?.on("message", (message: ThreadMessage) => queue.add(message));

@@ -23,10 +23,10 @@ export class ExecutableMemory {
   }
 
   /**
-   * Copies functions into new pages. `libc` is the path of the C library of this process. Throws BACKEND_UNAVAILABLE where the system allows no
+   * Copies functions into new pages. `library` is the C library of this process. Throws BACKEND_UNAVAILABLE where the system allows no
    * such pages, as under seccomp, SELinux or systemd's MemoryDenyWriteExecute.
    */
-  static allocate(ffi: ForeignFunctions, libc: string, functions: readonly Uint8Array[]): ExecutableMemory {
+  static allocate(ffi: ForeignFunctions, library: NativeLibrary, functions: readonly Uint8Array[]): ExecutableMemory {
     const alignment = 64;
     const starts: number[] = [];
     let end = 0;
@@ -35,7 +35,6 @@ export class ExecutableMemory {
       end = Math.ceil((end + byteLength) / alignment) * alignment;
     }
     const byteLength = Math.max(1, Math.ceil(end / pageBytes)) * pageBytes;
-    const library = ffi.open(libc);
     const mmap = library.bind("mmap", { result: "int64", parameters: ["pointer", "size", "int32", "int32", "int32", "int64"] });
     const mprotect = library.bind("mprotect", { result: "int32", parameters: ["pointer", "size", "int32"] });
     const address = mmap(undefined, byteLength, protection.read | protection.write, flags.private | flags.anonymous, -1, 0);

@@ -4,7 +4,7 @@ import { required } from "../../checked.ts";
 import { linuxFeatures } from "../../devices/cpu/cpu-features.ts";
 import type { InstalledKernel, MachineCode } from "../../engine/codegen/x64/index.ts";
 import { InferyardError } from "../../errors.ts";
-import { ExecutableMemory, ForeignFunctions, cLibraryPath } from "../../libraries/ffi/index.ts";
+import { ExecutableMemory, ForeignFunctions, type NativeLibrary, cLibraryPath } from "../../libraries/ffi/index.ts";
 import { bindMachineKernels } from "./bind-machine-code.ts";
 
 /** Calls of machine code on this machine. */
@@ -24,7 +24,7 @@ export const openMachineCode: (() => Promise<MachineCodeSource>) | undefined = a
   if (platform !== "linux" || arch !== "x64")
     throw new InferyardError("BACKEND_UNAVAILABLE", `machine code is generated for linux x64, and this is ${platform} ${arch}`);
   const ffi = await ForeignFunctions.load();
-  const libc = cLibraryPath();
+  const libc = ffi.open(cLibraryPath());
   const returnInstruction = Uint8Array.of(0xc3);
   ExecutableMemory.allocate(ffi, libc, [returnInstruction]).free(); // throws if the system does not allow it
   return {
@@ -33,7 +33,7 @@ export const openMachineCode: (() => Promise<MachineCodeSource>) | undefined = a
   };
 };
 
-function machineCode(ffi: ForeignFunctions, libc: string): MachineCode {
+function machineCode(ffi: ForeignFunctions, libc: NativeLibrary): MachineCode {
   const blocks: ExecutableMemory[] = [];
   return {
     module: new URL("./bind-machine-code.js", import.meta.url).href,

@@ -33,15 +33,14 @@ export function machineBlockMatmul(request: BlockMatmulRequest, level: X64Level)
   };
   const layout = blockLayout(format);
   const Tile = layout.depth === 4 ? TernaryTile : BlockTile;
-  const assembler = new Assembler();
-  emitLoops(assembler, new Tile(assembler, request, level), m, n, {
-    panelBytes: panelBytes(layout, k),
-    activationBytes: activationRowBytes(layout, k),
-  });
+  const asm = new Assembler();
+  const rowBytes = activationRowBytes(layout, k);
+  const tile = new Tile({ asm, request, level, layout, rowBytes });
+  emitLoops(asm, tile, m, n, { panelBytes: panelBytes(layout, k), activationBytes: rowBytes });
   return {
     key,
     level,
-    code: assembler.code,
+    code: asm.code,
     arguments: [
       address("a", 0),
       address("b", panelBytes(layout, k)),

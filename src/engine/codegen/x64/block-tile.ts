@@ -5,20 +5,15 @@
 import {
   activationGroup,
   activationGroupBytes,
-  activationRowBytes,
   activationScaleOffset,
   activationSumOffsets,
-  type BlockLayout,
-  blockLayout,
   lowPlaneBytes,
 } from "../wasm/kernels/blocks/block-layout.ts";
 import { groupSteps, stepBytes, stepPairs } from "../wasm/kernels/blocks/block-codes.ts";
-import type { BlockMatmulRequest } from "../wasm/kernels/blocks/block-matmul.ts";
 import { indices } from "../wasm/kernels/loops/lanes.ts";
 import { tileColumns } from "../wasm/kernels/matmul/micro-kernel.ts";
-import type { Assembler, Memory, Vector } from "./assembler.ts";
-import type { X64Level } from "../../../kernels/simd-levels.ts";
-import { type TileEmitter, emitStores } from "./tile-emitter.ts";
+import type { Memory, Vector } from "./assembler.ts";
+import { type TileContext, type TileEmitter, emitStores } from "./tile-emitter.ts";
 
 /** Vector registers: sums of a group, sums of a super-block (which are the totals if groups have no scales of their own), and others. */
 const sumOf = (row: number): Vector => row;
@@ -40,25 +35,17 @@ interface GroupPlace {
 export class BlockTile implements TileEmitter {
   /** The smallest code, and if groups have scales of their own the totals and the sums of minima of each row. */
   readonly stackBytes: number;
-  readonly #asm: Assembler;
-  readonly #request: BlockMatmulRequest;
-  readonly #level: X64Level;
-  readonly #layout: BlockLayout;
-  readonly #rowBytes: number;
+  readonly #context: TileContext;
 
-  constructor(asm: Assembler, request: BlockMatmulRequest, level: X64Level) {
-    this.#asm = asm;
-    this.#request = request;
-    this.#level = level;
-    this.#layout = blockLayout(request.format);
-    this.#rowBytes = activationRowBytes(this.#layout, request.k);
-    this.stackBytes = 8 + (this.#layout.hasGroupScales ? 2 * maxRows * vectorBytes : 0);
+  constructor(context: TileContext) {
+    this.#context = context;
+    this.stackBytes = 8 + (context.layout.hasGroupScales ? 2 * maxRows * vectorBytes : 0);
   }
 
   /** Masks of the lower and the upper bits of codes. */
   emitConstants(): void {
-    const asm = this.#asm;
-    const { lowBits, highBits, smallestCode } = this.#layout;
+    const asm = this.#context.asm;
+    const { lowBits, highBits, smallestCode } = this.#context.layout;
     asm.loadImmediate("rax", smallestCode);
     asm.store(this.#smallestCode, "rax");
     if (lowBits === 8) return;
@@ -70,9 +57,9 @@ export class BlockTile implements TileEmitter {
   }
 
   emit(rows: number): void {
-    const asm = this.#asm;
-    const { k } = this.#request;
-    const { superElements, hasGroupScales, headerBytes, superBytes } = this.#layout;
+    const asm = this.#context.asm;
+    const { k } = this.#context.request;
+    const { superElements, hasGroupScales, headerBytes, superBytes } = this.#context.layout;
     for (const row of indices(rows)) asm.clear(partOf(row));
     if (hasGroupScales) for (const row of indices(rows)) asm.storeVector(this.#total(row), partOf(row));
     asm.move("rax", "rbp");
@@ -89,13 +76,13 @@ export class BlockTile implements TileEmitter {
       asm.add("r15", superBytes * (elements / superElements));
     });
     if (hasGroupScales) for (const row of indices(rows)) asm.vectorUnary("vmovups", partOf(row), this.#total(row));
-    emitStores(asm, this.#request, rows, partOf);
+    emitStores(asm, this.#context.request, rows, partOf);
   }
 
   /** A super-block whose groups have scales of 8 bits, as integer factors of its own. */
   #emitScaledGroups(rows: number): void {
-    const asm = this.#asm;
-    const { superElements, superBytes, groupElements, groupBytes, hasMins } = this.#layout;
+    const asm = this.#context.asm;
+    const { superElements, superBytes, groupElements, groupBytes, hasMins } = this.#context.layout;
     const halves = activationGroup / groupElements;
     for (const row of indices(rows)) {
       asm.clear(partOf(row));
@@ -123,7 +110,7 @@ export class BlockTile implements TileEmitter {
 
   /** One group of 32 activations, and the group or the two groups of codes that it multiplies, or two super-blocks of 16. */
   #emitPlainGroup(rows: number, index: number): void {
-    const { superElements, superBytes, headerBytes, groupElements, groupBytes } = this.#layout;
+    const { superElements, superBytes, headerBytes, groupElements, groupBytes } = this.#context.layout;
     const halves = activationGroup / groupElements;
     for (const half of indices(halves)) {
       const isSuperBlock = superElements < activationGroup;
@@ -131,12 +118,12 @@ export class BlockTile implements TileEmitter {
       const group = header + headerBytes + (isSuperBlock ? 0 : (index * halves + half) * groupBytes);
       this.#emitGroup(rows, { header, group, half });
     }
-    this.#asm.add("rax", activationGroupBytes);
+    this.#context.asm.add("rax", activationGroupBytes);
   }
 
   #emitGroup(rows: number, place: GroupPlace): void {
-    const asm = this.#asm;
-    const { smallestCode } = this.#layout;
+    const asm = this.#context.asm;
+    const { smallestCode } = this.#context.layout;
     // Codes lack the smallest code, which the sum of the activations makes up for.
     if (smallestCode !== 0) asm.vectorUnary("vpbroadcastd", minimum, this.#smallestCode);
     for (const row of indices(rows)) {
@@ -147,9 +134,9 @@ export class BlockTile implements TileEmitter {
       }
     }
     this.#emitCodes(place, (pair) => {
-      const offset = (place.half * this.#layout.groupElements + 2 * pair) * 2;
+      const offset = (place.half * this.#context.layout.groupElements + 2 * pair) * 2;
       for (const row of indices(rows)) {
-        if (this.#level === "AVX-512 VNNI") {
+        if (this.#context.level === "AVX-512 VNNI") {
           asm.dotBroadcast("vpdpwssd", sumOf(row), code, this.#activation(row, offset));
         } else {
           asm.vectorUnary("vpbroadcastd", factor, this.#activation(row, offset));
@@ -163,8 +150,8 @@ export class BlockTile implements TileEmitter {
 
   /** Generates the codes of each pair of k into the register `code`, and calls `use`. */
   #emitCodes({ group }: GroupPlace, use: (pair: number) => void): void {
-    const asm = this.#asm;
-    const { lowBits, highBits, groupHeaderBytes, groupElements } = this.#layout;
+    const asm = this.#context.asm;
+    const { lowBits, highBits, groupHeaderBytes, groupElements } = this.#context.layout;
     const codes = group + groupHeaderBytes;
     if (lowBits === 8) {
       for (const pair of indices(groupElements / 2)) {
@@ -173,10 +160,11 @@ export class BlockTile implements TileEmitter {
       }
       return;
     }
-    if (highBits > 0) asm.vectorUnary("vmovups", high, { base: "r15", displacement: codes + lowPlaneBytes(this.#layout) });
-    const pairs = stepPairs(this.#layout);
-    for (const step of indices(groupSteps(this.#layout))) {
-      asm.vectorUnary("vmovups", low, { base: "r15", displacement: codes + step * stepBytes(this.#layout) });
+    if (highBits > 0)
+      asm.vectorUnary("vmovups", high, { base: "r15", displacement: codes + lowPlaneBytes(this.#context.layout) });
+    const pairs = stepPairs(this.#context.layout);
+    for (const step of indices(groupSteps(this.#context.layout))) {
+      asm.vectorUnary("vmovups", low, { base: "r15", displacement: codes + step * stepBytes(this.#context.layout) });
       for (const within of indices(pairs)) {
         const pair = step * pairs + within;
         if (within > 0) asm.shiftRight16(code, low, within * lowBits);
@@ -189,7 +177,7 @@ export class BlockTile implements TileEmitter {
 
   /** Adds the upper bits to `code`: those that lie `distance` bits above their place, or below it. */
   #emitUpperBits(distance: number): void {
-    const asm = this.#asm;
+    const asm = this.#context.asm;
     if (distance > 0) asm.shiftRight16(scale, high, distance);
     if (distance < 0) asm.shiftLeft16(scale, high, -distance);
     asm.vector("vpand", scale, distance === 0 ? high : scale, highMask);
@@ -198,8 +186,8 @@ export class BlockTile implements TileEmitter {
 
   /** Adds the scaled sums of a group, and subtracts the minima. */
   #emitScales(rows: number, place: GroupPlace): void {
-    const asm = this.#asm;
-    const { hasMins } = this.#layout;
+    const asm = this.#context.asm;
+    const { hasMins } = this.#context.layout;
     const { header, group } = place;
     if (header === undefined) {
       asm.vectorUnary("vpmovsxbd", scale, { base: "r15", displacement: group });
@@ -231,13 +219,13 @@ export class BlockTile implements TileEmitter {
   }
 
   #activation(row: number, offset: number): Memory {
-    return { base: "rax", displacement: row * this.#rowBytes + offset };
+    return { base: "rax", displacement: row * this.#context.rowBytes + offset };
   }
 
   /** Byte offset of the sum of the activations of a group. */
   #sumOffset({ half }: GroupPlace): number {
     const [first, second, all] = activationSumOffsets;
-    if (this.#layout.groupElements === activationGroup) return all;
+    if (this.#context.layout.groupElements === activationGroup) return all;
     return half === 0 ? first : second;
   }
 

@@ -1,15 +1,8 @@
 /** Tiles of products with ternary weights. One vector holds the codes of 8 columns for 16 neighbouring k, 4 in each byte: see `ternary-rows.ts`. */
-import {
-  activationRowBytes,
-  type BlockLayout,
-  blockLayout,
-  byteActivationGroupBytes,
-} from "../wasm/kernels/blocks/block-layout.ts";
-import type { BlockMatmulRequest } from "../wasm/kernels/blocks/block-matmul.ts";
+import { byteActivationGroupBytes } from "../wasm/kernels/blocks/block-layout.ts";
 import { indices } from "../wasm/kernels/loops/lanes.ts";
-import type { Assembler, Memory, Vector } from "./assembler.ts";
-import type { X64Level } from "../../../kernels/simd-levels.ts";
-import { type TileEmitter, emitStores } from "./tile-emitter.ts";
+import type { Memory, Vector } from "./assembler.ts";
+import { type TileContext, type TileEmitter, emitStores } from "./tile-emitter.ts";
 
 /** Neighbouring k of a panel whose codes one vector holds. */
 const vectorDepth = 16;
@@ -25,23 +18,15 @@ const [packed, codes, factor, scale, mask, ones] = [8, 9, 10, 11, 14, 15] as con
 
 export class TernaryTile implements TileEmitter {
   readonly stackBytes = 0;
-  readonly #asm: Assembler;
-  readonly #request: BlockMatmulRequest;
-  readonly #level: X64Level;
-  readonly #layout: BlockLayout;
-  readonly #rowBytes: number;
+  readonly #context: TileContext;
 
-  constructor(asm: Assembler, request: BlockMatmulRequest, level: X64Level) {
-    this.#asm = asm;
-    this.#request = request;
-    this.#level = level;
-    this.#layout = blockLayout(request.format);
-    this.#rowBytes = activationRowBytes(this.#layout, request.k);
+  constructor(context: TileContext) {
+    this.#context = context;
   }
 
   /** 16-bit ones, and bytes of 3. */
   emitConstants(): void {
-    const asm = this.#asm;
+    const asm = this.#context.asm;
     asm.vector("vpcmpeqw", ones, ones, ones);
     asm.vectorUnary("vpabsb", mask, ones);
     asm.vector("vpaddb", codes, mask, mask);
@@ -50,29 +35,29 @@ export class TernaryTile implements TileEmitter {
   }
 
   emit(rows: number): void {
-    const asm = this.#asm;
-    const { superElements, superBytes } = this.#layout;
+    const asm = this.#context.asm;
+    const { superElements, superBytes } = this.#context.layout;
     for (const row of indices(rows)) asm.clear(totalOf(row));
     asm.move("rax", "rbp");
     asm.move("r15", "rsi");
-    asm.loadImmediate("r10", this.#request.k / superElements);
+    asm.loadImmediate("r10", this.#context.request.k / superElements);
     asm.countDown("r10", () => {
       this.#emitProducts(rows);
       this.#emitScales(rows);
       asm.add("rax", byteActivationGroupBytes(superElements));
       asm.add("r15", superBytes);
     });
-    emitStores(asm, this.#request, rows, totalOf);
+    emitStores(asm, this.#context.request, rows, totalOf);
   }
 
   #activation(row: number, offset: number): Memory {
-    return { base: "rax", displacement: row * this.#rowBytes + offset };
+    return { base: "rax", displacement: row * this.#context.rowBytes + offset };
   }
 
   /** The sums of the products of one super-block: in 16 bits, which hold them, or with VNNI in 32. */
   #emitProducts(rows: number): void {
-    const asm = this.#asm;
-    const { superElements, headerBytes } = this.#layout;
+    const asm = this.#context.asm;
+    const { superElements, headerBytes } = this.#context.layout;
     for (const row of indices(rows)) asm.clear(sumOf(row));
     for (const step of indices(superElements / vectorDepth)) {
       asm.vectorUnary("vmovups", packed, { base: "r15", displacement: headerBytes + step * vectorBytes });
@@ -81,7 +66,7 @@ export class TernaryTile implements TileEmitter {
         asm.vector("vpand", codes, code > 0 ? codes : packed, mask);
         for (const row of indices(rows)) {
           const factors = this.#activation(row, step * vectorDepth + code * dotDepth);
-          if (this.#level === "AVX-512 VNNI") asm.dotBroadcast("vpdpbusd", sumOf(row), codes, factors);
+          if (this.#context.level === "AVX-512 VNNI") asm.dotBroadcast("vpdpbusd", sumOf(row), codes, factors);
           else {
             asm.vectorUnary("vpbroadcastd", factor, factors);
             asm.vector("vpmaddubsw", factor, codes, factor);
@@ -94,11 +79,11 @@ export class TernaryTile implements TileEmitter {
 
   /** Adds the scaled sums to the totals. Codes are 0, 1 and 2 for -1, 0 and 1; the sum of the activations makes up for the difference. */
   #emitScales(rows: number): void {
-    const asm = this.#asm;
-    const { superElements } = this.#layout;
+    const asm = this.#context.asm;
+    const { superElements } = this.#context.layout;
     for (const row of indices(rows)) {
       const sum = sumOf(row);
-      if (this.#level === "AVX2") asm.vector("vpmaddwd", sum, sum, ones);
+      if (this.#context.level === "AVX2") asm.vector("vpmaddwd", sum, sum, ones);
       asm.vectorUnary("vpbroadcastd", factor, this.#activation(row, superElements + 4));
       asm.vector("vpsubd", sum, sum, factor);
       asm.vectorUnary("vcvtdq2ps", sum, sum);

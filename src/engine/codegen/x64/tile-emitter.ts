@@ -1,5 +1,7 @@
 /** The part of a product that depends on how weights are stored: the sums of some rows and the 8 columns of a panel. */
 import type { BlockMatmulRequest } from "../wasm/kernels/blocks/block-matmul.ts";
+import type { BlockLayout } from "../wasm/kernels/blocks/block-layout.ts";
+import type { X64Level } from "../../../kernels/simd-levels.ts";
 import type { Assembler, Vector } from "./assembler.ts";
 
 /**
@@ -13,6 +15,16 @@ export interface TileEmitter {
   emitConstants(): void;
   /** Generates the code that computes and stores a tile of `rows` rows. */
   emit(rows: number): void;
+}
+
+/** What a tile is generated for. */
+export interface TileContext {
+  readonly asm: Assembler;
+  readonly request: BlockMatmulRequest;
+  readonly level: X64Level;
+  readonly layout: BlockLayout;
+  /** Bytes of a row of quantized activations. */
+  readonly rowBytes: number;
 }
 
 /** Generates the code that adds bias and residual to the sums of rows and stores them. */

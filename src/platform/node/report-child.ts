@@ -1,0 +1,55 @@
+/** A child process that tries something which may end it, and reports by its last line of stdout. */
+import { execFile } from "node:child_process";
+import { likelyCause, messageLines } from "./stderr-cause.ts";
+
+/** Time limit in milliseconds. The first use of a GPU can compile for seconds. */
+const timeLimitMs = 30_000;
+
+/** What became of the child. */
+export interface ChildOutcome<Report> {
+  /** The report; undefined if the child ended without one. */
+  readonly report: Report | undefined;
+  /** How it ended, with the likely cause from its stderr: "the process ended with SIGABRT, saying: ...". */
+  readonly ended: string;
+  readonly stderr: string;
+  readonly milliseconds: number;
+}
+
+/**
+ * Runs a program of ours in a child process. `request` is its argument, as JSON; its last line of stdout, if that is a JSON object, is the report. Never throws
+ * for what the child does. `signal` ends the child.
+ */
+export async function runReportingChild<Report>(
+  program: string,
+  request: unknown,
+  signal?: AbortSignal,
+): Promise<ChildOutcome<Report>> {
+  const started = performance.now();
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [program, JSON.stringify(request)],
+      {
+        timeout: timeLimitMs,
+        killSignal: "SIGKILL",
+        windowsHide: true,
+        maxBuffer: 1 << 20,
+        ...(signal === undefined ? {} : { signal }),
+      },
+      (error, stdout, stderr) => {
+        const last = stdout.trim().split("\n").at(-1) ?? "";
+        const cause = likelyCause(messageLines(stderr));
+        const ended =
+          error?.killed === true
+            ? `no answer within ${timeLimitMs / 1000} s`
+            : `the process ended with ${error?.signal ?? error?.code ?? "code 0"}${cause === undefined ? "" : `, saying: ${cause}`}`;
+        resolve({
+          report: last.startsWith("{") ? (JSON.parse(last) as Report) : undefined,
+          ended,
+          stderr,
+          milliseconds: performance.now() - started,
+        });
+      },
+    );
+  });
+}
