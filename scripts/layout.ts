@@ -96,7 +96,7 @@ export const folders: readonly Folder[] = [
   folder("presets", ["backends/library", "backends/llamacpp", "backends/native", "backends/onnx", "backends/wasm"]),
   folder("hosts", ["formats"]),
   folder("devices", []),
-  folder("libraries", ["devices", "libraries/analysis", "libraries/discovery"]),
+  folder("libraries", ["devices", "libraries/analysis", "libraries/discovery", "libraries/ffi"]),
   folder("libraries/discovery", ["devices", "libraries/binaries"]),
   folder("libraries/ffi", []),
   folder("libraries/contracts", ["libraries/ffi"]),

@@ -72,4 +72,25 @@ it("formatAccelerators has what each needs, why it is there or not, and what use
     "  cudnn        NVIDIA cuDNN  absent  GPU, cudnn  no GPU",
     expect.stringMatching(/^ +onnx:cuda needs it$/),
   ]);
+  const h200 = {
+    name: "NVIDIA H200",
+    source: "nvidia-smi",
+    memory: { totalBytes: 150_109_880_320 },
+    computeCapability: "9.0",
+    dataTypes: ["float32", "float16"],
+  } as const;
+  const sharedMemory = { perBlockBytes: 49_152, perBlockOptInBytes: 232_448, perMultiprocessorBytes: 233_472 };
+  const devices = [
+    { ...h200, multiprocessors: 132, sharedMemory },
+    { ...h200, limitsProblem: "no koffi" },
+  ];
+  expect(
+    formatAccelerators([{ ...cudnn, devices }])
+      .split("\n")
+      .slice(3),
+  ).toEqual([
+    "devices",
+    "  cudnn  NVIDIA H200  150.1 GB of memory; compute capability 9.0; 132 multiprocessors; 48 KiB of shared memory per block, 227 KiB on request; float32, float16",
+    "  cudnn  NVIDIA H200  150.1 GB of memory; compute capability 9.0; float32, float16; shared memory unknown: no koffi",
+  ]);
 });

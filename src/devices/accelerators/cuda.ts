@@ -23,9 +23,8 @@ const furtherDirectories = ["/usr/lib/wsl/lib", "/usr/local/nvidia/bin", "C:\\Pr
  */
 export async function probeCuda(sources: MachineSources): Promise<ProbeResult> {
   if (sources.platform === "darwin") return absent("macOS has no NVIDIA driver");
-  const libraryName = sources.platform === "win32" ? "nvcuda.dll" : "libcuda.so.1";
-  const library = await findLibrary(sources, libraryName);
-  if (library === undefined) return absent(await noDriverReason(sources, libraryName));
+  const library = await findCudaDriver(sources);
+  if (library === undefined) return absent(await noDriverReason(sources));
   const program = await findProgram(sources, "nvidia-smi", furtherDirectories);
   if (program === undefined) return absent(`the NVIDIA driver library is here (${library}), but nvidia-smi is not on the PATH`);
 
@@ -48,7 +47,17 @@ export async function probeCuda(sources: MachineSources): Promise<ProbeResult> {
   );
 }
 
-async function noDriverReason(sources: MachineSources, libraryName: string): Promise<string> {
+/** Path of NVIDIA's driver library as the loader finds it. Undefined without one. */
+export function findCudaDriver(sources: MachineSources): Promise<string | undefined> {
+  return findLibrary(sources, cudaDriverName(sources));
+}
+
+function cudaDriverName({ platform }: MachineSources): string {
+  return platform === "win32" ? "nvcuda.dll" : "libcuda.so.1";
+}
+
+async function noDriverReason(sources: MachineSources): Promise<string> {
+  const libraryName = cudaDriverName(sources);
   const loaded = sources.platform === "linux" && (await sources.exists("/proc/driver/nvidia/version"));
   return loaded
     ? `the NVIDIA kernel driver is loaded, but its library is not where the loader looks (${libraryName} not found)`

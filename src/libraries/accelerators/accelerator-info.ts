@@ -2,9 +2,24 @@
 import type { Accelerator, Availability, DeviceState, MachineFacts } from "../../backend.ts";
 import { type InstalledLibrary, isOfClass } from "../inventory/installed-library.ts";
 import type { AcceleratorDescription } from "./accelerator-table.ts";
+import type { DriverReport } from "./cuda-driver/ask-driver.ts";
+import type { SharedMemory } from "./cuda-driver/cuda-device.ts";
+import { type DeviceDataType, cpuDataTypes, cudaDataTypes } from "./data-types.ts";
 
-/** A device of an accelerator. `memory` is left out where the device does not state it. */
-export type AcceleratorDevice = Pick<Accelerator, "name" | "source" | "memory" | "computeCapability" | "driverVersion">;
+/** A device of an accelerator. What the device does not state is left out. */
+export interface AcceleratorDevice extends Pick<
+  Accelerator,
+  "name" | "source" | "memory" | "computeCapability" | "driverVersion"
+> {
+  /** The number types that it multiplies by instructions of its own, for example "float16". */
+  readonly dataTypes?: readonly DeviceDataType[];
+  /** NVIDIA: the number of its multiprocessors. */
+  readonly multiprocessors?: number;
+  /** NVIDIA: memory that the threads of a block share, in bytes. */
+  readonly sharedMemory?: SharedMemory;
+  /** NVIDIA: why the driver did not state the last two, as a sentence without a full stop. */
+  readonly limitsProblem?: string;
+}
 
 /** What this machine has of an accelerator. */
 export interface AcceleratorInfo extends AcceleratorDescription {
@@ -32,6 +47,8 @@ export interface AcceleratorFacts {
   readonly libraries: readonly InstalledLibrary[];
   /** With those of `runtime.backends({ run: true })`, an accelerator on which a computation ran is "available". */
   readonly backends: readonly ProbedBackend[];
+  /** What NVIDIA's driver says of its GPUs. */
+  readonly driver: DriverReport;
 }
 
 /** What the facts say of an accelerator. */
@@ -40,7 +57,7 @@ export function describeAccelerator(description: AcceleratorDescription, facts: 
   const libraries = facts.libraries.filter(
     (library) => library.fits && requiredLibraries.some((name) => isOfClass(library, name)),
   );
-  const devices = devicesOf(description, facts.machine);
+  const devices = devicesOf(description, facts);
   return { ...description, libraries, devices, ...stateOf(description, facts, libraries, devices) };
 }
 
@@ -75,12 +92,35 @@ function hasRun(target: string, backends: readonly ProbedBackend[]): boolean {
   );
 }
 
-function devicesOf({ name, deviceType }: AcceleratorDescription, machine: MachineFacts): readonly AcceleratorDevice[] {
-  if (deviceType !== "cpu") return machine.accelerators.filter(({ device }) => device.type === deviceType);
-  const { model } = machine.cpu;
+function devicesOf(
+  { name, deviceType }: AcceleratorDescription,
+  { machine, driver }: AcceleratorFacts,
+): readonly AcceleratorDevice[] {
+  if (deviceType !== "cpu") {
+    const devices = machine.accelerators.filter(({ device }) => device.type === deviceType);
+    return deviceType === "cuda" ? devices.map((device) => withLimits(device, driver)) : devices;
+  }
+  const { model, features } = machine.cpu;
   if (name === "xeon" && !isXeon(machine)) return [];
   const memory = { totalBytes: machine.memory.total.value, freeBytes: machine.memory.available.value };
-  return [{ name: model.value, source: model.source, memory }];
+  return [{ name: model.value, source: model.source, memory, dataTypes: cpuDataTypes(features.value) }];
+}
+
+/**
+ * Adds what the driver says of the GPU. nvidia-smi and CUDA may number GPUs differently, so it is found by name; GPUs of one name have the same
+ * limits. nvidia-smi does not know the memory of a part of a GPU; the driver does.
+ */
+function withLimits(device: Accelerator, driver: DriverReport): AcceleratorDevice {
+  const found = "devices" in driver ? driver.devices.find(({ name }) => name === device.name) : undefined;
+  const computeCapability = found?.computeCapability ?? device.computeCapability;
+  const dataTypes = computeCapability === undefined ? undefined : cudaDataTypes(computeCapability);
+  const stated = { ...device, ...(dataTypes === undefined ? {} : { dataTypes }) };
+  if (found === undefined) {
+    const limitsProblem = "problem" in driver ? driver.problem : `the NVIDIA driver lists no ${device.name}`;
+    return { ...stated, limitsProblem };
+  }
+  const { multiprocessors, sharedMemory, totalBytes } = found;
+  return { memory: { totalBytes }, ...stated, computeCapability: found.computeCapability, multiprocessors, sharedMemory };
 }
 
 function isXeon({ cpu }: MachineFacts): boolean {

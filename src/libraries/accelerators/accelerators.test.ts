@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { DeviceAvailability, MachineFacts } from "../../backend.ts";
 import { readMachine } from "../../devices/index.ts";
+import { a100Instances } from "../../devices/recorded/a100-instances.ts";
 import { h200Server } from "../../devices/recorded/h200-server.ts";
 import { macM3 } from "../../devices/recorded/mac-m3.ts";
 import { noGpu } from "../../devices/recorded/no-gpu.ts";
@@ -10,6 +11,7 @@ import type { InstalledLibrary } from "../inventory/installed-library.ts";
 import { acceleratorDescriptions } from "./accelerator-table.ts";
 import {
   type AcceleratorOptions,
+  type CudaDevice,
   type ProbedBackend,
   acceleratorInfo,
   availableAccelerators,
@@ -27,8 +29,17 @@ function library(name: string, changes: Partial<InstalledLibrary> = {}): Install
 }
 
 async function facts(recording: Recording, ...names: readonly string[]): Promise<AcceleratorOptions> {
-  return { machine: await machineOf(recording), libraries: names.map((name) => library(name)) };
+  return { machine: await machineOf(recording), libraries: names.map((name) => library(name)), driver: { problem: "test" } };
 }
+
+/** Limits of NVIDIA's data sheet and CUDA's programming guide for compute capability 9.0. */
+const h200: CudaDevice = {
+  name: "NVIDIA H200",
+  totalBytes: 150_109_880_320,
+  computeCapability: "9.0",
+  multiprocessors: 132,
+  sharedMemory: { perBlockBytes: 49_152, perBlockOptInBytes: 232_448, perMultiprocessorBytes: 233_472 },
+};
 
 function probed(backend: string, type: string, state: DeviceAvailability["state"]): ProbedBackend {
   const devices = [{ device: { type, index: 0 }, state, reason: "test" }];
@@ -61,6 +72,7 @@ describe("accelerators", () => {
         name: expect.any(String),
         source: expect.any(String),
         memory: { totalBytes: expect.any(Number), freeBytes: expect.any(Number) },
+        dataTypes: ["float64", "float32", "bfloat16", "int8"],
       },
     ]);
   });
@@ -96,6 +108,34 @@ describe("accelerators", () => {
     const mps = await acceleratorInfo("mps", await facts(macM3));
     expect(mps.state).toBe("present");
     expect(mps.devices).toHaveLength(1);
+  });
+
+  it("read shared memory and data types from NVIDIA's driver", async () => {
+    const options = await facts(h200Server);
+    const [known] = (await acceleratorInfo("cuda", { ...options, driver: { devices: [h200] } })).devices;
+    const { totalBytes: _, ...limits } = h200;
+    expect(known).toMatchObject(limits);
+    expect(known).not.toHaveProperty("limitsProblem");
+    expect(known?.dataTypes).toEqual(
+      "float64 float32 tfloat32 float16 bfloat16 float8_e4m3 float8_e5m2 int8".split(" "), // no float4 before 10.0
+    );
+    const [unknown] = (await acceleratorInfo("cuda", options)).devices;
+    expect(unknown).toMatchObject({ limitsProblem: "test", dataTypes: known?.dataTypes, computeCapability: "9.0" });
+    expect(unknown).not.toHaveProperty("sharedMemory");
+    const [other] = (await acceleratorInfo("cuda", { ...options, driver: { devices: [{ ...h200, name: "NVIDIA L4" }] } }))
+      .devices;
+    expect(other?.limitsProblem).toBe("the NVIDIA driver lists no NVIDIA H200");
+  });
+
+  it("read the memory of a part of a GPU from NVIDIA's driver, since nvidia-smi has none", async () => {
+    const options = await facts(a100Instances);
+    const cuda = await acceleratorInfo("cuda", options);
+    const { name = "", memory } = cuda.devices[0] ?? {};
+    expect([name, memory]).toEqual([expect.stringContaining(" MIG "), undefined]);
+    const part: CudaDevice = { ...h200, name, totalBytes: 5_100_273_664, computeCapability: "8.0" };
+    const [device] = (await acceleratorInfo("cuda", { ...options, driver: { devices: [part] } })).devices;
+    expect(device).toMatchObject({ memory: { totalBytes: 5_100_273_664 }, computeCapability: "8.0" });
+    expect(device?.dataTypes).not.toContain("float8_e4m3");
   });
 
   it("are available once a target of theirs has computed", async () => {

@@ -4,10 +4,14 @@ import { InferyardError } from "../../errors.ts";
 import type { DiscoveryOptions } from "../discovery/index.ts";
 import { listLibraries } from "../inventory/index.ts";
 import { type AcceleratorFacts, type AcceleratorInfo, describeAccelerator } from "./accelerator-info.ts";
+import { askDriver } from "./cuda-driver/ask-driver.ts";
 import { type AcceleratorDescription, type AcceleratorKind, acceleratorDescriptions } from "./accelerator-table.ts";
 
 export type { AcceleratorDevice, AcceleratorFacts, AcceleratorInfo, ProbedBackend } from "./accelerator-info.ts";
 export type { AcceleratorDescription, AcceleratorKind } from "./accelerator-table.ts";
+export type { DriverReport } from "./cuda-driver/ask-driver.ts";
+export type { CudaDevice, SharedMemory } from "./cuda-driver/cuda-device.ts";
+export type { DeviceDataType } from "./data-types.ts";
 
 /**
  * Options of the accelerator functions: facts that are known already, and how libraries are looked for otherwise. Without `backends` nothing but
@@ -50,10 +54,11 @@ function descriptionOf(name: string): AcceleratorDescription {
 }
 
 async function gatherFacts(options: AcceleratorOptions): Promise<AcceleratorFacts> {
-  const { machine, libraries, backends = [], signal } = options;
+  const { machine, libraries, backends = [], driver, signal } = options;
   const [facts, found] = await Promise.all([
     machine ?? readMachine(signal === undefined ? {} : { signal }),
     libraries ?? listLibraries(options).then((inventory) => inventory.libraries),
   ]);
-  return { machine: facts, libraries: found, backends };
+  const hasCuda = facts.accelerators.some(({ device }) => device.type === "cuda");
+  return { machine: facts, libraries: found, backends, driver: driver ?? (hasCuda ? await askDriver(signal) : { devices: [] }) };
 }
