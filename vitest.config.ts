@@ -7,6 +7,10 @@ import { type TestProjectInlineConfiguration, type ViteUserConfig, configDefault
 
 const exclude = [...configDefaults.exclude, "dist/**", "bench/**", "**/*.long.test.ts"]; // those are of vitest.long.config.ts
 
+/** The folders whose coverage is a condition: they decide what runs. */
+const measured = ["src/runtime", "src/kernels", "src/libraries/discovery", "src/libraries/analysis"];
+const findLibrary = "src/backends/library/find-library.test.ts";
+
 const project = (name: string, test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
   extends: true,
   test: { name, exclude, ...test },
@@ -23,20 +27,26 @@ const config: ViteUserConfig = defineConfig({
     hookTimeout: 180_000,
     reporters: process.env["CI"] === undefined ? ["default"] : ["default", ["json", { outputFile: report }]],
     projects: [
-      project("runtime", { include: ["src/{runtime,kernels}/**/*.test.ts"] }),
+      project("runtime", { include: measured.map((folder) => `${folder}/**/*.test.ts`).concat(findLibrary) }),
       project("unit", {
         include: ["src/**/*.test.ts"],
-        exclude: [...exclude, "src/{runtime,kernels}/**", "src/backends/**"],
+        exclude: [...exclude, ...measured.map((folder) => `${folder}/**`), "src/backends/**"],
         isolate: false,
       }),
       project("built", {
         include: ["test/**/*.test.ts", "src/backends/**/*.test.ts"], // onnxruntime keeps settings in its process
+        exclude: [...exclude, findLibrary],
         server: { deps: { external: [/\/dist\//] } }, // Node.js imports it, as a user's program does
       }),
     ],
     coverage: {
       provider: "v8",
-      include: ["src/runtime/**/*.ts", "src/kernels/*.ts"],
+      include: [
+        "src/runtime/**/*.ts",
+        "src/kernels/*.ts",
+        "src/libraries/{discovery,analysis}/*.ts",
+        "src/backends/library/find-library.ts",
+      ],
       exclude: ["**/*.test.ts"],
       reporter: ["text-summary", "json-summary"],
       thresholds: {
@@ -45,6 +55,12 @@ const config: ViteUserConfig = defineConfig({
           functions: 95,
           lines: 95,
         },
+        "src/{libraries/{discovery,analysis}/{classify,compute-verdict,discover-libraries,environment-locations,find-needed,fit,library-classes,library-names,loader-cache,requirements,scan-location,unique-files},backends/library/find-library}.ts":
+          {
+            branches: 95,
+            functions: 95,
+            lines: 95,
+          },
         "src/runtime/{selection/{selection,candidate-order,requirements,constraints,target,variant-selection},decision/{decision,no-candidate-error},loading/{loading,verification},residency/{residency,memory-admission,memory-budget,model-keys,shared-models},scheduling/fair-queue}.ts":
           {
             branches: 95,

@@ -161,6 +161,20 @@ describe("discoverLibraries", () => {
     await expect(find("talking")).rejects.toMatchObject(refused("printed no list of folders"));
   });
 
+  it.skipIf(!hasCompiler)("searches a folder once, and a limited number of folders that run paths name", async () => {
+    const folders = Array.from({ length: 12 }, (_, index) => join(folder, `p${index}`));
+    for (let index = 0; index < 20; index++) {
+      const runPath = folders.map((path) => `${path}/${index}`).join(":");
+      const file = join(folder, `libggml-${index}.so`);
+      execFileSync("gcc", ["-shared", "-nostdlib", "-o", file, "-x", "c", "/dev/null", `-Wl,-rpath,${runPath}:$ORIGIN`]);
+    }
+    const { locations } = await discoverLibraries({ environment: { BITNET_CROSSVAL_LIBDIR: folder }, directory: folder });
+    const named = locations.filter(({ rule }) => rule.startsWith("run path of "));
+    expect(new Set(named.map(({ path }) => path)).size).toBe(named.length);
+    expect(named.length).toBe(200);
+    expect(named.some(({ path }) => path === folder)).toBe(false);
+  });
+
   it("ends when it is aborted", async () => {
     await expect(discoverLibraries({ environment: {}, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
   });
