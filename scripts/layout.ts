@@ -50,6 +50,7 @@ export const folders: readonly Folder[] = [
         "reloading",
         "load-settings",
         "replicas",
+        "sequence-table",
         "tensor",
         "version",
         "weight-packing",

@@ -2,7 +2,6 @@
 import {
   type DecodeOptions,
   type DecodeStep,
-  InferyardError,
   type LanguageModel,
   type LanguageModelLimits,
   type Library,
@@ -13,6 +12,7 @@ import {
 import { at } from "../checked.ts";
 import type { HostedLanguageModel } from "../hosts/host.ts";
 import type { HeldLanguageModel } from "./residency/resident-model.ts";
+import { SequenceTable } from "../sequence-table.ts";
 
 /** A sequence, and the hold on its instance. */
 interface HeldSequence extends Omit<HeldLanguageModel, "loaded"> {
@@ -23,8 +23,7 @@ interface HeldSequence extends Omit<HeldLanguageModel, "loaded"> {
 export class HandleSequences implements Omit<LanguageModel, "dispose"> {
   readonly kind = "language";
   readonly #hold: () => HeldLanguageModel;
-  readonly #sequences = new Map<SequenceId, HeldSequence>();
-  #created = 0;
+  readonly #sequences = new SequenceTable<HeldSequence>();
 
   /** `hold`: holds the current instance. */
   constructor(hold: () => HeldLanguageModel) {
@@ -53,7 +52,7 @@ export class HandleSequences implements Omit<LanguageModel, "dispose"> {
   }
 
   async decode(steps: readonly DecodeStep[], options?: DecodeOptions): Promise<readonly Float32Array[]> {
-    const held = steps.map(({ sequence }) => this.#sequence(sequence));
+    const held = steps.map(({ sequence }) => this.#sequences.get(sequence));
     const models = [...new Set(held.map(({ model }) => model))];
     if (models.length === 0) {
       const { model, release } = this.#hold();
@@ -63,7 +62,7 @@ export class HandleSequences implements Omit<LanguageModel, "dispose"> {
     await Promise.all(
       models.map(async (model) => {
         const own = steps.filter((_, index) => held[index]?.model === model);
-        const there = own.map((step) => ({ ...step, sequence: this.#sequence(step.sequence).id }));
+        const there = own.map((step) => ({ ...step, sequence: this.#sequences.get(step.sequence).id }));
         const logits = await model.decode(there, options);
         for (const [index, step] of own.entries()) rows.set(step, at(logits, index));
       }),
@@ -72,17 +71,17 @@ export class HandleSequences implements Omit<LanguageModel, "dispose"> {
   }
 
   async forkSequence(sequence: SequenceId): Promise<SequenceId> {
-    const { model, id, holdAgain } = this.#sequence(sequence);
+    const { model, id, holdAgain } = this.#sequences.get(sequence);
     return this.#add({ model, release: holdAgain(), holdAgain }, () => model.forkSequence(id));
   }
 
   async truncateSequence(sequence: SequenceId, length: number): Promise<void> {
-    const { model, id } = this.#sequence(sequence);
+    const { model, id } = this.#sequences.get(sequence);
     await model.truncateSequence(id, length);
   }
 
   async saveSequence(sequence: SequenceId): Promise<Uint8Array> {
-    const { model, id } = this.#sequence(sequence);
+    const { model, id } = this.#sequences.get(sequence);
     return model.saveSequence(id);
   }
 
@@ -91,8 +90,7 @@ export class HandleSequences implements Omit<LanguageModel, "dispose"> {
   }
 
   async releaseSequence(sequence: SequenceId): Promise<void> {
-    const { model, id, release } = this.#sequence(sequence);
-    this.#sequences.delete(sequence);
+    const { model, id, release } = this.#sequences.release(sequence);
     await model.releaseSequence(id).finally(release);
   }
 
@@ -113,19 +111,11 @@ export class HandleSequences implements Omit<LanguageModel, "dispose"> {
   ): Promise<SequenceId> {
     try {
       const id = await create(held.model);
-      this.#created += 1;
-      this.#sequences.set(this.#created, { ...held, id });
-      return this.#created;
+      return this.#sequences.add({ ...held, id });
     } catch (error) {
       held.release();
       throw error;
     }
-  }
-
-  #sequence(id: SequenceId): HeldSequence {
-    const sequence = this.#sequences.get(id);
-    if (sequence === undefined) throw new InferyardError("INPUT_INVALID", `there is no sequence ${id}`);
-    return sequence;
   }
 
   #current<Value>(read: (model: HostedLanguageModel) => Value): Value {

@@ -24,6 +24,7 @@ import type { LlamaContext } from "./llama-context.ts";
 import type { LlamaFunctions } from "./llama-functions.ts";
 import type { NativeLog } from "./native-log.ts";
 import type { BatchToken, TokenBatch } from "./token-batch.ts";
+import { SequenceTable } from "../../sequence-table.ts";
 
 /** What a language model is made of. */
 export interface LibraryModelParts {
@@ -72,11 +73,9 @@ export class LibraryLanguageModel implements LanguageModel {
   readonly library: Library;
   readonly memory: ModelBase["memory"];
   readonly #parts: LibraryModelParts;
-  /** The least recently used first. */
-  readonly #sequences = new Map<SequenceId, Sequence>();
+  readonly #sequences = new SequenceTable<Sequence>();
   readonly #mutex = new Mutex();
   readonly #tally = new KernelTally();
-  #created = 0;
   #disposal: Promise<void> | undefined;
 
   constructor(parts: LibraryModelParts) {
@@ -91,7 +90,7 @@ export class LibraryLanguageModel implements LanguageModel {
     throwIfAborted(signal);
     if (source !== undefined)
       throw new InferyardError("INPUT_INVALID", "this model has no encoder, so there is nothing to read a source text");
-    return this.#add({ tokens: [], slot: undefined, cached: 0, parked: undefined });
+    return this.#sequences.add({ tokens: [], slot: undefined, cached: 0, parked: undefined });
   }
 
   async decode(steps: readonly DecodeStep[], { signal }: DecodeOptions = {}): Promise<readonly Float32Array[]> {
@@ -100,7 +99,7 @@ export class LibraryLanguageModel implements LanguageModel {
     return await this.#mutex.runExclusive(async () => {
       throwIfAborted(signal);
       const { contextLength = Number.POSITIVE_INFINITY, vocabulary } = this.limits;
-      const calls = steps.map((step) => ({ step, held: this.#sequence(step.sequence) }));
+      const calls = steps.map((step) => ({ step, held: this.#sequences.get(step.sequence) }));
       for (const { step, held } of calls) {
         if (held.tokens.length + step.tokens.length <= contextLength) continue;
         throw new InferyardError(
@@ -108,7 +107,7 @@ export class LibraryLanguageModel implements LanguageModel {
           `${held.tokens.length} + ${step.tokens.length} tokens exceed the context length of ${contextLength}`,
         );
       }
-      for (const { step, held } of calls) this.#touch(step.sequence, held);
+      for (const { step, held } of calls) this.#sequences.set(step.sequence, held);
       const extra = calls.reduce((sum, { held, step }) => sum + held.tokens.length + step.tokens.length, 0);
       await this.#makeRoom(new Set(calls.map(({ held }) => held)), extra);
       const work = calls.map(({ step: { tokens, logits = 1 }, held }): Work => {
@@ -133,23 +132,23 @@ export class LibraryLanguageModel implements LanguageModel {
   async forkSequence(sequence: SequenceId): Promise<SequenceId> {
     this.#refuseDisposed();
     return await this.#mutex.runExclusive(async () => {
-      const parent = this.#sequence(sequence);
+      const parent = this.#sequences.get(sequence);
       const { tokens, cached, slot } = parent;
       const child: Sequence = { tokens: [...tokens], slot: undefined, cached, parked: parent.parked };
-      if (slot === undefined || cached === 0) return this.#add(child);
+      if (slot === undefined || cached === 0) return this.#sequences.add(child);
       const { context } = this.#parts;
       const own = (await context.reserve(cached)) ? context.takeSlot() : undefined;
       if (own === undefined) child.parked = context.readState(slot);
       else context.copy(slot, own);
       child.slot = own;
-      return this.#add(child);
+      return this.#sequences.add(child);
     });
   }
 
   async truncateSequence(sequence: SequenceId, length: number): Promise<void> {
     this.#refuseDisposed();
     await this.#mutex.runExclusive(async () => {
-      const held = this.#sequence(sequence);
+      const held = this.#sequences.get(sequence);
       checkTruncation(held.tokens.length, length);
       held.tokens.length = length;
       if (held.cached <= length) return;
@@ -161,7 +160,7 @@ export class LibraryLanguageModel implements LanguageModel {
   async saveSequence(sequence: SequenceId): Promise<Uint8Array> {
     this.#refuseDisposed();
     return await this.#mutex.runExclusive(async () => {
-      const { tokens, slot, cached, parked } = this.#sequence(sequence);
+      const { tokens, slot, cached, parked } = this.#sequences.get(sequence);
       const bytes = slot === undefined || cached === 0 ? parked : this.#parts.context.readState(slot);
       const isWhole = bytes !== undefined && cached === tokens.length;
       return encodeSequence(this.#parts.identity, { tokens, state: isWhole ? { bytes, group: 1 } : undefined });
@@ -171,7 +170,7 @@ export class LibraryLanguageModel implements LanguageModel {
   async restoreSequence(bytes: Uint8Array): Promise<SequenceId> {
     this.#refuseDisposed();
     const { tokens, state } = decodeSequence(this.#parts.identity, bytes);
-    return this.#add({
+    return this.#sequences.add({
       tokens: [...tokens],
       slot: undefined,
       cached: state === undefined ? 0 : tokens.length,
@@ -182,8 +181,7 @@ export class LibraryLanguageModel implements LanguageModel {
   async releaseSequence(sequence: SequenceId): Promise<void> {
     this.#refuseDisposed();
     await this.#mutex.runExclusive(async () => {
-      const held = this.#sequence(sequence);
-      this.#sequences.delete(sequence);
+      const held = this.#sequences.release(sequence);
       if (held.slot !== undefined) this.#parts.context.giveSlot(held.slot);
     });
   }
@@ -210,24 +208,6 @@ export class LibraryLanguageModel implements LanguageModel {
     if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "the model was disposed");
   }
 
-  #add(sequence: Sequence): SequenceId {
-    this.#created += 1;
-    this.#sequences.set(this.#created, sequence);
-    return this.#created;
-  }
-
-  #sequence(id: SequenceId): Sequence {
-    const sequence = this.#sequences.get(id);
-    if (sequence === undefined) throw new InferyardError("INPUT_INVALID", `there is no sequence ${id}`);
-    return sequence;
-  }
-
-  /** Makes it the most recently used. */
-  #touch(id: SequenceId, held: Sequence): void {
-    this.#sequences.delete(id);
-    this.#sequences.set(id, held);
-  }
-
   /**
    * Makes room for sequences of `total` tokens together. Where the cache may not grow, the least recently used of the others give up their slots. Throws
    * OUT_OF_MEMORY.
@@ -240,7 +220,7 @@ export class LibraryLanguageModel implements LanguageModel {
       return missing <= context.freeSlots && (await context.reserve(total - owned));
     };
     while (!(await isEnough())) {
-      const idle = [...this.#sequences.values()].find((each) => each.slot !== undefined && !used.has(each));
+      const idle = this.#sequences.values().find((each) => each.slot !== undefined && !used.has(each));
       if (idle === undefined) {
         throw new InferyardError(
           "OUT_OF_MEMORY",

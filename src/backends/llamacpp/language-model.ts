@@ -20,6 +20,7 @@ import type { EvaluatedToken, LlamaModel, WantedNext } from "./library.ts";
 import { decodeSequence, encodeSequence, type SequenceState } from "../gguf/saved-sequence.ts";
 import { copyState, readState, writeState } from "./sequence-file.ts";
 import type { SequenceSlots, Slot } from "./sequence-slots.ts";
+import { SequenceTable } from "../../sequence-table.ts";
 
 /** What a language model is made of. */
 export interface LlamaParts {
@@ -53,11 +54,9 @@ export class LlamaLanguageModel implements LanguageModel {
   readonly limits: LanguageModelLimits;
   readonly library: Library;
   readonly #parts: LlamaParts;
-  /** The least recently used first. */
-  readonly #sequences = new Map<SequenceId, Sequence>();
+  readonly #sequences = new SequenceTable<Sequence>();
   readonly #mutex = new Mutex();
   readonly #tally = new KernelTally();
-  #created = 0;
   #disposal: Promise<void> | undefined;
 
   constructor(parts: LlamaParts) {
@@ -76,7 +75,7 @@ export class LlamaLanguageModel implements LanguageModel {
     throwIfAborted(signal);
     if (source !== undefined)
       throw new InferyardError("INPUT_INVALID", "this model has no encoder, so there is nothing to read a source text");
-    return this.#add({ tokens: [], slot: undefined, parked: undefined });
+    return this.#sequences.add({ tokens: [], slot: undefined, parked: undefined });
   }
 
   async decode(steps: readonly DecodeStep[], { signal }: DecodeOptions = {}): Promise<readonly Float32Array[]> {
@@ -85,7 +84,7 @@ export class LlamaLanguageModel implements LanguageModel {
     return await this.#mutex.runExclusive(async () => {
       throwIfAborted(signal);
       const { contextLength = Number.POSITIVE_INFINITY } = this.limits;
-      const calls = steps.map((step) => ({ ...step, id: step.sequence, held: this.#sequence(step.sequence) }));
+      const calls = steps.map((step) => ({ ...step, id: step.sequence, held: this.#sequences.get(step.sequence) }));
       for (const { held, tokens } of calls) {
         if (held.tokens.length + tokens.length <= contextLength) continue;
         throw new InferyardError(
@@ -96,7 +95,6 @@ export class LlamaLanguageModel implements LanguageModel {
       const used = new Set(calls.map(({ held }) => held));
       try {
         for (const { id, held, tokens } of calls) {
-          this.#sequences.delete(id);
           this.#sequences.set(id, held);
           await this.#place(held, held.tokens.length + tokens.length, used, signal);
         }
@@ -119,7 +117,7 @@ export class LlamaLanguageModel implements LanguageModel {
   async forkSequence(sequence: SequenceId): Promise<SequenceId> {
     this.#refuseDisposed();
     return await this.#mutex.runExclusive(async () => {
-      const parent = this.#sequence(sequence);
+      const parent = this.#sequences.get(sequence);
       const child: Sequence = { tokens: [...parent.tokens], slot: undefined, parked: parent.parked };
       if (parent.slot !== undefined && parent.tokens.length > 0) {
         const slot = await this.#freeSlot(parent.tokens.length + 1, new Set([parent]), undefined);
@@ -131,14 +129,14 @@ export class LlamaLanguageModel implements LanguageModel {
         }
         child.slot = slot;
       }
-      return this.#add(child);
+      return this.#sequences.add(child);
     });
   }
 
   async truncateSequence(sequence: SequenceId, length: number): Promise<void> {
     this.#refuseDisposed();
     await this.#mutex.runExclusive(async () => {
-      const held = this.#sequence(sequence);
+      const held = this.#sequences.get(sequence);
       checkTruncation(held.tokens.length, length);
       held.tokens.length = length;
       if (held.slot === undefined) held.parked = undefined;
@@ -149,7 +147,7 @@ export class LlamaLanguageModel implements LanguageModel {
   async saveSequence(sequence: SequenceId): Promise<Uint8Array> {
     this.#refuseDisposed();
     return await this.#mutex.runExclusive(async () => {
-      const { tokens, slot, parked } = this.#sequence(sequence);
+      const { tokens, slot, parked } = this.#sequences.get(sequence);
       const state = slot === undefined || tokens.length === 0 ? parked : await readState(slot);
       return encodeSequence(this.#parts.identity, { tokens, state });
     });
@@ -158,14 +156,13 @@ export class LlamaLanguageModel implements LanguageModel {
   async restoreSequence(bytes: Uint8Array): Promise<SequenceId> {
     this.#refuseDisposed();
     const { tokens, state } = decodeSequence(this.#parts.identity, bytes);
-    return this.#add({ tokens: [...tokens], slot: undefined, parked: state });
+    return this.#sequences.add({ tokens: [...tokens], slot: undefined, parked: state });
   }
 
   async releaseSequence(sequence: SequenceId): Promise<void> {
     this.#refuseDisposed();
     await this.#mutex.runExclusive(async () => {
-      const held = this.#sequence(sequence);
-      this.#sequences.delete(sequence);
+      const held = this.#sequences.release(sequence);
       if (held.slot !== undefined) await this.#parts.slots.give(held.slot);
     });
   }
@@ -193,18 +190,6 @@ export class LlamaLanguageModel implements LanguageModel {
 
   #refuseDisposed(): void {
     if (this.#disposal !== undefined) throw new InferyardError("DISPOSED", "the model was disposed");
-  }
-
-  #add(sequence: Sequence): SequenceId {
-    this.#created += 1;
-    this.#sequences.set(this.#created, sequence);
-    return this.#created;
-  }
-
-  #sequence(id: SequenceId): Sequence {
-    const sequence = this.#sequences.get(id);
-    if (sequence === undefined) throw new InferyardError("INPUT_INVALID", `there is no sequence ${id}`);
-    return sequence;
   }
 
   /** Gives a sequence a place for `tokens` tokens, with the cache of those that it has. `used`: sequences that keep theirs. */
@@ -235,7 +220,7 @@ export class LlamaLanguageModel implements LanguageModel {
     for (;;) {
       const slot = await this.#parts.slots.take(tokens, signal);
       if (slot !== undefined) return slot;
-      const idle = [...this.#sequences.values()].find((each) => each.slot !== undefined && !used.has(each));
+      const idle = this.#sequences.values().find((each) => each.slot !== undefined && !used.has(each));
       if (idle?.slot === undefined) {
         throw new InferyardError("OUT_OF_MEMORY", `there is no memory for the cache of another sequence of ${tokens} tokens`, {
           remedy: "generate fewer texts at once, or shorter ones",

@@ -28,6 +28,7 @@ import { type DecoderGraph, cacheBytesPerToken, decoderGraph } from "./decoder-g
 import { checkSource, encode } from "./encode-source.ts";
 import { type RunRow, runInputs } from "./run-inputs.ts";
 import { readSequence, writeSequence } from "./sequence-bytes.ts";
+import { SequenceTable } from "../../sequence-table.ts";
 
 /** The models that a `TensorLanguageModel` consists of. It disposes of them. */
 export interface LanguageModelParts {
@@ -73,9 +74,8 @@ export class TensorLanguageModel implements LanguageModel {
   readonly #parts: LanguageModelParts;
   readonly #first: DecoderGraph;
   readonly #next: DecoderGraph;
-  readonly #sequences = new Map<SequenceId, Sequence>();
+  readonly #sequences = new SequenceTable<Sequence>();
   readonly #mutex = new Mutex();
-  #created = 0;
   /** Whether rows may be padded on the left. Undefined until it is needed. */
   #isPaddable: boolean | undefined;
   #disposal: Promise<void> | undefined;
@@ -113,7 +113,7 @@ export class TensorLanguageModel implements LanguageModel {
   }
 
   get memory(): ModelBase["memory"] {
-    const blocks = new Set([...this.#sequences.values()].map(({ block }) => block));
+    const blocks = new Set(this.#sequences.values().map(({ block }) => block));
     const caches = [...blocks].reduce((sum, block) => sum + blockBytes(block), 0);
     const bytes = this.#models.reduce((sum, { memory }) => sum + memory.bytes, caches);
     return { bytes, measure: this.#parts.decoder.memory.measure };
@@ -133,16 +133,16 @@ export class TensorLanguageModel implements LanguageModel {
     if (source !== undefined) checkSource(source, this.#first);
     return this.#exclusive(signal, async () => {
       const encoded = encoder === undefined || source === undefined ? undefined : await encode(encoder, source, signal);
-      return this.#add(this.#emptySequence(encoded));
+      return this.#sequences.add(this.#emptySequence(encoded));
     });
   }
 
   async decode(steps: readonly DecodeStep[], { signal }: DecodeOptions = {}): Promise<readonly Float32Array[]> {
     checkSteps(steps, this.limits.vocabulary);
     return this.#exclusive(signal, async () => {
-      const all = steps.map((step) => this.#progress(step, this.#sequence(step.sequence)));
+      const all = steps.map((step) => this.#progress(step, this.#sequences.get(step.sequence)));
       await this.#runAll(all, signal);
-      for (const { step, sequence } of all) if (this.#sequences.has(step.sequence)) this.#sequences.set(step.sequence, sequence);
+      for (const { step, sequence } of all) this.#sequences.set(step.sequence, sequence);
       return all.map(({ logits }) => logits);
     });
   }
@@ -159,12 +159,12 @@ export class TensorLanguageModel implements LanguageModel {
   }
 
   async forkSequence(sequence: SequenceId): Promise<SequenceId> {
-    return this.#exclusive(undefined, async () => this.#add(this.#sequence(sequence)));
+    return this.#exclusive(undefined, async () => this.#sequences.add(this.#sequences.get(sequence)));
   }
 
   async truncateSequence(id: SequenceId, length: number): Promise<void> {
     return this.#exclusive(undefined, async () => {
-      const sequence = this.#sequence(id);
+      const sequence = this.#sequences.get(id);
       checkTruncation(sequence.length, length);
       this.#sequences.set(id, await this.#truncated(sequence, length));
     });
@@ -172,7 +172,7 @@ export class TensorLanguageModel implements LanguageModel {
 
   async saveSequence(id: SequenceId): Promise<Uint8Array> {
     return this.#exclusive(undefined, async () => {
-      const { source, tokens, ...row } = this.#sequence(id);
+      const { source, tokens, ...row } = this.#sequences.get(id);
       const { block, length } = row.length === 0 ? row : separateRow(this.#next.caches, row);
       return writeSequence({ length, tensors: block.tensors, source, tokens });
     });
@@ -183,14 +183,13 @@ export class TensorLanguageModel implements LanguageModel {
       const { length, tensors, source, tokens = [] } = readSequence(bytes, this.#next.caches, this.limits.hasEncoder);
       if (tokens.length > 0) checkTokens(tokens, this.limits.vocabulary);
       const row = { block: { tensors, rows: 1, positions: length }, row: 0, length, removed: 0, source };
-      return this.#add({ ...row, ...(this.#next.hasState ? { tokens } : {}) });
+      return this.#sequences.add({ ...row, ...(this.#next.hasState ? { tokens } : {}) });
     });
   }
 
   async releaseSequence(sequence: SequenceId): Promise<void> {
     return this.#exclusive(undefined, async () => {
-      this.#sequence(sequence);
-      this.#sequences.delete(sequence);
+      this.#sequences.release(sequence);
     });
   }
 
@@ -210,18 +209,6 @@ export class TensorLanguageModel implements LanguageModel {
   get #models(): readonly TensorModel[] {
     const { decoder, decoderWithPast, encoder } = this.#parts;
     return [decoder, decoderWithPast, encoder].filter((model) => model !== undefined);
-  }
-
-  #add(sequence: Sequence): SequenceId {
-    this.#created += 1;
-    this.#sequences.set(this.#created, sequence);
-    return this.#created;
-  }
-
-  #sequence(id: SequenceId): Sequence {
-    const sequence = this.#sequences.get(id);
-    if (sequence === undefined) throw new InferyardError("INPUT_INVALID", `there is no sequence ${id}`);
-    return sequence;
   }
 
   #emptySequence(source: Tensor | undefined): Sequence {

@@ -14,6 +14,7 @@ import { omitUndefined } from "../../checked.ts";
 import type { DisposeOptions, HostedLanguageModel } from "../host.ts";
 import type { ModelPeer } from "../model-peer.ts";
 import type { LanguageCall, LanguageModelDescription, LanguageResults } from "../protocol.ts";
+import { SequenceTable } from "../../sequence-table.ts";
 
 /** A sequence in a peer: its number there, and the number of the peer. */
 interface RemoteSequence {
@@ -28,8 +29,7 @@ export class RemoteLanguageModel implements HostedLanguageModel {
   readonly library: Library;
   readonly kernelCounts?: () => Promise<readonly KernelCount[]>;
   readonly #peer: ModelPeer;
-  readonly #sequences = new Map<SequenceId, RemoteSequence>();
-  #created = 0;
+  readonly #sequences = new SequenceTable<RemoteSequence>();
 
   constructor(peer: ModelPeer, { limits, library, countsKernels }: LanguageModelDescription) {
     this.#peer = peer;
@@ -52,24 +52,24 @@ export class RemoteLanguageModel implements HostedLanguageModel {
   }
 
   async decode(steps: readonly DecodeStep[], { signal }: DecodeOptions = {}): Promise<readonly Float32Array[]> {
-    const sequences = steps.map(({ sequence }) => this.#sequence(sequence));
+    const sequences = steps.map(({ sequence }) => this.#sequences.get(sequence));
     const generation = sequences[0]?.generation ?? (await this.#peer.ready(signal));
     const there = steps.map((step, index) => ({ ...step, sequence: sequences[index]?.id ?? 0 }));
     return this.#call("decode", [there], generation, signal);
   }
 
   async forkSequence(sequence: SequenceId): Promise<SequenceId> {
-    const { id, generation } = this.#sequence(sequence);
+    const { id, generation } = this.#sequences.get(sequence);
     return this.#add(generation, await this.#call("forkSequence", [id], generation));
   }
 
   async truncateSequence(sequence: SequenceId, length: number): Promise<void> {
-    const { id, generation } = this.#sequence(sequence);
+    const { id, generation } = this.#sequences.get(sequence);
     await this.#call("truncateSequence", [id, length], generation);
   }
 
   async saveSequence(sequence: SequenceId): Promise<Uint8Array> {
-    const { id, generation } = this.#sequence(sequence);
+    const { id, generation } = this.#sequences.get(sequence);
     return this.#call("saveSequence", [id], generation);
   }
 
@@ -80,8 +80,7 @@ export class RemoteLanguageModel implements HostedLanguageModel {
 
   /** Never throws HOST_DIED: the sequences of a dead peer are freed. */
   async releaseSequence(sequence: SequenceId): Promise<void> {
-    const { id, generation } = this.#sequence(sequence);
-    this.#sequences.delete(sequence);
+    const { id, generation } = this.#sequences.release(sequence);
     this.#peer.holdsSequences = this.#sequences.size > 0;
     try {
       await this.#call("releaseSequence", [id], generation);
@@ -99,16 +98,8 @@ export class RemoteLanguageModel implements HostedLanguageModel {
   }
 
   #add(generation: number, id: SequenceId): SequenceId {
-    this.#created += 1;
-    this.#sequences.set(this.#created, { id, generation });
     this.#peer.holdsSequences = true;
-    return this.#created;
-  }
-
-  #sequence(id: SequenceId): RemoteSequence {
-    const sequence = this.#sequences.get(id);
-    if (sequence === undefined) throw new InferyardError("INPUT_INVALID", `there is no sequence ${id}`);
-    return sequence;
+    return this.#sequences.add({ id, generation });
   }
 
   async #call<Method extends keyof LanguageResults>(

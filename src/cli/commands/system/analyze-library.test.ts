@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable, Writable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CommandResult, commandLine } from "../../../../test/fixtures/command-streams.ts";
 import { compile, machoLibrary, needsPrograms } from "../../../../test/fixtures/native-libraries.ts";
 import type { LibraryAnalysis } from "../../../libraries/analysis/index.ts";
 import { run } from "../../main.ts";
@@ -12,25 +12,8 @@ beforeAll(async () => void (directory = await mkdtemp(join(tmpdir(), "inferyard-
 afterAll(async () => await rm(directory, { recursive: true }));
 
 /** What a person would see who types `inferyard analyze-library` and these words. */
-async function analyze(...words: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const written = { stdout: "", stderr: "" };
-  const into = (name: keyof typeof written): Writable =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        written[name] += String(chunk);
-        done();
-      },
-    });
-  const code = await run(["analyze-library", ...words], {
-    stdout: into("stdout"),
-    stderr: into("stderr"),
-    stdin: Object.assign(Readable.from([]), { isTTY: true }),
-    environment: {},
-    directory,
-    signal: new AbortController().signal,
-  });
-  return { code, ...written };
-}
+const analyze = (...words: readonly string[]): Promise<CommandResult> =>
+  commandLine(run)(["analyze-library", ...words], { directory, environment: {} });
 
 describe("inferyard analyze-library", () => {
   it("says what a library of another system is, and that it does not fit", async () => {

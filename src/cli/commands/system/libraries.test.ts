@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable, Writable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CommandResult, commandLine } from "../../../../test/fixtures/command-streams.ts";
 import type { AcceleratorInfo } from "../../../libraries/accelerators/index.ts";
 import type { BuildFlags, LibraryInventory } from "../../../libraries/inventory/index.ts";
 import { run } from "../../main.ts";
@@ -16,25 +16,8 @@ beforeAll(async () => {
 afterAll(async () => await rm(folder, { recursive: true }));
 
 /** What a person would see who types `inferyard libraries` and these words. */
-async function libraries(...words: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const written = { stdout: "", stderr: "" };
-  const into = (name: keyof typeof written): Writable =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        written[name] += String(chunk);
-        done();
-      },
-    });
-  const code = await run(["libraries", ...words], {
-    stdout: into("stdout"),
-    stderr: into("stderr"),
-    stdin: Object.assign(Readable.from([]), { isTTY: true }),
-    environment: { LLAMA_CPP_DIR: folder },
-    directory: folder,
-    signal: new AbortController().signal,
-  });
-  return { code, ...written };
-}
+const libraries = (...words: readonly string[]): Promise<CommandResult> =>
+  commandLine(run)(["libraries", ...words], { directory: folder, environment: { LLAMA_CPP_DIR: folder } });
 
 describe("inferyard libraries", () => {
   it("lists what fits this machine and where it looked; --all the rest, with reasons", async () => {

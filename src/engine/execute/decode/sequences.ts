@@ -8,6 +8,7 @@ import { type Decoder, type DecoderRow, maxBatch, type SourceStates } from "./de
 import { sameShape } from "../../ir/graph.ts";
 import { type PastInput, sourceMaskName, sourceType } from "./decoder-inputs.ts";
 import { bytesPerToken, type KvCache, noTokens } from "./kv-cache.ts";
+import { SequenceTable } from "../../../sequence-table.ts";
 
 /** Tokens to append to one sequence. The caller has checked them. */
 export interface SequenceStep {
@@ -72,8 +73,7 @@ export class Sequences {
   readonly #decoder: Decoder;
   readonly #mutex: Mutex;
   readonly #maxTokens: number;
-  readonly #sequences = new Map<number, Sequence>();
-  #created = 0;
+  readonly #sequences = new SequenceTable<Sequence>();
 
   private constructor(decoder: Decoder, mutex: Mutex, maxTokens: number, vocabulary: number) {
     this.vocabulary = vocabulary;
@@ -109,7 +109,7 @@ export class Sequences {
 
   /** Creates an empty sequence and returns its number. `source`: what the decoder reads of its source; for decoders that read one, and only for these. */
   async create(source?: SourceStates): Promise<number> {
-    return await this.#exclusive(async () => this.#add({ shared: undefined, length: 0, source }));
+    return await this.#exclusive(async () => this.#sequences.add({ shared: undefined, length: 0, source }));
   }
 
   /**
@@ -120,7 +120,7 @@ export class Sequences {
     return await this.#exclusive(async () => {
       throwIfAborted(signal);
       const all = steps.map((step): Progress => {
-        const sequence = this.#sequence(step.sequence);
+        const sequence = this.#sequences.get(step.sequence);
         this.#checkLength(sequence.length + step.tokens.length);
         return { step, sequence, before: sequence.length, logits: new Float32Array(step.logits * this.vocabulary) };
       });
@@ -139,16 +139,16 @@ export class Sequences {
   /** Creates a sequence with the same tokens. Both share the cache until one of them appends to it. */
   async fork(id: number): Promise<number> {
     return await this.#exclusive(async () => {
-      const { shared, length, source } = this.#sequence(id);
+      const { shared, length, source } = this.#sequences.get(id);
       if (shared !== undefined) shared.users += 1;
-      return this.#add({ shared, length, source });
+      return this.#sequences.add({ shared, length, source });
     });
   }
 
   /** Removes all tokens from position `length` on. Throws INPUT_INVALID if the sequence is shorter. */
   async truncate(id: number, length: number): Promise<void> {
     await this.#exclusive(async () => {
-      const sequence = this.#sequence(id);
+      const sequence = this.#sequences.get(id);
       if (!Number.isSafeInteger(length) || length < 0 || length > sequence.length)
         throw new InferyardError(
           "INPUT_INVALID",
@@ -162,7 +162,7 @@ export class Sequences {
   /** Returns the sequence's length, copies of its keys and values by the names of the states, and the tensors of its source. */
   async save(id: number): Promise<{ readonly length: number; readonly tensors: TensorMap }> {
     return await this.#exclusive(async () => {
-      const { shared, length, source } = this.#sequence(id);
+      const { shared, length, source } = this.#sequences.get(id);
       const read = this.sources.map(({ name }): [string, Tensor] => [name, required(source?.tensors[name], name)]);
       const own = shared?.cache.read(length) ?? noTokens(this.states);
       return { length, tensors: { ...own, ...Object.fromEntries(read) } };
@@ -179,7 +179,7 @@ export class Sequences {
         cache.write(tensors, length);
         this.#extend(sequence, length);
       }
-      return this.#add(sequence);
+      return this.#sequences.add(sequence);
     });
   }
 
@@ -195,10 +195,7 @@ export class Sequences {
 
   /** Frees the sequence's cache. */
   async release(id: number): Promise<void> {
-    await this.#exclusive(async () => {
-      this.#leave(this.#sequence(id));
-      this.#sequences.delete(id);
-    });
+    await this.#exclusive(async () => this.#leave(this.#sequences.release(id)));
   }
 
   /** Appends the tokens of one step in chunks. */
@@ -300,18 +297,6 @@ export class Sequences {
       `the sequence would have ${tokens} tokens, and the model's context is ${this.#maxTokens}`,
       { remedy: "shorten the text, or ask for fewer new tokens", data: { tokens, contextLength: this.#maxTokens } },
     );
-  }
-
-  #add(sequence: Sequence): number {
-    this.#created += 1;
-    this.#sequences.set(this.#created, sequence);
-    return this.#created;
-  }
-
-  #sequence(id: number): Sequence {
-    const sequence = this.#sequences.get(id);
-    if (sequence === undefined) throw new InferyardError("INPUT_INVALID", `there is no sequence ${id}`);
-    return sequence;
   }
 
   async #exclusive<Result>(work: () => Promise<Result>): Promise<Result> {

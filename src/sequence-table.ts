@@ -1,0 +1,47 @@
+/** The sequences of a loaded model by their numbers, which are never given twice. */
+import { InferyardError } from "./errors.ts";
+import type { SequenceId } from "./language-model.ts";
+
+/** What a model holds of each sequence, the least recently used first. */
+export class SequenceTable<Held> {
+  readonly #held = new Map<SequenceId, Held>();
+  #created = 0;
+
+  add(held: Held): SequenceId {
+    this.#created += 1;
+    this.#held.set(this.#created, held);
+    return this.#created;
+  }
+
+  /** Throws INPUT_INVALID if there is none of that number. */
+  get(id: SequenceId): Held {
+    const held = this.#held.get(id);
+    if (held === undefined) throw new InferyardError("INPUT_INVALID", `there is no sequence ${id}`);
+    return held;
+  }
+
+  /** Replaces what is held of a sequence, and makes it the most recently used. Throws as `get`. */
+  set(id: SequenceId, held: Held): void {
+    this.release(id);
+    this.#held.set(id, held);
+  }
+
+  /** Removes a sequence, and returns what was held of it. Throws as `get`. */
+  release(id: SequenceId): Held {
+    const held = this.get(id);
+    this.#held.delete(id);
+    return held;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  values(): readonly Held[] {
+    return [...this.#held.values()];
+  }
+
+  clear(): void {
+    this.#held.clear();
+  }
+}
