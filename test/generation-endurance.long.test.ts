@@ -37,7 +37,8 @@ describe.skipIf(skip)(title, () => {
     expect(sequences).toMatchObject([{ running: 0, waiting: 0 }]);
     const [early, late] = [memory[2]!, memory[9]!];
     expect(late.caches - early.caches).toBeLessThan(2 ** 20);
-    for (const field of ["rss", "heapUsed", "external"] as const) expect(late[field] - early[field]).toBeLessThan(24 * 2 ** 20);
+    for (const field of ["heapUsed", "external"] as const) expect(late[field] - early[field]).toBeLessThan(8 * 2 ** 20);
+    expect(late.rss - early.rss).toBeLessThan(64 * 2 ** 20); // V8 of Node.js 24 enlarges its young generation once, by 40 MB
   });
 
   it("a killed process ends its streams with HOST_DIED, and the next call starts another", async () => {

@@ -71,10 +71,13 @@ function namedInputs(library: Library, { graph }: OnnxModel, inputs: readonly Ca
   });
 }
 
-function caseValueOf(tensor: Tensor): CaseValue {
-  if (!passable.has(tensor.type)) throw new Refused(`the library gives ${tensor.type}`);
-  return {
-    kind: "tensor",
-    literal: { dataType: tensor.type, shape: tensor.dims, data: tensor.data },
-  };
+function caseValueOf({ type, dims, data }: Tensor): CaseValue {
+  if (!passable.has(type)) throw new Refused(`the library gives ${type}`);
+  return { kind: "tensor", literal: { dataType: type, shape: dims, data: type === "float16" ? bitsOf(data) : data } };
+}
+
+/** From Node.js 24 on the library gives float16 as Float16Array. */
+function bitsOf(data: Tensor["data"]): Uint16Array {
+  const { buffer, byteOffset, byteLength } = data as Uint16Array;
+  return new Uint16Array(buffer, byteOffset, byteLength / 2);
 }
