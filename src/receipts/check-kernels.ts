@@ -1,4 +1,8 @@
 /** Checks of the kernels of a receipt. */
+import { kernelById } from "../kernels/registry.ts";
+import { machineRefusal } from "../kernels/select-kernel.ts";
+import type { KernelMachine } from "../kernels/simd-levels.ts";
+import { version } from "../version.ts";
 import { computePathOf, expectedKernel, isSlowKernel, matchesPattern } from "./kernel-class.ts";
 import type { Receipt } from "./receipt.ts";
 import type { Refusal } from "./verification.ts";
@@ -16,6 +20,7 @@ export function checkKernels(receipt: Receipt, required: readonly string[]): rea
   }
   const twice = kernels.find(({ id }, index) => kernels.findIndex((each) => each.id === id) < index);
   if (twice !== undefined) refuse("compute-path", `the kernel ${twice.id} is listed twice`);
+  refusals.push(...impossibleKernels(receipt));
   const measured = computePathOf(computePath.target, kernels);
   if (
     measured.kind !== computePath.kind ||
@@ -45,6 +50,26 @@ export function checkKernels(receipt: Receipt, required: readonly string[]): rea
   if (kernels.length > 0 && expected !== undefined && !fast.some(({ id }) => isExpected(id)))
     refuse("expected-kernel", `${expected.reason}, whose kernel is ${expected.patterns.join(" or ")}, and none of that name ran`);
   return refusals;
+}
+
+/** Kernels that the machine of the receipt cannot run, or that this version does not have built. */
+function impossibleKernels({ kernels, machine, inferyardVersion }: Receipt): readonly Refusal[] {
+  const { architecture, features, accelerators } = machine;
+  const facts: KernelMachine = {
+    architecture,
+    features,
+    wasm: { simd: true, relaxedSimd: true },
+    cuda: accelerators.some(({ device }) => device.startsWith("cuda:")) || "the machine has no NVIDIA GPU",
+    machineCode: true,
+    ggml: true,
+  };
+  return kernels.flatMap(({ id }): readonly Refusal[] => {
+    const kernel = kernelById(id);
+    const refusal = kernel === undefined ? undefined : machineRefusal(kernel, facts);
+    // Another version may have built it since.
+    if (refusal === undefined || (refusal.stage === "built" && inferyardVersion !== version)) return [];
+    return [{ code: "impossible-kernel", reason: `its machine cannot have run ${id}: ${refusal.reason}` }];
+  });
 }
 
 function listed(ids: readonly string[]): string {

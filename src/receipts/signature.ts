@@ -31,7 +31,13 @@ export function signatureProblem(receipt: Receipt, signature: ReceiptSignature):
   const bytes = Buffer.from(value, "base64");
   // Base64 that decodes to the same bytes in another spelling would be another file with the same signature.
   if (bytes.toString("base64") !== value) return "its value is not base64 in the usual spelling";
-  if (verify(null, signedBytes({ ...receipt, signature: unsigned }), key, bytes)) return undefined;
+  let content: Buffer;
+  try {
+    content = signedBytes({ ...receipt, signature: unsigned });
+  } catch (error) {
+    return messageOf(error); // it is not JSON, so that it was never signed
+  }
+  if (verify(null, content, key, bytes)) return undefined;
   return "the signature does not fit the content: the receipt was altered, or signed with another key";
 }
 

@@ -9,6 +9,7 @@ export type RefusalCode =
   | "slow-kernels"
   | "required-kernel"
   | "expected-kernel"
+  | "impossible-kernel"
   | "compute-path"
   | "model-digest"
   | "library-digest"

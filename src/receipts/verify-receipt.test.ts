@@ -127,6 +127,18 @@ describe("a receipt", () => {
     finishedAt: time,
     decision: { ...good.decision, at: time },
   });
+  it("of a later version may have kernels that this one has not built", async () => {
+    const later = {
+      ...withKernels([
+        { id: "Q4_K_Wasm", calls: 3 },
+        { id: "I2S_QK256_NEON", calls: 3 },
+      ]),
+      inferyardVersion: "9.0.0",
+    };
+    const onArm = { ...later, machine: { ...good.machine, architecture: "arm64", features: ["NEON", "DOTPROD"] } };
+    expect(await codes(onArm)).toEqual([]);
+  });
+
   it.each<readonly [string, unknown, readonly string[]]>([
     ["of no schema", {}, ["unknown-schema"]],
     ["of a later schema", { ...good, schemaVersion: "2.0.0" }, ["unknown-schema"]],
@@ -136,6 +148,23 @@ describe("a receipt", () => {
     ["without kernels", withKernels([]), ["no-kernels"]],
     ["of scalar code alone", withKernels(slow), ["slow-kernels", "expected-kernel"]],
     ["of fallbacks that claims to be fast", { ...good, kernels: slow }, ["slow-kernels", "compute-path", "expected-kernel"]],
+    ["of instructions that its machine lacks", withKernels([{ id: "Q4_K_AVX512", calls: 3 }]), ["impossible-kernel"]],
+    [
+      "of a kernel that is not built",
+      withKernels([
+        { id: "Q4_K_Wasm", calls: 3 },
+        { id: "I2S_QK256_CUDA", calls: 3 },
+      ]),
+      ["impossible-kernel"],
+    ],
+    [
+      "of a GPU that its machine lacks",
+      withKernels([
+        { id: "Q4_K_Wasm", calls: 3 },
+        { id: "Llama_CUDA", calls: 3 },
+      ]),
+      ["impossible-kernel"],
+    ],
     ["without the kernel of its format", withKernels([{ id: "F32_Wasm", calls: 3 }]), ["expected-kernel"]],
     ["with a kernel that is listed twice", withKernels([...kernels, { id: "Q4_K_Wasm", calls: 1 }]), ["compute-path"]],
     ["whose decision selected nothing", { ...good, decision: { ...good.decision, selected: null } }, ["compute-path"]],
@@ -254,6 +283,7 @@ describe("a signature", () => {
     expect(await codes(signed, { publicKey: others.publicKey })).toEqual(["wrong-key"]);
     const forged = { ...signed, signature: { ...signed.signature, publicKey: others.publicKey } };
     expect(await codes(forged)).toEqual(["altered"]);
+    expect(await codes({ ...signed, inferyardVersion: "\ud800" })).toEqual(["altered"]); // it has no canonical form
     expect(
       await codes(signReceipt({ ...signed, signature: undefined } as never, others.privateKey), { publicKey: keys.publicKey }),
     ).toEqual(["wrong-key"]);

@@ -39,7 +39,7 @@ const accelerators: readonly AcceleratorRule[] = [
     title: "Vulkan",
     library: /^(?:libvulkan|vulkan-1|libggml-vulkan|ggml-vulkan)(?:[-_.\d]|$)/,
     api: /^vk[A-Z]\w*$/,
-    exported: /^ggml_backend_vk_/,
+    exported: /^ggml_backend_(?:vk|kompute)_/,
   },
   {
     name: "metal",

@@ -122,9 +122,25 @@ export const classRules: readonly ClassRule[] = [
     functions: ["cuInit", "cuDeviceGet", "cuLaunchKernel", "cuMemAlloc_v2"],
     fileName: /^(?:libcuda\b|nvcuda\b)/,
   },
-  { name: "cublas", title: "cuBLAS", functions: ["cublasCreate_v2", "cublasSgemm_v2"], fileName: /^(?:lib)?cublas(?!lt)/ },
-  { name: "cublaslt", title: "cuBLASLt", functions: ["cublasLtCreate", "cublasLtMatmul"], fileName: /^(?:lib)?cublaslt/ },
-  { name: "cudnn", title: "cuDNN", functions: ["cudnnGetVersion", "cudnnCreate"], fileName: /^(?:lib)?cudnn/ },
+  // Programs that load cuBLAS when they need it export functions of the same names for those that they call (CTranslate2 8 of them).
+  {
+    name: "cublas",
+    title: "cuBLAS",
+    functions: ["cublasCreate_v2", "cublasSgemm_v2", "cublasDgemm_v2", "cublasGetVersion_v2", "cublasGetProperty"],
+    fileName: /^(?:lib)?cublas(?!lt)/,
+  },
+  {
+    name: "cublaslt",
+    title: "cuBLASLt",
+    functions: ["cublasLtCreate", "cublasLtMatmul", "cublasLtMatrixTransform", "cublasLtGetVersion"],
+    fileName: /^(?:lib)?cublaslt/,
+  },
+  {
+    name: "cudnn",
+    title: "cuDNN",
+    functions: ["cudnnGetVersion", "cudnnCreate", "cudnnGetErrorString", "cudnnGetProperty"],
+    fileName: /^(?:lib)?cudnn/,
+  },
   {
     name: "cusparselt",
     title: "cuSPARSELt",
