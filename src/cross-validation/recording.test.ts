@@ -98,5 +98,13 @@ describe("what a model is held against", () => {
     await expect(referenceKind("cpu")).rejects.toMatchObject({ code: "INPUT_INVALID", remedy: "did you mean onnx:cpu?" });
     await expect(referenceKind("./none.safetensors")).rejects.toMatchObject({ code: "INPUT_INVALID" });
     await expect(referenceKind(folder)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    const text = join(folder, "text.bin");
+    for (const content of ["", "{", "some text, and no recording"]) {
+      writeFileSync(text, content);
+      await expect(referenceKind(text)).rejects.toMatchObject({
+        code: "INPUT_INVALID",
+        message: `${text} is neither a recording nor a shared library`,
+      });
+    }
   });
 });

@@ -11,7 +11,7 @@ const libraryMagics = ["7f454c46", "4d5a", "feedface", "cefaedfe", "feedfacf", "
 
 /**
  * Tells what `against` names. A path has a slash, a backslash or a point, which no target has; the first bytes of the file tell a library from a recording.
- * Throws INPUT_INVALID for what is neither a target nor a file.
+ * Throws INPUT_INVALID for what is none of the three.
  */
 export async function referenceKind(against: string): Promise<ReferenceKind> {
   if (!/[./\\]/.test(against)) {
@@ -19,23 +19,30 @@ export async function referenceKind(against: string): Promise<ReferenceKind> {
     return "target";
   }
   const start = await firstBytes(against);
-  return libraryMagics.some((magic) => start.startsWith(magic)) ? "library" : "recording";
+  if (libraryMagics.some((magic) => start.toString("hex").startsWith(magic))) return "library";
+  if (start[headerStart] === "{".charCodeAt(0)) return "recording";
+  throw new InferyardError("INPUT_INVALID", `${against} is neither a recording nor a shared library`, { remedy });
 }
 
-async function firstBytes(path: string): Promise<string> {
+const remedy = "give a target such as llamacpp:cpu, a recording, or a shared library";
+
+/** Where the header of a safetensors file begins, which is JSON: behind its length, in 8 bytes. */
+const headerStart = 8;
+
+async function firstBytes(path: string): Promise<Buffer> {
   try {
     const file = await openFile(path);
     try {
-      const bytes = Buffer.alloc(4);
-      await file.read(bytes, 0, 4, 0);
-      return bytes.toString("hex");
+      const bytes = Buffer.alloc(headerStart + 1);
+      await file.read(bytes, 0, bytes.length, 0);
+      return bytes;
     } finally {
       await file.close();
     }
   } catch (error) {
     throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, {
       cause: error,
-      remedy: "give a target such as llamacpp:cpu, a recording, or a shared library",
+      remedy,
     });
   }
 }

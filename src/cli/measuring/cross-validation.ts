@@ -20,7 +20,22 @@ export function formatCrossValidation(result: CrossValidation, terminal: Termina
     ["tested", ...runCells(tested)],
     ["reference", ...runCells(reference)],
   ]);
-  return [runs, ...(result.kind === "language" ? languageLines(result, terminal) : vectorLines(result))].join("\n");
+  const lines = result.kind === "language" ? languageLines(result, terminal) : vectorLines(result);
+  return [runs, ...lines, ...(isSameRun(tested, reference) ? [sameRunNote] : [])].join("\n");
+}
+
+const sameRunNote =
+  "both runs are of one engine, so that they show whether it repeats itself, not whether it is right: --target or --against names another";
+
+/** Whether the same code computed the same weights twice. */
+function isSameRun(tested: ComparedRun, reference: ComparedRun): boolean {
+  return (
+    reference.recording === undefined &&
+    tested.digest === reference.digest &&
+    tested.variant === reference.variant &&
+    tested.target === reference.target &&
+    tested.libraryPath === reference.libraryPath
+  );
 }
 
 /** One line on a recording that was written. */
