@@ -36,8 +36,8 @@ export interface LoadSettings {
    */
   readonly i2sLayout?: "x86" | "x86-interleaved" | "arm";
   /**
-   * Ids of kernels for quantized weights that are preferred to the engine's own choice, the most preferred first: see docs/reference/kernels.md. Default:
-   * none.
+   * Ids of kernels for quantized weights that are preferred to the engine's own choice, the most preferred first: see docs/reference/kernels.md. In an id,
+   * `*` stands for any characters: "*_AVX2" is such a kernel for every format that has one. Default: none.
    */
   readonly kernels?: readonly string[];
   /**

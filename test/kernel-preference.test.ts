@@ -56,6 +56,11 @@ describe.skipIf(skip).each([
     expect(scalar.evidence).toContain(`kernel for ${format}: ${format}_Scalar (it is preferred; its self-test passed)`);
     expect(cosine(first.logits, scalar.logits)).toBeGreaterThan(minCosine);
 
+    await runtime.setKernelPreference(["*_Scalar"], { model: path });
+    const byPattern = await decode(path);
+    expect(byPattern.evidence).toContain(`kernel for ${format}: ${format}_Scalar (it is preferred; its self-test passed)`);
+    expect(byPattern.logits).toEqual(scalar.logits);
+
     await runtime.setKernelPreference([], { model: path });
     const again = await decode(path);
     expect(idsOf(again)).not.toContain(`${format}_Scalar`);

@@ -54,3 +54,14 @@ export function familyKernelId(family: string): string {
   const name = familyNames[family] ?? family.replace(/(?:^|-)(\w)/g, (_match, first: string) => first.toUpperCase());
   return `${name}_Wasm`;
 }
+
+/** Whether an id matches a pattern, in which * stands for any characters. Letters may be of either case. */
+export function matchesKernelPattern(id: string, pattern: string): boolean {
+  const parts = pattern.split("*").map((part) => part.replaceAll(/[^\w]/g, String.raw`\$&`));
+  return new RegExp(`^${parts.join(".*")}$`, "i").test(id);
+}
+
+/** Whether a preferred id is a pattern, which stands for the kernels of each format that match it. */
+export function isKernelPattern(id: string): boolean {
+  return id.includes("*");
+}

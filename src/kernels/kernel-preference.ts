@@ -1,7 +1,8 @@
 /** Checks of the kernels that a user prefers. */
 import { type ErrorCode, InferyardError } from "../errors.ts";
 import type { KernelEntry, KernelSelfTest } from "./kernel-entry.ts";
-import { kernelRegistry } from "./registry.ts";
+import { isKernelPattern } from "./kernel-ids.ts";
+import { kernelRegistry, kernelsNamed } from "./registry.ts";
 import { isSelectable, machineRefusal } from "./select-kernel.ts";
 import type { KernelMachine } from "./simd-levels.ts";
 
@@ -17,7 +18,7 @@ export interface PreferenceFacts {
 
 /**
  * Throws for a kernel that does not exist or cannot be used, and names those that can: INPUT_INVALID for an unknown id, NOT_BUILT for a kernel that is not
- * built, and `unusable` for one that this machine does not run or whose self-test failed.
+ * built, and `unusable` for one that this machine does not run or whose self-test failed. Of a pattern it throws where that holds for all that match.
  */
 export function checkKernelPreference(
   ids: readonly string[],
@@ -26,6 +27,10 @@ export function checkKernelPreference(
 ): void {
   const { kernels = kernelRegistry } = facts;
   for (const id of ids) {
+    if (isKernelPattern(id)) {
+      checkPattern(id, facts, unusable);
+      continue;
+    }
     const kernel = kernels.find((each) => each.id === id);
     if (kernel === undefined) throw refusal("INPUT_INVALID", id, "there is no kernel with this id", facts);
     const { implementation } = kernel;
@@ -33,6 +38,17 @@ export function checkKernelPreference(
     const reason = refusalOf(kernel, facts);
     if (reason !== undefined) throw refusal(unusable, id, reason, facts);
   }
+}
+
+/** Throws unless a kernel that matches the pattern can be used. */
+function checkPattern(pattern: string, facts: PreferenceFacts, unusable: ErrorCode): void {
+  const matching = kernelsNamed(pattern, facts.kernels);
+  const [first] = matching;
+  if (first === undefined) throw refusal("INPUT_INVALID", pattern, "no kernel has such an id", facts);
+  if (matching.some((kernel) => refusalOf(kernel, facts) === undefined)) return;
+  const { implementation } = first;
+  if (implementation.kind === "none") throw refusal("NOT_BUILT", pattern, implementation.reason, facts);
+  throw refusal(unusable, pattern, refusalOf(first, facts) ?? "", facts);
 }
 
 /** Ids of the kernels that can be preferred. */

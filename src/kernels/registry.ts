@@ -5,7 +5,14 @@ import type { BlockFormat } from "../formats/gguf/blocks/block-format.ts";
 import { ternaryFormat } from "../formats/gguf/blocks/ternary.ts";
 import { scaledBlocks, scaledBlockName, type ScaledBlockShape } from "../formats/scaled-blocks/block-formats.ts";
 import type { KernelEntry } from "./kernel-entry.ts";
-import { blockKernelId, ggmlKernelId, machineKernelId, scalarKernelId } from "./kernel-ids.ts";
+import {
+  blockKernelId,
+  ggmlKernelId,
+  isKernelPattern,
+  machineKernelId,
+  matchesKernelPattern,
+  scalarKernelId,
+} from "./kernel-ids.ts";
 import { type KernelLevel, x64Levels } from "./simd-levels.ts";
 
 /** Five standard deviations of rounding to whole steps, which are equally distributed. */
@@ -137,4 +144,9 @@ export const kernelRegistry: readonly KernelEntry[] = [
 /** The kernel with this id; undefined if there is none. */
 export function kernelById(id: string, kernels: readonly KernelEntry[] = kernelRegistry): KernelEntry | undefined {
   return kernels.find((kernel) => kernel.id === id);
+}
+
+/** The kernels with an id, or with ids that match a pattern. */
+export function kernelsNamed(id: string, kernels: readonly KernelEntry[] = kernelRegistry): readonly KernelEntry[] {
+  return kernels.filter((kernel) => (isKernelPattern(id) ? matchesKernelPattern(kernel.id, id) : kernel.id === id));
 }

@@ -106,6 +106,25 @@ describe("selection of a kernel", () => {
     expect(reasons(odd)[id]).toBe("60 rows are not a multiple of 8");
   });
 
+  it("takes a pattern for the kernels of the format that match it, in the engine's own order, and says so of them alone", () => {
+    const native = { ...machine, machineCode: true } as const;
+    for (const [format, id] of [
+      ["Q4_K", "Q4_K_AVX2"],
+      ["I2_S", "I2S_QK256_AVX2"],
+    ] as const) {
+      const selection = select({ format }, { machine: native, preference: ["*_AVX2"] });
+      expect(selection.selected?.id).toBe(id);
+      expect(selection.candidates.every((each) => each.id === id || !each.id.endsWith("_AVX2"))).toBe(true);
+      expect(select({ format, rows: 60 }, { machine: native, preference: ["*_AVX2"] }).selected?.id).toMatch(/_Wasm$/);
+    }
+    expect(select({ format: "Q4_K" }, { machine: native, preference: ["q4_k_*"] }).selected?.id).toBe("Q4_K_Wasm");
+    expect(select({ format: "Q6_K" }, { machine: native, preference: ["Q4_K_*"] }).selected?.id).toBe("Q6_K_Wasm");
+    const most = { machine: native, preference: ["*_AVX512", "*_Scalar"] };
+    expect(describeSelection(select({ format: "Q4_K" }, most))).toMatch(
+      /^kernel for Q4_K: Q4_K_Scalar \(it is preferred; its self-test has not run\); not Q4_K_AVX512: the processor has no AVX-512 F/,
+    );
+  });
+
   it("refuses generated code where WebAssembly has no SIMD", () => {
     const plain = { ...machine, wasm: { simd: false, relaxedSimd: false } };
     const selection = select({ format: "Q4_K" }, { machine: plain });
@@ -216,6 +235,23 @@ describe("a preference", () => {
     expect(call).toThrow(expect.objectContaining({ code, message: `the kernel ${id} cannot be used: ${reason}` }));
     expect(usableKernelIds(facts)).toContain("Q4_K_Wasm");
     expect(usableKernelIds(facts)).not.toContain(id);
+  });
+
+  it.each([
+    ["*_AVX3", "INPUT_INVALID", "no kernel has such an id"],
+    ["*_NEON", "NOT_BUILT", "not built yet: no kernels of arm64"],
+    ["Q4_K_AVX*", "BACKEND_UNAVAILABLE", "koffi is not installed"],
+    ["Q4_K_Sc*r", "BACKEND_UNAVAILABLE", "its self-test failed: element 5 is -1, and 1 is right"],
+  ] as const)("for the pattern %s, of which no kernel can be used, is %s", (pattern, code, reason) => {
+    const facts = { machine: { ...machine, features: ["AVX2", "FMA", "AVX-512 F", "AVX-512 BW", "AVX-512 VL", "AVX-512 VNNI"] } };
+    const call = (): void =>
+      checkKernelPreference([pattern], { ...facts, selfTests: new Map([["Q4_K_Scalar", failed]]) }, "BACKEND_UNAVAILABLE");
+    expect(call).toThrow(expect.objectContaining({ code, message: `the kernel ${pattern} cannot be used: ${reason}` }));
+  });
+
+  it("for a pattern is accepted if one of its kernels can be used", () => {
+    expect(() => checkKernelPreference(["Q4_K_*", "*_Wasm"], { machine })).not.toThrow();
+    expect(() => checkKernelPreference(["*_AVX2"], {})).not.toThrow();
   });
 
   it("for kernels that can be used is accepted, also before the machine is known", () => {

@@ -1,6 +1,7 @@
 /** Selection of a kernel: facts in, every candidate with its verdict and reason out. No input or output, no clock. */
 import type { KernelEntry, KernelSelfTest } from "./kernel-entry.ts";
-import { kernelRegistry } from "./registry.ts";
+import { isKernelPattern, matchesKernelPattern } from "./kernel-ids.ts";
+import { kernelRegistry, kernelsNamed } from "./registry.ts";
 import { closestFormat, type ClosestFormat } from "./closest-format.ts";
 import { type KernelMachine, levelRank, levelRefusal } from "./simd-levels.ts";
 
@@ -19,7 +20,7 @@ export interface KernelFacts {
   readonly machine: KernelMachine;
   /** Results of self-tests so far, by id. A kernel without a result has not been tested. */
   readonly selfTests: ReadonlyMap<string, KernelSelfTest>;
-  /** Ids that are preferred, the most preferred first. Default: none. */
+  /** Ids that are preferred, the most preferred first, or patterns of ids for the kernels of the format: "*_AVX2". Default: none. */
   readonly preference?: readonly string[];
   /** The kernels that there are. Default: the registry. */
   readonly kernels?: readonly KernelEntry[];
@@ -105,7 +106,7 @@ function refusalOf(
   if (rows % rowMultiple !== 0) return { stage: "shape", reason: `${rows} rows are not a multiple of ${rowMultiple}` };
   const tested = selfTests.get(id);
   if (tested?.passed === false) return { stage: "self-test", reason: `its self-test failed: ${tested.problem}` };
-  if (isOptional && !preference.includes(id))
+  if (isOptional && !isPreferred(id, preference))
     return {
       stage: "preference",
       reason: "it is used only if it is preferred: it is native code outside of the sandbox of WebAssembly",
@@ -115,7 +116,11 @@ function refusalOf(
 
 function reasonFor({ id }: KernelEntry, { selfTests, preference = [] }: KernelFacts): string {
   const tested = selfTests.get(id) === undefined ? "its self-test has not run" : "its self-test passed";
-  return preference.includes(id) ? `it is preferred; ${tested}` : tested;
+  return isPreferred(id, preference) ? `it is preferred; ${tested}` : tested;
+}
+
+function isPreferred(id: string, preference: readonly string[]): boolean {
+  return preference.some((each) => (isKernelPattern(each) ? matchesKernelPattern(id, each) : each === id));
 }
 
 const kindOrder = ["wasm", "machine", "ggml", "scalar", "none", "llama"] as const;
@@ -126,8 +131,10 @@ function orderedCandidates(
   format: string,
   preference: readonly string[],
 ): readonly KernelEntry[] {
-  const preferred = preference.flatMap((id) => kernels.filter((kernel) => kernel.id === id));
-  const others = kernels.filter((kernel) => multiplies(kernel, format) && !preferred.includes(kernel));
   const rank = ({ implementation }: KernelEntry): number => kindOrder.indexOf(implementation.kind);
-  return [...new Set(preferred), ...others.toSorted((a, b) => rank(a) - rank(b) || levelRank(b.level) - levelRank(a.level))];
+  const sorted = kernels
+    .filter((kernel) => multiplies(kernel, format))
+    .toSorted((a, b) => rank(a) - rank(b) || levelRank(b.level) - levelRank(a.level));
+  const preferred = preference.flatMap((each) => kernelsNamed(each, isKernelPattern(each) ? sorted : kernels));
+  return [...new Set([...preferred, ...sorted])];
 }

@@ -1,9 +1,10 @@
 /** Checks of the kernels of a receipt. */
+import { matchesKernelPattern } from "../kernels/kernel-ids.ts";
 import { kernelById } from "../kernels/registry.ts";
 import { machineRefusal } from "../kernels/select-kernel.ts";
 import type { KernelMachine } from "../kernels/simd-levels.ts";
 import { version } from "../version.ts";
-import { computePathOf, expectedKernel, isSlowKernel, matchesPattern } from "./kernel-class.ts";
+import { computePathOf, expectedKernel, isSlowKernel } from "./kernel-class.ts";
 import type { Receipt } from "./receipt.ts";
 import type { Refusal } from "./verification.ts";
 
@@ -42,11 +43,11 @@ export function checkKernels(receipt: Receipt, required: readonly string[]): rea
       `its decision names ${selected.library.name} ${selected.library.version}, and the receipt ${receipt.library.name} ${receipt.library.version}`,
     );
   for (const pattern of required) {
-    if (fast.some(({ id }) => matchesPattern(id, pattern))) continue;
+    if (fast.some(({ id }) => matchesKernelPattern(id, pattern))) continue;
     refuse("required-kernel", `no kernel "${pattern}" ran; those that ran are ${listed(kernels.map(({ id }) => id))}`);
   }
   const expected = expectedKernel(receipt);
-  const isExpected = (id: string): boolean => expected?.patterns.some((pattern) => matchesPattern(id, pattern)) ?? true;
+  const isExpected = (id: string): boolean => expected?.patterns.some((pattern) => matchesKernelPattern(id, pattern)) ?? true;
   if (kernels.length > 0 && expected !== undefined && !fast.some(({ id }) => isExpected(id)))
     refuse("expected-kernel", `${expected.reason}, whose kernel is ${expected.patterns.join(" or ")}, and none of that name ran`);
   return refusals;

@@ -52,12 +52,6 @@ export function expectedKernel({ decision, computePath, model }: Receipt): Expec
   return { patterns: [...new Set(patterns)], reason: `most weights are ${type}, and the target is ${computePath.target}` };
 }
 
-/** Whether an id matches a pattern, in which * stands for any characters. Letters may be of either case. */
-export function matchesPattern(id: string, pattern: string): boolean {
-  const parts = pattern.split("*").map((part) => part.replaceAll(/[^\w]/g, String.raw`\$&`));
-  return new RegExp(`^${parts.join(".*")}$`, "i").test(id);
-}
-
 /** The calls between two counts of one loaded model. */
 export function countsBetween(before: readonly KernelCount[], after: readonly KernelCount[]): readonly KernelCount[] {
   const earlier = new Map(before.map(({ id, calls }) => [id, calls]));

@@ -247,7 +247,7 @@ export class ModelRuntime {
 
   /**
    * Sets the kernels for quantized weights that a model is run with from the next request on, in place of the setting `kernels` of the runtime: ids in order of
-   * preference, `[]` for what the settings say. Requests that are running keep the kernels that they have; the model is loaded again for the next one, and the old
+   * preference, or patterns of ids (`*_AVX2`), `[]` for what the settings say. Requests that are running keep the kernels that they have; the model is loaded again for the next one, and the old
    * one is unloaded like any that nobody uses. A request that states `kernels` itself has those. Throws INPUT_INVALID for an unknown kernel and for one that
    * this machine does not run, and NOT_BUILT for one that is not built; each error names the kernels that can be used.
    */

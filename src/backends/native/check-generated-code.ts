@@ -2,7 +2,8 @@
 import { InferyardError, type Library } from "../../backend.ts";
 import { openGgmlKernels } from "../../platform/node/ggml-kernels.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
-import { kernelById } from "../../kernels/registry.ts";
+import { kernelsNamed } from "../../kernels/registry.ts";
+import { isSelectable } from "../../kernels/select-kernel.ts";
 import { type MachineCodeSource, openMachineCode } from "../../platform/node/machine-code.ts";
 import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
 
@@ -31,8 +32,7 @@ export function kernelChecksOf(state: NativeState): KernelChecks | undefined {
 export async function openPreferredKernels(kernels: readonly string[], state: NativeState): Promise<void> {
   const checks = kernelChecksOf(state);
   if (checks === undefined) return;
-  const preferred = (kind: "ggml" | "machine"): string | undefined =>
-    kernels.find((id) => kernelById(id)?.implementation.kind === kind);
+  const preferred = (kind: NativeKind): string | undefined => kernels.find((id) => needsNativeCode(id, kind));
   const ggml = preferred("ggml");
   if (ggml !== undefined && checks.blockKernels.machine.ggml !== true) {
     const { kernelFor } = await (openGgmlKernels ?? refuseInPage(ggml))();
@@ -43,6 +43,16 @@ export async function openPreferredKernels(kernels: readonly string[], state: Na
     state.machineCode = await (openMachineCode ?? refuseInPage(machine))();
     checks.addMachineCode(state.machineCode.create(), state.machineCode.features);
   }
+}
+
+type NativeKind = "ggml" | "machine";
+
+/** Whether an id names kernels of a kind of native code. A pattern that other kernels match as well needs none. */
+function needsNativeCode(id: string, kind: NativeKind): boolean {
+  const kinds = kernelsNamed(id)
+    .filter(isSelectable)
+    .map(({ implementation }) => implementation.kind);
+  return kinds.includes(kind) && kinds.every((each) => each === "ggml" || each === "machine");
 }
 
 function refuseInPage(id: string): () => never {
