@@ -35,6 +35,18 @@ describe("recordings of logits", () => {
     expect(await referenceKind(path)).toBe("recording");
   });
 
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])(
+    "with a logit of %s are refused: no comparison with it means anything",
+    async (value) => {
+      const path = join(folder, "not-finite.safetensors");
+      await writeRecording(path, { ...run, logits: run.logits.with(1, Float32Array.of(3, value, 5)) });
+      await expect(readRecording(path)).rejects.toMatchObject({
+        code: "VERIFICATION_FAILED",
+        message: expect.stringContaining(`the logit of token 1 at position 1 is ${value}`) as string,
+      });
+    },
+  );
+
   const tokens = { dataType: "int32", shape: [2], data: Int32Array.of(1, 2) } as const;
   const logits = { dataType: "float32", shape: [2, 1], data: Float32Array.of(1, 2) } as const;
   const metadata = {

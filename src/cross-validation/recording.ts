@@ -7,6 +7,7 @@ import { readSafetensorsHeader, readTensor, type SafetensorsHeader } from "../fo
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import type { Tensor } from "../tensor.ts";
 import { version } from "../version.ts";
+import { requireFinite } from "./compare-logits.ts";
 import type { ComparedRun } from "./cross-validation.ts";
 import type { PromptTokens, TokensPerSecond } from "./language-run.ts";
 
@@ -60,7 +61,7 @@ export async function writeRecording(path: string, run: LogitsRun): Promise<void
   await writeSafetensors(path, tensors, metadata);
 }
 
-/** Reads a recording. Throws INPUT_INVALID for a file that is none, or of another version, and what reading a safetensors file throws. */
+/** Reads a recording. Throws INPUT_INVALID for a file that is none, or of another version, VERIFICATION_FAILED for logits that are not finite, and what reading a safetensors file throws. */
 export async function readRecording(path: string, signal?: AbortSignal): Promise<LogitsRun> {
   const header = await readSafetensorsHeader(path, signal);
   const { metadata } = header;
@@ -119,12 +120,16 @@ async function readLogits(header: SafetensorsHeader, positions: number, signal?:
   if (!(data instanceof Float32Array) || shape.length !== 2 || rows !== positions || vocabulary === 0) {
     throw noRecording(header.path, `its tensor "logits" has the shape [${shape.join(", ")}], and there are ${positions} tokens`);
   }
-  return Array.from({ length: positions }, (_row, index) => data.subarray(index * vocabulary, (index + 1) * vocabulary));
+  return Array.from({ length: positions }, (_row, index) => {
+    const row = data.subarray(index * vocabulary, (index + 1) * vocabulary);
+    requireFinite(row, index, header.path);
+    return row;
+  });
 }
 
 function rateOf(text: string): number | null {
   const value = Number(text);
-  return text === "" || !Number.isFinite(value) ? null : value;
+  return text === "" || !Number.isFinite(value) || value < 0 ? null : value;
 }
 
 function noRecording(path: string, reason: string): InferyardError {

@@ -55,6 +55,10 @@ export function checkTimes(
   ] as const;
   for (const [what, claimed, computed] of claims) {
     if (claimed === null && computed === null) continue;
+    if (computed === Infinity) {
+      impossible(`its tokens of ${what} took 0 ms`);
+      continue;
+    }
     if (claimed !== null && computed !== null && Math.abs(claimed - computed) <= computed * tolerance) continue;
     impossible(`it claims ${shown(claimed)} tokens per second of ${what}, and its tokens and times make ${shown(computed)}`);
   }

@@ -207,6 +207,11 @@ describe("a receipt", () => {
       ["impossible-times"],
     ],
     ["that took longer than it lasted", figures({ loadMs: 20_000 }), ["impossible-times"]],
+    [
+      "that took no time",
+      figures({ prefillMs: 0, decodeMs: 0, prefillTokensPerSecond: 1e5, decodeTokensPerSecond: 4 }),
+      ["impossible-times", "impossible-times"],
+    ],
     ["whose parts exceed the whole", figures({ totalMs: 900 }), ["impossible-times"]],
     ["with a token before the prompt was read", figures({ timeToFirstTokenMs: 5 }), ["impossible-times"]],
     ["with a first token after the last", figures({ timeToFirstTokenMs: 2000 }), ["impossible-times"]],

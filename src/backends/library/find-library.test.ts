@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -70,7 +71,15 @@ describe("describeLibrary", () => {
     });
     await expect(describeLibrary(folder)).rejects.toMatchObject({
       ...refused,
-      message: expect.stringContaining("EISDIR") as string,
+      message: expect.stringContaining("is a folder, and a file was expected") as string,
     });
+    const pipe = join(folder, "libllama.so");
+    execFileSync("mkfifo", [pipe]);
+    for (const irregular of [pipe, "/dev/zero"]) {
+      await expect(describeLibrary(irregular)).rejects.toMatchObject({
+        ...refused,
+        message: expect.stringContaining("is no regular file") as string,
+      });
+    }
   });
 });

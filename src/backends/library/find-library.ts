@@ -1,11 +1,9 @@
 /** Which llama library is used: the one that the user names, or the one that LLAMA_CPP_DIR leads to. No file is loaded. */
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { InferyardError, messageOf } from "../../backend.ts";
 import { environmentLocations, scanLocation } from "../../libraries/discovery/index.ts";
+import { sha256Of } from "../../platform/node/files.ts";
 import type { LibraryFile } from "../../reloading.ts";
 import { libraryRemedy } from "./library-remedy.ts";
 
@@ -35,10 +33,8 @@ export async function findLibrary(
 /** Describes the library at a path. Throws BACKEND_UNAVAILABLE if it cannot be read. */
 export async function describeLibrary(path: string): Promise<LibraryFile> {
   try {
-    const hash = createHash("sha256");
     const real = await realpath(path);
-    await pipeline(createReadStream(real), hash);
-    const sha256 = hash.digest("hex");
+    const sha256 = await sha256Of(real);
     const [, version, build] = releaseInName.exec(basename(real)) ?? [];
     const release = version ?? build;
     // The digest tells builds of one release apart.
