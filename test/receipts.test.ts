@@ -99,6 +99,7 @@ describe.skipIf(skip)(title, () => {
     expect(openssl("genpkey", "-algorithm", "ed25519", "-out", at("key.pem"))).toBe(0);
     expect(openssl("pkey", "-in", at("key.pem"), "-pubout", "-out", at("public.pem"))).toBe(0);
     expect(openssl("genpkey", "-algorithm", "ed25519", "-out", at("other.pem"))).toBe(0);
+    expect(openssl("pkey", "-in", at("other.pem"), "-pubout", "-out", at("other-public.pem"))).toBe(0);
     const file = at("receipt.json");
     const run = ["receipt", "--model", tiny("q8_0"), "--target", "native", "--prompt", "small jump", "--tokens", "4"];
     const made = await inferyard([...run, "--output", file, "--sign", at("key.pem"), "--json"]);
@@ -107,8 +108,12 @@ describe.skipIf(skip)(title, () => {
     const accepted = await verify("--key", at("public.pem"), "--require-kernel", "Q8_0_Wasm");
     expect(accepted).toMatchObject({ code: 0, stderr: "" });
     expect(accepted.stdout).toContain("ACCEPTED");
-    const refused = await verify("--key", at("other.pem"), "--require-kernel", "I2S_QK256_*", "--library", at("key.pem"));
+    const refused = await verify("--key", at("other-public.pem"), "--require-kernel", "I2S_QK256_*", "--library", at("key.pem"));
     expect(refused.code).toBe(1);
+    expect(await verify("--key", at("other.pem"))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("this is a private key") as string,
+    });
     for (const code of ["wrong-key", "required-kernel", "library-digest"]) expect(refused.stderr).toContain(`  ${code}: `);
     const receipt = JSON.parse(readFileSync(file, "utf8")) as Receipt;
     writeFileSync(file, formatReceipt({ ...receipt, figures: { ...receipt.figures, loadMs: receipt.figures.loadMs / 2 } }));

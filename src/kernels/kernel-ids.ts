@@ -57,8 +57,18 @@ export function familyKernelId(family: string): string {
 
 /** Whether an id matches a pattern, in which * stands for any characters. Letters may be of either case. */
 export function matchesKernelPattern(id: string, pattern: string): boolean {
-  const parts = pattern.split("*").map((part) => part.replaceAll(/[^\w]/g, String.raw`\$&`));
-  return new RegExp(`^${parts.join(".*")}$`, "i").test(id);
+  const [start = "", ...others] = pattern.toLowerCase().split("*");
+  const end = others.pop();
+  let rest = id.toLowerCase();
+  if (end === undefined) return rest === start;
+  if (!rest.startsWith(start)) return false;
+  rest = rest.slice(start.length);
+  for (const part of others) {
+    const at = rest.indexOf(part);
+    if (at < 0) return false;
+    rest = rest.slice(at + part.length);
+  }
+  return rest.endsWith(end);
 }
 
 /** Whether a preferred id is a pattern, which stands for the kernels of each format that match it. */

@@ -278,6 +278,13 @@ describe("the closest format", () => {
     expect(closest("TL2", 128)).toMatchObject({ format: "I2_S", error: 0 });
   });
 
+  it("of single numbers is the one that loses the least of those that are multiplied as they lie", () => {
+    for (const format of ["F32", "F16", "BF16"]) {
+      expect(closest(format)).toMatchObject({ format: "Q8_0", reason: expect.stringMatching(/^it loses the least/) as string });
+      expect(closest(format).unsupported).toMatch(/^no kernel multiplies B?F\d+ as it lies: it is /);
+    }
+  });
+
   it("has the fewest bits that are no less, and fits the rows", () => {
     const [wide, narrow] = [closest("NVFP4"), closest("NVFP4", 96)];
     expect([wide.format, narrow.format]).toEqual(["Q4_K", "Q4_0"]);

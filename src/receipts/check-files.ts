@@ -6,7 +6,7 @@ import { readManifest } from "../models/index.ts";
 import { sha256Of } from "../platform/node/files.ts";
 import { fileStatus } from "../platform/node/files.ts";
 import { readModelFacts } from "./model-facts.ts";
-import type { Receipt } from "./receipt.ts";
+import type { Receipt, ReceiptModel } from "./receipt.ts";
 import type { Refusal } from "./verification.ts";
 
 /** What a check of files found. */
@@ -21,16 +21,26 @@ export interface FileCheck {
  * model that is not there.
  */
 export async function checkModel(receipt: Receipt, given: string | undefined): Promise<FileCheck> {
-  const { model, decision } = receipt;
+  const { model } = receipt;
   const unchecked = (reason: string): FileCheck => ({ refusals: [], held: [], unchecked: [reason] });
   const reference = given ?? model.reference;
   if (given === undefined && !(await isHere(reference)))
     return unchecked(`the model ${reference} is not on this machine: its digests were not compared`);
+  try {
+    return await compareModel(receipt, reference);
+  } catch (error) {
+    // What a stranger's receipt names may be anything; what the caller names must be a model.
+    if (given !== undefined) throw error;
+    return unchecked(`the model ${reference} of this machine cannot be read: ${messageOf(error)}`);
+  }
+}
+
+async function compareModel({ model, decision }: Receipt, reference: string): Promise<FileCheck> {
   const { variants } = await readManifest(reference);
   const wanted = decision.model.packedFrom ?? decision.model.variant;
   const candidates = languageVariants(variants).filter(({ name }) => name === wanted);
   const [variant] = candidates.length > 0 ? candidates : languageVariants(variants);
-  if (variant === undefined) return unchecked(`the model ${reference} has no weights here`);
+  if (variant === undefined) return { refusals: [], held: [], unchecked: [`the model ${reference} has no weights here`] };
   const facts = await readModelFacts(variant);
   const refusals: Refusal[] = [];
   const refuse = (reason: string): void => void refusals.push({ code: "model-digest", reason });
@@ -44,6 +54,10 @@ export async function checkModel(receipt: Receipt, given: string | undefined): P
   }
   if (facts.files.length !== model.files.length)
     refuse(`${reference} has ${facts.files.length} files, and the receipt lists ${model.files.length}`);
+  const types = (list: ReceiptModel["weightTypes"]): string =>
+    list.map(({ type, bytes }) => `${type} (${bytes} bytes)`).join(", ");
+  if (types(facts.weightTypes) !== types(model.weightTypes))
+    refuse(`the weights of ${reference} are ${types(facts.weightTypes)}, and the receipt says ${types(model.weightTypes)}`);
   const isPacked = decision.model.packedFrom !== undefined;
   if (!isPacked && facts.weightBytesPerToken !== model.weightBytesPerToken) {
     refuse(
@@ -73,9 +87,14 @@ export async function checkLibrary({ library }: Receipt, given: string | undefin
       unchecked: [`the library ${path ?? library.name} is not on this machine: its digest was not compared`],
     };
   }
-  const found = await sha256Of(file).catch((error: unknown) => {
-    throw new InferyardError("INPUT_INVALID", `${file} cannot be read: ${messageOf(error)}`, { cause: error });
-  });
+  let found: string;
+  try {
+    found = await sha256Of(file);
+  } catch (error) {
+    const reason = `${file} cannot be read: ${messageOf(error)}`;
+    if (given !== undefined) throw new InferyardError("INPUT_INVALID", reason, { cause: error });
+    return { refusals: [], held: [], unchecked: [`the library of the receipt was not compared: ${reason}`] };
+  }
   if (found === sha256) return { refusals: [], held: [`${basename(file)} has the digest of the receipt`], unchecked: [] };
   const reason = `${file} has the sha256 ${found}, and the receipt says ${sha256}`;
   return { refusals: [{ code: "library-digest", reason }], held: [], unchecked: [] };

@@ -43,6 +43,12 @@ export function signatureProblem(receipt: Receipt, signature: ReceiptSignature):
 
 /** The id of a public key in PEM. Throws INPUT_INVALID for what is no Ed25519 key. */
 export function keyIdOfPem(pem: string): string {
+  // Node.js would derive the public key from a private one, which then lies where others verify.
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) {
+    throw new InferyardError("INPUT_INVALID", "this is a private key, and receipts are verified with the public one", {
+      remedy: "openssl pkey -in key.pem -pubout -out public.pem",
+    });
+  }
   return keyIdOf(readKey(() => createPublicKey(pem), "public"));
 }
 

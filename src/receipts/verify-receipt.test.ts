@@ -246,6 +246,11 @@ describe("a receipt", () => {
     expect(matchesKernelPattern("I2S_QK256_AVX2", "I2S_QK256_*")).toBe(true);
     expect(matchesKernelPattern("I2S_QK256_AVX2", "I2S")).toBe(false);
     expect(matchesKernelPattern("Q4_K_Wasm", "Q4.K.Wasm")).toBe(false);
+    for (const pattern of ["q4_k_wasm", "*", "**", "Q4*Wasm", "*_K_*", "*4*K*W*m", "Q4_K_Wasm*"])
+      expect(matchesKernelPattern("Q4_K_Wasm", pattern), pattern).toBe(true);
+    for (const pattern of ["", "Q4*K_K*", "*_K", "Q4_K_Wasm_*", "Wasm*", "Q4_K_W*_Wasm"])
+      expect(matchesKernelPattern("Q4_K_Wasm", pattern), pattern).toBe(false);
+    expect(matchesKernelPattern("Q4_K_Wasm".repeat(20), `${"*a".repeat(40)}Z`)).toBe(false); // at once
   });
 
   it("is expected to have run a kernel of its format, whoever wrote that", () => {
@@ -260,6 +265,24 @@ describe("a receipt", () => {
     expect(of("Q4_K", "llamacpp:cpu")).toEqual(["Llama_CPU"]);
     expect(of("F32")).toBeUndefined();
     expect(of("Q4_K", "onnx:cpu")).toBeUndefined();
+  });
+
+  it("that names other files of this machine is not read as a failure of the verifier", async () => {
+    const odd = { ...good, model: { ...good.model, reference: "/etc/passwd" }, library: { ...good.library, path: "/dev/zero" } };
+    const { accepted, unchecked } = await verifyReceipt(odd, { now });
+    expect(accepted).toBe(true);
+    expect(unchecked.slice(1)).toEqual([
+      expect.stringMatching(/^the model \/etc\/passwd of this machine cannot be read: /),
+      expect.stringMatching(/^the library of the receipt was not compared: \/dev\/zero cannot be read: .*no regular file/),
+    ]);
+    await expect(verifyReceipt(odd, { now, model: "/etc/passwd" })).rejects.toMatchObject({ code: expect.any(String) as string });
+  });
+
+  it("is verified with a public key alone", async () => {
+    await expect(verifyReceipt(signed, { now, publicKey: keys.privateKey })).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+      message: "this is a private key, and receipts are verified with the public one",
+    });
   });
 
   it("of a text that is not JSON, or spelled otherwise, is refused", async () => {

@@ -162,8 +162,11 @@ export const classRules: readonly ClassRule[] = [
   {
     name: "openblas",
     title: "OpenBLAS",
-    functions: ["openblas_get_config", "openblas_set_num_threads"],
-    fileName: /^(?:lib)?openblas/,
+    // NumPy's and SciPy's builds have a prefix, and those with 64-bit integers a suffix.
+    functions: ["get_config", "set_num_threads"].map((name) =>
+      ["", "scipy_"].flatMap((prefix) => ["", "64_"].map((suffix) => `${prefix}openblas_${name}${suffix}`)).join("|"),
+    ),
+    fileName: /^(?:lib)?(?:scipy_)?openblas/,
   },
   { name: "blis", title: "BLIS", functions: ["bli_init", "bli_gemm", "bli_info_get_version_str"], fileName: /^(?:lib)?blis/ },
   {

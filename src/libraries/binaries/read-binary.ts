@@ -32,7 +32,7 @@ export function hostArchitecture(): string {
 /**
  * Reads an ELF, Mach-O, PE or COFF file or a static archive. Reads headers and tables alone, at most 128 MiB of them. Throws
  * INPUT_INVALID for a file that is missing, damaged or of another format, and LIMIT_EXCEEDED for tables larger than those of any known
- * library (400,000 symbols).
+ * library (1,000,000 symbols).
  */
 export async function readBinary(path: string, options: ReadBinaryOptions = {}): Promise<BinaryFile> {
   const { displayName = path } = options;

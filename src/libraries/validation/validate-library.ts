@@ -34,14 +34,17 @@ export async function validateLibrary(
     const names = Object.keys(contracts).join(", ");
     throw new InferyardError("INPUT_INVALID", `there is no contract "${contract}"`, { remedy: `name one of ${names}` });
   }
+  const { timeout = defaultTimeoutMs, maxMemory = defaultMaxMemory } = options;
+  requirePositive("timeout", timeout, maxTimerMs);
+  requirePositive("maxMemory", maxMemory, Number.MAX_SAFE_INTEGER);
   const file = resolve(path);
   const validation = new Validation(displayName, contract);
   await validation.analyze(file, environment);
   const { failure, lastLines } = await runValidationProcess({
     path: file,
     contract,
-    timeout: options.timeout ?? defaultTimeoutMs,
-    maxMemory: options.maxMemory ?? defaultMaxMemory,
+    timeout,
+    maxMemory,
     environment,
     signal,
     onMessage: (message) => {
@@ -61,6 +64,14 @@ export async function validateLibrary(
   });
   validation.close(failure, lastLines);
   return { path: displayName, contract, title: known.title, ...validation.facts, steps: validation.steps };
+}
+
+/** Milliseconds that a timer of Node.js can wait. */
+const maxTimerMs = 2 ** 31 - 1;
+
+function requirePositive(name: string, value: number, most: number): void {
+  if (value > 0 && value <= most) return;
+  throw new InferyardError("INPUT_INVALID", `${name} is ${value}`, { remedy: `give a number above 0, up to ${most}` });
 }
 
 /** The steps of one validation, as they are reported. */

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { type BinaryFile, emptyBinary } from "../binaries/binary-file.ts";
+import { classify } from "./classify.ts";
+
+/** A library that exports these functions. */
+const exporting = (...names: readonly string[]): BinaryFile => ({
+  ...emptyBinary,
+  format: "elf",
+  kind: "shared object",
+  architecture: "x86-64",
+  bits: 64,
+  byteOrder: "little",
+  bytes: 1,
+  symbols: names.map(
+    (name) => ({ name, binding: "global", isImported: false, isExported: true }) as BinaryFile["symbols"][number],
+  ),
+});
+const classes = (file: BinaryFile, name = "libx.so"): readonly string[] =>
+  classify(file, name).map((each) => `${each.name} ${each.confidence}`);
+
+describe("classes by exports", () => {
+  it.each(["", "64_"])("OpenBLAS as NumPy and SciPy build it, with the suffix '%s'", (suffix) => {
+    const functions = ["get_config", "set_num_threads"];
+    for (const prefix of ["openblas_", "scipy_openblas_"])
+      expect(classes(exporting(...functions.map((name) => `${prefix}${name}${suffix}`)))).toEqual(["openblas certain"]);
+    expect(classes(exporting(), "libscipy_openblas64_-1.so")).toEqual(["openblas possible"]);
+  });
+
+  it("cuBLAS not by the functions that a program loads from it on demand (CTranslate2)", () => {
+    const shims = ["cublasCreate_v2", "cublasDestroy_v2", "cublasGemmEx", "cublasSgemm_v2"];
+    expect(classes(exporting(...shims))).toEqual(["cublas possible"]);
+    const own = [...shims, "cublasDgemm_v2", "cublasGetVersion_v2", "cublasGetProperty"];
+    expect(classes(exporting(...own), "libcublas.so.12")).toEqual(["cublas certain"]);
+  });
+});
