@@ -1,5 +1,5 @@
 /** Checks of the kernels of a receipt. */
-import { matchesKernelPattern } from "../kernels/kernel-ids.ts";
+import { interpreterId, matchesKernelPattern } from "../kernels/kernel-ids.ts";
 import { kernelById } from "../kernels/registry.ts";
 import { machineRefusal } from "../kernels/select-kernel.ts";
 import type { KernelMachine } from "../kernels/simd-levels.ts";
@@ -54,7 +54,7 @@ export function checkKernels(receipt: Receipt, required: readonly string[]): rea
 }
 
 /** Kernels that the machine of the receipt cannot run, or that this version does not have built. */
-function impossibleKernels({ kernels, machine, inferyardVersion }: Receipt): readonly Refusal[] {
+function impossibleKernels({ kernels, machine, inferyardVersion, computePath }: Receipt): readonly Refusal[] {
   const { architecture, features, accelerators } = machine;
   const facts: KernelMachine = {
     architecture,
@@ -64,9 +64,15 @@ function impossibleKernels({ kernels, machine, inferyardVersion }: Receipt): rea
     machineCode: true,
     ggml: true,
   };
+  // Backends of others count kernels of their own; families of generated code are not in the registry.
+  const isForeign = !/^(?:native|llamacpp|library):/.test(computePath.target);
   return kernels.flatMap(({ id }): readonly Refusal[] => {
     const kernel = kernelById(id);
-    const refusal = kernel === undefined ? undefined : machineRefusal(kernel, facts);
+    if (kernel === undefined) {
+      if (isForeign || id === interpreterId || id.endsWith("_Wasm") || inferyardVersion !== version) return [];
+      return [{ code: "impossible-kernel", reason: `Inferyard ${version} has no kernel ${id}` }];
+    }
+    const refusal = machineRefusal(kernel, facts);
     // Another version may have built it since.
     if (refusal === undefined || (refusal.stage === "built" && inferyardVersion !== version)) return [];
     return [{ code: "impossible-kernel", reason: `its machine cannot have run ${id}: ${refusal.reason}` }];

@@ -159,6 +159,14 @@ describe("a receipt", () => {
       ["impossible-kernel"],
     ],
     [
+      "of a kernel that there is not",
+      withKernels([
+        { id: "Q4_K_Wasm", calls: 3 },
+        { id: "Magic", calls: 3 },
+      ]),
+      ["impossible-kernel"],
+    ],
+    [
       "of a GPU that its machine lacks",
       withKernels([
         { id: "Q4_K_Wasm", calls: 3 },

@@ -117,6 +117,20 @@ describe.skipIf(skipGcc || process.platform !== "linux")(gccName, () => {
     const plain = build("libplain-need.so");
     expect(await foundBy(plain)).toBe("missing undefined needs libneeded.so, which is not on this machine");
     expect(await foundBy(plain, { LD_LIBRARY_PATH: folder })).toBe("found LD_LIBRARY_PATH fits");
+    const lib = join(directory, "lib", "x86_64-linux-gnu");
+    mkdirSync(lib, { recursive: true });
+    copyFileSync(needed, join(lib, "libneeded.so"));
+    for (const variable of ["$LIB", "${LIB}", "lib/$PLATFORM-linux-gnu"])
+      expect(await foundBy(build("libvariable.so", `-Wl,-rpath,${directory}/${variable}`)), variable).toBe("found runpath fits");
+    const before = process.cwd();
+    process.chdir(folder);
+    try {
+      for (const path of ["/none:", ":/none", "/none::/none"])
+        expect(await foundBy(plain, { LD_LIBRARY_PATH: path }), path).toBe("found LD_LIBRARY_PATH fits");
+      expect(await foundBy(plain, { LD_LIBRARY_PATH: "" })).toMatch(/^missing/);
+    } finally {
+      process.chdir(before);
+    }
     writeFileSync(join(directory, "libneeded.so"), machoLibrary(0x01000007)); // the loader passes over other formats
     expect(await foundBy(plain)).toMatch(/^missing/);
     copyFileSync(needed, join(directory, "libneeded.so"));
@@ -145,6 +159,24 @@ describe.skipIf(skipGcc || process.platform !== "linux")(gccName, () => {
     expect((await analyze("libindirect-runpath.so", "--enable-new-dtags")).fit.problems).toEqual([
       "needs libmiddle.so, which needs liblast.so, which is not on this machine",
     ]);
+  });
+
+  it("passes the DT_RPATH of the first on through a library with a DT_RUNPATH", async () => {
+    const folder = join(directory, "chain");
+    const far = join(folder, "far");
+    mkdirSync(far, { recursive: true });
+    const calls = (name: string, needed: string): string => `int ${needed}(void); int ${name}(void) { return ${needed}(); }`;
+    const loose = "-Wl,--allow-shlib-undefined";
+    const d = compile(folder, "libtd.so", define("d"), ...shared, "-Wl,-soname,libtd.so");
+    const c = compile(folder, "libtc.so", calls("c", "d"), ...shared, d, "-Wl,-soname,libtc.so");
+    renameSync(d, join(far, "libtd.so"));
+    const runpath = `-Wl,--enable-new-dtags,-rpath,${folder}`;
+    const b = compile(folder, "libtb.so", calls("b", "c"), ...shared, c, "-Wl,-soname,libtb.so", runpath, loose);
+    const rpath = `-Wl,--disable-new-dtags,-rpath,${folder}:${far}`;
+    const first = compile(folder, "libta.so", calls("a", "b"), ...shared, b, rpath, loose);
+    const { fit, indirectNeeds } = await analyzeLibrary(first, { environment: {} });
+    expect(fit.problems).toEqual([]);
+    expect(indirectNeeds).toContainEqual(expect.objectContaining({ name: "libtd.so", foundBy: "rpath", neededBy: "libtc.so" }));
   });
 
   it("a library for musl does not fit a program with glibc", async () => {

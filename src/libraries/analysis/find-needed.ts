@@ -1,5 +1,5 @@
 /** Finds the libraries that an ELF file needs, in the order of ld.so(8). */
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { BinaryFile } from "../binaries/index.ts";
 import type { DependencyReader } from "./dependency-reader.ts";
 import type { FoundBy, IndirectNeed, NeededLibrary } from "./library-analysis.ts";
@@ -51,7 +51,7 @@ export async function findNeeded(search: Search): Promise<FoundNeeds> {
     for (const { found, of } of level) {
       const { need, binary } = found;
       if (binary === undefined || need.path === undefined) continue;
-      const needing = { ...of, path: need.path, binary, inheritedRpath: searchedRpath(of) };
+      const needing = { ...of, path: need.path, binary, inheritedRpath: chainedRpath(of) };
       for (const needed of await findAll(needing)) {
         if (seen.has(needed.need.name)) continue;
         seen.add(needed.need.name);
@@ -73,13 +73,35 @@ async function findLibrary(name: string, search: Search): Promise<FoundLibrary> 
   return { need: { name, path: undefined, foundBy: undefined, status: "missing" }, binary: undefined };
 }
 
-/** Folders of DT_RPATH that are searched: the file's own, then those of the files that need it. None for a file with DT_RUNPATH. */
-function searchedRpath({ path, binary, inheritedRpath = [] }: Search): readonly string[] {
-  return binary.runpath.length > 0 ? [] : [...expandOrigin(binary.rpath, path), ...inheritedRpath];
+/** Folders of DT_RPATH: the file's own, unless it has a DT_RUNPATH, then those of the files that need it. A file with a DT_RUNPATH passes them on. */
+function chainedRpath({ path, binary, inheritedRpath = [] }: Search): readonly string[] {
+  return [...(binary.runpath.length > 0 ? [] : expandFolders(binary.rpath, path, binary)), ...inheritedRpath];
 }
 
-function expandOrigin(folders: readonly string[], path: string): string[] {
-  return folders.map((folder) => folder.replaceAll(/\$(?:ORIGIN|\{ORIGIN\})/g, dirname(path)));
+/** What `$LIB` stands for: on Debian the folder of the architecture, elsewhere lib64 or lib. */
+const libFolders: Readonly<Record<string, readonly string[]>> = {
+  "x86-64": ["lib/x86_64-linux-gnu", "lib64"],
+  arm64: ["lib/aarch64-linux-gnu", "lib64"],
+  arm: ["lib/arm-linux-gnueabihf"],
+  x86: ["lib/i386-linux-gnu"],
+};
+const platforms: Readonly<Record<string, string>> = { "x86-64": "x86_64", arm64: "aarch64" };
+
+/** The folders of a run path, with the variables of ld.so(8) replaced. */
+function expandFolders(folders: readonly string[], path: string, { architecture }: BinaryFile): string[] {
+  const withVariable = (folder: string, name: string, values: readonly string[]): string[] => {
+    const variable = new RegExp(`\\$(?:${name}|\\{${name}\\})`, "g");
+    return variable.test(folder) ? values.map((value) => folder.replaceAll(variable, () => value)) : [folder];
+  };
+  return folders
+    .flatMap((folder) => withVariable(folder, "ORIGIN", [dirname(path)]))
+    .flatMap((folder) => withVariable(folder, "LIB", [...(libFolders[architecture] ?? []), "lib"]))
+    .flatMap((folder) => withVariable(folder, "PLATFORM", [platforms[architecture] ?? architecture]));
+}
+
+/** Folders of LD_LIBRARY_PATH. An empty entry between others is the current folder. */
+function environmentFolders({ LD_LIBRARY_PATH: text = "" }: Search["environment"]): string[] {
+  return text === "" ? [] : text.split(/[:;]/).map((folder) => resolve(folder));
 }
 
 /** Paths at which the loader looks, in its order; last the one beside the file, at which it does not look. */
@@ -88,9 +110,9 @@ function candidates(name: string, search: Search, cached: readonly string[]): [F
   const origin = dirname(path);
   if (name.includes("/")) return [["path", name]];
   const folders: [FoundBy, readonly string[]][] = [
-    ["rpath", searchedRpath(search)],
-    ["LD_LIBRARY_PATH", (environment["LD_LIBRARY_PATH"] ?? "").split(/[:;]/).filter((folder) => folder !== "")],
-    ["runpath", expandOrigin(binary.runpath, path)],
+    ["rpath", binary.runpath.length > 0 ? [] : chainedRpath(search)],
+    ["LD_LIBRARY_PATH", environmentFolders(environment)],
+    ["runpath", expandFolders(binary.runpath, path, binary)],
   ];
   return [
     ...folders.flatMap(([by, list]) => list.map((folder): [FoundBy, string] => [by, join(folder, name)])),
