@@ -3,12 +3,8 @@ import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { writeAtomically } from "../platform/node/atomic-write.ts";
 
-/** Suffix of the temporary file, which remains if the process is killed. */
-const temporaryEnding = ".part";
-
 /** Replaces the content of the file, or creates it. Its permissions do not change. Throws the errors of the file system. */
 export async function replaceFile(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${randomUUID()}${temporaryEnding}`;
   const before = await stat(path).catch(() => undefined); // undefined for a new file
   await writeAtomically(
     path,
@@ -16,6 +12,6 @@ export async function replaceFile(path: string, text: string): Promise<void> {
       if (before !== undefined) await file.chmod(before.mode);
       await file.writeFile(text);
     },
-    temporary,
+    `.${randomUUID()}.part`, // remains if the process is killed
   );
 }

@@ -9,7 +9,7 @@ import { stagingName } from "./staging.ts";
  */
 export async function writeFileAtomically(path: string, text: string): Promise<void> {
   try {
-    await writeAtomically(path, (file) => file.writeFile(text), `${path}${stagingName("writing")}`);
+    await writeAtomically(path, (file) => file.writeFile(text), stagingName("writing"));
   } catch (error) {
     throw diskError(path, error);
   }

@@ -1,23 +1,24 @@
 /** Atomic replacement of files. */
 import { randomUUID } from "node:crypto";
-import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
  * Writes a file atomically: readers see the old content or the new one, also after a loss of power. `write` fills a temporary file, which is then flushed and renamed
- * to `path`. `temporary` is its path, in the folder of `path`; the default is a unique name. After an error the temporary file is removed and `path` is unchanged.
- * Throws what `write` and the file system throw, and EINVAL for a `path` that is a device, a pipe or a socket, which renaming would replace.
+ * to `path`, or to the file that a symbolic link at `path` leads to. `temporaryEnding` is added to the name of that file; the default is a unique one. After an error the temporary file
+ * is removed and the file is unchanged. Throws what `write` and the file system throw, and EINVAL for a device, a pipe or a socket: renaming would put a file in its place.
  */
 export async function writeAtomically<Result>(
   path: string,
   write: (file: FileHandle) => Promise<Result>,
-  temporary: string = `${path}.${process.pid}.${randomUUID()}.tmp`,
+  temporaryEnding = `.${process.pid}.${randomUUID()}.tmp`,
 ): Promise<Result> {
-  await refuseIrregular(path);
+  const target = await replaceableFile(path);
+  const temporary = `${target}${temporaryEnding}`;
   try {
     const result = await writeFlushed(temporary, write);
-    await rename(temporary, path);
-    await syncFolder(dirname(path));
+    await rename(temporary, target);
+    await syncFolder(dirname(target));
     return result;
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined); // an error of the clean-up must not replace the first one
@@ -25,9 +26,11 @@ export async function writeAtomically<Result>(
   }
 }
 
-async function refuseIrregular(path: string): Promise<void> {
-  const status = await lstat(path).catch(() => undefined); // what cannot be looked at cannot be written either, which the caller hears next
-  if (status === undefined || status.isFile() || status.isSymbolicLink() || status.isDirectory()) return; // rename refuses folders
+/** The path that is renamed to: behind symbolic links, if a file is there. */
+async function replaceableFile(path: string): Promise<string> {
+  const status = await stat(path).catch(() => undefined); // of a path that cannot be looked at, the next call says why
+  if (status === undefined || status.isDirectory()) return path; // rename refuses a folder
+  if (status.isFile()) return await realpath(path);
   throw Object.assign(new Error(`${path} is no regular file, and would be replaced by one`), { code: "EINVAL" });
 }
 
