@@ -1,4 +1,5 @@
 /** Decides for each accelerator what of it this machine has, from facts that others have gathered. */
+import { omitUndefined } from "../../checked.ts";
 import type { Accelerator, Availability, DeviceState, MachineFacts } from "../../backend.ts";
 import { type InstalledLibrary, isOfClass } from "../inventory/installed-library.ts";
 import type { AcceleratorDescription } from "./accelerator-table.ts";
@@ -11,13 +12,13 @@ export interface AcceleratorDevice extends Pick<
   Accelerator,
   "name" | "source" | "memory" | "computeCapability" | "driverVersion"
 > {
-  /** The number types that it multiplies by instructions of its own, for example "float16". */
+  /** Number types for which it has multiplication instructions, for example "float16". */
   readonly dataTypes?: readonly DeviceDataType[];
   /** NVIDIA: the number of its multiprocessors. */
   readonly multiprocessors?: number;
   /** NVIDIA: memory that the threads of a block share, in bytes. */
   readonly sharedMemory?: SharedMemory;
-  /** NVIDIA: why the driver did not state the last two, as a sentence without a full stop. */
+  /** NVIDIA: why the driver did not report `multiprocessors` and `sharedMemory`, as a sentence without a full stop. */
   readonly limitsProblem?: string;
 }
 
@@ -107,20 +108,20 @@ function devicesOf(
 }
 
 /**
- * Adds what the driver says of the GPU. nvidia-smi and CUDA may number GPUs differently, so it is found by name; GPUs of one name have the same
- * limits. nvidia-smi does not know the memory of a part of a GPU; the driver does.
+ * Adds the limits that the driver reports. The GPU is matched by name, since nvidia-smi and CUDA may number GPUs differently; GPUs of the same name have the
+ * same limits. The memory of a partition (MIG) is the driver's, since nvidia-smi does not report it.
  */
 function withLimits(device: Accelerator, driver: DriverReport): AcceleratorDevice {
   const found = "devices" in driver ? driver.devices.find(({ name }) => name === device.name) : undefined;
   const computeCapability = found?.computeCapability ?? device.computeCapability;
   const dataTypes = computeCapability === undefined ? undefined : cudaDataTypes(computeCapability);
-  const stated = { ...device, ...(dataTypes === undefined ? {} : { dataTypes }) };
+  const stated = { ...device, ...omitUndefined({ computeCapability, dataTypes }) };
   if (found === undefined) {
     const limitsProblem = "problem" in driver ? driver.problem : `the NVIDIA driver lists no ${device.name}`;
     return { ...stated, limitsProblem };
   }
   const { multiprocessors, sharedMemory, totalBytes } = found;
-  return { memory: { totalBytes }, ...stated, computeCapability: found.computeCapability, multiprocessors, sharedMemory };
+  return { memory: { totalBytes }, ...stated, multiprocessors, sharedMemory };
 }
 
 function isXeon({ cpu }: MachineFacts): boolean {

@@ -1,5 +1,5 @@
 /**
- * The number types that a device multiplies by instructions of its own. Sources: NVIDIA, CUDA C++ Programming Guide, "Compute Capabilities" (feature
+ * Number types for which a device has multiplication instructions. Sources: NVIDIA, CUDA C++ Programming Guide, "Compute Capabilities" (feature
  * support and Tensor Core input types); Intel, Intrinsics Guide; Arm, Architecture Reference Manual.
  */
 

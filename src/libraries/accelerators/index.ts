@@ -1,10 +1,11 @@
 /** The accelerators that PyTorch names: what of each this machine has, and what of Inferyard computes with it. */
+import { required } from "../../checked.ts";
 import { readMachine } from "../../devices/index.ts";
 import { InferyardError } from "../../errors.ts";
 import type { DiscoveryOptions } from "../discovery/index.ts";
 import { listLibraries } from "../inventory/index.ts";
 import { type AcceleratorFacts, type AcceleratorInfo, describeAccelerator } from "./accelerator-info.ts";
-import { askDriver } from "./cuda-driver/ask-driver.ts";
+import { type DriverReport, askDriver } from "./cuda-driver/ask-driver.ts";
 import { type AcceleratorDescription, type AcceleratorKind, acceleratorDescriptions } from "./accelerator-table.ts";
 
 export type { AcceleratorDevice, AcceleratorFacts, AcceleratorInfo, ProbedBackend } from "./accelerator-info.ts";
@@ -21,27 +22,30 @@ export interface AcceleratorOptions extends DiscoveryOptions, Partial<Accelerato
 
 /** Every accelerator in PyTorch's order, with what this machine has of it. Throws what `listLibraries` throws. */
 export async function listAccelerators(options: AcceleratorOptions = {}): Promise<readonly AcceleratorInfo[]> {
-  const facts = await gatherFacts(options);
-  return acceleratorDescriptions.map((description) => describeAccelerator(description, facts));
+  return describeAll(acceleratorDescriptions, options);
 }
 
 /**
  * What this machine has of one accelerator. Throws INPUT_INVALID for a name that PyTorch does not have; the error lists the names.
  */
 export async function acceleratorInfo(name: string, options: AcceleratorOptions = {}): Promise<AcceleratorInfo> {
-  return describeAccelerator(descriptionOf(name), await gatherFacts(options));
+  const [info] = await describeAll([descriptionOf(name)], options);
+  return required(info, "the description of an accelerator");
 }
 
 /** Names of the accelerators on which something ran, in PyTorch's order. Libraries alone make none available. */
 export async function availableAccelerators(options: AcceleratorOptions = {}): Promise<readonly AcceleratorKind[]> {
-  const all = await listAccelerators(options);
+  const all = await listAccelerators({ ...options, driver: notAsked });
   return all.filter(({ state }) => state === "available").map(({ name }) => name);
 }
 
 /** Whether something ran on the accelerator. Throws INPUT_INVALID for a name that PyTorch does not have. */
 export async function isAcceleratorAvailable(name: string, options: AcceleratorOptions = {}): Promise<boolean> {
-  return (await acceleratorInfo(name, options)).state === "available";
+  return (await acceleratorInfo(name, { ...options, driver: notAsked })).state === "available";
 }
+
+/** Limits of GPUs say nothing on whether a program ran. */
+const notAsked: DriverReport = { devices: [] };
 
 function descriptionOf(name: string): AcceleratorDescription {
   const description = acceleratorDescriptions.find((each) => each.name === name);
@@ -53,12 +57,19 @@ function descriptionOf(name: string): AcceleratorDescription {
   });
 }
 
-async function gatherFacts(options: AcceleratorOptions): Promise<AcceleratorFacts> {
-  const { machine, libraries, backends = [], driver, signal } = options;
-  const [facts, found] = await Promise.all([
-    machine ?? readMachine(signal === undefined ? {} : { signal }),
-    libraries ?? listLibraries(options).then((inventory) => inventory.libraries),
+/** Describes accelerators by the facts in `options`, and gathers those that are missing. NVIDIA's driver is asked only where its GPUs are described. */
+async function describeAll(
+  descriptions: readonly AcceleratorDescription[],
+  options: AcceleratorOptions,
+): Promise<readonly AcceleratorInfo[]> {
+  const { backends = [], signal } = options;
+  const [machine, libraries] = await Promise.all([
+    options.machine ?? readMachine(signal === undefined ? {} : { signal }),
+    options.libraries ?? listLibraries(options).then((inventory) => inventory.libraries),
   ]);
-  const hasCuda = facts.accelerators.some(({ device }) => device.type === "cuda");
-  return { machine: facts, libraries: found, backends, driver: driver ?? (hasCuda ? await askDriver(signal) : { devices: [] }) };
+  const hasGpu =
+    descriptions.some(({ deviceType }) => deviceType === "cuda") &&
+    machine.accelerators.some(({ device }) => device.type === "cuda");
+  const driver = options.driver ?? (hasGpu ? await askDriver(signal) : notAsked);
+  return descriptions.map((description) => describeAccelerator(description, { machine, libraries, backends, driver }));
 }

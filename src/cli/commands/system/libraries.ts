@@ -69,7 +69,7 @@ async function accelerated(
       flags.run === true
         ? await withNotice(terminal, "running a tiny computation on every target", runtime.backends({ run: true, signal }))
         : [];
-    return await listAccelerators({ machine, libraries, backends });
+    return await listAccelerators({ machine, libraries, backends, signal });
   } finally {
     await runtime.dispose();
   }
