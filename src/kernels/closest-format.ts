@@ -37,7 +37,7 @@ const convertible: readonly {
   { format: "F16", elements: 1 },
 ];
 
-/** Formats of single numbers, which are decoded to float32 while they are loaded. */
+/** Formats of plain numbers, without blocks. Their weights are multiplied as float32. */
 const numberFormats: ReadonlySet<string> = new Set(["F64", "F32", "F16", "BF16"]);
 
 /** The closest format: of the same family if one fits the rows; otherwise the one with the fewest bits that has at least as many. */
@@ -48,8 +48,8 @@ export function closestFormat({ format, rows, columns }: KernelRequest): Closest
   const family = fitting.filter((each) => (isTernary ? each.isTernary === true : familyOf(each.format) === familyOf(format)));
   const dense = fitting.filter((each) => each.isTernary === undefined);
   const wide = dense.filter((each) => askedBits !== undefined && (bitsOf(each.format) ?? 0) >= Math.floor(askedBits));
-  const multiplied = dense.filter((each) => each.elements > 1).reverse(); // the one that loses the least first
-  const [found] = numberFormats.has(format) ? multiplied : [...family, ...wide, ...dense.slice(-2)];
+  const quantized = dense.filter((each) => !numberFormats.has(each.format)).reverse(); // the one that loses the least first
+  const [found] = numberFormats.has(format) ? quantized : [...family, ...wide, ...dense.slice(-2)];
   const chosen = found?.format ?? "F16";
   const elements = rows * columns;
   return {
@@ -66,13 +66,13 @@ function unsupportedReason(format: string): string {
   const name = ggmlTypeNamed(format)?.name;
   if (name === undefined) return `${format} is no format that this package knows`;
   if (name.endsWith("(given up)")) return `llama.cpp has given ${name.replace(" (given up)", "")} up`;
-  if (numberFormats.has(format))
-    return `no kernel multiplies ${format} as it lies: ${format === "F32" ? "it is multiplied" : "it is decoded to float32 while it is loaded, and multiplied"} by kernels that the registry does not list`;
+  if (numberFormats.has(format)) return `${format} is multiplied as float32, by kernels that are not in the registry`;
   return `no kernel and no decoder of ${format} is built`;
 }
 
 function reasonFor(asked: string, chosen: string, isFamily: boolean, askedBits: number | undefined): string {
-  if (numberFormats.has(asked)) return "it loses the least of the formats that are multiplied as they lie";
+  if (numberFormats.has(chosen)) return "no quantized format has blocks that fit the rows";
+  if (numberFormats.has(asked)) return "it loses the least of the quantized formats";
   if (isFamily)
     return isTernaryFormat(asked) ? "it is ternary as well, so the weights stay as they are" : "it is of the same family";
   if (askedBits === undefined) return `the bits of ${asked} are not known, and ${chosen} loses the least`;

@@ -55,9 +55,9 @@ export function familyKernelId(family: string): string {
   return `${name}_Wasm`;
 }
 
-/** Whether an id matches a pattern, in which * stands for any characters. Letters may be of either case. */
-export function matchesKernelPattern(id: string, pattern: string): boolean {
-  const [start = "", ...others] = pattern.toLowerCase().split("*");
+/** Whether a name of kernels, as users write it, stands for the kernel with this id: `*` in it for any characters, letters of either case. */
+export function namesKernel(name: string, id: string): boolean {
+  const [start = "", ...others] = name.toLowerCase().split("*");
   const end = others.pop();
   let rest = id.toLowerCase();
   if (end === undefined) return rest === start;
@@ -69,9 +69,4 @@ export function matchesKernelPattern(id: string, pattern: string): boolean {
     rest = rest.slice(at + part.length);
   }
   return rest.endsWith(end);
-}
-
-/** Whether a preferred id is a pattern, which stands for the kernels of each format that match it. */
-export function isKernelPattern(id: string): boolean {
-  return id.includes("*");
 }

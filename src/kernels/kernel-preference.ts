@@ -1,7 +1,6 @@
 /** Checks of the kernels that a user prefers. */
 import { type ErrorCode, InferyardError } from "../errors.ts";
 import type { KernelEntry, KernelSelfTest } from "./kernel-entry.ts";
-import { isKernelPattern } from "./kernel-ids.ts";
 import { kernelRegistry, kernelsNamed } from "./registry.ts";
 import { isSelectable, machineRefusal } from "./select-kernel.ts";
 import type { KernelMachine } from "./simd-levels.ts";
@@ -17,38 +16,25 @@ export interface PreferenceFacts {
 }
 
 /**
- * Throws for a kernel that does not exist or cannot be used, and names those that can: INPUT_INVALID for an unknown id, NOT_BUILT for a kernel that is not
- * built, and `unusable` for one that this machine does not run or whose self-test failed. Of a pattern it throws where that holds for all that match.
+ * Throws for a name whose kernels do not exist or cannot be used, and names those that can: INPUT_INVALID if there is none of the name, NOT_BUILT if it is not
+ * built, and `unusable` if this machine does not run it or its self-test failed. A name with `*` is accepted if one of its kernels can be used.
  */
 export function checkKernelPreference(
-  ids: readonly string[],
+  names: readonly string[],
   facts: PreferenceFacts,
   unusable: ErrorCode = "INPUT_INVALID",
 ): void {
-  const { kernels = kernelRegistry } = facts;
-  for (const id of ids) {
-    if (isKernelPattern(id)) {
-      checkPattern(id, facts, unusable);
-      continue;
-    }
-    const kernel = kernels.find((each) => each.id === id);
-    if (kernel === undefined) throw refusal("INPUT_INVALID", id, "there is no kernel with this id", facts);
-    const { implementation } = kernel;
-    if (implementation.kind === "none") throw refusal("NOT_BUILT", id, implementation.reason, facts);
-    const reason = refusalOf(kernel, facts);
-    if (reason !== undefined) throw refusal(unusable, id, reason, facts);
+  for (const name of names) {
+    const named = kernelsNamed(name, facts.kernels);
+    const [first] = named;
+    if (first === undefined) throw refusal("INPUT_INVALID", name, "there is no kernel with this id", facts);
+    const reasons = named.map((kernel) => refusalOf(kernel, facts));
+    const [reason] = reasons;
+    if (reason === undefined || reasons.includes(undefined)) continue;
+    const { implementation } = first;
+    if (implementation.kind === "none") throw refusal("NOT_BUILT", name, implementation.reason, facts);
+    throw refusal(unusable, name, reason, facts);
   }
-}
-
-/** Throws unless a kernel that matches the pattern can be used. */
-function checkPattern(pattern: string, facts: PreferenceFacts, unusable: ErrorCode): void {
-  const matching = kernelsNamed(pattern, facts.kernels);
-  const [first] = matching;
-  if (first === undefined) throw refusal("INPUT_INVALID", pattern, "no kernel has such an id", facts);
-  if (matching.some((kernel) => refusalOf(kernel, facts) === undefined)) return;
-  const { implementation } = first;
-  if (implementation.kind === "none") throw refusal("NOT_BUILT", pattern, implementation.reason, facts);
-  throw refusal(unusable, pattern, refusalOf(first, facts) ?? "", facts);
 }
 
 /** Ids of the kernels that can be preferred. */

@@ -5,14 +5,7 @@ import type { BlockFormat } from "../formats/gguf/blocks/block-format.ts";
 import { ternaryFormat } from "../formats/gguf/blocks/ternary.ts";
 import { scaledBlocks, scaledBlockName, type ScaledBlockShape } from "../formats/scaled-blocks/block-formats.ts";
 import type { KernelEntry } from "./kernel-entry.ts";
-import {
-  blockKernelId,
-  ggmlKernelId,
-  isKernelPattern,
-  machineKernelId,
-  matchesKernelPattern,
-  scalarKernelId,
-} from "./kernel-ids.ts";
+import { blockKernelId, ggmlKernelId, machineKernelId, namesKernel, scalarKernelId } from "./kernel-ids.ts";
 import { type KernelLevel, x64Levels } from "./simd-levels.ts";
 
 /** Five standard deviations of rounding to whole steps, which are equally distributed. */
@@ -146,7 +139,7 @@ export function kernelById(id: string, kernels: readonly KernelEntry[] = kernelR
   return kernels.find((kernel) => kernel.id === id);
 }
 
-/** The kernels with an id, or with ids that match a pattern. */
-export function kernelsNamed(id: string, kernels: readonly KernelEntry[] = kernelRegistry): readonly KernelEntry[] {
-  return kernels.filter((kernel) => (isKernelPattern(id) ? matchesKernelPattern(kernel.id, id) : kernel.id === id));
+/** The kernels that a name stands for, as users write it: see `namesKernel`. */
+export function kernelsNamed(name: string, kernels: readonly KernelEntry[] = kernelRegistry): readonly KernelEntry[] {
+  return kernels.filter(({ id }) => namesKernel(name, id));
 }

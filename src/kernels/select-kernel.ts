@@ -1,6 +1,6 @@
 /** Selection of a kernel: facts in, every candidate with its verdict and reason out. No input or output, no clock. */
 import type { KernelEntry, KernelSelfTest } from "./kernel-entry.ts";
-import { isKernelPattern, matchesKernelPattern } from "./kernel-ids.ts";
+import { namesKernel } from "./kernel-ids.ts";
 import { kernelRegistry, kernelsNamed } from "./registry.ts";
 import { closestFormat, type ClosestFormat } from "./closest-format.ts";
 import { type KernelMachine, levelRank, levelRefusal } from "./simd-levels.ts";
@@ -20,7 +20,7 @@ export interface KernelFacts {
   readonly machine: KernelMachine;
   /** Results of self-tests so far, by id. A kernel without a result has not been tested. */
   readonly selfTests: ReadonlyMap<string, KernelSelfTest>;
-  /** Ids that are preferred, the most preferred first, or patterns of ids for the kernels of the format: "*_AVX2". Default: none. */
+  /** Names of kernels that are preferred, the most preferred first: ids, or with `*` all kernels of the format with such ids. Default: none. */
   readonly preference?: readonly string[];
   /** The kernels that there are. Default: the registry. */
   readonly kernels?: readonly KernelEntry[];
@@ -120,7 +120,7 @@ function reasonFor({ id }: KernelEntry, { selfTests, preference = [] }: KernelFa
 }
 
 function isPreferred(id: string, preference: readonly string[]): boolean {
-  return preference.some((each) => (isKernelPattern(each) ? matchesKernelPattern(id, each) : each === id));
+  return preference.some((name) => namesKernel(name, id));
 }
 
 const kindOrder = ["wasm", "machine", "ggml", "scalar", "none", "llama"] as const;
@@ -135,6 +135,7 @@ function orderedCandidates(
   const sorted = kernels
     .filter((kernel) => multiplies(kernel, format))
     .toSorted((a, b) => rank(a) - rank(b) || levelRank(b.level) - levelRank(a.level));
-  const preferred = preference.flatMap((each) => kernelsNamed(each, isKernelPattern(each) ? sorted : kernels));
+  // Kernels of other formats are considered, and refused, only if they are named one by one.
+  const preferred = preference.flatMap((name) => kernelsNamed(name, name.includes("*") ? sorted : kernels));
   return [...new Set([...preferred, ...sorted])];
 }

@@ -29,7 +29,7 @@ export async function checkModel(receipt: Receipt, given: string | undefined): P
   try {
     return await compareModel(receipt, reference);
   } catch (error) {
-    // What a stranger's receipt names may be anything; what the caller names must be a model.
+    // A path in a receipt from elsewhere may lead to anything; a path that the caller gives must lead to a model.
     if (given !== undefined) throw error;
     return unchecked(`the model ${reference} of this machine cannot be read: ${messageOf(error)}`);
   }

@@ -1,5 +1,5 @@
 /** Checks of the kernels of a receipt. */
-import { interpreterId, matchesKernelPattern } from "../kernels/kernel-ids.ts";
+import { interpreterId, namesKernel } from "../kernels/kernel-ids.ts";
 import { kernelById } from "../kernels/registry.ts";
 import { machineRefusal } from "../kernels/select-kernel.ts";
 import type { KernelMachine } from "../kernels/simd-levels.ts";
@@ -43,17 +43,17 @@ export function checkKernels(receipt: Receipt, required: readonly string[]): rea
       `its decision names ${selected.library.name} ${selected.library.version}, and the receipt ${receipt.library.name} ${receipt.library.version}`,
     );
   for (const pattern of required) {
-    if (fast.some(({ id }) => matchesKernelPattern(id, pattern))) continue;
+    if (fast.some(({ id }) => namesKernel(pattern, id))) continue;
     refuse("required-kernel", `no kernel "${pattern}" ran; those that ran are ${listed(kernels.map(({ id }) => id))}`);
   }
   const expected = expectedKernel(receipt);
-  const isExpected = (id: string): boolean => expected?.patterns.some((pattern) => matchesKernelPattern(id, pattern)) ?? true;
+  const isExpected = (id: string): boolean => expected?.patterns.some((pattern) => namesKernel(pattern, id)) ?? true;
   if (kernels.length > 0 && expected !== undefined && !fast.some(({ id }) => isExpected(id)))
     refuse("expected-kernel", `${expected.reason}, whose kernel is ${expected.patterns.join(" or ")}, and none of that name ran`);
   return refusals;
 }
 
-/** Kernels that the machine of the receipt cannot run, or that this version does not have built. */
+/** Refuses kernels that the machine recorded in the receipt cannot run, and those that this version does not have. */
 function impossibleKernels({ kernels, machine, inferyardVersion, computePath }: Receipt): readonly Refusal[] {
   const { architecture, features, accelerators } = machine;
   const facts: KernelMachine = {
@@ -64,12 +64,10 @@ function impossibleKernels({ kernels, machine, inferyardVersion, computePath }: 
     machineCode: true,
     ggml: true,
   };
-  // Backends of others count kernels of their own; families of generated code are not in the registry.
-  const isForeign = !/^(?:native|llamacpp|library):/.test(computePath.target);
   return kernels.flatMap(({ id }): readonly Refusal[] => {
     const kernel = kernelById(id);
     if (kernel === undefined) {
-      if (isForeign || id === interpreterId || id.endsWith("_Wasm") || inferyardVersion !== version) return [];
+      if (inferyardVersion !== version || isOutsideRegistry(id, computePath.target)) return [];
       return [{ code: "impossible-kernel", reason: `Inferyard ${version} has no kernel ${id}` }];
     }
     const refusal = machineRefusal(kernel, facts);
@@ -77,6 +75,12 @@ function impossibleKernels({ kernels, machine, inferyardVersion, computePath }: 
     if (refusal === undefined || (refusal.stage === "built" && inferyardVersion !== version)) return [];
     return [{ code: "impossible-kernel", reason: `its machine cannot have run ${id}: ${refusal.reason}` }];
   });
+}
+
+/** Whether an id that the registry does not list can be right: other backends report their own, and so do generated kernels and llama.cpp on other devices. */
+function isOutsideRegistry(id: string, target: string): boolean {
+  const isOurs = /^(?:native|llamacpp|library):/.test(target);
+  return !isOurs || id === interpreterId || /^Llama_|_Wasm$/.test(id);
 }
 
 function listed(ids: readonly string[]): string {

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { constantFrom, assert, asyncProperty, integer, nat, tuple } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { outputDigest } from "./create-receipt.ts";
-import { matchesKernelPattern } from "../kernels/kernel-ids.ts";
+import { namesKernel } from "../kernels/kernel-ids.ts";
 import { computePathOf, expectedKernel } from "./kernel-class.ts";
 import { bandwidthBound, measureBandwidth } from "./memory-bandwidth.ts";
 import type { Receipt } from "./receipt.ts";
@@ -128,6 +128,19 @@ describe("a receipt", () => {
     finishedAt: time,
     decision: { ...good.decision, at: time },
   });
+  it("of llama.cpp on any device lists the kernel of that device, which the registry does not have", async () => {
+    const { selected } = good.decision;
+    const vulkan = [{ id: "Llama_VULKAN", calls: 3 }];
+    expect(
+      await codes({
+        ...good,
+        kernels: vulkan,
+        computePath: computePathOf("llamacpp:vulkan", vulkan),
+        decision: { ...good.decision, selected: { ...selected, target: "llamacpp:vulkan", device: "vulkan:0" } },
+      }),
+    ).toEqual([]);
+  });
+
   it("of a later version may have kernels that this one has not built", async () => {
     const later = {
       ...withKernels([
@@ -251,14 +264,14 @@ describe("a receipt", () => {
   it("has the kernels that are required, by a pattern, and slow ones do not count", async () => {
     expect(await codes(good, { requireKernels: ["Q4_K_*", "q4_k_wasm", "*"] })).toEqual([]);
     expect(await codes(good, { requireKernels: ["Interpreter"] })).toEqual(["required-kernel"]);
-    expect(matchesKernelPattern("I2S_QK256_AVX2", "I2S_QK256_*")).toBe(true);
-    expect(matchesKernelPattern("I2S_QK256_AVX2", "I2S")).toBe(false);
-    expect(matchesKernelPattern("Q4_K_Wasm", "Q4.K.Wasm")).toBe(false);
+    expect(namesKernel("I2S_QK256_*", "I2S_QK256_AVX2")).toBe(true);
+    expect(namesKernel("I2S", "I2S_QK256_AVX2")).toBe(false);
+    expect(namesKernel("Q4.K.Wasm", "Q4_K_Wasm")).toBe(false);
     for (const pattern of ["q4_k_wasm", "*", "**", "Q4*Wasm", "*_K_*", "*4*K*W*m", "Q4_K_Wasm*"])
-      expect(matchesKernelPattern("Q4_K_Wasm", pattern), pattern).toBe(true);
+      expect(namesKernel(pattern, "Q4_K_Wasm"), pattern).toBe(true);
     for (const pattern of ["", "Q4*K_K*", "*_K", "Q4_K_Wasm_*", "Wasm*", "Q4_K_W*_Wasm"])
-      expect(matchesKernelPattern("Q4_K_Wasm", pattern), pattern).toBe(false);
-    expect(matchesKernelPattern("Q4_K_Wasm".repeat(20), `${"*a".repeat(40)}Z`)).toBe(false); // at once
+      expect(namesKernel(pattern, "Q4_K_Wasm"), pattern).toBe(false);
+    expect(namesKernel(`${"*a".repeat(40)}Z`, "a".repeat(200))).toBe(false); // at once
   });
 
   it("is expected to have run a kernel of its format, whoever wrote that", () => {

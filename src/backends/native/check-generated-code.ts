@@ -47,7 +47,7 @@ export async function openPreferredKernels(kernels: readonly string[], state: Na
 
 type NativeKind = "ggml" | "machine";
 
-/** Whether an id names kernels of a kind of native code. A pattern that other kernels match as well needs none. */
+/** Whether a name of kernels can only be met by native code, this kind of it included. `Q4_K_*` cannot: it stands for a WebAssembly kernel as well. */
 function needsNativeCode(id: string, kind: NativeKind): boolean {
   const kinds = kernelsNamed(id)
     .filter(isSelectable)
