@@ -1,8 +1,8 @@
-/** The sequences of a loaded model by their numbers, which are never given twice. */
+/** Numbered sequences of a loaded model. No number is given twice. */
 import { InferyardError } from "./errors.ts";
 import type { SequenceId } from "./language-model.ts";
 
-/** What a model holds of each sequence, the least recently used first. */
+/** The state that a model keeps for each sequence (`Held`), in order of use, the least recently used first. */
 export class SequenceTable<Held> {
   readonly #held = new Map<SequenceId, Held>();
   #created = 0;
@@ -20,13 +20,13 @@ export class SequenceTable<Held> {
     return held;
   }
 
-  /** Replaces what is held of a sequence, and makes it the most recently used. Throws as `get`. */
+  /** Replaces the state of a sequence, and makes it the most recently used. Throws as `get`. */
   set(id: SequenceId, held: Held): void {
     this.release(id);
     this.#held.set(id, held);
   }
 
-  /** Removes a sequence, and returns what was held of it. Throws as `get`. */
+  /** Removes a sequence, and returns its state. Throws as `get`. */
   release(id: SequenceId): Held {
     const held = this.get(id);
     this.#held.delete(id);

@@ -11,8 +11,8 @@ import {
 } from "../backend.ts";
 import { at } from "../checked.ts";
 import type { HostedLanguageModel } from "../hosts/host.ts";
-import type { HeldLanguageModel } from "./residency/resident-model.ts";
 import { SequenceTable } from "../sequence-table.ts";
+import type { HeldLanguageModel } from "./residency/resident-model.ts";
 
 /** A sequence, and the hold on its instance. */
 interface HeldSequence extends Omit<HeldLanguageModel, "loaded"> {

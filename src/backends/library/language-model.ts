@@ -19,12 +19,12 @@ import { llamaKernelId } from "../../kernels/kernel-ids.ts";
 import { KernelTally } from "../../kernels/kernel-tally.ts";
 import type { ForeignFunctions } from "../../libraries/ffi/index.ts";
 import { decodeSequence, encodeSequence } from "../gguf/saved-sequence.ts";
+import { SequenceTable } from "../../sequence-table.ts";
 import { checkSteps, checkTruncation } from "../sequences/check-steps.ts";
 import type { LlamaContext } from "./llama-context.ts";
 import type { LlamaFunctions } from "./llama-functions.ts";
 import type { NativeLog } from "./native-log.ts";
 import type { BatchToken, TokenBatch } from "./token-batch.ts";
-import { SequenceTable } from "../../sequence-table.ts";
 
 /** What a language model is made of. */
 export interface LibraryModelParts {

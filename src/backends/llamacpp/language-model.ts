@@ -15,12 +15,12 @@ import type {
 import { llamaKernelId } from "../../kernels/kernel-ids.ts";
 import { KernelTally } from "../../kernels/kernel-tally.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
+import { SequenceTable } from "../../sequence-table.ts";
 import { checkSteps, checkTruncation } from "../sequences/check-steps.ts";
 import type { EvaluatedToken, LlamaModel, WantedNext } from "./library.ts";
 import { decodeSequence, encodeSequence, type SequenceState } from "../gguf/saved-sequence.ts";
 import { copyState, readState, writeState } from "./sequence-file.ts";
 import type { SequenceSlots, Slot } from "./sequence-slots.ts";
-import { SequenceTable } from "../../sequence-table.ts";
 
 /** What a language model is made of. */
 export interface LlamaParts {

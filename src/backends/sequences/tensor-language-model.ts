@@ -22,13 +22,13 @@ import { Mutex } from "../../concurrency/mutex.ts";
 import { toFloat32 } from "../../formats/floats/to-float32.ts";
 import { countsOfModels } from "../../kernels/kernel-tally.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
+import { SequenceTable } from "../../sequence-table.ts";
 import { type CacheBlock, type CacheRow, blockBytes, emptyBlock, gatherRows, separateRow } from "./cache-block.ts";
 import { checkSteps, checkTokens, checkTruncation } from "./check-steps.ts";
 import { type DecoderGraph, cacheBytesPerToken, decoderGraph } from "./decoder-graph.ts";
 import { checkSource, encode } from "./encode-source.ts";
 import { type RunRow, runInputs } from "./run-inputs.ts";
 import { readSequence, writeSequence } from "./sequence-bytes.ts";
-import { SequenceTable } from "../../sequence-table.ts";
 
 /** The models that a `TensorLanguageModel` consists of. It disposes of them. */
 export interface LanguageModelParts {

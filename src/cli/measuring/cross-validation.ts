@@ -25,7 +25,7 @@ export function formatCrossValidation(result: CrossValidation, terminal: Termina
 }
 
 const sameRunNote =
-  "both runs are of one engine, so that they show whether it repeats itself, not whether it is right: --target or --against names another";
+  "both runs used the same engine: this shows whether it repeats its results, not whether they are right; choose another with --target or --against";
 
 /** Whether the same code computed the same weights twice. */
 function isSameRun(tested: ComparedRun, reference: ComparedRun): boolean {

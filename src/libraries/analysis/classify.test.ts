@@ -1,16 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type BinaryFile, emptyBinary } from "../binaries/binary-file.ts";
+import { emptyLibrary } from "../../../test/fixtures/native-libraries.ts";
+import type { BinaryFile } from "../binaries/index.ts";
 import { classify } from "./classify.ts";
 
 /** A library that exports these functions. */
 const exporting = (...names: readonly string[]): BinaryFile => ({
-  ...emptyBinary,
-  format: "elf",
-  kind: "shared object",
-  architecture: "x86-64",
-  bits: 64,
-  byteOrder: "little",
-  bytes: 1,
+  ...emptyLibrary,
   symbols: names.map(
     (name) => ({ name, binding: "global", isImported: false, isExported: true }) as BinaryFile["symbols"][number],
   ),

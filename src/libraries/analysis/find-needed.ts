@@ -4,14 +4,21 @@ import type { BinaryFile } from "../binaries/index.ts";
 import type { DependencyReader } from "./dependency-reader.ts";
 import type { FoundBy, IndirectNeed, NeededLibrary } from "./library-analysis.ts";
 
-/** Folders of glibc and musl after everything else, on the usual distributions. */
-const defaultFolders: Readonly<Record<string, readonly string[]>> = {
-  "x86-64": ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64"],
-  arm64: ["/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/lib64", "/usr/lib64"],
-  arm: ["/lib/arm-linux-gnueabihf", "/usr/lib/arm-linux-gnueabihf"],
-  x86: ["/lib/i386-linux-gnu", "/usr/lib/i386-linux-gnu"],
+/** Debian's names of architectures in folders. */
+const multiarchNames: Readonly<Record<string, string>> = {
+  "x86-64": "x86_64-linux-gnu",
+  arm64: "aarch64-linux-gnu",
+  arm: "arm-linux-gnueabihf",
+  x86: "i386-linux-gnu",
 };
-const commonFolders = ["/lib", "/usr/lib", "/usr/local/lib"];
+/** What the loader calls an architecture in `$PLATFORM`, where that is another name than ours. */
+const platformNames: Readonly<Record<string, string>> = { "x86-64": "x86_64", arm64: "aarch64" };
+
+/** Folders of libraries below / and /usr, the first that the loader looks into first: Debian's, then those of other distributions. */
+function libFolders({ architecture, bits }: BinaryFile): string[] {
+  const name = multiarchNames[architecture];
+  return [...(name === undefined ? [] : [`lib/${name}`]), ...(bits === 64 ? ["lib64"] : []), "lib"];
+}
 
 /** Where to look. */
 export interface Search {
@@ -73,30 +80,24 @@ async function findLibrary(name: string, search: Search): Promise<FoundLibrary> 
   return { need: { name, path: undefined, foundBy: undefined, status: "missing" }, binary: undefined };
 }
 
-/** Folders of DT_RPATH: the file's own, unless it has a DT_RUNPATH, then those of the files that need it. A file with a DT_RUNPATH passes them on. */
+/**
+ * Folders of DT_RPATH that hold for what the file needs, and for what that needs in turn: its own, then those of the files that load it. The DT_RPATH of a file that also
+ * has a DT_RUNPATH does not count; those of the files that load it still do.
+ */
 function chainedRpath({ path, binary, inheritedRpath = [] }: Search): readonly string[] {
   return [...(binary.runpath.length > 0 ? [] : expandFolders(binary.rpath, path, binary)), ...inheritedRpath];
 }
 
-/** What `$LIB` stands for: on Debian the folder of the architecture, elsewhere lib64 or lib. */
-const libFolders: Readonly<Record<string, readonly string[]>> = {
-  "x86-64": ["lib/x86_64-linux-gnu", "lib64"],
-  arm64: ["lib/aarch64-linux-gnu", "lib64"],
-  arm: ["lib/arm-linux-gnueabihf"],
-  x86: ["lib/i386-linux-gnu"],
-};
-const platforms: Readonly<Record<string, string>> = { "x86-64": "x86_64", arm64: "aarch64" };
-
 /** The folders of a run path, with the variables of ld.so(8) replaced. */
-function expandFolders(folders: readonly string[], path: string, { architecture }: BinaryFile): string[] {
+function expandFolders(folders: readonly string[], path: string, binary: BinaryFile): string[] {
   const withVariable = (folder: string, name: string, values: readonly string[]): string[] => {
     const variable = new RegExp(`\\$(?:${name}|\\{${name}\\})`, "g");
     return variable.test(folder) ? values.map((value) => folder.replaceAll(variable, () => value)) : [folder];
   };
   return folders
     .flatMap((folder) => withVariable(folder, "ORIGIN", [dirname(path)]))
-    .flatMap((folder) => withVariable(folder, "LIB", [...(libFolders[architecture] ?? []), "lib"]))
-    .flatMap((folder) => withVariable(folder, "PLATFORM", [platforms[architecture] ?? architecture]));
+    .flatMap((folder) => withVariable(folder, "LIB", libFolders(binary)))
+    .flatMap((folder) => withVariable(folder, "PLATFORM", [platformNames[binary.architecture] ?? binary.architecture]));
 }
 
 /** Folders of LD_LIBRARY_PATH. An empty entry between others is the current folder. */
@@ -117,10 +118,9 @@ function candidates(name: string, search: Search, cached: readonly string[]): [F
   return [
     ...folders.flatMap(([by, list]) => list.map((folder): [FoundBy, string] => [by, join(folder, name)])),
     ...cached.map((file): [FoundBy, string] => ["loader cache", file]),
-    ...[...(defaultFolders[binary.architecture] ?? []), ...commonFolders].map((folder): [FoundBy, string] => [
-      "default folder",
-      join(folder, name),
-    ]),
+    ...[...libFolders(binary).flatMap((folder) => [`/${folder}`, `/usr/${folder}`]), "/usr/local/lib"].map(
+      (folder): [FoundBy, string] => ["default folder", join(folder, name)],
+    ),
     ["beside the file", join(origin, name)],
   ];
 }

@@ -1,23 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { type BinaryFile, emptyBinary } from "../binaries/binary-file.ts";
+import { emptyLibrary } from "../../../test/fixtures/native-libraries.ts";
+import type { BinaryFile } from "../binaries/index.ts";
 import { checkFit } from "./fit.ts";
 import type { Host, LibraryAnalysis, NeededLibrary } from "./library-analysis.ts";
 
-const library: BinaryFile = {
-  ...emptyBinary,
-  format: "elf",
-  kind: "shared object",
-  architecture: "x86-64",
-  bits: 64,
-  byteOrder: "little",
-  bytes: 1,
-};
 const host: Host = { platform: "linux", architecture: "x86-64", byteOrder: "little", libc: "glibc" };
 type Needs = Pick<LibraryAnalysis, "needs" | "indirectNeeds" | "versions">;
 const noNeeds: Needs = { needs: [], indirectNeeds: [], versions: [] };
 
 const problems = (file: Partial<BinaryFile>, here: Partial<Host> = {}, needs: Partial<Needs> = {}): readonly string[] => {
-  const fit = checkFit({ ...library, ...file }, { ...host, ...here }, { ...noNeeds, ...needs });
+  const fit = checkFit({ ...emptyLibrary, ...file }, { ...host, ...here }, { ...noNeeds, ...needs });
   expect(fit.fits).toBe(fit.problems.length === 0);
   return fit.problems;
 };
