@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { enableCompileCache } from "./compile-cache.js";
 
-const program = new URL("../dist/cli/index.js", import.meta.url);
+const program = new URL("../dist/cli.js", import.meta.url);
 if (existsSync(program)) {
   enableCompileCache();
   await import(program.href);

@@ -1,0 +1,95 @@
+/**
+ * Builds dist/ from src/: one file for each entry of entries.ts, and chunks for what several of them share, all in one folder. Packages stay imports.
+ *
+ *     npm run build
+ */
+import { rmSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type InputOptions, type OutputOptions, type Plugin, rolldown } from "rolldown";
+import { fileNameOf, pageEntries, pageReplacements, programs, subpaths } from "./entries.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** By the paths of their sources: the names of entries. */
+type Entries = Readonly<Record<string, string>>;
+
+const nodeEntries = {
+  ...Object.fromEntries(Object.entries(subpaths).map(([subpath, source]) => [fileNameOf(subpath), source])),
+  ...programs,
+};
+
+/**
+ * Rewrites `new URL("./other.ts", import.meta.url)` from the source's place to the place in the bundle, where every file of a build lies in one folder. A
+ * source must be an entry; anything else is a path below the package.
+ */
+function resolveUrls(entries: Entries, folder: string): Plugin {
+  const names = new Map(Object.entries(entries).map(([name, source]) => [resolve(root, source), name]));
+  return {
+    name: "resolve-urls",
+    transform: {
+      filter: { code: /new URL\(\s*"[^"]+",\s*import\.meta\.url/ },
+      handler(code, id) {
+        const rewritten = code.replaceAll(/(new URL\(\s*)"(\.[^"]+)"(?=,\s*import\.meta\.url)/g, (_all, start: string, path: string) => {
+          const target = resolve(id, "..", path);
+          const inSources = !relative(resolve(root, "src"), target).startsWith("..");
+          const name = names.get(target);
+          if (inSources && name === undefined) this.error(`${relative(root, target)} is no entry of scripts/build/entries.ts`);
+          return `${start}"${name === undefined ? relative(folder, target) : `./${name}.js`}"`;
+        });
+        return { code: rewritten, map: null }; // lines stay, and columns before the URL
+      },
+    },
+  };
+}
+
+function replaceModules(replacements: Entries): Plugin {
+  const paths = new Map(Object.entries(replacements).map(([from, to]) => [resolve(root, from), resolve(root, to)]));
+  return {
+    name: "replace-modules",
+    resolveId: {
+      async handler(source, importer, options) {
+        const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
+        const replacement = resolved === null ? undefined : paths.get(resolved.id);
+        return replacement === undefined || replacement === importer ? resolved : replacement;
+      },
+    },
+  };
+}
+
+const isPackage = (id: string): boolean => !/^([./]|[a-z]:\\)/i.test(id);
+
+async function write(input: Entries, folder: string, options: InputOptions, output: OutputOptions): Promise<void> {
+  const bundle = await rolldown({
+    cwd: root,
+    input: Object.fromEntries(Object.entries(input).map(([name, source]) => [name, resolve(root, source)])),
+    external: isPackage,
+    tsconfig: false,
+    ...options,
+    plugins: [resolveUrls(input, folder), options.plugins],
+    onLog(level, log) {
+      if (level !== "debug") console.warn(`${level}: ${log.message}`);
+    },
+  });
+  await bundle.write({
+    dir: folder,
+    format: "es",
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunk-[name].js",
+    sourcemap: true,
+    minify: false,
+    minifyInternalExports: false,
+    ...output,
+  });
+  await bundle.close();
+}
+
+const dist = resolve(root, "dist");
+rmSync(dist, { recursive: true, force: true });
+await write(nodeEntries, dist, { platform: "node", treeshake: { moduleSideEffects: false } }, {});
+await write(
+  pageEntries,
+  resolve(dist, "browser"),
+  { platform: "browser", treeshake: { moduleSideEffects: false }, plugins: [replaceModules(pageReplacements)] },
+  {},
+);

@@ -1,0 +1,56 @@
+/** What the build makes: the one table of files that something outside the bundle names, with the source of each. */
+
+/** The public modules: the path below `inferyard` ("" for `inferyard` itself), and its source. */
+export const subpaths: Readonly<Record<string, string>> = {
+  "": "src/index.ts",
+  backend: "src/backend.ts",
+  testing: "src/testing/index.ts",
+  "backends/onnx": "src/backends/onnx/index.ts",
+  "backends/wasm": "src/backends/wasm/index.ts",
+  "backends/native": "src/backends/native/index.ts",
+  "backends/llamacpp": "src/backends/llamacpp/index.ts",
+  "backends/library": "src/backends/library/index.ts",
+  server: "src/server/index.ts",
+  client: "src/client/index.ts",
+  "ai-sdk": "src/ai-sdk/index.ts",
+  langchain: "src/langchain/index.ts",
+};
+
+/** Programs that Node.js starts, as a process or as a thread, and modules that are imported by their URL: name in `dist/`, and source. */
+export const programs: Readonly<Record<string, string>> = {
+  cli: "src/cli/index.ts",
+  "command-line": "src/cli/main.ts",
+  "model-thread": "src/hosts/worker-thread.ts",
+  "model-process": "src/hosts/process-child.ts",
+  "engine-thread": "src/engine/threads/node-worker.ts",
+  "bind-machine-code": "src/platform/node/bind-machine-code.ts",
+  "text-thread": "src/tasks/text-threads/thread.ts",
+  "onnx-tiny-run": "src/backends/onnx/tiny-run-child.ts",
+  "llamacpp-tiny-run": "src/backends/llamacpp/tiny-run-child.ts",
+  "library-tiny-run": "src/backends/library/tiny-run-child.ts",
+  "validate-library": "src/libraries/validation/validation-child.ts",
+  "cuda-driver": "src/libraries/accelerators/cuda-driver/cuda-driver-child.ts",
+};
+
+/** The modules of a page: name in `dist/browser/`, and source. */
+export const pageEntries: Readonly<Record<string, string>> = {
+  inferyard: "src/api/browser/index.ts",
+  "inferyard-worker": "src/platform/browser/inferyard-worker.ts",
+};
+
+/** Modules that a page gets another one for. */
+export const pageReplacements: Readonly<Record<string, string>> = {
+  "src/backends/wasm/package.ts": "src/platform/browser/onnxruntime-web.ts",
+  "src/api/create-runtime.ts": "src/api/browser/create-runtime.ts",
+  "src/engine/codegen/wasm/v8-flags.ts": "src/platform/browser/v8-flags.ts",
+  "src/engine/threads/spawn-thread.ts": "src/platform/browser/spawn-thread.ts",
+  "src/platform/node/files.ts": "src/platform/browser/files.ts",
+  "src/models/aimod/read-package.ts": "src/platform/browser/read-package.ts",
+  "src/models/reference/resolve-reference.ts": "src/platform/browser/reference.ts",
+  "src/platform/node/machine-code.ts": "src/platform/browser/machine-code.ts",
+  "src/platform/node/ggml-kernels.ts": "src/platform/browser/ggml-kernels.ts",
+  "src/platform/node/paths.ts": "src/platform/browser/paths.ts",
+};
+
+/** The name of a public module's file in `dist/`, without ".js". */
+export const fileNameOf = (subpath: string): string => (subpath === "" ? "index" : subpath.replaceAll("/", "-"));
