@@ -6,8 +6,8 @@
 import { rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type InputOptions, type OutputOptions, type Plugin, rolldown } from "rolldown";
-import { fileNameOf, pageEntries, pageReplacements, programs, subpaths } from "./entries.ts";
+import { type CodeSplittingGroup, type InputOptions, type OutputOptions, type Plugin, rolldown } from "rolldown";
+import { fileNameOf, chunks, pageEntries, pageReplacements, programs, subpaths } from "./entries.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -43,6 +43,32 @@ function resolveUrls(entries: Entries, folder: string): Plugin {
   };
 }
 
+/** Assigns modules to the chunks of entries.ts, once all imports are known. */
+function assignChunks(entries: Entries): { readonly plugin: Plugin; readonly groups: CodeSplittingGroup[] } {
+  const entryIds = new Set(Object.values(entries).map((source) => resolve(root, source)));
+  const chunkOf = new Map<string, string>();
+  const plugin: Plugin = {
+    name: "assign-chunks",
+    buildEnd() {
+      for (const [name, sources] of Object.entries(chunks)) {
+        const waiting = sources.map((source) => resolve(root, source));
+        for (const seen = new Set<string>(); waiting.length > 0; ) {
+          const id = waiting.pop() ?? "";
+          if (seen.has(id)) continue;
+          seen.add(id);
+          if (!chunkOf.has(id) && !entryIds.has(id)) chunkOf.set(id, name);
+          waiting.push(...(this.getModuleInfo(id)?.importedIds ?? []));
+        }
+      }
+    },
+  };
+  const names = Object.keys(chunks);
+  return {
+    plugin,
+    groups: names.map((name, index) => ({ name, test: (id) => chunkOf.get(id) === name, priority: names.length - index })),
+  };
+}
+
 function replaceModules(replacements: Entries): Plugin {
   const paths = new Map(Object.entries(replacements).map(([from, to]) => [resolve(root, from), resolve(root, to)]));
   return {
@@ -60,13 +86,14 @@ function replaceModules(replacements: Entries): Plugin {
 const isPackage = (id: string): boolean => !/^([./]|[a-z]:\\)/i.test(id);
 
 async function write(input: Entries, folder: string, options: InputOptions, output: OutputOptions): Promise<void> {
+  const { plugin: assigning, groups } = assignChunks(input);
   const bundle = await rolldown({
     cwd: root,
     input: Object.fromEntries(Object.entries(input).map(([name, source]) => [name, resolve(root, source)])),
     external: isPackage,
     tsconfig: false,
     ...options,
-    plugins: [resolveUrls(input, folder), options.plugins],
+    plugins: [resolveUrls(input, folder), assigning, options.plugins],
     onLog(level, log) {
       if (level !== "debug") console.warn(`${level}: ${log.message}`);
     },
@@ -79,6 +106,8 @@ async function write(input: Entries, folder: string, options: InputOptions, outp
     sourcemap: true,
     minify: false,
     minifyInternalExports: false,
+    comments: { legal: true, annotation: true, jsdoc: false }, // the sources in the maps have them
+    codeSplitting: { groups },
     ...output,
   });
   await bundle.close();

@@ -3,6 +3,12 @@
 /** The public modules: the path below `inferyard` ("" for `inferyard` itself), and its source. */
 export const subpaths: Readonly<Record<string, string>> = {
   "": "src/index.ts",
+  inspect: "src/inspection/index.ts",
+  libraries: "src/libraries/index.ts",
+  kernels: "src/kernels/capabilities/index.ts",
+  crossval: "src/cross-validation/index.ts",
+  receipts: "src/receipts/index.ts",
+  distill: "src/distillation/index.ts",
   backend: "src/backend.ts",
   testing: "src/testing/index.ts",
   "backends/onnx": "src/backends/onnx/index.ts",
@@ -50,6 +56,17 @@ export const pageReplacements: Readonly<Record<string, string>> = {
   "src/platform/node/machine-code.ts": "src/platform/browser/machine-code.ts",
   "src/platform/node/ggml-kernels.ts": "src/platform/browser/ggml-kernels.ts",
   "src/platform/node/paths.ts": "src/platform/browser/paths.ts",
+};
+
+/**
+ * Chunks, in order: each has what its sources import, directly or through others, and no earlier chunk has. The rest is split by who needs it. Without them
+ * the first embedding would load 120 files.
+ */
+export const chunks: Readonly<Record<string, readonly string[]>> = {
+  base: ["src/backend.ts", "src/hosts/model-server.ts"],
+  backends: ["src/presets/standard.ts"],
+  runtime: ["src/index.ts"],
+  page: ["src/api/browser/index.ts"],
 };
 
 /** The name of a public module's file in `dist/`, without ".js". */
