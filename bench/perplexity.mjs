@@ -15,7 +15,7 @@ import { parseArgs } from "node:util";
 import { createRuntime } from "./built-package.mjs";
 import { llamacpp } from "inferyard/backends/llamacpp";
 import { native } from "inferyard/backends/native";
-import { loadTokenizer } from "../dist/tokenizers/index.js";
+import { loadTokenizer } from "../src/tokenizers/index.ts";
 import { sharedPath } from "./shared-data.mjs";
 import { formatTable } from "./table.mjs";
 

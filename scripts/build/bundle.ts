@@ -30,13 +30,16 @@ function resolveUrls(entries: Entries, folder: string): Plugin {
     transform: {
       filter: { code: /new URL\(\s*"[^"]+",\s*import\.meta\.url/ },
       handler(code, id) {
-        const rewritten = code.replaceAll(/(new URL\(\s*)"(\.[^"]+)"(?=,\s*import\.meta\.url)/g, (_all, start: string, path: string) => {
-          const target = resolve(id, "..", path);
-          const inSources = !relative(resolve(root, "src"), target).startsWith("..");
-          const name = names.get(target);
-          if (inSources && name === undefined) this.error(`${relative(root, target)} is no entry of scripts/build/entries.ts`);
-          return `${start}"${name === undefined ? relative(folder, target) : `./${name}.js`}"`;
-        });
+        const rewritten = code.replaceAll(
+          /(new URL\(\s*)"(\.[^"]+)"(?=,\s*import\.meta\.url)/g,
+          (_all, start: string, path: string) => {
+            const target = resolve(id, "..", path);
+            const inSources = !relative(resolve(root, "src"), target).startsWith("..");
+            const name = names.get(target);
+            if (inSources && name === undefined) this.error(`${relative(root, target)} is no entry of scripts/build/entries.ts`);
+            return `${start}"${name === undefined ? relative(folder, target) : `./${name}.js`}"`;
+          },
+        );
         return { code: rewritten, map: null }; // lines stay, and columns before the URL
       },
     },
@@ -52,7 +55,7 @@ function assignChunks(entries: Entries): { readonly plugin: Plugin; readonly gro
     buildEnd() {
       for (const [name, sources] of Object.entries(chunks)) {
         const waiting = sources.map((source) => resolve(root, source));
-        for (const seen = new Set<string>(); waiting.length > 0; ) {
+        for (const seen = new Set<string>(); waiting.length > 0;) {
           const id = waiting.pop() ?? "";
           if (seen.has(id)) continue;
           seen.add(id);
