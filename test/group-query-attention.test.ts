@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LanguageModelFiles } from "inferyard/backend";
 import { onnx } from "inferyard/backends/onnx";
-import { languageCases, type LanguageSample } from "inferyard/testing";
+import { languageCases, type LanguageSample } from "../src/testing/index.ts";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { native } from "../src/backends/native/index.ts";
 import { Compiler } from "../src/engine/execute/compiler.ts";

@@ -6,7 +6,7 @@
 import { rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type CodeSplittingGroup, type InputOptions, type OutputOptions, type Plugin, rolldown } from "rolldown";
+import { type CodeSplittingGroup, type Plugin, rolldown } from "rolldown";
 import { fileNameOf, chunks, pageEntries, pageReplacements, programs, subpaths } from "./entries.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -19,27 +19,30 @@ const nodeEntries = {
   ...programs,
 };
 
+const urlOfFile = /new URL\(\s*"(\.[^"]+)",\s*import\.meta\.url,?\s*\)/g;
+
 /**
- * Rewrites `new URL("./other.ts", import.meta.url)` from the source's place to the place in the bundle, where every file of a build lies in one folder. A
- * source must be an entry; anything else is a path below the package.
+ * Rewrites `new URL("./other.ts", import.meta.url)` from the source's place to that of the bundle, whose files lie in one folder. In Node.js a source must be an
+ * entry; a page has programs of Node.js nowhere, and no use for their URLs. Anything outside src/ is a path below the package.
  */
-function resolveUrls(entries: Entries, folder: string): Plugin {
+function resolveUrls({ entries, folder, isPage }: Output): Plugin {
   const names = new Map(Object.entries(entries).map(([name, source]) => [resolve(root, source), name]));
   return {
     name: "resolve-urls",
     transform: {
-      filter: { code: /new URL\(\s*"[^"]+",\s*import\.meta\.url/ },
+      filter: { code: urlOfFile },
       handler(code, id) {
-        const rewritten = code.replaceAll(
-          /(new URL\(\s*)"(\.[^"]+)"(?=,\s*import\.meta\.url)/g,
-          (_all, start: string, path: string) => {
-            const target = resolve(id, "..", path);
-            const inSources = !relative(resolve(root, "src"), target).startsWith("..");
-            const name = names.get(target);
-            if (inSources && name === undefined) this.error(`${relative(root, target)} is no entry of scripts/build/entries.ts`);
-            return `${start}"${name === undefined ? relative(folder, target) : `./${name}.js`}"`;
-          },
-        );
+        const rewritten = code.replaceAll(urlOfFile, (_all, path: string) => {
+          const target = resolve(id, "..", path);
+          const name = names.get(target);
+          if (name !== undefined) return `new URL("./${name}.js", import.meta.url)`;
+          if (relative(resolve(root, "src"), target).startsWith(".."))
+            return `new URL("${relative(folder, target)}", import.meta.url)`;
+          if (isPage) return "new URL(import.meta.url)";
+          return this.error(
+            `${relative(root, target)}, which ${relative(root, id)} names, is no entry of scripts/build/entries.ts`,
+          );
+        });
         return { code: rewritten, map: null }; // lines stay, and columns before the URL
       },
     },
@@ -88,17 +91,26 @@ function replaceModules(replacements: Entries): Plugin {
 
 const isPackage = (id: string): boolean => !/^([./]|[a-z]:\\)/i.test(id);
 
-async function write(input: Entries, folder: string, options: InputOptions, output: OutputOptions): Promise<void> {
-  const { plugin: assigning, groups } = assignChunks(input);
+interface Output {
+  readonly entries: Entries;
+  readonly folder: string;
+  readonly isPage: boolean;
+}
+
+async function write(output: Output): Promise<void> {
+  const { entries, folder, isPage } = output;
+  const { plugin: assigning, groups } = assignChunks(entries);
   const bundle = await rolldown({
     cwd: root,
-    input: Object.fromEntries(Object.entries(input).map(([name, source]) => [name, resolve(root, source)])),
+    input: Object.fromEntries(Object.entries(entries).map(([name, source]) => [name, resolve(root, source)])),
+    platform: isPage ? "browser" : "node",
     external: isPackage,
     tsconfig: false,
-    ...options,
-    plugins: [resolveUrls(input, folder), assigning, options.plugins],
+    treeshake: { moduleSideEffects: false },
+    plugins: [isPage ? replaceModules(pageReplacements) : undefined, resolveUrls(output), assigning],
+    checks: { ineffectiveDynamicImport: false },
     onLog(level, log) {
-      if (level !== "debug") console.warn(`${level}: ${log.message}`);
+      if (level !== "debug") throw new Error(`rolldown: ${log.message}`);
     },
   });
   await bundle.write({
@@ -111,17 +123,13 @@ async function write(input: Entries, folder: string, options: InputOptions, outp
     minifyInternalExports: false,
     comments: { legal: true, annotation: true, jsdoc: false }, // the sources in the maps have them
     codeSplitting: { groups },
-    ...output,
   });
   await bundle.close();
 }
 
 const dist = resolve(root, "dist");
 rmSync(dist, { recursive: true, force: true });
-await write(nodeEntries, dist, { platform: "node", treeshake: { moduleSideEffects: false } }, {});
-await write(
-  pageEntries,
-  resolve(dist, "browser"),
-  { platform: "browser", treeshake: { moduleSideEffects: false }, plugins: [replaceModules(pageReplacements)] },
-  {},
-);
+await Promise.all([
+  write({ entries: nodeEntries, folder: dist, isPage: false }),
+  write({ entries: pageEntries, folder: resolve(dist, "browser"), isPage: true }),
+]);
