@@ -15,7 +15,7 @@ export type { Candidate, Decision, Selected, SelectionStage, Verdict } from "./r
 export { type HeldLanguage, ModelHandle } from "./runtime/model-handle.ts";
 export { ModelRuntime } from "./runtime/model-runtime.ts";
 export type { ModelComparison, ReloadOptions, ReloadReport, ReloadedModel } from "./runtime/reloading/reload-report.ts";
-export type { LibraryFile } from "./reloading.ts";
+export type { LibraryFile } from "./contract/reloading.ts";
 export type { BackendReport, MemoryReport, ModelMemory } from "./runtime/reports.ts";
 export type {
   BatchEvent,
@@ -25,9 +25,9 @@ export type {
   RuntimeSettings,
   Strategy,
 } from "./runtime/options/runtime-settings.ts";
-export type { MemoryAmounts, MemoryBudgetSettings } from "./runtime/residency/memory-budget.ts";
+export type { MemoryAmounts, MemoryBudgetSettings } from "./runtime/selection/memory-budget.ts";
 export type { UnloadReason } from "./runtime/residency/residency.ts";
-export type { Policy, ConstraintOptions } from "./runtime/selection/constraints.ts";
+export type { Policy, ConstraintOptions } from "./runtime/targets/constraints.ts";
 export type { HostName, HostedRunOptions } from "./hosts/host.ts";
 export type { Reduction, TokenPosition } from "./hosts/output-reduction.ts";
 export {
@@ -59,9 +59,9 @@ export type {
   Tokenizer,
   TruncationStrategy,
 } from "./tokenizers/index.ts";
-export { type StandardBackendOptions, standardBackends } from "./presets/standard.ts";
-export { type ErrorCode, InferyardError } from "./errors.ts";
-export type { DataType, Tensor, TensorInfo, TensorMap } from "./tensor.ts";
+export { type StandardBackendOptions, standardBackends } from "./composition/node/standard-backends.ts";
+export { type ErrorCode, InferyardError } from "./contract/errors.ts";
+export type { DataType, Tensor, TensorInfo, TensorMap } from "./contract/tensor.ts";
 export type {
   Accelerator,
   Availability,
@@ -71,4 +71,4 @@ export type {
   DeviceState,
   KernelCount,
   MachineFacts,
-} from "./backend.ts";
+} from "./contract/backend.ts";

@@ -15,8 +15,8 @@ import { parseArgs } from "node:util";
 import { native } from "inferyard/backends/native";
 import { GgmlLibrary } from "../../src/libraries/ggml/index.ts";
 import { readManifest } from "../../src/models/index.ts";
-import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
-import { formatTable } from "../table.mjs";
+import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
+import { formatTable } from "../measuring/table.mjs";
 import { parameters, writeRandomModel } from "./random-model.mjs";
 
 const own = fileURLToPath(import.meta.url);

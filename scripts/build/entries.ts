@@ -5,11 +5,11 @@ export const subpaths: Readonly<Record<string, string>> = {
   "": "src/index.ts",
   inspect: "src/inspection/index.ts",
   libraries: "src/libraries/index.ts",
-  kernels: "src/kernels/capabilities/index.ts",
+  kernels: "src/kernel-capabilities/index.ts",
   crossval: "src/cross-validation/index.ts",
   receipts: "src/receipts/index.ts",
   distill: "src/distillation/index.ts",
-  backend: "src/backend.ts",
+  backend: "src/contract/index.ts",
   testing: "src/testing/index.ts",
   "backends/onnx": "src/backends/onnx/index.ts",
   "backends/wasm": "src/backends/wasm/index.ts",
@@ -29,7 +29,7 @@ export const programs: Readonly<Record<string, string>> = {
   "model-thread": "src/hosts/worker-thread.ts",
   "model-process": "src/hosts/process-child.ts",
   "engine-thread": "src/engine/threads/node-worker.ts",
-  "bind-machine-code": "src/platform/node/bind-machine-code.ts",
+  "bind-machine-code": "src/backends/native/bind-machine-code.ts",
   "text-thread": "src/tasks/text-threads/thread.ts",
   "onnx-tiny-run": "src/backends/onnx/tiny-run-child.ts",
   "llamacpp-tiny-run": "src/backends/llamacpp/tiny-run-child.ts",
@@ -41,20 +41,20 @@ export const programs: Readonly<Record<string, string>> = {
 /** The modules of a page: name in `dist/browser/`, and source. */
 export const pageEntries: Readonly<Record<string, string>> = {
   inferyard: "src/api/browser/index.ts",
-  "inferyard-worker": "src/platform/browser/inferyard-worker.ts",
+  "inferyard-worker": "src/composition/browser/inferyard-worker.ts",
 };
 
 /** Modules that a page gets another one for. */
 export const pageReplacements: Readonly<Record<string, string>> = {
-  "src/backends/wasm/package.ts": "src/platform/browser/onnxruntime-web.ts",
+  "src/backends/wasm/package.ts": "src/composition/browser/onnxruntime-web.ts",
   "src/api/create-runtime.ts": "src/api/browser/create-runtime.ts",
   "src/engine/codegen/wasm/v8-flags.ts": "src/platform/browser/v8-flags.ts",
   "src/engine/threads/spawn-thread.ts": "src/platform/browser/spawn-thread.ts",
   "src/platform/node/files.ts": "src/platform/browser/files.ts",
-  "src/models/aimod/read-package.ts": "src/platform/browser/read-package.ts",
-  "src/models/reference/resolve-reference.ts": "src/platform/browser/reference.ts",
-  "src/platform/node/machine-code.ts": "src/platform/browser/machine-code.ts",
-  "src/platform/node/ggml-kernels.ts": "src/platform/browser/ggml-kernels.ts",
+  "src/models/aimod/read-package.ts": "src/composition/browser/read-package.ts",
+  "src/models/reference/resolve-reference.ts": "src/composition/browser/reference.ts",
+  "src/backends/native/machine-code.ts": "src/composition/browser/machine-code.ts",
+  "src/backends/native/ggml-kernels.ts": "src/composition/browser/ggml-kernels.ts",
   "src/platform/node/paths.ts": "src/platform/browser/paths.ts",
 };
 
@@ -63,8 +63,8 @@ export const pageReplacements: Readonly<Record<string, string>> = {
  * the first embedding would load 120 files.
  */
 export const chunks: Readonly<Record<string, readonly string[]>> = {
-  base: ["src/backend.ts", "src/hosts/model-server.ts"],
-  backends: ["src/presets/standard.ts"],
+  base: ["src/contract/index.ts", "src/hosts/model-server.ts"],
+  backends: ["src/composition/node/standard-backends.ts"],
   runtime: ["src/index.ts"],
   page: ["src/api/browser/index.ts"],
 };
