@@ -7,7 +7,7 @@ import { rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type CodeSplittingGroup, type Plugin, rolldown } from "rolldown";
-import { fileNameOf, chunks, pageEntries, pageReplacements, programs, subpaths } from "./entries.ts";
+import { fileNameOf, chunks, compileCache, modules, pageEntries, pageReplacements, programs, subpaths } from "./entries.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -16,7 +16,35 @@ type Entries = Readonly<Record<string, string>>;
 
 const nodeEntries = {
   ...Object.fromEntries(Object.entries(subpaths).map(([subpath, source]) => [fileNameOf(subpath), source])),
+  ...modules,
   ...programs,
+};
+
+const programPrefix = "program:";
+
+/**
+ * Puts a module before each program that turns on what works only on modules that are loaded later: the compile cache and, for the command line alone, source
+ * maps. They cost a start a few milliseconds, and a library leaves the choice to its user.
+ */
+const startPrograms: Plugin = {
+  name: "start-programs",
+  resolveId: {
+    filter: { id: /^program:/ },
+    handler: (id) => `\0${id}`,
+  },
+  load: {
+    filter: { id: /^\0program:/ },
+    handler(id) {
+      const name = id.slice(programPrefix.length + 1);
+      const path = (source: string): string => JSON.stringify(resolve(root, source));
+      return [
+        `import { enableCompileCache } from ${path(compileCache)};`,
+        ...(name === "cli" ? ["process.setSourceMapsEnabled(true);"] : []),
+        "enableCompileCache();",
+        `await import(${path(programs[name] ?? "")});`,
+      ].join("\n");
+    },
+  },
 };
 
 const urlOfFile = /new URL\(\s*"(\.[^"]+)",\s*import\.meta\.url,?\s*\)/g;
@@ -89,7 +117,7 @@ function replaceModules(replacements: Entries): Plugin {
   };
 }
 
-const isPackage = (id: string): boolean => !/^([./]|[a-z]:\\)/i.test(id);
+const isPackage = (id: string): boolean => !/^([./\0]|program:|[a-z]:\\)/i.test(id);
 
 interface Output {
   readonly entries: Entries;
@@ -100,14 +128,20 @@ interface Output {
 async function write(output: Output): Promise<void> {
   const { entries, folder, isPage } = output;
   const { plugin: assigning, groups } = assignChunks(entries);
+  const sources = new Set(Object.values(entries).map((source) => resolve(root, source))); // programs work by their side effects
   const bundle = await rolldown({
     cwd: root,
-    input: Object.fromEntries(Object.entries(entries).map(([name, source]) => [name, resolve(root, source)])),
+    input: Object.fromEntries(
+      Object.entries(entries).map(([name, source]) => [
+        name,
+        name in programs ? `${programPrefix}${name}` : resolve(root, source),
+      ]),
+    ),
     platform: isPage ? "browser" : "node",
     external: isPackage,
     tsconfig: false,
-    treeshake: { moduleSideEffects: false },
-    plugins: [isPage ? replaceModules(pageReplacements) : undefined, resolveUrls(output), assigning],
+    treeshake: { moduleSideEffects: (id) => sources.has(id) },
+    plugins: [isPage ? replaceModules(pageReplacements) : undefined, startPrograms, resolveUrls(output), assigning],
     checks: { ineffectiveDynamicImport: false },
     onLog(level, log) {
       if (level !== "debug") throw new Error(`rolldown: ${log.message}`);
@@ -119,6 +153,7 @@ async function write(output: Output): Promise<void> {
     entryFileNames: "[name].js",
     chunkFileNames: "chunk-[name].js",
     sourcemap: true,
+    sourcemapExcludeSources: true, // the package has them, once for both builds
     minify: false,
     minifyInternalExports: false,
     comments: { legal: true, annotation: true, jsdoc: false }, // the sources in the maps have them

@@ -22,14 +22,18 @@ export const subpaths: Readonly<Record<string, string>> = {
   langchain: "src/langchain/index.ts",
 };
 
-/** Programs that Node.js starts, as a process or as a thread, and modules that are imported by their URL: name in `dist/`, and source. */
+/** Modules that are imported by their URL: name in `dist/`, and source. `command-line` is for the tests, which run commands in their own process. */
+export const modules: Readonly<Record<string, string>> = {
+  "command-line": "src/cli/main.ts",
+  "bind-machine-code": "src/backends/native/bind-machine-code.ts",
+};
+
+/** Programs that Node.js starts, as a process or as a thread: name in `dist/`, and source. They use the compile cache. */
 export const programs: Readonly<Record<string, string>> = {
   cli: "src/cli/index.ts",
-  "command-line": "src/cli/main.ts",
   "model-thread": "src/hosts/worker-thread.ts",
   "model-process": "src/hosts/process-child.ts",
   "engine-thread": "src/engine/threads/node-worker.ts",
-  "bind-machine-code": "src/backends/native/bind-machine-code.ts",
   "text-thread": "src/tasks/text-threads/thread.ts",
   "onnx-tiny-run": "src/backends/onnx/tiny-run-child.ts",
   "llamacpp-tiny-run": "src/backends/llamacpp/tiny-run-child.ts",
@@ -68,6 +72,9 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
   runtime: ["src/index.ts"],
   page: ["src/api/browser/index.ts"],
 };
+
+/** Module that each program calls before its own are loaded. */
+export const compileCache = "src/platform/node/compile-cache.ts";
 
 /** The name of a public module's file in `dist/`, without ".js". */
 export const fileNameOf = (subpath: string): string => (subpath === "" ? "index" : subpath.replaceAll("/", "-"));
