@@ -117,7 +117,11 @@ function replaceModules(replacements: Entries): Plugin {
   };
 }
 
-const isPackage = (id: string): boolean => !/^([./\0]|program:|[a-z]:\\)/i.test(id);
+function isPackage(id: string): boolean {
+  if (id.startsWith("@oxc-project/runtime"))
+    throw new Error("src/ has syntax newer than ES2022 (`using`?), which needs a helper at run time");
+  return !/^([./\0]|program:|[a-z]:\\)/i.test(id);
+}
 
 interface Output {
   readonly entries: Entries;
@@ -138,6 +142,7 @@ async function write(output: Output): Promise<void> {
       ]),
     ),
     platform: isPage ? "browser" : "node",
+    transform: { target: "es2022" },
     external: isPackage,
     tsconfig: false,
     treeshake: { moduleSideEffects: (id) => sources.has(id) },
