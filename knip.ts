@@ -1,11 +1,12 @@
 /** What is used from outside: the entries of the build, and the programs of this repository. */
 import type { KnipConfig } from "knip";
-import { compileCache, modules, pageEntries, pageReplacements, programs, subpaths } from "./scripts/build/entries.ts";
+import { compileCache, modules, pageEntries, pageReplacements, programs, sourceMaps, subpaths } from "./scripts/build/entries.ts";
 
 const config: KnipConfig = {
   entry: [
     ...[subpaths, modules, programs, pageEntries, pageReplacements].flatMap((table) => Object.values(table)),
     compileCache,
+    sourceMaps,
     "src/engine/codegen/wasm/index.ts",
     "scripts/{build-builtin,check-tokenizers,conformance,fuzz,goldens}/main.ts",
     "scripts/{constraints,generate,layout,package}/*.{ts,mjs}",

@@ -7,7 +7,17 @@ import { rmSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type CodeSplittingGroup, type Plugin, rolldown } from "rolldown";
-import { fileNameOf, chunks, compileCache, modules, pageEntries, pageReplacements, programs, subpaths } from "./entries.ts";
+import {
+  fileNameOf,
+  chunks,
+  compileCache,
+  modules,
+  pageEntries,
+  pageReplacements,
+  programs,
+  sourceMaps,
+  subpaths,
+} from "./entries.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -24,7 +34,7 @@ const programPrefix = "program:";
 
 /**
  * Puts a module before each program that turns on what works only on modules that are loaded later: the compile cache and, for the command line alone, source
- * maps. They cost a start a few milliseconds, and a library leaves the choice to its user.
+ * maps. A library leaves those to its user (`node --enable-source-maps`).
  */
 const startPrograms: Plugin = {
   name: "start-programs",
@@ -39,8 +49,8 @@ const startPrograms: Plugin = {
       const path = (source: string): string => JSON.stringify(resolve(root, source));
       return [
         `import { enableCompileCache } from ${path(compileCache)};`,
-        ...(name === "cli" ? ["process.setSourceMapsEnabled(true);"] : []),
         "enableCompileCache();",
+        ...(name === "cli" ? [`import { enableSourceMaps } from ${path(sourceMaps)};`, "enableSourceMaps(process.argv);"] : []),
         `await import(${path(programs[name] ?? "")});`,
       ].join("\n");
     },

@@ -73,8 +73,9 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
   page: ["src/api/browser/index.ts"],
 };
 
-/** Module that each program calls before its own are loaded. */
+/** What is called before a program's own modules are loaded: by all of them, and by the command line. */
 export const compileCache = "src/platform/node/compile-cache.ts";
+export const sourceMaps = "src/cli/source-maps.ts";
 
 /** The name of a public module's file in `dist/`, without ".js". */
 export const fileNameOf = (subpath: string): string => (subpath === "" ? "index" : subpath.replaceAll("/", "-"));
