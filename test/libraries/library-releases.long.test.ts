@@ -27,7 +27,7 @@ describe.skipIf(process.platform !== "linux" || process.arch !== "x64")(
   () => {
     it.for(releases)("proves the layouts of node-llama-cpp %s", { timeout: 240_000 }, async ([version, layouts], { skip }) => {
       const inside = mkdtempSync(join(folder, "release-"));
-      const problem = installNpm(inside, [`@node-llama-cpp/linux-x64@${version}`]);
+      const problem = await installNpm(inside, [`@node-llama-cpp/linux-x64@${version}`]);
       skip(problem !== undefined, `it cannot be installed here: ${problem}`);
       const bins = join(inside, "node_modules/@node-llama-cpp/linux-x64/bins/linux-x64");
       const file = readdirSync(bins).find((name) => /^libllama(\.[\w.]+)?\.so$/.test(name)) ?? "";
