@@ -1,10 +1,11 @@
 /**
  * The long suite, `npm run test:long`: tests of over about ten seconds each that a change rarely breaks, and those that install something. First
  * those that need no quiet machine, side by side; then `alone`, one file at a time. Of each subject a sample within about 60 s of processor time runs;
- * TEST_SLOW=1 runs everything (test/fixtures/slow.ts, and the files of `onRequest`).
+ * TEST_SLOW=1 runs everything (test/fixtures/slow.ts).
  */
 import { availableParallelism } from "node:os";
 import { type TestProjectInlineConfiguration, type ViteUserConfig, configDefaults, defineConfig } from "vitest/config";
+import { filesOnRequest, runsAll } from "./test/fixtures/slow.ts";
 
 /** They measure memory or how time grows, hold deadlines, or kill what runs. */
 const alone = [
@@ -19,31 +20,8 @@ const alone = [
   "run-memory",
   "unread-answers",
 ];
-/** Files that run with TEST_SLOW=1 alone, and why. What they test has a sample in the files beside them. */
-const onRequest: Readonly<Record<string, readonly string[]>> = {
-  "clients of which openai, anthropic, ollama, cohere, ai and huggingface are the sample": [
-    "embedding-clients",
-    "langchain-python",
-    "openapi-generators",
-    "protocol-clients",
-    "vendor-clients",
-  ],
-  "builds of llama.cpp and other libraries that are fetched; the installed one is the sample": [
-    "library-releases",
-    "own-library",
-    "own-library-older",
-    "own-library-python",
-    "released-libraries",
-  ],
-};
-const runsAll = process.env["TEST_SLOW"] === "1";
-const leftOut = runsAll ? [] : Object.values(onRequest).flat();
-if (!runsAll)
-  for (const [why, names] of Object.entries(onRequest))
-    console.log(`skipped, TEST_SLOW=1 runs them: ${names.join(", ")} (${why})`);
-
 const aloneFiles = alone.map((name) => `test/*/${name}.long.test.ts`);
-const exclude = [...configDefaults.exclude, "dist/**", "bench/**", ...leftOut.map((name) => `test/*/${name}.long.test.ts`)];
+const exclude = [...configDefaults.exclude, "dist/**", "bench/**", ...(runsAll ? [] : Object.values(filesOnRequest).flat())];
 
 const project = (test: NonNullable<TestProjectInlineConfiguration["test"]>): TestProjectInlineConfiguration => ({
   extends: true,
