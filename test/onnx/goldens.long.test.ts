@@ -112,7 +112,7 @@ const damages: readonly (readonly [model: string, words: RegExp, change: (golden
 ];
 
 /** Of each run, every model is held on one target: these on native, one for each kind of goldens that it computes, and the others on onnx:cpu. */
-const onNative = [
+const onNative: ReadonlySet<string> = new Set([
   "gguf-bitnet-i2_s",
   "gguf-block-types",
   "minilm-l3-ner",
@@ -120,7 +120,7 @@ const onNative = [
   "tiny-random-bart",
   "tiny-random-qwen2",
   "tiny-random-vit",
-];
+]);
 
 /** Damaged goldens of each run: of each form of values that goldens have. */
 const damagesOfEachRun =
@@ -130,7 +130,7 @@ describe.skipIf(skip)(name, () => {
   const models = skip ? [] : readdirSync(sharedData).filter((model) => existsSync(`${sharedData}${model}/goldens.json`));
   const onOneTarget = models
     .filter((model) => !["gguf-tiny-llama", "ocr-pages", "whisper-base"].includes(model)) // below; of tasks that are not built
-    .map((model) => [model, onNative.includes(model) ? "native" : "onnx:cpu"] as const);
+    .map((model) => [model, onNative.has(model) ? "native" : "onnx:cpu"] as const);
 
   it.skipIf(runsAll).each(onOneTarget)("%s passes on %s", async (model, target) => {
     const results = await runGoldens(`${sharedData}${model}`, [target], () => {});
