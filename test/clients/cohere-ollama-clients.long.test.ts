@@ -204,18 +204,36 @@ describe(`PyPI: ${pythonClients.join(", ")}`, () => {
     expect(answer["failed"]).toEqual([expect.stringMatching(/^there is no model "nothing" here/), 404]);
   });
 
+  it("ollama, PyPI: runs the guide's example", async () => {
+    const [printed, said] = await guideExample("ollama, PyPI", { url: server.url, folder, python: pythonOf(folder) });
+    expect(printed).toEqual(said);
+  });
+});
+
+const [skipLangChain, langChain] = onRequest("PyPI: langchain-ollama==1.1.0", "it imports a hundred modules of LangChain");
+describe.skipIf(skipLangChain)(langChain, () => {
+  const where = join(folder, "langchain");
+  needsInstalled(() => {
+    mkdirSync(where);
+    return installPython(where, ["langchain-ollama==1.1.0"]);
+  });
+
   it("LangChain's OllamaEmbeddings embeds", async () => {
     const { vectors } = await expected();
-    const answer = run(
+    const answer = runIn(where, [
       "from langchain_ollama import OllamaEmbeddings",
       'embedder = OllamaEmbeddings(model="builtin", base_url=url, validate_model_on_init=True)',
       "print(json.dumps([embedder.embed_documents(texts), [embedder.embed_query(text) for text in texts]]))",
-    ) as unknown[];
+    ]) as unknown[];
     expect(answer.map(floats)).toEqual([vectors, vectors]);
   });
 
-  it.each(["ollama, PyPI", "langchain-ollama, PyPI"])("%s: runs the guide's example", async (heading) => {
-    const [printed, said] = await guideExample(heading, { url: server.url, folder, python: pythonOf(folder) });
+  it("runs the guide's example", async () => {
+    const [printed, said] = await guideExample("langchain-ollama, PyPI", {
+      url: server.url,
+      folder: where,
+      python: pythonOf(where),
+    });
     expect(printed).toEqual(said);
   });
 });
