@@ -4,7 +4,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { type LibraryAnalysis, analyzeLibrary } from "../../src/index.ts";
+import { type LibraryAnalysis, analyzeLibrary } from "../../src/libraries/index.ts";
 import { keptInstallation } from "../fixtures/installations.ts";
 import { needsInstalled, problemOfInstallation } from "../fixtures/installed.ts";
 
