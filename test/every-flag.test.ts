@@ -24,7 +24,12 @@ vi.mock("../src/api/create-runtime.ts", async () => {
 });
 vi.mock("../src/models/model-store.ts", async () => {
   const { recorded } = await import("./fixtures/flags/recorded-library.ts");
-  return { createStore: () => ({ folder: "/none", pull: recorded("pull"), find: async () => undefined }) };
+  const reports = {
+    inventory: async () => ({ records: [], damaged: [] }),
+    check: async () => ({ models: [], files: 0, bytes: 0, damaged: [], milliseconds: 1 }),
+    prune: async () => ({ files: 0, bytes: 0 }),
+  };
+  return { createStore: () => ({ folder: "/none", pull: recorded("pull"), find: async () => undefined, ...reports }) };
 });
 vi.mock("../src/cross-validation/index.ts", async () => {
   const { recorded } = await import("./fixtures/flags/recorded-library.ts");
@@ -66,8 +71,9 @@ vi.mock("../src/measurements/index.ts", async () => {
   const { recorded } = await import("./fixtures/flags/recorded-library.ts");
   return { measuredMachine: () => ({}), recordMeasurements: recorded("recordMeasurements", () => []) };
 });
+const noKernels = vi.hoisted(() => ({ kernels: [], closest: {} }));
 vi.mock("../src/kernels/capabilities/index.ts", async () => ({
-  kernelCapabilities: (await import("./fixtures/flags/recorded-library.ts")).recorded("kernelCapabilities"),
+  kernelCapabilities: (await import("./fixtures/flags/recorded-library.ts")).recorded("kernelCapabilities", () => noKernels),
 }));
 vi.mock("../src/libraries/inventory/index.ts", async (importOriginal) => {
   const { recorded } = await import("./fixtures/flags/recorded-library.ts");
@@ -128,7 +134,7 @@ async function see(args: readonly string[]): Promise<Seen> {
   const { settings, calls } = asked;
   const written = readdirSync(directory, { recursive: true }).map(String);
   for (const file of written) rmSync(join(directory, file), { recursive: true, force: true });
-  return { code, stdout: stdout.replaceAll(/"milliseconds":[\d.]+/g, ""), stderr, settings, calls, written };
+  return { code, stdout: stdout.replaceAll(/"milliseconds":[\d.]+/g, '"milliseconds":0'), stderr, settings, calls, written };
 }
 
 const known = new Map<string, Promise<Seen>>();
@@ -142,7 +148,12 @@ function seeOnce(args: readonly string[]): Promise<Seen> {
 }
 
 /** What is seen with a flag if it does what its row says, and nothing else. `words`: the flag and its value; `place`: theirs on the command line. */
-function changed({ settings, calls, stdout, written }: Seen, { arrives = {} }: FlagRow, words: readonly string[], place: number): object {
+function changed(
+  { settings, calls, stdout, written }: Seen,
+  { arrives = {} }: FlagRow,
+  words: readonly string[],
+  place: number,
+): object {
   const { settings: more, request, requests = {}, input } = arrives;
   const last = calls.length - 1;
   const changedCalls = calls.map((call, index) => {
@@ -208,7 +219,10 @@ describe.each(names.filter((name) => flagsOf(name).length > 0))("%s", (name) => 
       const { request, input } = arrives;
       expect(given.calls.at(-1)).toMatchObject({ ...(input && { input }), ...(request && { request }) });
     } else if (row.last === true) {
-      expect(given.calls.at(-1)).toEqual({ ...without.calls.at(-1), request: { ...without.calls.at(-1)?.request, ...arrives.request } });
+      expect(given.calls.at(-1)).toEqual({
+        ...without.calls.at(-1),
+        request: { ...without.calls.at(-1)?.request, ...arrives.request },
+      });
       expect(given.calls.at(-1)).not.toEqual(without.calls.at(-1));
     } else {
       const { settings, calls, stdout, written } = given;
@@ -216,5 +230,30 @@ describe.each(names.filter((name) => flagsOf(name).length > 0))("%s", (name) => 
       expect({ settings, calls, stdout, written }, given.stderr).toEqual(changed(without, row, [flag, ...value], place));
       expect({ settings, calls }).not.toEqual({ settings: without.settings, calls: without.calls });
     }
+  });
+});
+
+describe("--json is another form of what is printed by", () => {
+  it.each<[string, ...string[]]>([
+    ["completions", "bash"],
+    ["analyze-library", join(folder, "libtiny.dylib")],
+    ["check"],
+    ["config"],
+    ["doctor"],
+    ["explain", "builtin"],
+    ["inspect", join(folder, "model.onnx")],
+    ["kernels"],
+    ["libraries"],
+    ["list"],
+    ["prune"],
+    ["show", "builtin"],
+    ["tasks"],
+    ["tokenize", "a"],
+    ["version"],
+  ])("%s", async (...args) => {
+    const [plain, json] = [await see(args), await see([...args, "--json"])];
+    expect([plain.code, json.code], json.stderr).toEqual([0, 0]);
+    expect(typeof JSON.parse(json.stdout)).toBe("object");
+    expect(plain.stdout).not.toBe(json.stdout);
   });
 });
