@@ -1,0 +1,259 @@
+/**
+ * Every flag of every command arrives where its name says: in the settings of the runtime, in the options or arguments of the function of the library that
+ * does the work, or in what is printed or written. The library is one that notes what it is asked and computes nothing. What the options do is seen in
+ * test/tasks/every-option.test.ts and test/cli/every-setting.test.ts; a flag of each kind is tried with real models in test/cli/option-kinds.test.ts.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { commands as commandTable } from "../../src/cli/command-table.ts";
+import { buildProgram, run } from "../../src/cli/main.ts";
+import { type CommandResult, commandLine, discard } from "../fixtures/processes/command-streams.ts";
+import { commandRows, loadRows, prepareFiles } from "./flags/command-rows.ts";
+import { type FlagRow, globalFlags } from "./flags/flag-row.ts";
+import { type Call, asked, forget } from "./flags/recorded-library.ts";
+
+vi.mock("node:child_process", async (importOriginal) => {
+  const { measuringProcess } = await import("./flags/recorded-library.ts");
+  return { ...(await importOriginal<object>()), execFile: measuringProcess };
+});
+vi.mock("../../src/api/create-runtime.ts", async () => {
+  const { recordedRuntime } = await import("./flags/recorded-library.ts");
+  return { createRuntime: async (settings: object) => recordedRuntime(settings) };
+});
+vi.mock("../../src/models/model-store.ts", async () => {
+  const { recorded } = await import("./flags/recorded-library.ts");
+  const reports = {
+    inventory: async () => ({ records: [], damaged: [] }),
+    check: async () => ({ models: [], files: 0, bytes: 0, damaged: [], milliseconds: 1 }),
+    prune: async () => ({ files: 0, bytes: 0 }),
+  };
+  return { createStore: () => ({ folder: "/none", pull: recorded("pull"), find: async () => undefined, ...reports }) };
+});
+vi.mock("../../src/cross-validation/index.ts", async () => {
+  const { recorded } = await import("./flags/recorded-library.ts");
+  return { crossValidate: recorded("crossValidate"), recordLogits: recorded("recordLogits") };
+});
+vi.mock("../../src/receipts/index.ts", async () => {
+  const { recorded } = await import("./flags/recorded-library.ts");
+  return { createReceipt: recorded("createReceipt", () => ({})), formatReceipt: () => "{}\n" };
+});
+vi.mock("../../src/receipts/verify-receipt.ts", async () => {
+  const { recorded } = await import("./flags/recorded-library.ts");
+  return { verifyReceipt: recorded("verifyReceipt"), requireAccepted: () => {} };
+});
+vi.mock("../../src/distillation/distill.ts", async () => ({
+  distill: (await import("./flags/recorded-library.ts")).recorded("distill"),
+}));
+vi.mock("../../src/distillation/runtime-teacher.ts", () => ({ runtimeTeacher: async () => ({ recordedAs: "the teacher" }) }));
+vi.mock("../../src/models/aimod/pack.ts", async () => ({
+  pack: (await import("./flags/recorded-library.ts")).recorded("pack"),
+}));
+vi.mock("../../src/models/gguf/quantize.ts", async (importOriginal) => {
+  const { recorded } = await import("./flags/recorded-library.ts");
+  return { ...(await importOriginal<object>()), quantizeGguf: recorded("quantizeGguf") };
+});
+vi.mock("../../src/inspection/index.ts", async (importOriginal) => {
+  const { recorded } = await import("./flags/recorded-library.ts");
+  const original = await importOriginal<{ readonly inspectModel: (model: string, options?: object) => Promise<unknown> }>();
+  const inspectModel = (model: unknown, options: unknown) => original.inspectModel(model as string, options as object);
+  return { ...original, inspectModel: recorded("inspectModel", inspectModel) };
+});
+vi.mock("../../src/cli/inspection/native-graph.ts", async () => ({
+  nativeGraph: (await import("./flags/recorded-library.ts")).recorded("nativeGraph", () => "a graph"),
+}));
+vi.mock("../../src/tokenizers/index.ts", async (importOriginal) => {
+  const { recordedTokenizer } = await import("./flags/recorded-library.ts");
+  return { ...(await importOriginal<object>()), loadTokenizer: async () => recordedTokenizer };
+});
+vi.mock("../../src/measurements/index.ts", async () => {
+  const { recorded } = await import("./flags/recorded-library.ts");
+  return { measuredMachine: () => ({}), recordMeasurements: recorded("recordMeasurements", () => []) };
+});
+const noKernels = vi.hoisted(() => ({ kernels: [], closest: {} }));
+vi.mock("../../src/kernel-capabilities/index.ts", async () => ({
+  kernelCapabilities: (await import("./flags/recorded-library.ts")).recorded("kernelCapabilities", () => noKernels),
+}));
+vi.mock("../../src/libraries/inventory/index.ts", async (importOriginal) => {
+  const { recorded } = await import("./flags/recorded-library.ts");
+  const inventory = { libraries: [], locations: [{ rule: "CUDA_HOME", outcome: "not set", libraries: 0, notes: [] }] };
+  return { ...(await importOriginal<object>()), listLibraries: recorded("listLibraries", () => inventory) };
+});
+vi.mock("../../src/libraries/accelerators/index.ts", async () => ({
+  listAccelerators: (await import("./flags/recorded-library.ts")).recorded("listAccelerators", () => []),
+}));
+vi.mock("../../src/libraries/validation/index.ts", async () => ({
+  validateLibrary: (await import("./flags/recorded-library.ts")).recorded("validateLibrary"),
+}));
+vi.mock("../../src/server/handler.ts", async () => {
+  const { recordedHandler } = await import("./flags/recorded-library.ts");
+  return { createHandler: recordedHandler };
+});
+vi.mock("../../src/server/listen.ts", async () => ({
+  listen: (await import("./flags/recorded-library.ts")).recorded("listen"),
+}));
+vi.mock("../../src/tasks/verification/self-test.ts", async () => ({
+  selfTest: (await import("./flags/recorded-library.ts")).recorded("selfTest"),
+}));
+vi.mock("../../src/cli/measuring/measure-round.ts", async () => ({
+  measureRound: (await import("./flags/recorded-library.ts")).recorded("measureRound"),
+}));
+
+const folder = mkdtempSync(join(tmpdir(), "inferyard-every-flag-"));
+const [before, programWords] = [process.cwd(), process.argv];
+beforeAll(() => {
+  prepareFiles(folder);
+  mkdirSync(directory);
+  process.chdir(directory);
+  vi.stubEnv("INFERYARD_HOME", join(folder, "home"));
+});
+afterAll(() => {
+  process.chdir(before);
+  process.argv = programWords;
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+/** What a command line leads to. */
+interface Seen extends Pick<CommandResult, "code" | "stdout" | "stderr"> {
+  readonly settings: Call["request"] | undefined;
+  readonly calls: readonly Call[];
+  /** Files that it wrote. */
+  readonly written: readonly string[];
+}
+
+const inferyard = commandLine(run);
+/** Where files are written that have no path. */
+const directory = join(folder, "current");
+
+async function see(args: readonly string[]): Promise<Seen> {
+  forget();
+  process.argv = ["node", "inferyard", ...args]; // what a process that measures is given
+  const { code, stdout, stderr } = await inferyard(args, { directory, environment: {} });
+  const { settings, calls } = asked;
+  const written = readdirSync(directory, { recursive: true }).map(String);
+  for (const file of written) rmSync(join(directory, file), { recursive: true, force: true });
+  return { code, stdout: stdout.replaceAll(/"milliseconds":[\d.]+/g, '"milliseconds":0'), stderr, settings, calls, written };
+}
+
+const known = new Map<string, Promise<Seen>>();
+
+/** The same for a command line that several flags stand on. */
+function seeOnce(args: readonly string[]): Promise<Seen> {
+  const key = JSON.stringify(args);
+  const seen = known.get(key) ?? see(args);
+  known.set(key, seen);
+  return seen;
+}
+
+/** What is seen with a flag if it does what its row says, and nothing else. `words`: the flag and its value; `place`: theirs on the command line. */
+function changed(
+  { settings, calls, stdout, written }: Seen,
+  { arrives = {} }: FlagRow,
+  words: readonly string[],
+  place: number,
+): object {
+  const { settings: more, request, requests = {}, input } = arrives;
+  const last = calls.length - 1;
+  const changedCalls = calls.map((call, index) => {
+    if (call.verb === "measure") return { ...call, input: [(call.input[0] as string[]).toSpliced(place, 0, ...words)] }; // it is passed on
+    const isLast = index === last;
+    const options = { ...call.request, ...requests[call.verb], ...(isLast ? request : {}) };
+    return { ...call, ...(isLast && input !== undefined ? { input } : {}), request: options };
+  });
+  return { settings: settings && { ...settings, ...more }, calls: changedCalls, stdout, written };
+}
+
+const program = await buildProgram({ stdout: discard(), stderr: discard() } as never, commandTable);
+const flagsOf = (name: string): string[] =>
+  (program.commands.find((command) => command.name() === name)?.options ?? [])
+    .flatMap(({ long }) => (typeof long === "string" ? [long] : []))
+    .filter((flag) => !globalFlags.has(flag));
+const names = program.commands.map((command) => command.name());
+
+describe("every flag", () => {
+  it("has a row, and every row a flag", () => {
+    const listed = names.flatMap((name) => Object.keys(rowsOf(name)).map((flag) => `${name} ${flag}`));
+    expect(listed.toSorted()).toEqual(names.flatMap((name) => flagsOf(name).map((flag) => `${name} ${flag}`)).toSorted());
+  });
+
+  it("has a sentence in the help", () => {
+    const all = program.commands.flatMap((command) => command.options.map((option) => [command.name(), option] as const));
+    const silent = all.filter(([, { description, hidden }]) => !hidden && !/^\S.*(?:[^.]|\.\.\.)$/.test(description));
+    expect(silent.map(([name, { long }]) => `${name} ${long}`)).toEqual([]);
+  });
+});
+
+/** The rows of a command: its own, and those of the flags of loading where it has them. */
+function rowsOf(name: string): Readonly<Record<string, FlagRow>> {
+  const flags = flagsOf(name);
+  const ofLoading = flags.includes("--threads") ? Object.entries(loadRows(name)).filter(([flag]) => flags.includes(flag)) : [];
+  return { ...Object.fromEntries(ofLoading), ...commandRows(folder)[name]?.flags };
+}
+
+describe.each(names.filter((name) => flagsOf(name).length > 0))("%s", (name) => {
+  const { on: usual = [], form = ["--json"] } = commandRows(folder)[name] ?? {};
+
+  it.each(flagsOf(name))("%s", async (flag) => {
+    const row = rowsOf(name)[flag]!;
+    const { on = usual, value, arrives = {}, required = false } = row;
+    const args = [name, ...on, ...(row.plain === true ? [] : form)];
+    const [without, given] = [await seeOnce(args), await see([...args, flag, ...value])];
+    if (required) expect([without.code, without.stderr]).toEqual([2, expect.stringContaining(`required option '${flag} `)]);
+    if (row.refused !== undefined) {
+      expect(without.stderr).not.toMatch(row.refused);
+      expect(given.stderr).toMatch(row.refused);
+    } else if (arrives.verb !== undefined) {
+      expect(without.calls.map(({ verb }) => verb)).not.toContain(arrives.verb);
+      expect(given.calls.map(({ verb }) => verb)).toContain(arrives.verb);
+    } else if (row.shows === true) {
+      expect(given.code, given.stderr).toBe(0);
+      expect(given.stdout).not.toBe(without.stdout);
+    } else if (row.sees !== undefined) {
+      expect(row.sees(without)).not.toEqual(row.sees(given));
+    } else if (row.writes !== undefined) {
+      expect(given.written).toContain(row.writes);
+      expect(without.written).not.toContain(row.writes);
+    } else if (required) {
+      const { request, input } = arrives;
+      expect(given.calls.at(-1)).toMatchObject({ ...(input && { input }), ...(request && { request }) });
+    } else if (row.last === true) {
+      expect(given.calls.at(-1)).toEqual({
+        ...without.calls.at(-1),
+        request: { ...without.calls.at(-1)?.request, ...arrives.request },
+      });
+      expect(given.calls.at(-1)).not.toEqual(without.calls.at(-1));
+    } else {
+      const { settings, calls, stdout, written } = given;
+      const place = 1 + on.length;
+      expect({ settings, calls, stdout, written }, given.stderr).toEqual(changed(without, row, [flag, ...value], place));
+      expect({ settings, calls }).not.toEqual({ settings: without.settings, calls: without.calls });
+    }
+  });
+});
+
+describe("--json is another form of what is printed by", () => {
+  it.each<[string, ...string[]]>([
+    ["completions", "bash"],
+    ["analyze-library", join(folder, "libtiny.dylib")],
+    ["check"],
+    ["config"],
+    ["doctor"],
+    ["explain", "builtin"],
+    ["inspect", join(folder, "model.onnx")],
+    ["kernels"],
+    ["libraries"],
+    ["list"],
+    ["prune"],
+    ["show", "builtin"],
+    ["tasks"],
+    ["tokenize", "a"],
+    ["version"],
+  ])("%s", async (...args) => {
+    const [plain, json] = [await see(args), await see([...args, "--json"])];
+    expect([plain.code, json.code], json.stderr).toEqual([0, 0]);
+    expect(typeof JSON.parse(json.stdout)).toBe("object");
+    expect(plain.stdout).not.toBe(json.stdout);
+  });
+});
