@@ -21,6 +21,7 @@ import { similarityOptions } from "../../src/tasks/similarity/similarity-options
 import { embedSparseOptions } from "../../src/tasks/sparse-embedding/embed-sparse-options.ts";
 import { recognizeOptions } from "../../src/tasks/token-classification/recognize-options.ts";
 import { writeTableModel } from "../fixtures/models/answering-model.ts";
+import { writePooledBert } from "../fixtures/models/pooled-bert.ts";
 import { writeSpanModel } from "../fixtures/models/span-model.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
@@ -387,16 +388,7 @@ describe.skipIf(skip)(title, () => {
   const known = new Map<string, Promise<Outcome>>();
 
   beforeAll(async () => {
-    cpSync(at("tiny-random-bert"), bert, { recursive: true });
-    cpSync(at("all-MiniLM-L6-v2/1_Pooling"), join(bert, "1_Pooling"), { recursive: true });
-    const modules = ["Transformer", "Pooling"].map((type, idx) => ({
-      idx,
-      name: String(idx),
-      path: idx === 0 ? "" : "1_Pooling",
-      type: `sentence_transformers.models.${type}`,
-    }));
-    writeFileSync(join(bert, "modules.json"), JSON.stringify(modules));
-    writeFileSync(join(bert, "config_sentence_transformers.json"), JSON.stringify({ prompts: { query: "what is asked: " } }));
+    writePooledBert(bert);
     cpSync(qwen, thinking, { recursive: true });
     const template = "{{ messages[-1].content }}{% if enable_thinking is defined and not enable_thinking %}x{% endif %}";
     writeFileSync(join(thinking, "chat_template.jinja"), template);
