@@ -34,19 +34,19 @@ interface Bench {
 }
 
 /** Two targets are enough to be put in order. */
-const fastest = ["--policy", "fastest", "--exclude", "native"];
+const fastest = ["--policy", "fastest", "--exclude", "wasm"];
 const explain = (...args: string[]): Promise<Decision> => json("explain", small, ...fastest, ...args);
 const openOnes = ({ candidates }: Decision): (string | undefined)[][] =>
   candidates.filter(({ verdict }) => verdict !== "refused").map(({ target, note }) => [target, note]);
 
-const [skip, name] = needsData("a model measured on onnx:cpu and wasm:cpu");
+const [skip, name] = needsData("a model measured on onnx:cpu and native:cpu");
 describe.skipIf(skip)(name, () => {
   beforeAll(() => writePooledBert(small));
 
   it("nothing is measured: the order of backends, and each candidate says so", async () => {
     expect(openOnes(await explain())).toEqual([
       ["onnx:cpu", "not measured"],
-      ["wasm:cpu", "not measured"],
+      ["native:cpu", "not measured"],
     ]);
   });
 
@@ -55,14 +55,14 @@ describe.skipIf(skip)(name, () => {
       "bench",
       small,
       "--targets",
-      "wasm,onnx:cpu",
+      "native,onnx:cpu",
       "--rounds",
       "1",
       "--count",
       "8",
       "--record",
     );
-    expect(targets.map(({ target }) => target).toSorted()).toEqual(["onnx:cpu", "wasm:cpu"]);
+    expect(targets.map(({ target }) => target).toSorted()).toEqual(["native:cpu", "onnx:cpu"]);
     expect(recorded).toHaveLength(1);
     const [first, second] = targets.toSorted((a, b) => a.measurement.latencyMs - b.measurement.latencyMs);
     const decision = await explain("--priority", second!.target.split(":")[0]!); // measured beats the order of backends
@@ -76,8 +76,8 @@ describe.skipIf(skip)(name, () => {
   });
 
   it("what was measured decides, not what is fast: figures that say otherwise turn the order round", async () => {
-    rewrite(({ target, figures }) => (figures.latencyMs = target === "wasm:cpu" ? 1 : 50));
-    expect(openOnes(await explain()).map(([target]) => target)).toEqual(["wasm:cpu", "onnx:cpu"]);
+    rewrite(({ target, figures }) => (figures.latencyMs = target === "native:cpu" ? 1 : 50));
+    expect(openOnes(await explain()).map(([target]) => target)).toEqual(["native:cpu", "onnx:cpu"]);
     expect((await json<Decision>("explain", small)).candidates.some(({ note }) => note !== undefined)).toBe(false); // another policy
   });
 
@@ -93,7 +93,7 @@ describe.skipIf(skip)(name, () => {
     const why = /is ignored: it was taken on another machine \(Cray-1, and this is .+\)$/;
     expect(openOnes(await explain())).toEqual([
       ["onnx:cpu", expect.stringMatching(why)],
-      ["wasm:cpu", expect.stringMatching(why)],
+      ["native:cpu", expect.stringMatching(why)],
     ]);
     const { stdout } = await command("explain", small, ...fastest);
     expect(stdout).toMatch(/onnx:cpu +would run +onnxruntime-node [\d.]+, fp32; a measurement of .* another machine \(Cray-1/);
