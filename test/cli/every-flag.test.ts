@@ -3,7 +3,7 @@
  * does the work, or in what is printed or written. The library is one that notes what it is asked and computes nothing. What the options do is seen in
  * test/tasks/every-option.test.ts and test/cli/every-setting.test.ts; a flag of each kind is tried with real models in test/cli/option-kinds.test.ts.
  */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -12,6 +12,8 @@ import { buildProgram, run } from "../../src/cli/main.ts";
 import { type CommandResult, commandLine, discard } from "../fixtures/processes/command-streams.ts";
 import { commandRows, loadRows, prepareFiles } from "./flags/command-rows.ts";
 import { type FlagRow, globalFlags } from "./flags/flag-row.ts";
+import { settingRows } from "./flags/setting-rows.ts";
+import { environmentName } from "../../src/settings/settings.ts";
 import { type Call, asked, forget } from "./flags/recorded-library.ts";
 
 vi.mock("node:child_process", async (importOriginal) => {
@@ -115,6 +117,11 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
+interface Surroundings {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
 /** What a command line leads to. */
 interface Seen extends Pick<CommandResult, "code" | "stdout" | "stderr"> {
   readonly settings: Call["request"] | undefined;
@@ -127,10 +134,12 @@ const inferyard = commandLine(run);
 /** Where files are written that have no path. */
 const directory = join(folder, "current");
 
-async function see(args: readonly string[]): Promise<Seen> {
+/** `environment`, `settings`: what variables and inferyard.yaml set. */
+async function see(args: readonly string[], { environment = {}, settings: file = {} }: Surroundings = {}): Promise<Seen> {
   forget();
+  if (Object.keys(file).length > 0) writeFileSync(join(directory, "inferyard.yaml"), JSON.stringify(file)); // JSON is YAML
   process.argv = ["node", "inferyard", ...args]; // what a process that measures is given
-  const { code, stdout, stderr } = await inferyard(args, { directory, environment: {} });
+  const { code, stdout, stderr } = await inferyard(args, { directory, environment });
   const { settings, calls } = asked;
   const written = readdirSync(directory, { recursive: true }).map(String);
   for (const file of written) rmSync(join(directory, file), { recursive: true, force: true });
@@ -255,5 +264,19 @@ describe("--json is another form of what is printed by", () => {
     expect([plain.code, json.code], json.stderr).toEqual([0, 0]);
     expect(typeof JSON.parse(json.stdout)).toBe("object");
     expect(plain.stdout).not.toBe(json.stdout);
+  });
+});
+
+describe("a setting in a variable, and in inferyard.yaml", () => {
+  it.each(Object.entries(settingRows))("%s", async (name, { text, value, fromText = value, isOfCall = false }) => {
+    const arrived = async (surroundings: Surroundings): Promise<unknown> => {
+      const { settings, calls, code, stderr } = await see(["embed", "a"], surroundings);
+      expect(code, stderr).toBe(0);
+      expect(Object.keys(settings ?? {})).toEqual(isOfCall ? [] : [name]);
+      return (isOfCall ? calls.at(-1)?.request : settings)?.[name];
+    };
+    expect(await arrived({ settings: { [name]: value } })).toEqual(value);
+    if (text === undefined) return;
+    expect(await arrived({ environment: { [environmentName(name)]: text } })).toEqual(fromText);
   });
 });
