@@ -11,8 +11,8 @@ import { moduleArguments } from "../../hosts/node-arguments.ts";
 import type { TextThreadSettings } from "../../runtime/options/runtime-settings.ts";
 import type { DecodeOptions } from "../../tokenizers/index.ts";
 import type { TransferableTokens, TokenizerThreads } from "../../tokenizers/tokenizer-threads.ts";
-import type { ChunkSettings } from "../chunking/chunk-options.ts";
-import type { ChunkedText } from "../chunking/chunk.ts";
+import type { ChunkSettings } from "./chunked-text.ts";
+import type { ChunkedText } from "./chunked-text.ts";
 import type { TextWorkers } from "./text-workers.ts";
 import type { ResultMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
 
@@ -66,7 +66,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
   /** `program` (script of the threads) and `heap` (in MiB) are set only by tests. */
   constructor(
     { maxCharacters, timeout }: TextThreadSettings,
-    program: URL = new URL("./thread.js", import.meta.url),
+    program: URL = new URL("./thread.ts", import.meta.url),
     heap: number = threadHeapMebibytes(),
   ) {
     this.#heap = heap;
