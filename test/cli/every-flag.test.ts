@@ -6,6 +6,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { commands as commandTable } from "../../src/cli/command-table.ts";
 import { buildProgram, run } from "../../src/cli/main.ts";
@@ -201,44 +202,51 @@ function rowsOf(name: string): Readonly<Record<string, FlagRow>> {
   return { ...Object.fromEntries(ofLoading), ...commandRows(folder)[name]?.flags };
 }
 
+/** What is seen of a flag, and what its row demands. */
+function compare(
+  row: FlagRow,
+  without: Seen,
+  given: Seen,
+  line: { readonly on: readonly string[]; readonly flag: string },
+): unknown[] {
+  const { value, arrives = {}, required = false, refused, shows, sees: looks, writes } = row;
+  const both = (look: (seen: Seen) => boolean): unknown[] => [
+    { without: look(without), given: look(given) },
+    { without: false, given: true },
+  ];
+  const { verb, request, input } = arrives;
+  if (refused !== undefined) return both(({ stderr }) => refused.test(stderr));
+  if (verb !== undefined) return both(({ calls }) => calls.some((call) => call.verb === verb));
+  if (writes !== undefined) return both(({ written }) => written.includes(writes));
+  if (shows === true)
+    return [
+      [given.code, given.stdout === without.stdout],
+      [0, false],
+    ];
+  if (looks !== undefined) return [isDeepStrictEqual(looks(without), looks(given)), false];
+  const [before, last] = [without.calls.at(-1), given.calls.at(-1)];
+  if (required) return [last, { ...last, ...(input && { input }), request: { ...last?.request, ...request } }];
+  if (row.last === true) return [last, { ...before, request: { ...before?.request, ...request } }];
+  const { settings, calls, stdout, written } = given;
+  return [{ settings, calls, stdout, written }, changed(without, row, [line.flag, ...value], 1 + line.on.length)];
+}
+
+/** What a row says of a flag is something that was not so without it. */
+const saysSomething = ({ arrives = {}, ...row }: FlagRow): boolean =>
+  Object.keys(arrives).length > 0 || "refused" in row || "writes" in row || "shows" in row || "sees" in row;
+
 describe.each(names.filter((name) => flagsOf(name).length > 0))("%s", (name) => {
   const { on: usual = [], form = ["--json"] } = commandRows(folder)[name] ?? {};
 
   it.each(flagsOf(name))("%s", async (flag) => {
     const row = rowsOf(name)[flag]!;
-    const { on = usual, value, arrives = {}, required = false } = row;
+    const { on = usual, value, required = false } = row;
     const args = [name, ...on, ...(row.plain === true ? [] : form)];
     const [without, given] = [await seeOnce(args), await see([...args, flag, ...value])];
-    if (required) expect([without.code, without.stderr]).toEqual([2, expect.stringContaining(`required option '${flag} `)]);
-    if (row.refused !== undefined) {
-      expect(without.stderr).not.toMatch(row.refused);
-      expect(given.stderr).toMatch(row.refused);
-    } else if (arrives.verb !== undefined) {
-      expect(without.calls.map(({ verb }) => verb)).not.toContain(arrives.verb);
-      expect(given.calls.map(({ verb }) => verb)).toContain(arrives.verb);
-    } else if (row.shows === true) {
-      expect(given.code, given.stderr).toBe(0);
-      expect(given.stdout).not.toBe(without.stdout);
-    } else if (row.sees !== undefined) {
-      expect(row.sees(without)).not.toEqual(row.sees(given));
-    } else if (row.writes !== undefined) {
-      expect(given.written).toContain(row.writes);
-      expect(without.written).not.toContain(row.writes);
-    } else if (required) {
-      const { request, input } = arrives;
-      expect(given.calls.at(-1)).toMatchObject({ ...(input && { input }), ...(request && { request }) });
-    } else if (row.last === true) {
-      expect(given.calls.at(-1)).toEqual({
-        ...without.calls.at(-1),
-        request: { ...without.calls.at(-1)?.request, ...arrives.request },
-      });
-      expect(given.calls.at(-1)).not.toEqual(without.calls.at(-1));
-    } else {
-      const { settings, calls, stdout, written } = given;
-      const place = 1 + on.length;
-      expect({ settings, calls, stdout, written }, given.stderr).toEqual(changed(without, row, [flag, ...value], place));
-      expect({ settings, calls }).not.toEqual({ settings: without.settings, calls: without.calls });
-    }
+    const [seen, demanded] = compare(row, without, given, { on, flag });
+    expect(seen, given.stderr).toEqual(demanded);
+    expect([saysSomething(row), isDeepStrictEqual(given, without)]).toEqual([true, false]);
+    expect(without.stderr.includes(`required option '${flag} `)).toBe(required);
   });
 });
 

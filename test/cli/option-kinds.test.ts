@@ -35,8 +35,10 @@ async function printed(args: readonly string[], options: CommandOptions = {}): P
   return { code, ...(said.error === undefined ? said : { error: said.error.code }) };
 }
 
-/** Command lines with a flag, and a word for its kind. */
-const onBuiltin: readonly (readonly [kind: string, on: readonly string[], flag: readonly string[], fails?: string])[] = [
+/** A flag: a word for its kind, the command line that it is added to, and the code of the error that it leads to, if any. */
+type FlagCase = readonly [kind: string, on: readonly string[], flag: readonly string[], fails?: string];
+
+const onBuiltin: readonly FlagCase[] = [
   ["an integer", ["embed", "a"], ["--dimensions", "4"]],
   ["a choice", ["similarity", "a cat", "stocks"], ["--metric", "euclidean"]],
   ["a boolean", ["similarity", "a cat", "stocks", "--metric", "dot"], ["--no-normalize"]],
@@ -48,7 +50,7 @@ const onBuiltin: readonly (readonly [kind: string, on: readonly string[], flag: 
   ["a size", ["embed", "a"], ["--max-memory", "1KB"], "NO_BACKEND"],
   ["a name of weights", ["embed", "a"], ["--variant", "none-such"], "MODEL_NOT_FOUND"],
 ];
-const onModels: typeof onBuiltin = [
+const onModels: readonly FlagCase[] = [
   [
     "texts, one at each use",
     ["generate", "--model", gpt2, "Once upon a time", "--max-new-tokens", "8"],
@@ -69,14 +71,16 @@ const onModels: typeof onBuiltin = [
   ["a model beside", ["generate", "--model", gpt2, "Once upon a time", "--max-new-tokens", "20"], ["--draft-model", gpt2]],
 ];
 
-async function expectEffect(on: readonly string[], flag: readonly string[], fails?: string): Promise<void> {
+const named = ([kind, on, flag, fails]: FlagCase) => ({ kind, on, flag, fails });
+
+async function expectEffect({ on, flag, fails }: ReturnType<typeof named>): Promise<void> {
   const [without, given] = [await printed(on), await printed([...on, ...flag])];
   expect(given).not.toEqual(without);
   expect([without, given]).toMatchObject([{ code: 0 }, fails === undefined ? { code: 0 } : { error: fails }]);
 }
 
 describe("a flag", () => {
-  it.each(onBuiltin)("of %s", async (_kind, on, flag, fails) => expectEffect(on, flag, fails));
+  it.each(onBuiltin.map(named))("of $kind", expectEffect);
 
   it("of the program: --config, --quiet and --debug change settings, notes and errors", async () => {
     const run = (...args: string[]): Promise<CommandResult> => inferyard(args, { directory: folder });
@@ -115,7 +119,7 @@ describe("a setting", () => {
 
 const [skip, title] = needsData("with models of other tasks");
 describe.skipIf(skip)(title, () => {
-  it.each(onModels)("a flag of %s", async (_kind, on, flag, fails) => expectEffect(on, flag, fails));
+  it.each(onModels.map(named))("a flag of $kind", expectEffect);
 });
 
 describe.skipIf(skip)(`the field of a request, ${title}`, () => {

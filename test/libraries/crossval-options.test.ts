@@ -3,8 +3,9 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CrossValidationOptions, type Runtime, createRuntime, crossValidate, recordLogits } from "inferyard";
+import { type Runtime, createRuntime } from "inferyard";
 import { native } from "inferyard/backends/native";
+import { type CrossValidationOptions, crossValidate, recordLogits } from "inferyard/crossval";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
 const llama = `${sharedData}gguf-tiny-llama/tiny-llama-f32.gguf`;

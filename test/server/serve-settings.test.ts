@@ -12,14 +12,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { serverFields } from "../../src/settings/server-schema.ts";
 import type { ServerSection } from "../../src/settings/server-section.ts";
-import { ServersHere } from "../fixtures/processes/server-here.ts";
+import { type ServerHere, ServersHere } from "../fixtures/processes/server-here.ts";
 import { embed, ready } from "../fixtures/processes/server-process.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
+interface ServeSurroundings {
+  readonly others?: object;
+  readonly environment?: Record<string, string>;
+}
+
 const servers = new ServersHere();
 /** Models are in the calling thread, which saves each server a thread of its own. */
-const serve: typeof servers.serve = (args, settings, { others, ...more } = {}) =>
-  servers.serve(args, settings, { ...more, others: { host: "inline", ...others } });
+function serve(args: readonly string[], settings: object = {}, surroundings: ServeSurroundings = {}): Promise<ServerHere> {
+  const { others, ...more } = surroundings;
+  return servers.serve(args, settings, { ...more, others: { host: "inline", ...others } });
+}
 afterEach(() => servers.endAll());
 afterAll(() => servers.remove());
 

@@ -81,7 +81,7 @@ const handle = {
   [Symbol.asyncDispose]: dispose,
 };
 
-const fact = <Value>(value: Value): object => ({ value, source: "scripted" });
+const fact = (value: unknown): object => ({ value, source: "scripted" });
 const machine = {
   cpu: { model: fact("a processor"), quota: fact(2), cores: fact(2), features: fact([]) },
   memory: { available: fact(1e9), total: fact(2e9) },
@@ -134,7 +134,12 @@ export function measuringProcess(
   note("measure", [words.slice(0, here), JSON.parse(words[here + 1] ?? "{}")]);
   const tokens = Number(words[words.lastIndexOf("--batch-tokens") + 1]) || 512;
   const round = {
-    ...{ loadMs: 1, latencyMs: 1000 / tokens, perSecond: tokens, tokensPerSecond: tokens, memoryBytes: 1, unit: "texts" },
+    unit: "texts",
+    loadMs: 1,
+    latencyMs: 1000 / tokens,
+    perSecond: tokens,
+    tokensPerSecond: tokens,
+    memoryBytes: 1,
     model: { digest: `sha256:${"0".repeat(64)}`, variant: "fp32", path: "", bytes: 1, modifiedMs: 1 },
     library: { name: "onnx", version: "1.0.0" },
     threads: 2,
