@@ -4,10 +4,12 @@ import { describe, expect, it } from "vitest";
 import type * as apiBrowserCreateRuntime from "../api/browser/create-runtime.ts";
 import type * as apiCreateRuntime from "../api/create-runtime.ts";
 import type * as backendsWasmPackage from "../backends/wasm/package.ts";
+import type * as backendsNativeCheckRecord from "../backends/native/check-record.ts";
 import type * as engineCodegenWasmV8Flags from "../engine/codegen/wasm/v8-flags.ts";
 import type * as engineThreadsSpawnThread from "../engine/threads/spawn-thread.ts";
 import type * as modelsAimodReadPackage from "../models/aimod/read-package.ts";
 import type * as modelsReferenceResolveReference from "../models/reference/resolve-reference.ts";
+import type * as browserCheckRecord from "./browser/check-record.ts";
 import type * as browserFiles from "./browser/files.ts";
 import type * as browserMachineCode from "./browser/machine-code.ts";
 import type * as browserGgmlKernels from "./browser/ggml-kernels.ts";
@@ -31,6 +33,7 @@ const sourceOf = (built: string): string => new URL(built.replace("./dist/", "sr
 /** The compiler checks each pair: `npm run typecheck` fails where a function of the twin could not be called as the original is. */
 interface Pairs {
   "./dist/backends/wasm/package.js": [typeof backendsWasmPackage, typeof browserOnnxruntimeWeb];
+  "./dist/backends/native/check-record.js": [typeof backendsNativeCheckRecord, typeof browserCheckRecord];
   "./dist/api/create-runtime.js": [typeof apiCreateRuntime, typeof apiBrowserCreateRuntime];
   "./dist/engine/codegen/wasm/v8-flags.js": [typeof engineCodegenWasmV8Flags, typeof browserV8Flags];
   "./dist/engine/threads/spawn-thread.js": [typeof engineThreadsSpawnThread, typeof browserSpawnThread];
@@ -45,6 +48,7 @@ interface Pairs {
 /** For each pair true, where the twin can stand in the original's place. */
 const fits: { readonly [Built in keyof Pairs]: Pairs[Built][1] extends Pairs[Built][0] ? true : false } = {
   "./dist/backends/wasm/package.js": true,
+  "./dist/backends/native/check-record.js": true,
   "./dist/api/create-runtime.js": true,
   "./dist/engine/codegen/wasm/v8-flags.js": true,
   "./dist/engine/threads/spawn-thread.js": true,

@@ -1,5 +1,6 @@
 /** The runtime below the tasks: it registers backends, selects a target for each model, loads it, and keeps it in memory while it is used. */
 import type { Backend, MachineFacts } from "../backend.ts";
+import { omitUndefined } from "../checked.ts";
 import { waitAtMost } from "../concurrency/time-limit.ts";
 import { InferyardError, messageOf } from "../errors.ts";
 import { usualKind } from "../models/language-tasks.ts";
@@ -191,15 +192,21 @@ export class ModelRuntime {
     return this.#selector.manifest(await resolveReference(reference), options, options.signal);
   }
 
-  /** The availability of each backend. `run`: runs a tiny graph on each device instead of looking for its presence only. */
-  async backends(options: { readonly run?: boolean; readonly signal?: AbortSignal } = {}): Promise<BackendReport[]> {
-    if (options.run !== true) {
+  /**
+   * The availability of each backend. `run`: runs a tiny graph on each device instead of looking for its presence only. `full`, beside `run`: repeats self-tests that
+   * passed before and are remembered, and tries devices that this machine does not have.
+   */
+  async backends(
+    options: { readonly run?: boolean; readonly full?: boolean; readonly signal?: AbortSignal } = {},
+  ): Promise<BackendReport[]> {
+    const { run = false, ...probing } = options;
+    if (!run) {
       const facts = await this.#facts.read(this.#circuits, { again: true });
       return facts.backends.map(({ name, availability }) => ({ backend: name, availability }));
     }
     const reports = this.#backends.map(async (backend) => ({
       backend: backend.name,
-      availability: await this.#facts.run(backend, options.signal),
+      availability: await this.#facts.run(backend, omitUndefined(probing)),
     }));
     return Promise.all(reports);
   }

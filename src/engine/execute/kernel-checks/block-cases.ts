@@ -62,12 +62,15 @@ function literals(blocks: QuantizedBlocks, values: Float32Array): { readonly tab
 
 /** Linear layers with quantized weights of each structure, and with each activation. */
 export function blockProductCases(): readonly CheckCase[] {
+  const matrices = Object.fromEntries(
+    (["Q8_0", "Q4_0", "Q4_K", "TQ2_0"] as const).map((type) => [type, quantized(type, 21, 256).matrix]),
+  ) as Readonly<Record<Parameters<typeof quantized>[0], Literal>>;
   const linear = (
     name: string,
     type: Parameters<typeof quantized>[0],
     rows: number,
     activation: Activation = "none",
-    weights: Literal = quantized(type, 21, 256).matrix,
+    weights: Literal = matrices[type],
   ): CheckCase =>
     single(
       name,

@@ -86,10 +86,7 @@ describe("kernel checks", () => {
   it.each(checkedFamilies.filter((family) => !(isByteDotMissing && /^(byte-matmul|quantize-rows)$/.test(family))))(
     "find broken code of %s",
     (family) => {
-      const checks = new KernelChecks(
-        features,
-        breaking((kernel) => kernel.family === family),
-      );
+      const checks = new KernelChecks(features, { compile: breaking((kernel) => kernel.family === family) });
       const names = new Set(casesOfFamily(family).map(({ name }) => name));
       expect(checks.check([...names].map((name) => ({ name })))).toBe(true);
       expect(checks.failed.map(({ name }) => name)).toEqual([...names]);
@@ -97,10 +94,7 @@ describe("kernel checks", () => {
   );
 
   it("find one broken function among those of a family", () => {
-    const checks = new KernelChecks(
-      features,
-      breaking(({ key }) => key.includes('op:"gelu"')),
-    );
+    const checks = new KernelChecks(features, { compile: breaking(({ key }) => key.includes('op:"gelu"')) });
     expect(checks.check([{ name: "elementwise" }, { name: "matmul gelu" }, ...steps])).toBe(true);
     expect(checks.failed.map(({ name }) => name)).toEqual(["elementwise gelu float32"]);
     expect(checks.failed[0]!.problem).toMatch(/^element 0 of float32\[\d+\] is .+, and .+ is right$/);
@@ -117,7 +111,7 @@ describe("kernel checks", () => {
         functions: new Map([...compiled.functions].map(([key, call]) => [key, key.startsWith("norm ") ? stop : call])),
       };
     };
-    const checks = new KernelChecks(features, stopping);
+    const checks = new KernelChecks(features, { compile: stopping });
     expect(checks.check([{ name: "norm" }, { name: "softmax" }])).toBe(true);
     expect(checks.failed).toEqual([{ name: "norm", problem: "it stopped: unreachable" }]);
   });
@@ -143,12 +137,7 @@ describe("a model with a broken kernel", () => {
 
   it("gives the interpreter's results, and says so", async () => {
     const sound = await run(new KernelChecks(features));
-    const broken = await run(
-      new KernelChecks(
-        features,
-        breaking(({ key }) => key.includes('op:"gelu"')),
-      ),
-    );
+    const broken = await run(new KernelChecks(features, { compile: breaking(({ key }) => key.includes('op:"gelu"')) }));
     expect(sound).toMatchObject({
       interpreted: 0,
       evidence: ["kernel checks: 2 functions of generated code agree with the interpreter"],
