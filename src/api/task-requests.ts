@@ -17,7 +17,7 @@ import type { ExtractedFields } from "../tasks/extraction/extract.ts";
 import type { ExtractOptions } from "../tasks/extraction/extract-options.ts";
 import type { MaskFills } from "../tasks/fill-mask/fill-mask.ts";
 import type { FillMaskOptions } from "../tasks/fill-mask/fill-mask-options.ts";
-import type { Classifications } from "../tasks/shared/label-head.ts";
+import type { Classifications } from "../tasks/encoding/label-head.ts";
 import type { QuantizedVectors } from "../tasks/embedding/quantize.ts";
 import type { QuantizedPrecision } from "../tasks/embedding/precisions.ts";
 import type { Entities } from "../tasks/token-classification/entities.ts";
@@ -31,7 +31,7 @@ import type { ChatOptions } from "../tasks/generation/chat/chat-options.ts";
 import type { RewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
 import type { GenerateOptions } from "../tasks/generation/generate-options.ts";
 import type { GeneratedText } from "../tasks/generation/generated-text.ts";
-import type { TensorMap } from "../tensor.ts";
+import type { TensorMap } from "../contract/tensor.ts";
 
 /** Fields that every result has. */
 export interface TaskRun {

@@ -9,9 +9,9 @@ import type {
   ModelFiles,
   RunOptions,
   TensorModel,
-} from "../backend.ts";
+} from "../contract/backend.ts";
 import type { Reduction } from "./output-reduction.ts";
-import type { TensorMap } from "../tensor.ts";
+import type { TensorMap } from "../contract/tensor.ts";
 import type { ReplicaGroup } from "./replica-group.ts";
 import type { Supervision } from "./supervision.ts";
 

@@ -1,5 +1,5 @@
 /** Time limit of a load. */
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { unrefTimeout } from "../platform/event-loop.ts";
 import { hostDied } from "./call-queue.ts";
 import type { HostName } from "./host.ts";

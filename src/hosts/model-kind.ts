@@ -1,5 +1,5 @@
 /** Access to hosted models by what they were loaded as. */
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import type { HostedLanguageModel, HostedModel, HostedTensorModel } from "./host.ts";
 
 /** The model, if it was loaded as one on tensors. Throws MODEL_UNSUPPORTED for a language model. */

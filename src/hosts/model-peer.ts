@@ -1,7 +1,7 @@
 /** A peer that holds one loaded model, and its successors. */
-import type { LoadedModel } from "../backend.ts";
+import type { LoadedModel } from "../contract/backend.ts";
 import { abortable } from "../concurrency/abortable.ts";
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import type { CallQueue } from "./call-queue.ts";
 import type { DisposeOptions, HostName } from "./host.ts";
 import { loadWithTimeout } from "./load-timeout.ts";

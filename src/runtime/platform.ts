@@ -7,7 +7,7 @@ import type { Supervision } from "../hosts/supervision.ts";
 import type { Variant } from "../models/manifest.ts";
 import type { CircuitBreakers } from "./supervision/circuit-breakers.ts";
 import type { RuntimeSettings } from "./options/runtime-settings.ts";
-import type { Target } from "./selection/target.ts";
+import type { Target } from "./targets/target.ts";
 import type { StoredMeasurements } from "../measurements/store.ts";
 import type { Host, HostName } from "../hosts/host.ts";
 import type { PullProgress } from "../models/hub/progress.ts";

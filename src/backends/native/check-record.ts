@@ -1,10 +1,10 @@
-/** Checks of generated code that passed before on this machine. In browsers src/platform/browser/check-record.ts takes this module's place. */
+/** Checks of generated code that passed before on this machine. In browsers src/composition/browser/check-record.ts takes this module's place. */
 import { join } from "node:path";
 import { cachedDataVersionTag } from "node:v8";
 import type { WasmFeatures } from "../../engine/codegen/wasm/index.ts";
 import type { PassedChecks } from "../../engine/execute/kernel-checks/passed-checks.ts";
 import { processorIdentity } from "../../devices/cpu/processor-identity.ts";
-import { dataFolder } from "../../models/data-folder.ts";
+import { dataFolder } from "../../storage/data-folder.ts";
 import { buildDigest } from "../../platform/node/build-digest.ts";
 import { PassedTests } from "../../storage/passed-tests.ts";
 

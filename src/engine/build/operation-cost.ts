@@ -1,5 +1,5 @@
 /** Estimates of the work and memory of an operation, made before it is folded so that a model cannot exceed the limits of its trace. */
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { recordOverheadBytes } from "./trace-budget.ts";
 import { isBigIntType } from "../ir/element-types.ts";
 import { type Literal, stringsOf } from "../ir/literal.ts";

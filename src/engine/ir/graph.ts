@@ -2,7 +2,7 @@
  * The intermediate representation (IR): a graph of primitive operations on tensors whose types and shapes are known. The interpreter, the passes
  * and the code generator read this and no ONNX.
  */
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { type ElementType, elementTypes } from "./element-types.ts";
 import type { Literal } from "./literal.ts";
 import type { Operation, OperationKind, OperationOf } from "./operations.ts";

@@ -3,7 +3,7 @@
  * again on access. Literals that share elements share one storage object, so its identity tells whether two literals are the same data.
  */
 import { type BlockFormat, decodeBlocks } from "../../formats/gguf/blocks/block-format.ts";
-import type { TensorData } from "../../tensor.ts";
+import type { TensorData } from "../../contract/tensor.ts";
 import type { Literal } from "./literal.ts";
 
 /** Where a lazy storage gets its elements from. */

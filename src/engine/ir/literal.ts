@@ -1,10 +1,9 @@
 /** Literals: constant tensors of any element type. A `Tensor` of the public API is a literal. */
-import { at } from "../../checked.ts";
-import type { TensorData } from "../../tensor.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { type TensorData, elementCount } from "../../contract/tensor.ts";
 import { type ElementType, elementTypes, isBigIntType } from "./element-types.ts";
 import { type ElementSource, LazyStorage } from "./lazy-storage.ts";
-import { decodeFloat, encodeFloat, isStoredAsBits } from "../../formats/floats/small-floats.ts";
+import { decodeFloat, encodeFloat, isStoredAsBits } from "../../contract/small-floats.ts";
 
 /** A constant tensor, contiguous and row-major. */
 export interface Literal {

@@ -1,6 +1,6 @@
 /** Parser of the text form of a graph, which `print.ts` defines. For tests and tools. */
-import { elementCount } from "../../tensor.ts";
-import { messageOf } from "../../errors.ts";
+import { elementCount } from "../../contract/tensor.ts";
+import { messageOf } from "../../contract/errors.ts";
 import { type ElementType, elementTypes, isBigIntType } from "./element-types.ts";
 import type { Graph, GraphNode, NamedValue, TensorType, Value } from "./graph.ts";
 import { type Literal, literalOf, literalOfBigints } from "./literal.ts";

@@ -2,8 +2,8 @@
  * The verifier of graphs: every value is defined once and before its uses, its type is the one that its operation infers, constants match their
  * types, and names of inputs and of outputs are unique.
  */
-import { messageOf } from "../../errors.ts";
-import { elementCount } from "../../tensor.ts";
+import { messageOf } from "../../contract/errors.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { describeType, type Graph, type GraphNode, sameShape, type TensorType, type Value } from "./graph.ts";
 import { inferTypes } from "./shape-inference/index.ts";
 

@@ -1,6 +1,6 @@
 /** Lowers fused chains of elementwise operations to generated loops. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { type ElementwiseRequest, elementwise, supportsElementwise } from "../codegen/wasm/index.ts";
 import { broadcastStrides } from "../ir/broadcast.ts";
 import type { ElementType } from "../ir/element-types.ts";

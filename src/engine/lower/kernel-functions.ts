@@ -1,6 +1,6 @@
 /** Names for what generated code computes: the units that are checked against the interpreter, and excluded when they are wrong. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import type { ElementType } from "../ir/element-types.ts";
 import type { GraphNode, TensorType, Value } from "../ir/graph.ts";
 import { numbersOf } from "../ir/literal.ts";

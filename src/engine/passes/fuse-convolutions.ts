@@ -1,6 +1,6 @@
 /** Fuses a convolution with the bias and the activation that follow it. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
 import { reshaped } from "../ir/literal.ts";
 import type { Activation } from "../ir/operations.ts";

@@ -1,5 +1,5 @@
 /** Elementwise (loop) fusion: chains of elementwise operations become one operation that keeps intermediate values in registers. */
-import { at, required } from "../../checked.ts";
+import { at, required } from "../../contract/checked.ts";
 import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
 import type { ElementOperation, ElementStep } from "../ir/operations.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";

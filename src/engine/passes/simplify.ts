@@ -1,6 +1,6 @@
 /** Algebraic simplification: removes operations without effect and rewrites others into the forms that later passes match. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { broadcastShape } from "../ir/broadcast.ts";
 import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
 import { scalarOf } from "./patterns.ts";

@@ -1,9 +1,9 @@
 /** The last step of a pull: creates the tree of the files and writes the record. */
 import { join, relative, sep } from "node:path";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../manifest.ts";
 import { readManifestAt } from "../manifest/read-manifest-at.ts";
-import { withLock } from "../store/lock.ts";
+import { withLock } from "../../storage/lock.ts";
 import {
   type ModelRecord,
   type StoredFile,

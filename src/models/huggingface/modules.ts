@@ -4,7 +4,7 @@
  * MultiVectorMask and Normalize on the vectors of tokens), and of its SparseEncoder (a Transformer with SpladePooling, one that ends with SparseAutoEncoder, or
  * a Router with weights of tokens for queries). Any other sequence is MODEL_UNSUPPORTED, since skipping a module would silently give other vectors.
  */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type Folder, isJsonObject, pathInside, readJson, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 

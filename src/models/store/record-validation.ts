@@ -1,5 +1,5 @@
 /** Validates records that are read from the disk, since any program may have written to the file. */
-import { messageOf } from "../../errors.ts";
+import { messageOf } from "../../contract/errors.ts";
 import { checkEntryName, entryKey } from "../aimod/entry-name.ts";
 import { type JsonObject, isJsonObject } from "../model-folder.ts";
 import { isRemote } from "../reference/remote-reference.ts";

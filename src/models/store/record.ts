@@ -1,12 +1,12 @@
 /** Records: one JSON file per model with its files, variants and origin. A record is replaced atomically. */
 import { mkdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import type { InferyardError } from "../../errors.ts";
+import type { InferyardError } from "../../contract/errors.ts";
 import { entryKey } from "../aimod/entry-name.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { parseHubName } from "../reference/remote-reference.ts";
-import { errorCode, diskError, listNames, withDiskErrors } from "./disk.ts";
-import { writeFileAtomically } from "./atomic-write.ts";
+import { errorCode, diskError, listNames, withDiskErrors } from "../../storage/disk.ts";
+import { writeFileAtomically } from "../../storage/atomic-write.ts";
 import type { StoreLayout } from "./layout.ts";
 import { parseRecord } from "./record-validation.ts";
 

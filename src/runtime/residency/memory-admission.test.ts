@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { InferyardError } from "../../errors.ts";
-import type { MemoryAmounts, MemoryLimits } from "./memory-budget.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { MemoryAmounts, MemoryLimits } from "../selection/memory-budget.ts";
 import { type Lease, Residency, type Resident, type Reservation } from "./residency.ts";
 
 interface Model extends Resident {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { InferyardError, abortError } from "../../errors.ts";
+import { InferyardError, abortError } from "../../contract/errors.ts";
 import { Residency, type Resident, type Reservation } from "./residency.ts";
 
 interface Thing extends Resident {

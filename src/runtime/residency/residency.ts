@@ -2,10 +2,10 @@
  * Residency of models in memory. Concurrent loads of a model are merged, users are counted, and an unused model is unloaded
  * after a keep-alive time or when memory is needed.
  */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { unrefTimeout } from "../../platform/event-loop.ts";
 import { MemoryAdmission, type MemoryConsumer } from "./memory-admission.ts";
-import type { MemoryAmounts, MemoryLimits } from "./memory-budget.ts";
+import type { MemoryAmounts, MemoryLimits } from "../selection/memory-budget.ts";
 import { maxTimerMs } from "../../concurrency/time-limit.ts";
 import { abortable } from "../../concurrency/abortable.ts";
 

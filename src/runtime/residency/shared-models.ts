@@ -3,7 +3,7 @@
  * weights, target and settings share one loaded model, however their constraints are written. Each request still has its own
  * decision. Resolved requests are cached, so that a request for a loaded model reads neither files nor facts.
  */
-import type { InferyardError } from "../../errors.ts";
+import type { InferyardError } from "../../contract/errors.ts";
 import { type ModelReference, resolveReference } from "../../models/index.ts";
 import type { Decision } from "../decision/decision.ts";
 import {
@@ -21,7 +21,7 @@ import type { ResidentModel } from "./resident-model.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
 import type { EligibleCandidate } from "../selection/selection.ts";
 import { SingleFlight } from "../../concurrency/single-flight.ts";
-import { formatTarget } from "../selection/target.ts";
+import { formatTarget } from "../targets/target.ts";
 import type { AdmitLoad } from "../scheduling/scheduling-key.ts";
 
 /** A request for a loaded model. */

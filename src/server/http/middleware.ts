@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { cors as corsHeaders } from "hono/cors";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { ResponseMemory } from "../serving/response-memory.ts";
 import type { Env } from "./context.ts";
 import { type Identity, identify, isPublicPath } from "./access/identity.ts";

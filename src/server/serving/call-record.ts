@@ -1,5 +1,5 @@
 /** Records of calls. */
-import type { InferyardError } from "../../errors.ts";
+import type { InferyardError } from "../../contract/errors.ts";
 import type { GeneratedText } from "../../tasks/generation/generated-text.ts";
 import type { Decision } from "../../runtime/decision/decision.ts";
 import type { Reuse } from "./calls.ts";

@@ -1,5 +1,5 @@
 /** Calls of models, as routes make them. */
-import type { InferyardError } from "../../errors.ts";
+import type { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/index.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";

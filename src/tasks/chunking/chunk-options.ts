@@ -1,5 +1,5 @@
 /** Options of the task `chunking`: validation and defaults. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
 import {
   type TaskOptions,
@@ -11,7 +11,7 @@ import {
   texts,
   unchecked,
   zeroOrMore,
-} from "../shared/task-option.ts";
+} from "../definition/task-option.ts";
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
 import { type Separator, separatorNames } from "./separators.ts";
 

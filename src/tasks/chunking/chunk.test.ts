@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { readManifest } from "../../models/index.ts";
 import { type Tokenizer, loadTokenizer } from "../../tokenizers/index.ts";
-import { textSettings } from "../shared/text-settings.ts";
+import { textSettings } from "../encoding/text-settings.ts";
 import { type Chunk, type ChunkedText, chunkTexts } from "./chunk.ts";
 import { type ChunkOptions, type ChunkStrategy, chunkSettings } from "./chunk-options.ts";
 import type { ChunkModel } from "./chunk-model.ts";

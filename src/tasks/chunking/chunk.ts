@@ -2,8 +2,8 @@
  * Task `chunking` (ours; Hugging Face has none): splits long texts into chunks of at most `targetTokens` tokens. Without overlap the chunks
  * concatenate to the text.
  */
-import { at } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { at } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type Tokenizer, convertSpans } from "../../tokenizers/index.ts";
 import { splitIntoAtoms, penalizeBreaksInBlocks } from "./atoms.ts";
 import type { ChunkSettings } from "./chunk-options.ts";

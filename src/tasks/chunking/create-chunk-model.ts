@@ -1,5 +1,5 @@
 /** Adapts a loaded model to the interface that chunking uses. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { embed } from "../embedding/embed.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { recognize } from "../token-classification/recognize.ts";

@@ -1,5 +1,5 @@
 /** Options of the task `feature-extraction`: validation, and defaults read from the model's files. Nothing is guessed. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest, Pooling, TextSettings } from "../../models/manifest.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import { defaultBatchTokens } from "../batching/plan-batches.ts";
@@ -15,8 +15,8 @@ import {
   positiveInteger,
   unchecked,
   zeroOrMore,
-} from "../shared/task-option.ts";
-import { textSettings } from "../shared/text-settings.ts";
+} from "../definition/task-option.ts";
+import { textSettings } from "../encoding/text-settings.ts";
 
 /** Options of `Runtime.embed` for float32 vectors. */
 export interface EmbedOptions {

@@ -1,12 +1,12 @@
 /** Late interaction (ColBERT, Khattab and Zaharia 2020): a text is a list of token vectors, and query and document are compared token by token. */
-import { at } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { at } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { type EmbedOptions, embedSettings, rolePrompt } from "./embed-options.ts";
 import type { Embeddings } from "./embeddings.ts";
-import { type TaskTokenizer, encodeTexts } from "../shared/encode-texts.ts";
-import { isLateInteraction } from "../shared/encoder-outputs.ts";
+import { type TaskTokenizer, encodeTexts } from "../encoding/encode-texts.ts";
+import { isLateInteraction } from "../encoding/encoder-outputs.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { poolEncodings, postPoolingOf } from "./pool-encodings.ts";
 import { normalize } from "./pooling.ts";

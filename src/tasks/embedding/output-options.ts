@@ -1,7 +1,7 @@
 /** The option `outputs` of the task `feature-extraction`. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
-import type { TextTaskOptions } from "../shared/task-options.ts";
+import type { TextTaskOptions } from "../definition/task-options.ts";
 import type { EmbeddingForm } from "./heads.ts";
 
 /** Options of `Runtime.embed` for embeddings in several forms. */

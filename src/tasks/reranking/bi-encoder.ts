@@ -1,9 +1,9 @@
 /** Task `text-ranking` with an embedding model (bi-encoder): the cosine of the query's embedding with each document's. Faster and less accurate than a cross-encoder. */
-import { at } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { at } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { embed } from "../embedding/embed.ts";
-import type { TaskTokenizer } from "../shared/encode-texts.ts";
+import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import type { RerankOptions } from "./rerank-options.ts";
 import { rolePrompt } from "../embedding/embed-options.ts";

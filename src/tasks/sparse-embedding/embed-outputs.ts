@@ -1,5 +1,5 @@
 /** Embeddings of texts in several forms at once: dense, sparse and multi-vector. A model that has several gives them from one run of the encoder. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { embed } from "../embedding/embed.ts";
 import { type EmbeddingForm, embedWithHeads, headForms } from "../embedding/heads.ts";

@@ -4,7 +4,7 @@
  */
 import { getHeapStatistics } from "node:v8";
 import { Worker } from "node:worker_threads";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import { moduleArguments } from "../../hosts/node-arguments.ts";

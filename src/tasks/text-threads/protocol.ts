@@ -1,5 +1,5 @@
 /** Messages between the thread pool and its threads. */
-import type { SerializedError } from "../../errors.ts";
+import type { SerializedError } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import type { DecodeOptions } from "../../tokenizers/index.ts";
 import type { TransferableTokens } from "../../tokenizers/tokenizer-threads.ts";

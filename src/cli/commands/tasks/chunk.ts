@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { ChunkResult } from "../../../api/task-requests.ts";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { loadSettingNames } from "../../../runtime/options/load-options.ts";
 import { constraintNames } from "../../../runtime/options/options.ts";
 import { flagName } from "../../../settings/settings.ts";

@@ -1,5 +1,5 @@
 /** Assembles kernels into WebAssembly modules, and instantiates modules over a memory. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { WasmFeatures } from "./assembler/wasm-features.ts";
 import { hostFunctions } from "./assembler/host-functions.ts";
 import { ModuleBuilder, importNames } from "./assembler/module-builder.ts";

@@ -2,7 +2,7 @@
  * Splits caches that hold keys and values of a layer in one tensor [2, batch, heads, past, depth] into two states. In such models each half is sliced
  * out at the beginning and both are stacked again at the end; after splitting, neither is computed.
  */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { type Graph, type GraphNode, type NamedValue, sameShape, type Value } from "../../ir/graph.ts";
 import { integersOf } from "../../ir/literal.ts";
 

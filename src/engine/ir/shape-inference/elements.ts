@@ -1,5 +1,5 @@
 /** Shape inference of elementwise operations and of operations along an axis. */
-import { at } from "../../../checked.ts";
+import { at } from "../../../contract/checked.ts";
 import { broadcastShape } from "../broadcast.ts";
 import { describeType, sameShape, type TensorType } from "../graph.ts";
 import { givesBool, type OperationOf } from "../operations.ts";

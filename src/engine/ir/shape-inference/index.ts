@@ -1,5 +1,5 @@
 /** Shape inference: types of the outputs of an operation, from the types of its inputs. One rule for each kind of operation. */
-import { required } from "../../../checked.ts";
+import { required } from "../../../contract/checked.ts";
 import type { TensorType } from "../graph.ts";
 import type { Operation, OperationKind, OperationOf } from "../operations.ts";
 import {

@@ -1,6 +1,6 @@
 /** Shape inference of operations that move elements without changing them. */
-import { at } from "../../../checked.ts";
-import { elementCount } from "../../../tensor.ts";
+import { at } from "../../../contract/checked.ts";
+import { elementCount } from "../../../contract/tensor.ts";
 import { broadcastShape } from "../broadcast.ts";
 import { describeType, sameShape, type TensorType } from "../graph.ts";
 import type { OperationOf } from "../operations.ts";

@@ -1,5 +1,5 @@
 /** Shape inference of matrix products, convolutions and pooling. */
-import { at } from "../../../checked.ts";
+import { at } from "../../../contract/checked.ts";
 import { broadcastShape } from "../broadcast.ts";
 import { describeType, type TensorType } from "../graph.ts";
 import type { OperationOf, Window } from "../operations.ts";

@@ -1,5 +1,5 @@
 /** One node of an ONNX graph while it is traced: its inputs, its attributes, and the builder that its translation adds operations to. */
-import { required } from "../../../checked.ts";
+import { required } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import { describeType, type Value } from "../../ir/graph.ts";
 import { type Literal, integersOf } from "../../ir/literal.ts";

@@ -4,7 +4,7 @@
  */
 import { getHeapStatistics } from "node:v8";
 import type { Context, MiddlewareHandler } from "hono";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { serverDefaults } from "../../../settings/server-section.ts";
 import { BodyBudget, type BodyReservation } from "./body-budget.ts";
 import type { Env } from "../context.ts";
