@@ -128,15 +128,16 @@ export class ModelRuntime {
   /**
    * Runs `work` with a handle on a model, which is loaded if necessary, and disposes the handle afterwards. Under a memory
    * budget, a model that is leased only in this way can be drained and evicted, which a model held by `load` cannot.
-   * `schedulingKey`: the client whose work it is.
+   * `schedulingKey`: the client whose work it is. `whileLoading`: see `ModelRequest`.
    */
   async use<Result>(
     reference: string,
     options: ModelOptions,
     work: (model: ModelHandle) => Promise<Result>,
     schedulingKey?: SchedulingKey,
+    whileLoading?: (manifest: Manifest) => void,
   ): Promise<Result> {
-    const handle = await this.#acquire(reference, options, "work", schedulingKey);
+    const handle = await this.#acquire(reference, options, "work", schedulingKey, whileLoading);
     try {
       return await work(handle);
     } finally {
@@ -318,10 +319,11 @@ export class ModelRuntime {
     options: ModelOptions,
     leaseKind: "handle" | "work",
     schedulingKey?: SchedulingKey,
+    whileLoading?: (manifest: Manifest) => void,
   ): Promise<ModelHandle> {
     checkCall(reference, options);
     const { signal, ...requested } = await this.#withPreference(reference, options);
-    const request = { reference, options: requested, leaseKind, admitLoad: schedulingKey?.admitLoad };
+    const request = { reference, options: requested, leaseKind, admitLoad: schedulingKey?.admitLoad, whileLoading };
     return new ModelHandle(reference, await this.#models.acquire(request, signal), schedulingKey);
   }
 
