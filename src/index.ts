@@ -35,10 +35,12 @@ export type {
   RuntimeSettings,
   Strategy,
 } from "./runtime/options/runtime-settings.ts";
-export type { MemoryAmounts, MemoryBudgetSettings } from "./runtime/selection/memory-budget.ts";
-export type { UnloadReason } from "./runtime/residency/residency.ts";
+export type { MemoryAmounts } from "./runtime/selection/memory-budget.ts";
+export type { MemoryBudgetSettings } from "./runtime/options/memory-settings.ts";
+export type { UnloadReason } from "./runtime/options/memory-settings.ts";
 export type { Policy, ConstraintOptions } from "./runtime/targets/constraints.ts";
-export type { HostName, HostedRunOptions } from "./hosts/host.ts";
+export type { HostedRunOptions } from "./hosts/host.ts";
+export type { HostName } from "./hosts/host-name.ts";
 export type { Reduction, TokenPosition } from "./hosts/output-reduction.ts";
 export {
   type CheckOptions,

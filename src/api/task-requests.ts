@@ -4,7 +4,7 @@ import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
 import type { Answers } from "../tasks/question-answering/answer.ts";
 import type { AnswerOptions } from "../tasks/question-answering/answer-options.ts";
-import type { ChunkedText } from "../tasks/chunking/chunk.ts";
+import type { ChunkedText } from "../tasks/text-threads/chunked-text.ts";
 import type { ChunkOptions } from "../tasks/chunking/chunk-options.ts";
 import type { ClassifyOptions } from "../tasks/classification/classify-options.ts";
 import type { EmbedOptions, QuantizedEmbedOptions } from "../tasks/embedding/embed-options.ts";

@@ -5,7 +5,7 @@ import type { LoadSettings, LoraAdapter } from "../contract/backend.ts";
 import { createRuntime } from "../api/create-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type { RuntimeEvent, RuntimeSettings, TextThreadSettings } from "../runtime/options/runtime-settings.ts";
-import { hostNames } from "../hosts/host.ts";
+import { hostNames } from "../hosts/host-name.ts";
 import { adapterOf } from "../runtime/options/adapters.ts";
 import { loadSettingNames, loadSettings } from "../runtime/options/load-options.ts";
 import { gpuModes, policies } from "../runtime/targets/constraints.ts";

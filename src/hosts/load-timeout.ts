@@ -2,7 +2,7 @@
 import { InferyardError } from "../contract/errors.ts";
 import { unrefTimeout } from "../platform/event-loop.ts";
 import { hostDied } from "./call-queue.ts";
-import type { HostName } from "./host.ts";
+import type { HostName } from "./host-name.ts";
 import type { Supervision } from "./supervision.ts";
 
 /**

@@ -14,7 +14,7 @@ import type {
   LoadedModel,
   ModelFiles,
 } from "../contract/backend.ts";
-import type { ModelKind } from "./host.ts";
+import type { ModelKind } from "./host-name.ts";
 import type { SerializedError } from "../contract/errors.ts";
 import type { ReplicaSlot, SharedReplicaState } from "../contract/replicas.ts";
 import type { Reduction } from "./output-reduction.ts";

@@ -1,8 +1,9 @@
 /** A handle on a loaded model. */
 import type { KernelCount, LanguageModel, LoadedModel } from "../contract/backend.ts";
-import { asLanguageModel, asTensorModel } from "../hosts/model-kind.ts";
+import { asLanguageModel, asTensorModel } from "../hosts/host.ts";
 import { InferyardError } from "../contract/errors.ts";
-import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel, ModelKind } from "../hosts/host.ts";
+import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../hosts/host.ts";
+import type { ModelKind } from "../hosts/host-name.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { TensorInfo, TensorMap } from "../contract/tensor.ts";
 import type { Decision } from "./decision/decision.ts";

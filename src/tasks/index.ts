@@ -1,9 +1,10 @@
 /** Public types and functions of the tasks, re-exported by the entry points for Node.js and browsers. */
 export type { Answer, Answers } from "./question-answering/answer.ts";
 export type { AnswerOptions } from "./question-answering/answer-options.ts";
-export type { Chunk, ChunkedText } from "./chunking/chunk.ts";
-export type { ChunkOptions, ChunkStrategy, LateStructure } from "./chunking/chunk-options.ts";
-export type { Separator } from "./chunking/separators.ts";
+export type { Chunk, ChunkedText } from "./text-threads/chunked-text.ts";
+export type { ChunkOptions } from "./chunking/chunk-options.ts";
+export type { ChunkStrategy, LateStructure } from "./text-threads/chunked-text.ts";
+export type { Separator } from "./text-threads/chunked-text.ts";
 export type { ClassifyOptions } from "./classification/classify-options.ts";
 export type { EmbedOptions, QuantizedEmbedOptions } from "./embedding/embed-options.ts";
 export { type EmbeddingRanges, embeddingRanges } from "./embedding/quantization-ranges.ts";
@@ -11,7 +12,7 @@ export type { QuantizedVectors, Scales } from "./embedding/quantize.ts";
 export type { QuantizedPrecision } from "./embedding/precisions.ts";
 export type { SparseEmbedding, SparseEmbeddings } from "./sparse-embedding/sparse-vectors.ts";
 export type { EmbedSparseOptions } from "./sparse-embedding/embed-sparse-options.ts";
-export type { EmbeddingForm } from "./embedding/heads.ts";
+export type { EmbeddingForm } from "./embedding/output-options.ts";
 export type { EmbedOutputsOptions } from "./embedding/output-options.ts";
 export type { EmbeddingOutputs } from "./sparse-embedding/embed-outputs.ts";
 export type { Embeddings } from "./embedding/embeddings.ts";

@@ -17,7 +17,8 @@ export type {
   Strategy,
 } from "../../runtime/options/runtime-settings.ts";
 export type { Policy, ConstraintOptions } from "../../runtime/targets/constraints.ts";
-export type { HostName, HostedRunOptions } from "../../hosts/host.ts";
+export type { HostedRunOptions } from "../../hosts/host.ts";
+export type { HostName } from "../../hosts/host-name.ts";
 export type { Reduction, TokenPosition } from "../../hosts/output-reduction.ts";
 export { analyzeLibrary, createStore, inspectFile, inspectModel } from "./unavailable.ts";
 export {

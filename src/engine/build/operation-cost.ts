@@ -3,7 +3,7 @@ import { elementCount } from "../../contract/tensor.ts";
 import { recordOverheadBytes } from "./trace-budget.ts";
 import { isBigIntType } from "../ir/element-types.ts";
 import { type Literal, stringsOf } from "../ir/literal.ts";
-import { byteSize, type TensorType } from "../ir/graph.ts";
+import { byteSize, type TensorType } from "../ir/tensor-type.ts";
 import type { Operation, OperationOf } from "../ir/operations.ts";
 
 /** Maximum number of axes of a tensor. No known exporter writes tensors with as many. */

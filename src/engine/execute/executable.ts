@@ -6,7 +6,7 @@ import type { KernelTally } from "../../kernels/kernel-tally.ts";
 import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../contract/tensor.ts";
 import { type KernelCall, kernelCall } from "../codegen/wasm/index.ts";
 import { elementTypes } from "../ir/element-types.ts";
-import { byteSize, type TensorType } from "../ir/graph.ts";
+import { byteSize, type TensorType } from "../ir/tensor-type.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { BufferRef, Plan, PlanStep, TensorRef } from "../plan/plan.ts";
 import type { PackedWeights } from "../lower/lowered-node.ts";

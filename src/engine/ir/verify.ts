@@ -4,7 +4,8 @@
  */
 import { messageOf } from "../../contract/errors.ts";
 import { elementCount } from "../../contract/tensor.ts";
-import { describeType, type Graph, type GraphNode, sameShape, type TensorType, type Value } from "./graph.ts";
+import { type Graph, type GraphNode, type Value } from "./graph.ts";
+import { describeType, sameShape, type TensorType } from "./tensor-type.ts";
 import { inferTypes } from "./shape-inference/index.ts";
 
 /** Checks a graph and returns every violation as a sentence without a full stop; an empty list for a valid graph. */

@@ -10,7 +10,8 @@ import {
   unpackMatmulWeights,
 } from "../codegen/wasm/index.ts";
 import { broadcastStrides, contiguousStrides } from "../ir/broadcast.ts";
-import type { NodeOf, TensorType, Value } from "../ir/graph.ts";
+import type { NodeOf, Value } from "../ir/graph.ts";
+import type { TensorType } from "../ir/tensor-type.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { lowerBlockLinear, multipliableBlocks } from "./blocks.ts";

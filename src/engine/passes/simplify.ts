@@ -2,7 +2,8 @@
 import { at } from "../../contract/checked.ts";
 import { elementCount } from "../../contract/tensor.ts";
 import { broadcastShape } from "../ir/broadcast.ts";
-import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
+import { type Graph, type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
+import { sameShape } from "../ir/tensor-type.ts";
 import { scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 

@@ -3,7 +3,8 @@
  * leave it; intermediate values are not rounded, so results are at least as exact.
  */
 import { at } from "../../contract/checked.ts";
-import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../ir/graph.ts";
+import type { Graph, GraphNode, NamedValue, Value } from "../ir/graph.ts";
+import type { TensorType } from "../ir/tensor-type.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";

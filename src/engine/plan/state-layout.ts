@@ -4,7 +4,7 @@
  */
 import { elementCount } from "../../contract/tensor.ts";
 import { readPaddingBytes } from "../codegen/wasm/index.ts";
-import type { TensorType } from "../ir/graph.ts";
+import type { TensorType } from "../ir/tensor-type.ts";
 import { storageBytes } from "../lower/movement.ts";
 import { bufferAlignment } from "./arena-layout.ts";
 

@@ -6,7 +6,7 @@
 import { InferyardError } from "../../contract/errors.ts";
 import { type TensorData, elementCount } from "../../contract/tensor.ts";
 import type { ParameterSource } from "../build/nn/parameter-source.ts";
-import { sameShape } from "../ir/graph.ts";
+import { sameShape } from "../ir/tensor-type.ts";
 import { LazyStorage } from "../ir/lazy-storage.ts";
 import { minLazyElements, type Literal, literalWithStorage } from "../ir/literal.ts";
 import { decodeFloat } from "../../contract/small-floats.ts";

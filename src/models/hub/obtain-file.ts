@@ -18,7 +18,7 @@ import {
 import { withDiskErrors, statOrUndefined } from "../../storage/disk.ts";
 import type { StoreLayout } from "../store/layout.ts";
 import { withLock } from "../../storage/lock.ts";
-import type { StoredFile } from "../store/record.ts";
+import type { StoredFile } from "../store/model-record.ts";
 import { cachedBlob } from "./cache.ts";
 import type { HubFile } from "./listing.ts";
 import type { PullMeter } from "./progress.ts";

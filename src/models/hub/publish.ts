@@ -4,14 +4,8 @@ import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../manifest.ts";
 import { readManifestAt } from "../manifest/read-manifest-at.ts";
 import { withLock } from "../../storage/lock.ts";
-import {
-  type ModelRecord,
-  type StoredFile,
-  type StoredVariant,
-  bytesOf,
-  readIntactRecord,
-  writeRecord,
-} from "../store/record.ts";
+import { bytesOf, readIntactRecord, writeRecord } from "../store/record.ts";
+import type { ModelRecord, StoredFile, StoredVariant } from "../store/model-record.ts";
 import { hasName } from "../store/locate.ts";
 import { shortName } from "../store/lookup.ts";
 import { publishTree, treePath } from "../store/trees.ts";

@@ -3,7 +3,7 @@ import { basename, dirname } from "node:path/posix";
 import { InferyardError } from "../../contract/errors.ts";
 import { entryKey } from "../aimod/entry-name.ts";
 import { hasName } from "../store/locate.ts";
-import type { StoredVariant } from "../store/record.ts";
+import type { StoredVariant } from "../store/model-record.ts";
 import { nameVariants } from "../manifest/variant-names.ts";
 import { formatOf, missingWeights, selectWeightFiles, weightFolders } from "../manifest/weights.ts";
 import { isSafetensorsIndex } from "../../formats/safetensors/read-sharded.ts";

@@ -6,7 +6,8 @@ import { type RemoteReference, canonicalName, isRemote } from "../reference/remo
 import { errorCode, statOrUndefined } from "../../storage/disk.ts";
 import { type StoreLayout, storeLayout } from "./layout.ts";
 import { type StoreMatch, findModel, findRemoteMatch, knownNames, shortName } from "./lookup.ts";
-import { type StoredVariant, type StoredModel, touchRecord } from "./record.ts";
+import { type StoredModel, touchRecord } from "./record.ts";
+import type { StoredVariant } from "./model-record.ts";
 import { publishTree, treePath } from "./trees.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** The names of all options, and the checks that the type system makes for callers who use TypeScript. */
 import type { LoadLimits, LoadSettings } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import { type HostName, hostNames } from "../../hosts/host.ts";
+import { type HostName, hostNames } from "../../hosts/host-name.ts";
 import { parseDuration } from "./duration.ts";
 import { parseSize } from "./size.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";

@@ -5,7 +5,7 @@
 import type { Availability, Backend, Library } from "../../contract/backend.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
 import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
-import { asLanguageModel } from "../../hosts/model-kind.ts";
+import { asLanguageModel } from "../../hosts/host.ts";
 import { type ReloadableBackend, isReloadable } from "../../contract/reloading.ts";
 import type { ModelLoader, TrialModel } from "../residency/model-loader.ts";
 import { refuseUnknown } from "../options/options.ts";

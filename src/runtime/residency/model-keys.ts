@@ -1,6 +1,6 @@
 /** Keys under which requests and loaded models are shared. */
 import type { LoadSettings } from "../../contract/backend.ts";
-import type { ModelKind } from "../../hosts/host.ts";
+import type { ModelKind } from "../../hosts/host-name.ts";
 import { loadSettingNames } from "../options/load-options.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
 import type { CheckedCandidate } from "../selection/selection.ts";

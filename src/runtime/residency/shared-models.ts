@@ -7,16 +7,17 @@ import type { InferyardError } from "../../contract/errors.ts";
 import { type Manifest, type ModelReference, resolveReference } from "../../models/index.ts";
 import type { Decision } from "../decision/decision.ts";
 import {
-  type SelectionOutcome,
   type DecisionFactory,
   type FailedLoad,
   type VerifiedModel,
   type LoadOutcome,
   tryCandidates,
 } from "../loading/loading.ts";
+import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import { unprovenRefusal } from "../loading/verification.ts";
 import { permittedTargets, requestKey, residentKey } from "./model-keys.ts";
-import type { Lease, Residency, MemoryBooking, Reservation } from "./residency.ts";
+import type { Lease, Residency, MemoryBooking } from "./residency.ts";
+import type { Reservation } from "../selection/reservation.ts";
 import type { ResidentModel } from "./resident-model.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
 import type { EligibleCandidate } from "../selection/selection.ts";

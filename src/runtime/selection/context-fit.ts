@@ -4,7 +4,7 @@ import type { Requirements, Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
 import { selectHost } from "./host-selection.ts";
 import { estimateMemory, machineMemory, memoryDeviceType } from "./memory-budget.ts";
-import type { LoadRequest } from "./selection.ts";
+import type { LoadRequest } from "./load-request.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 import type { Target } from "../targets/target.ts";
 import { weightBytes } from "./variant-selection.ts";

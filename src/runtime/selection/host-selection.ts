@@ -1,6 +1,6 @@
 /** Selection of the host that a model lives in: inline, worker thread or child process. */
 import type { Capabilities, ModelFiles } from "../../contract/backend.ts";
-import type { HostName } from "../../hosts/host.ts";
+import type { HostName } from "../../hosts/host-name.ts";
 
 /** Which host (inline, worker or process) a loaded model gets. */
 export interface HostPolicy {

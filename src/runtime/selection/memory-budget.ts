@@ -1,8 +1,9 @@
 /** The memory budget of a runtime: limits, estimates, and whether one more model fits. Pure functions. */
 import type { Backend, Capabilities, Device, DeviceType, LoadedModel } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import type { HostName } from "../../hosts/host.ts";
+import type { HostName } from "../../hosts/host-name.ts";
 import type { Requirements, Variant } from "../../models/manifest.ts";
+import type { MemoryBudgetSettings } from "../options/memory-settings.ts";
 import { parseSize } from "../options/size.ts";
 import { type Target, deviceWords, parseDevice } from "../targets/target.ts";
 import { weightBytes } from "./variant-selection.ts";
@@ -16,19 +17,6 @@ export type MemoryAmounts = Readonly<Record<string, number>>;
 
 /** Name of the pool of the machine's main memory. */
 export const machineMemory = "memory";
-
-/** Settings of the memory budget of a runtime. */
-export interface MemoryBudgetSettings {
-  /** Maximum main memory of all models together: bytes, or a size such as "2GB". Default: no limit. */
-  readonly maxMemory?: number | string;
-  /**
-   * Maximum memory of all models on each device, by device name, for example { "cuda:0": "8GB" }. A name that is not a device,
-   * and "cpu", are CONFIG_INVALID; a device that this machine does not have is no error. Default: no limit.
-   */
-  readonly maxDeviceMemory?: Readonly<Record<string, number | string>>;
-  /** Maximum number of models in memory; replicas for bulk work are not counted. Default: no limit. */
-  readonly maxLoadedModels?: number;
-}
 
 /** The parsed memory budget. */
 export interface MemoryLimits {

@@ -13,12 +13,12 @@ import {
   readManifestOf,
 } from "../../models/index.ts";
 import { type HostPolicy, hostPolicy } from "./host-selection.ts";
-import type { SelectionOutcome } from "../loading/loading.ts";
+import type { SelectionOutcome } from "./selection-outcome.ts";
 import { mergeLoadSettings } from "../options/options.ts";
 import type { ModelOptions, ModelSettings, RuntimeSettings } from "../options/runtime-settings.ts";
 import type { Platform } from "../platform.ts";
 import type { MemoryLimits } from "./memory-budget.ts";
-import type { Reservation } from "../residency/residency.ts";
+import type { Reservation } from "./reservation.ts";
 import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
 import { type Constraints, mergeConstraints } from "../targets/constraints.ts";
 import type { FactsReader } from "./facts-reader.ts";

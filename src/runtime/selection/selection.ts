@@ -8,9 +8,9 @@
  * succeeds.
  */
 import type { Capabilities, Device, DeviceAvailability, LoadSettings } from "../../contract/backend.ts";
-import type { ModelKind } from "../../hosts/host.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
+import type { LoadRequest } from "./load-request.ts";
 import { measuredSpeed } from "./measured-speed.ts";
 import { orderByPolicy } from "./candidate-order.ts";
 import { contextFit, type ShortenedContext } from "./context-fit.ts";
@@ -28,15 +28,6 @@ import {
 } from "../targets/target.ts";
 import type { Constraints } from "../targets/constraints.ts";
 import { packedPrecision, packedVariants, variantsNamed } from "./variant-selection.ts";
-
-/** What one load requests besides its placement constraints. */
-export interface LoadRequest {
-  /** Name or alias of a variant. Default: the first variant that the backend can run. */
-  readonly variant?: string;
-  /** What the model is loaded as. Default: "tensor". */
-  readonly kind?: ModelKind | undefined;
-  readonly settings: LoadSettings;
-}
 
 /** A candidate after all checks: eligible, or refused with a reason. */
 export type CheckedCandidate = EligibleCandidate | RefusedCandidate;

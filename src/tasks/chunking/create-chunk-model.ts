@@ -4,7 +4,7 @@ import { embed } from "../embedding/embed.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { recognize } from "../token-classification/recognize.ts";
 import type { ChunkModel } from "./chunk-model.ts";
-import type { ChunkSettings } from "./chunk-options.ts";
+import type { ChunkSettings } from "../text-threads/chunked-text.ts";
 import { embedSpans } from "./late-chunking.ts";
 
 /** Wraps an encoder. `labelledEnds` throws MODEL_UNSUPPORTED without a token-classification head, `embedSpans` without token vectors. */

@@ -12,13 +12,11 @@ import { type HeadOutputs, headOutputs, vectorOutput } from "../encoding/encoder
 import { type ReadCounts, readCounts } from "../encoding/read-counts.ts";
 import { requireFinite } from "../encoding/require-finite.ts";
 import { type TextTaskOptions, textTaskSettings } from "../definition/task-options.ts";
-import { promptText } from "./embed-options.ts";
-import { joinRows } from "./late-interaction.ts";
+import { promptText } from "./prompts.ts";
+import { joinRows } from "../encoding/pooling.ts";
+import type { EmbeddingForm } from "./output-options.ts";
 import { loadModules, postPoolingOf } from "./pool-encodings.ts";
-import { normalize, poolingFunctions } from "./pooling.ts";
-
-/** A form of embedding: a vector per text, weights of vocabulary tokens, or a vector per token. */
-export type EmbeddingForm = "dense" | "sparse" | "multi-vector";
+import { normalize, poolingFunctions } from "../encoding/pooling.ts";
 
 /** What the heads give for each text, and what was read of it. A form that was not asked for is absent. */
 export interface HeadEmbeddings extends ReadCounts {

@@ -2,7 +2,9 @@
 import { InferyardError } from "../../contract/errors.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
 import type { TextTaskOptions } from "../definition/task-options.ts";
-import type { EmbeddingForm } from "./heads.ts";
+
+/** A form of embedding: a vector per text, weights of vocabulary tokens, or a vector per token. */
+export type EmbeddingForm = "dense" | "sparse" | "multi-vector";
 
 /** Options of `Runtime.embed` for embeddings in several forms. */
 export interface EmbedOutputsOptions extends TextTaskOptions {

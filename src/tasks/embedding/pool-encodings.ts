@@ -8,7 +8,7 @@ import type { EmbedSettings } from "./embed-options.ts";
 import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import { type VectorOutput, vectorOutput } from "../encoding/encoder-outputs.ts";
 import { type Encoder, type EncoderRunOptions, runEncodings } from "../batching/run-encodings.ts";
-import { type TokenRows, allRows, normalize, poolingFunctions } from "./pooling.ts";
+import { type TokenRows, allRows, normalize, poolingFunctions } from "../encoding/pooling.ts";
 import type { PostPooling } from "../encoding/post-pooling.ts";
 
 /**

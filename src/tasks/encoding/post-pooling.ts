@@ -6,7 +6,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import type { DenseActivation, ModuleWeights, VectorModule } from "../../models/manifest.ts";
 import { readSafetensorsHeader, readTensor } from "../../formats/safetensors/read-safetensors.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
-import { normalize } from "../embedding/pooling.ts";
+import { normalize } from "./pooling.ts";
 
 /** The post-pooling modules of a model, composed. A final `Normalize` is not among them: it depends on the option `normalize`. */
 export interface PostPooling {

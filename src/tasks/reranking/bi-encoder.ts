@@ -6,8 +6,8 @@ import { embed } from "../embedding/embed.ts";
 import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import type { RerankOptions } from "./rerank-options.ts";
-import { rolePrompt } from "../embedding/embed-options.ts";
-import { normalize } from "../embedding/pooling.ts";
+import { rolePrompt } from "../embedding/prompts.ts";
+import { normalize } from "../encoding/pooling.ts";
 import { type Ranking, validateRerank, rankDocuments } from "./cross-encoder.ts";
 
 /** Whether a model's first task is `feature-extraction`. */

@@ -13,7 +13,7 @@ import type { TokenIds } from "../../tokenizers/index.ts";
 import { encodeTexts } from "../encoding/encode-texts.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { embed } from "../embedding/embed.ts";
-import { promptText } from "../embedding/embed-options.ts";
+import { promptText } from "../embedding/prompts.ts";
 import { embedWithHeads, hasSparseHead } from "../embedding/heads.ts";
 import { loadModules } from "../embedding/pool-encodings.ts";
 import { logitsOutput } from "../encoding/label-head.ts";

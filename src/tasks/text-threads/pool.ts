@@ -11,8 +11,8 @@ import { moduleArguments } from "../../hosts/node-arguments.ts";
 import type { TextThreadSettings } from "../../runtime/options/runtime-settings.ts";
 import type { DecodeOptions } from "../../tokenizers/index.ts";
 import type { TransferableTokens, TokenizerThreads } from "../../tokenizers/tokenizer-threads.ts";
-import type { ChunkSettings } from "../chunking/chunk-options.ts";
-import type { ChunkedText } from "../chunking/chunk.ts";
+import type { ChunkSettings } from "./chunked-text.ts";
+import type { ChunkedText } from "./chunked-text.ts";
 import type { TextWorkers } from "./text-workers.ts";
 import type { ResultMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
 

@@ -6,7 +6,7 @@
  */
 import { InferyardError } from "../../../contract/errors.ts";
 import type { TensorInfo } from "../../../contract/tensor.ts";
-import type { TensorType } from "../../ir/graph.ts";
+import type { TensorType } from "../../ir/tensor-type.ts";
 import { halfName } from "./split-past.ts";
 
 /** The inputs of a decoder by their role. */

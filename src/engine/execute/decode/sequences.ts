@@ -5,7 +5,7 @@ import { yieldToEventLoop } from "../../../platform/event-loop.ts";
 import { required } from "../../../contract/checked.ts";
 import type { Tensor, TensorInfo, TensorMap } from "../../../contract/tensor.ts";
 import { type Decoder, type DecoderRow, maxBatch, type SourceStates } from "./decoder.ts";
-import { sameShape } from "../../ir/graph.ts";
+import { sameShape } from "../../ir/tensor-type.ts";
 import { type PastInput, sourceMaskName, sourceType } from "./decoder-inputs.ts";
 import { bytesPerToken, type KvCache, noTokens } from "./kv-cache.ts";
 import { SequenceTable } from "../../../contract/sequence-table.ts";

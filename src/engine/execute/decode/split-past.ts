@@ -3,7 +3,8 @@
  * out at the beginning and both are stacked again at the end; after splitting, neither is computed.
  */
 import { InferyardError } from "../../../contract/errors.ts";
-import { type Graph, type GraphNode, type NamedValue, sameShape, type Value } from "../../ir/graph.ts";
+import { type Graph, type GraphNode, type NamedValue, type Value } from "../../ir/graph.ts";
+import { sameShape } from "../../ir/tensor-type.ts";
 import { integersOf } from "../../ir/literal.ts";
 
 const halves = [0, 1];

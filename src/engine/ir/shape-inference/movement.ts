@@ -2,7 +2,7 @@
 import { at } from "../../../contract/checked.ts";
 import { elementCount } from "../../../contract/tensor.ts";
 import { broadcastShape } from "../broadcast.ts";
-import { describeType, sameShape, type TensorType } from "../graph.ts";
+import { describeType, sameShape, type TensorType } from "../tensor-type.ts";
 import type { OperationOf } from "../operations.ts";
 import { checkAxis, checkRank, checkSameDataType, operands } from "./operands.ts";
 

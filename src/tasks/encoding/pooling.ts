@@ -57,3 +57,11 @@ export function normalize(vector: Float32Array): Float32Array {
   for (let index = 0; index < vector.length; index += 1) vector[index] = (vector[index] ?? 0) * scale;
   return vector;
 }
+
+/** Joins vectors of one length into `[rows, size]`, row-major. */
+export function joinRows(rows: readonly Float32Array[]): Float32Array {
+  const size = rows[0]?.length ?? 0;
+  const joined = new Float32Array(rows.length * size);
+  for (const [index, row] of rows.entries()) joined.set(row, index * size);
+  return joined;
+}
