@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { cachedDataVersionTag } from "node:v8";
 import type { WasmFeatures } from "../../engine/codegen/wasm/index.ts";
+import { withOptimizingCompiler } from "../../engine/codegen/wasm/v8-flags.ts";
 import type { PassedChecks } from "../../engine/execute/kernel-checks/passed-checks.ts";
 import { processorIdentity } from "../../devices/cpu/processor-identity.ts";
 import { dataFolder } from "../../storage/data-folder.ts";
@@ -27,7 +28,8 @@ export const openCheckRecord: OpenCheckRecord | undefined = (features, options) 
     processor: processorIdentity(),
     node: process.version,
     system: `${process.platform}/${process.arch}`,
-    v8: `${process.versions.v8} ${cachedDataVersionTag()}`, // V8's flags, and the instruction sets that it uses
+    // V8's flags, and the instruction sets that it uses. The engine changes flags while it compiles: those are the same before and after its first compilation.
+    v8: `${process.versions.v8} ${withOptimizingCompiler(cachedDataVersionTag)}`,
     features: JSON.stringify(features),
   };
   return new PassedTests(join(dataFolder(), "self-tests"), key, options);
