@@ -2,10 +2,10 @@
 import { createRuntime } from "inferyard";
 import { describe, expect, it } from "vitest";
 import type { DecodeStep } from "inferyard/backend";
-import { DecodeScheduler } from "../../dist/tasks/generation/decode-scheduler.js";
-import { PromptLookup } from "../../dist/tasks/generation/speculation/prompt-lookup.js";
-import { Speculation } from "../../dist/tasks/generation/speculation/speculation.js";
-import { TextGenerator } from "../../dist/tasks/generation/text-generator.js";
+import { DecodeScheduler } from "../../src/tasks/generation/decode-scheduler.ts";
+import { PromptLookup } from "../../src/tasks/generation/speculation/prompt-lookup.ts";
+import { Speculation } from "../../src/tasks/generation/speculation/speculation.ts";
+import { TextGenerator } from "../../src/tasks/generation/text-generator.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
 const [skip, title] = needsData("prompt look-up");
