@@ -29,7 +29,9 @@ export function kernelChecksOf(state: NativeState): KernelChecks | undefined {
 /** `forget`: checks that passed in earlier processes are repeated. */
 function createKernelChecks(options: { readonly forget?: boolean } = {}): KernelChecks | undefined {
   const features = detectWasmFeatures(enableRelaxedSimd);
-  return features.simd ? new KernelChecks(features, { passed: openCheckRecord?.(features, options) }) : undefined;
+  return features.simd
+    ? new KernelChecks(features, { passed: openCheckRecord?.(import.meta.url, features, options) })
+    : undefined;
 }
 
 /**

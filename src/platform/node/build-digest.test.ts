@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -9,9 +9,13 @@ let root = "";
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "inferyard-build-"));
   write("package.json", '{"name":"inferyard"}');
-  write("dist/index.js", "export const a = 1;");
-  write("dist/browser/index.js", "export const b = 1;");
-  write("dist/index.js.map", "{}");
+  write(
+    "dist/index.js",
+    'import { b } from "./chunks/b.js";\nexport {\n  c,\n  d,\n} from "./c.js";\nconst later = () => import("./later.js");',
+  );
+  write("dist/chunks/b.js", 'import"../c.js";\nexport const b = 1;');
+  write("dist/c.js", "import './index.js';\nexport const [c, d] = [1, 2];"); // a circle
+  write("dist/later.js", "export {};");
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
@@ -25,23 +29,31 @@ const digest = (path = "dist/index.js"): string | undefined =>
   buildDigest(pathToFileURL(join(root, path)).href, Date.now() + 60_000);
 
 describe("the digest of a build", () => {
-  it("is the same for all its modules, and only their code counts", () => {
+  it("is that of a module and of all that it imports, and only their code counts", () => {
     const first = digest();
     expect(first).toMatch(/^[\da-f]{64}$/);
-    expect(digest("dist/browser/index.js")).toBe(first);
-    write("dist/index.js.map", '{"version":3}');
+    write("dist/index.js.map", "{}");
+    write("dist/later.js", "changed();");
     write("README.md", "changed");
     expect(digest()).toBe(first);
   });
 
   it.each([
-    ["a changed file", "dist/index.js", "export const a = 2;"],
-    ["a changed file of the same length", "dist/browser/index.js", "export const b = 2;"],
-    ["a file more", "dist/chunk.js", ""],
-  ])("is another one after %s", (_what, path, text) => {
-    const first = digest();
-    write(path, text);
-    expect(digest()).not.toBe(first);
+    ["the module", "dist/index.js"],
+    ["a module that it imports", "dist/chunks/b.js"],
+    ["a module that one of these imports", "dist/c.js"],
+  ])("is another one after a change of %s, also of the same length", (_what, path) => {
+    const before = readFileSync(join(root, path), "utf8");
+    const digests = [before, before.replace("const", "CONST"), `${before}\n`].map((text) => {
+      write(path, text);
+      return digest();
+    });
+    expect(new Set(digests).size).toBe(3);
+  });
+
+  it("is unknown where a module is missing", () => {
+    rmSync(join(root, "dist/c.js"));
+    expect(digest()).toBeUndefined();
   });
 
   it("is unknown where a file was changed after this thread started: it may run what was there before", () => {

@@ -1,29 +1,38 @@
 /** Identifies the code that runs, by its content. */
 import { createHash } from "node:crypto";
-import { readFileSync, readdirSync, statSync } from "node:fs";
-import { dirname, join, sep } from "node:path";
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
+/** The specifiers of static imports and exports of a built module. What else looks like one adds a file, or makes the digest unknown. */
+const imports = /\b(?:from|import)\s*["'](\.[^"']+)["']/g;
+
 /**
- * SHA-256 of all JavaScript below `dist/` of this package, to which `module` belongs: the URL of the module that asks. Undefined where the code that
- * runs is not known from these files: sources are run, another program has bundled the package, or a file was changed after `startMs`, the
- * start of this thread in milliseconds since 1970, so that another version of it may have been loaded.
+ * SHA-256 of a built module of this package and of all that it imports statically, which is read from the files in `dist/`. `module` is its URL. Undefined where the
+ * code that runs is not known from these files: sources are run, another program has bundled the package, or a file was changed after `startMs`,
+ * the start of this thread in milliseconds since 1970, so that another version of it may have been loaded.
  */
 export function buildDigest(module: string, startMs: number = performance.timeOrigin): string | undefined {
   try {
-    const folder = builtFolder(fileURLToPath(module));
+    const entry = fileURLToPath(module);
+    const folder = builtFolder(entry);
     if (folder === undefined) return undefined;
-    const hash = createHash("sha256");
-    for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted()) {
-      if (!name.endsWith(".js")) continue;
-      const path = join(folder, name);
+    const contents = new Map<string, Buffer>();
+    for (const pending = [entry]; ;) {
+      const path = pending.pop();
+      if (path === undefined) break;
+      if (contents.has(path)) continue;
       if (statSync(path).ctimeMs > startMs) return undefined;
       const content = readFileSync(path);
-      hash.update(`${name.replaceAll(sep, "/")}\0${content.length}\0`).update(content);
+      contents.set(path, content);
+      for (const [, specifier = ""] of content.toString("latin1").matchAll(imports)) pending.push(join(dirname(path), specifier));
     }
+    const hash = createHash("sha256");
+    for (const [path, content] of [...contents].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      hash.update(`${relative(folder, path).replaceAll(sep, "/")}\0${content.length}\0`).update(content);
     return hash.digest("hex");
   } catch {
-    return undefined; // no file, or not readable
+    return undefined; // a file is missing or cannot be read
   }
 }
 
