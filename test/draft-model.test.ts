@@ -32,11 +32,12 @@ describe.skipIf(skip)(title, () => {
       { temperature: 0, promptLookup: 4 },
       { temperature: 0, constraint: { type: "regex", pattern: "[a-z ,.]{1,60}" } },
     ];
+    const maxNewTokens = 20;
     for (const options of settings) {
-      const plain = await runtime.generate(prompts, { model, maxNewTokens: 40, ...options });
+      const plain = await runtime.generate(prompts, { model, maxNewTokens, ...options });
       const drafted = await runtime.generate(prompts, {
         model,
-        maxNewTokens: 40,
+        maxNewTokens,
         ...options,
         draftModel: quantized,
         draftTokens: 5,
@@ -48,10 +49,10 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("drafts of a good model are kept, and the texts of one call may differ in length", async () => {
-    await using runtime = await createRuntime({ target: "native", host: "inline" });
+    await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     const { results } = await runtime.generate(prompts, {
       model: tinyllm,
-      maxNewTokens: 60,
+      maxNewTokens: 30,
       temperature: 0,
       draftModel: quantized,
     });
@@ -60,7 +61,7 @@ describe.skipIf(skip)(title, () => {
     );
     expect(accepted! / drafted!).toBeGreaterThan(0.5);
     // A text as its own draft: all is kept but what is left over at the end of a text.
-    const own = await runtime.generate(prompts, { model: tinyllm, maxNewTokens: 60, temperature: 0, draftModel: tinyllm });
+    const own = await runtime.generate(prompts, { model: tinyllm, maxNewTokens: 30, temperature: 0, draftModel: tinyllm });
     for (const { draftModel } of own.results) expect(draftModel!.accepted / draftModel!.drafted).toBeGreaterThan(0.9);
     // The beginnings of prompts are kept for later texts; no other sequence is left.
     expect(runtime.sequences().map(({ running, waiting }) => [running, waiting])).toEqual([

@@ -6,10 +6,10 @@ import type { ModelFiles, TensorMap, TensorModel } from "inferyard/backend";
 import { llamacpp } from "inferyard/backends/llamacpp";
 import { native } from "inferyard/backends/native";
 import { createRuntime, type Runtime } from "inferyard";
-import { backendCases } from "inferyard/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readManifest } from "../src/models/index.ts";
 import { quantizeGguf } from "../src/models/gguf/quantize.ts";
+import { backendCasesOnOneModel } from "./fixtures/cases-on-one-model.ts";
 import { bertToGguf } from "./fixtures/bert-to-gguf.ts";
 import { type EncoderGguf, encoderGguf, nomicVector } from "./fixtures/encoder-gguf.ts";
 import { rewriteGguf } from "./fixtures/rewrite-gguf.ts";
@@ -87,7 +87,7 @@ describe("the backend contract", () => {
     tolerance: 2e-3,
     damaged: { ...model, path: damaged },
   };
-  for (const { name, run } of backendCases(subject)) it(name, async () => expect(await run()).toBeUndefined());
+  for (const { name, run } of backendCasesOnOneModel(subject)) it(name, async () => expect(await run()).toBeUndefined());
 });
 
 describe("one encoder", () => {

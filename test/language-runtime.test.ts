@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type ModelHandle, type HostName, createRuntime } from "inferyard";
 import { afterAll, describe, expect, it } from "vitest";
 import { childrenOf } from "./fixtures/child-processes.ts";
+import { slow } from "./fixtures/slow.ts";
 import { needsData, sharedData } from "./shared-data.ts";
 
 const [skip, title] = needsData("language models");
@@ -33,14 +34,25 @@ async function greedy({ language }: ModelHandle, prompt: readonly number[], coun
   return tokens;
 }
 
-const hosts: readonly HostName[] = ["inline", "worker", "process"];
+/** Each engine inline, and each host with one engine; every host with every engine under TEST_SLOW=1. */
+const places: readonly (readonly [HostName, string])[] = slow
+  ? (["inline", "worker", "process"] as const).flatMap((host) =>
+      ["onnx", "wasm", "native"].map((target) => [host, target] as const),
+    )
+  : [
+      ["inline", "onnx"],
+      ["inline", "wasm"],
+      ["inline", "native"],
+      ["worker", "native"],
+      ["process", "onnx"],
+    ];
 
 describe.skipIf(skip)(title, () => {
   const folder = mkdtempSync(join(tmpdir(), "language-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  describe.each(hosts)("in host %s", (host) => {
-    it.each(["onnx", "wasm", "native"])("decode as transformers does on %s, with and without an encoder", async (target) => {
+  describe.each(places)("in host %s", (host, target) => {
+    it(`decode as transformers does on ${target}, with and without an encoder`, async () => {
       await using runtime = await createRuntime({ host, target });
       await using llama = await runtime.load(`${sharedData}tiny-random-llama`, { kind: "language" });
       await using bart = await runtime.load(`${sharedData}tiny-random-bart`, { kind: "language" });
@@ -54,7 +66,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("is a model of its own beside the same files on tensors, and each refuses the other's calls", async () => {
-    await using runtime = await createRuntime({ target: "onnx" });
+    await using runtime = await createRuntime({ target: "onnx", host: "inline" });
     const reference = `${sharedData}tiny-random-llama`;
     await using language = await runtime.load(reference, { kind: "language" });
     await using tensors = await runtime.load(reference);
@@ -68,7 +80,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("refuses a model that cannot decode, and says why for each target", async () => {
-    await using runtime = await createRuntime();
+    await using runtime = await createRuntime({ host: "inline" });
     const refused = runtime.load(`${sharedData}tiny-random-bert`, { kind: "language" });
     await expect(refused).rejects.toThrow(/cannot decode tokens/);
     await expect(runtime.load("builtin", { kind: "language" })).rejects.toThrow(/as a language model/);
@@ -85,7 +97,7 @@ describe.skipIf(skip)(title, () => {
       for (const file of ["encoder_model", "decoder_model", "decoder_with_past_model"])
         cpSync(`${sharedData}tiny-random-t5/onnx/${file}.onnx`, join(reference, "onnx", `${file}${suffix}.onnx`));
     }
-    await using runtime = await createRuntime({ target: "onnx" });
+    await using runtime = await createRuntime({ target: "onnx", host: "inline" });
     await using whole = await runtime.load(reference, { kind: "language" });
     await using half = await runtime.load(reference, { kind: "language", variant: "fp16" });
     expect([whole, half].map(({ decision }) => decision.model.variant)).toEqual(["fp32", "fp16"]);
@@ -95,7 +107,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("reads a decoder from safetensors on our own engine", async () => {
-    await using runtime = await createRuntime({ target: "native" });
+    await using runtime = await createRuntime({ target: "native", host: "inline" });
     await using handle = await runtime.load(`${sharedData}tiny-random-llama`, { kind: "language", variant: "safetensors-fp32" });
     const [item] = goldens("tiny-random-llama");
     expect(await greedy(handle, item!.input_ids, 12)).toEqual(item!.generated_ids);

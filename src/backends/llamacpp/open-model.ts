@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { type Device, InferyardError, type Library, type LoadOptions, messageOf, throwIfAborted } from "../../backend.ts";
 import { gpuOf } from "./devices.ts";
 import type { LlamaGpu, LlamaModel, ModelOptions } from "./library.ts";
-import { type OpenLlama, openLlama } from "./package.ts";
+import type { LlamaBuilds, OpenLlama } from "./package.ts";
 
 /** A model in the memory of llama.cpp. */
 export interface OpenedModel {
@@ -13,8 +13,6 @@ export interface OpenedModel {
   readonly placement: string;
   /** Errors that llama.cpp has logged since this was called last. */
   readonly takeErrors: () => string | undefined;
-  /** Frees the build of llama.cpp, after the model. */
-  readonly close: () => Promise<void>;
 }
 
 /** How a model is opened. */
@@ -23,6 +21,7 @@ export interface OpenSettings {
   readonly signal?: AbortSignal | undefined;
   /** Tokens of a sequence beside whose cache the layers must fit into the memory of a GPU. Undefined: llama.cpp decides. */
   readonly contextLength?: number | undefined;
+  readonly builds: LlamaBuilds;
 }
 
 /**
@@ -33,7 +32,7 @@ export interface OpenSettings {
 export async function openModel<Loaded>(
   path: string,
   device: Device,
-  { cpuNodes = "refuse", signal, contextLength }: OpenSettings,
+  { cpuNodes = "refuse", signal, contextLength, builds }: OpenSettings,
   create: (opened: OpenedModel) => Promise<Loaded>,
 ): Promise<Loaded> {
   const gpu = gpuOf(device);
@@ -42,23 +41,17 @@ export async function openModel<Loaded>(
       remedy: "ask for llamacpp:cpu",
     });
   }
-  const opened = await openLlama(gpu);
+  const opened = await builds.get(gpu);
   const { llama, library, takeErrors } = opened;
-  const close = (): Promise<void> => llama.dispose();
+  if (gpu !== false && !llama.supportsGpuOffloading)
+    throw new InferyardError("BACKEND_UNAVAILABLE", `llama.cpp finds no ${gpu} device on this machine`);
+  const model = await loadModel(opened, path, layersOn(gpu, cpuNodes, contextLength), signal);
   try {
-    if (gpu !== false && !llama.supportsGpuOffloading)
-      throw new InferyardError("BACKEND_UNAVAILABLE", `llama.cpp finds no ${gpu} device on this machine`);
-    const model = await loadModel(opened, path, layersOn(gpu, cpuNodes, contextLength), signal);
-    try {
-      if (gpu !== false && model.gpuLayers === 0)
-        throw new InferyardError("LOAD_FAILED", `llama.cpp put no layer of the model on ${gpu}`);
-      return await create({ model, library, placement: await placementOf(opened, model), takeErrors, close });
-    } catch (error) {
-      await model.dispose();
-      throw error;
-    }
+    if (gpu !== false && model.gpuLayers === 0)
+      throw new InferyardError("LOAD_FAILED", `llama.cpp put no layer of the model on ${gpu}`);
+    return await create({ model, library, placement: await placementOf(opened, model), takeErrors });
   } catch (error) {
-    await close();
+    await model.dispose();
     throw error;
   }
 }
