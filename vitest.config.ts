@@ -6,7 +6,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { type TestProjectInlineConfiguration, type ViteUserConfig, configDefaults, defineConfig } from "vitest/config";
-import { ProjectSequencer } from "./scripts/project-sequencer.ts";
+import { ProjectSequencer } from "./scripts/tests/project-sequencer.ts";
 
 const exclude = [...configDefaults.exclude, "dist/**", "bench/**", "**/*.long.test.ts"]; // those are of vitest.long.config.ts
 

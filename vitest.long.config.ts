@@ -18,7 +18,7 @@ const alone = [
   "run-memory",
   "unread-answers",
 ];
-const aloneFiles = alone.map((name) => `test/${name}.long.test.ts`);
+const aloneFiles = alone.map((name) => `test/*/${name}.long.test.ts`);
 const exclude = [...configDefaults.exclude, "dist/**", "bench/**"];
 
 const project = (test: NonNullable<TestProjectInlineConfiguration["test"]>): TestProjectInlineConfiguration => ({

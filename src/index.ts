@@ -21,11 +21,11 @@ export {
   type KernelSelfTest,
   type KernelSpeed,
   kernelCapabilities,
-} from "./kernels/capabilities/index.ts";
+} from "./kernel-capabilities/index.ts";
 export { type HeldLanguage, ModelHandle } from "./runtime/model-handle.ts";
 export { ModelRuntime } from "./runtime/model-runtime.ts";
 export type { ModelComparison, ReloadOptions, ReloadReport, ReloadedModel } from "./runtime/reloading/reload-report.ts";
-export type { LibraryFile } from "./reloading.ts";
+export type { LibraryFile } from "./contract/reloading.ts";
 export type { BackendReport, MemoryReport, ModelMemory } from "./runtime/reports.ts";
 export type {
   BatchEvent,
@@ -35,10 +35,12 @@ export type {
   RuntimeSettings,
   Strategy,
 } from "./runtime/options/runtime-settings.ts";
-export type { MemoryAmounts, MemoryBudgetSettings } from "./runtime/residency/memory-budget.ts";
-export type { UnloadReason } from "./runtime/residency/residency.ts";
-export type { Policy, ConstraintOptions } from "./runtime/selection/constraints.ts";
-export type { HostName, HostedRunOptions } from "./hosts/host.ts";
+export type { MemoryAmounts } from "./runtime/selection/memory-budget.ts";
+export type { MemoryBudgetSettings } from "./runtime/options/memory-settings.ts";
+export type { UnloadReason } from "./runtime/options/memory-settings.ts";
+export type { Policy, ConstraintOptions } from "./runtime/targets/constraints.ts";
+export type { HostedRunOptions } from "./hosts/host.ts";
+export type { HostName } from "./hosts/host-name.ts";
 export type { Reduction, TokenPosition } from "./hosts/output-reduction.ts";
 export {
   type CheckOptions,
@@ -177,9 +179,9 @@ export {
   buildFlags,
   listLibraries,
 } from "./libraries/inventory/index.ts";
-export { type StandardBackendOptions, standardBackends } from "./presets/standard.ts";
-export { type ErrorCode, InferyardError } from "./errors.ts";
-export type { DataType, Tensor, TensorInfo, TensorMap } from "./tensor.ts";
+export { type StandardBackendOptions, standardBackends } from "./composition/node/standard-backends.ts";
+export { type ErrorCode, InferyardError } from "./contract/errors.ts";
+export type { DataType, Tensor, TensorInfo, TensorMap } from "./contract/tensor.ts";
 export type {
   Accelerator,
   Availability,
@@ -189,4 +191,4 @@ export type {
   DeviceState,
   KernelCount,
   MachineFacts,
-} from "./backend.ts";
+} from "./contract/backend.ts";

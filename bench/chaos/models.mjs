@@ -1,10 +1,10 @@
 // The models of a server that is treated badly: sound ones, with the library's own vectors, and broken ones.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { abortingModel } from "../../test/fixtures/aborting-model.ts";
-import { createRuntime } from "../built-package.mjs";
-import { miniLm, sharedPath } from "../shared-data.mjs";
-import { mixedLengths, textsOfLengths } from "../texts.mjs";
+import { abortingModel } from "../../test/fixtures/models/aborting-model.ts";
+import { createRuntime } from "../measuring/built-package.mjs";
+import { miniLm, sharedPath } from "../measuring/shared-data.mjs";
+import { mixedLengths, textsOfLengths } from "../measuring/texts.mjs";
 
 // `small`: without MiniLM, which takes long to load.
 export function soundModels(folder, small) {

@@ -1,5 +1,5 @@
 // From the records of all rounds to what is reported.
-import { cosine, summary } from "../statistics.mjs";
+import { cosine, summary } from "../measuring/statistics.mjs";
 import { contenders, groups, precisions, ratiosOf } from "./ratios.mjs";
 
 export function compare(records) {

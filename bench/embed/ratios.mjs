@@ -1,5 +1,5 @@
 // The ratios that the benchmark settles, and when one is settled.
-import { ratioInterval } from "../statistics.mjs";
+import { ratioInterval } from "../measuring/statistics.mjs";
 
 export const contenders = ["raw", "inferyard", "transformers"];
 export const precisions = ["fp32", "int8"];

@@ -1,6 +1,6 @@
 // The comparison as text.
-import { describeLoad } from "../machine.mjs";
-import { formatTable } from "../table.mjs";
+import { describeLoad } from "../measuring/machine.mjs";
+import { formatTable } from "../measuring/table.mjs";
 
 export function formatReport({ machine, load, workload, contenders, comparison, minutes }) {
   const facts = [

@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { cores } from "../machine.mjs";
-import { median } from "../statistics.mjs";
+import { cores } from "../measuring/machine.mjs";
+import { median } from "../measuring/statistics.mjs";
 
 const program = fileURLToPath(new URL("./contender.mjs", import.meta.url));
 

@@ -1,9 +1,9 @@
 // Raw onnxruntime-node, Inferyard and transformers.js on the same MiniLM and the same texts: `npm run bench:embed`. A run takes at most four
 // minutes, and ends as soon as every ratio is settled: its 95 % interval lies on one side of its aim, or is narrow. What is not settled by
 // then is reported as that.
-import "../built-package.mjs";
-import { describeMachine, watchLoad } from "../machine.mjs";
-import { readOptions } from "../options.mjs";
+import "../measuring/built-package.mjs";
+import { describeMachine, watchLoad } from "../measuring/machine.mjs";
+import { readOptions } from "../measuring/options.mjs";
 import { installPeers } from "../peers/install.mjs";
 import { compare } from "./comparison.mjs";
 import { contenders, groups, ratiosOf } from "./ratios.mjs";

@@ -1,5 +1,5 @@
 // What every contender computes in a round.
-import { mixedLengths, textsOfLengths } from "../texts.mjs";
+import { mixedLengths, textsOfLengths } from "../measuring/texts.mjs";
 
 const variety = 16; // different texts of one length
 const bulkTexts = 128; // more than the 8,192 tokens from which Inferyard loads replicas

@@ -8,13 +8,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import "../built-package.mjs";
-import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
+import "../measuring/built-package.mjs";
+import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
 import { gpt2Bytes } from "../native/decoder-files.mjs";
-import { readOptions } from "../options.mjs";
+import { readOptions } from "../measuring/options.mjs";
 import { installPeers } from "../peers/install.mjs";
-import { median } from "../statistics.mjs";
-import { formatTable } from "../table.mjs";
+import { median } from "../measuring/statistics.mjs";
+import { formatTable } from "../measuring/table.mjs";
 
 const flags = { threads: { type: "string" }, quick: { type: "boolean" }, small: { type: "boolean" }, json: { type: "boolean" } };
 const { threads = "2", quick = false, small = false, json = false } = readOptions(flags);

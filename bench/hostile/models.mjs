@@ -2,9 +2,9 @@
 // deceived would name them.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { integer, message, model, node, tensorOf, value } from "../../test/fixtures/onnx-bytes.ts";
+import { integer, message, model, node, tensorOf, value } from "../../test/fixtures/models/onnx-bytes.ts";
 import { soundModels } from "../chaos/models.mjs";
-import { miniLm } from "../shared-data.mjs";
+import { miniLm } from "../measuring/shared-data.mjs";
 
 const [float32, int64, bool] = [1, 7, 9];
 const endlessTrips = 2n ** 62n;

@@ -15,8 +15,8 @@ import { parseArgs } from "node:util";
 import { native } from "../../dist/backends/native/index.js";
 import { GgmlLibrary } from "../../dist/libraries/ggml/index.js";
 import { readManifest } from "../../dist/models/index.js";
-import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
-import { formatTable } from "../table.mjs";
+import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
+import { formatTable } from "../measuring/table.mjs";
 import { parameters, writeRandomModel } from "./random-model.mjs";
 
 const own = fileURLToPath(import.meta.url);

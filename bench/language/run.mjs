@@ -15,13 +15,13 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import "../built-package.mjs";
+import "../measuring/built-package.mjs";
 import { llamacpp } from "inferyard/backends/llamacpp";
 import { library } from "inferyard/backends/library";
 import { native } from "inferyard/backends/native";
 import { readManifest } from "../../dist/models/index.js";
-import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
-import { formatTable } from "../table.mjs";
+import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
+import { formatTable } from "../measuring/table.mjs";
 import { parameters, writeRandomFolder, writeRandomModel } from "./random-model.mjs";
 
 const promptTokens = 256;

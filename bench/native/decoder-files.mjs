@@ -1,5 +1,5 @@
 // Decoders with a cache, in the layout of Optimum's exports, with random weights: no trained one of a size that matters lies in the shared data.
-import { createRandom } from "../random.mjs";
+import { createRandom } from "../measuring/random.mjs";
 import { GraphWriter } from "./onnx-bytes.mjs";
 
 const sizes = { layers: 4, classes: 8192, positions: 1024 };

@@ -3,10 +3,10 @@
 // measurement is a process of its own; medians in milliseconds.
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { describeMachine } from "../machine.mjs";
-import { runInChild } from "../run-in-child.mjs";
-import { median } from "../statistics.mjs";
-import { formatTable } from "../table.mjs";
+import { describeMachine } from "../measuring/machine.mjs";
+import { runInChild } from "../measuring/run-in-child.mjs";
+import { median } from "../measuring/statistics.mjs";
+import { formatTable } from "../measuring/table.mjs";
 
 const runs = 6;
 

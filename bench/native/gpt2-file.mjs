@@ -1,7 +1,7 @@
 // A model of GPT-2's size (124 million weights, 12 layers of 768, 50,257 tokens) with random weights, as safetensors: config.json and the file's bytes.
 import { createWriteStream } from "node:fs";
 import { once } from "node:events";
-import { createRandom } from "../random.mjs";
+import { createRandom } from "../measuring/random.mjs";
 
 export const config = {
   architectures: ["GPT2LMHeadModel"],

@@ -3,11 +3,11 @@
 import { InferenceSession, Tensor, env } from "onnxruntime-web";
 import { EngineModel, detectWasmFeatures, onnxSource, readOnnxModel } from "../../src/engine/index.ts";
 import { enableRelaxedSimd } from "../../src/engine/codegen/wasm/v8-flags.ts";
-import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
-import { readOptions } from "../options.mjs";
-import { createRandom } from "../random.mjs";
-import { median, pairedRatios } from "../statistics.mjs";
-import { formatTable } from "../table.mjs";
+import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
+import { readOptions } from "../measuring/options.mjs";
+import { createRandom } from "../measuring/random.mjs";
+import { median, pairedRatios } from "../measuring/statistics.mjs";
+import { formatTable } from "../measuring/table.mjs";
 import { GraphWriter } from "./onnx-bytes.mjs";
 
 const { only = "", rounds = "15" } = readOptions({ only: { type: "string" }, rounds: { type: "string" } });

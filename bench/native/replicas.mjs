@@ -7,11 +7,11 @@ import { once } from "node:events";
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import "../built-package.mjs";
-import { describeMachine } from "../machine.mjs";
-import { readOptions } from "../options.mjs";
-import { miniLm } from "../shared-data.mjs";
-import { formatTable } from "../table.mjs";
+import "../measuring/built-package.mjs";
+import { describeMachine } from "../measuring/machine.mjs";
+import { readOptions } from "../measuring/options.mjs";
+import { miniLm } from "../measuring/shared-data.mjs";
+import { formatTable } from "../measuring/table.mjs";
 
 const replicas = 4;
 const models = [

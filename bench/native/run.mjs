@@ -4,11 +4,11 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import "../built-package.mjs";
-import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
-import { readOptions } from "../options.mjs";
-import { median, pairedRatios } from "../statistics.mjs";
-import { formatTable } from "../table.mjs";
+import "../measuring/built-package.mjs";
+import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
+import { readOptions } from "../measuring/options.mjs";
+import { median, pairedRatios } from "../measuring/statistics.mjs";
+import { formatTable } from "../measuring/table.mjs";
 import { halfValue } from "./half.mjs";
 import { startEngine } from "./engine.mjs";
 import { works } from "./works.mjs";

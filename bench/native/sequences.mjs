@@ -4,10 +4,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import "../built-package.mjs";
-import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
-import { readOptions } from "../options.mjs";
-import { formatTable } from "../table.mjs";
+import "../measuring/built-package.mjs";
+import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
+import { readOptions } from "../measuring/options.mjs";
+import { formatTable } from "../measuring/table.mjs";
 import { config, writeGpt2 } from "./gpt2-file.mjs";
 
 const options = { quick: { type: "boolean" }, json: { type: "boolean" }, threads: { type: "string" } };

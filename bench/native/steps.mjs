@@ -10,11 +10,11 @@ import { EngineMemory } from "../../src/engine/memory/engine-memory.ts";
 import { Executable } from "../../src/engine/execute/executable.ts";
 import { Builder } from "../../src/engine/build/builder.ts";
 import { traceModel } from "../../src/engine/onnx/trace-model.ts";
-import { zeros } from "../../src/tensor.ts";
+import { zeros } from "../../src/contract/tensor.ts";
 import { parseArgs } from "node:util";
-import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
-import { median } from "../statistics.mjs";
-import { formatTable } from "../table.mjs";
+import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
+import { median } from "../measuring/statistics.mjs";
+import { formatTable } from "../measuring/table.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

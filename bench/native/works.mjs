@@ -1,6 +1,6 @@
 // What is measured: models, shapes and inputs. `tolerance`: how far answers may be apart, relative to the largest element; int8 differs by the
 // engines' own rounding, half precision by what they compute in. A work with `write` makes its file first; one with `decode` is measured per token.
-import { sharedPath } from "../shared-data.mjs";
+import { sharedPath } from "../measuring/shared-data.mjs";
 import { gpt2Bytes, llamaBytes } from "./decoder-files.mjs";
 import { halfBits } from "./half.mjs";
 

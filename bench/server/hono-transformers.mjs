@@ -2,9 +2,9 @@
 import { basename, dirname } from "node:path";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
-import { cores } from "../machine.mjs";
+import { cores } from "../measuring/machine.mjs";
 import { pipeline, readModelsFrom } from "../peers/transformers-js.mjs";
-import { miniLm } from "../shared-data.mjs";
+import { miniLm } from "../measuring/shared-data.mjs";
 
 const types = { fp32: "fp32", int8: "q8" };
 

@@ -1,6 +1,6 @@
 // Clients that each send the next request when the last is answered, over connections that stay open.
 import { Agent, request } from "node:http";
-import { quantile } from "../statistics.mjs";
+import { quantile } from "../measuring/statistics.mjs";
 
 // `next`: the body of the next request, and how many texts it brings. The first `warmUp` texts count for nothing, then `measure` texts are
 // measured, or as many as are answered within `longestMs`. `cpuSeconds` tells what the server has used so far.

@@ -1,5 +1,5 @@
 // The library without a server: all texts in one call. Told what to do in a message, answers with one and ends.
-import { createRuntime } from "../built-package.mjs";
+import { createRuntime } from "../measuring/built-package.mjs";
 import { memoryOfTree } from "./process-tree.mjs";
 
 process.once("message", async ({ model, variant, texts, passes }) => {

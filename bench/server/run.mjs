@@ -2,13 +2,13 @@
 // and with `-- --quick` a short run that shows the order of things but settles nothing.
 import { fork, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import "../built-package.mjs";
-import { describeLoad, describeMachine, watchLoad } from "../machine.mjs";
-import { readOptions } from "../options.mjs";
+import "../measuring/built-package.mjs";
+import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
+import { readOptions } from "../measuring/options.mjs";
 import { installPeers } from "../peers/install.mjs";
-import { miniLm } from "../shared-data.mjs";
-import { formatTable } from "../table.mjs";
-import { mixedLengths, textsOfLengths } from "../texts.mjs";
+import { miniLm } from "../measuring/shared-data.mjs";
+import { formatTable } from "../measuring/table.mjs";
+import { mixedLengths, textsOfLengths } from "../measuring/texts.mjs";
 import { load } from "./load.mjs";
 import { memoryOfTree, secondsOfTree } from "./process-tree.mjs";
 

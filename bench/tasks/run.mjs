@@ -1,12 +1,12 @@
 // Texts per second by task, Inferyard beside transformers.js on the same models and texts of mixed length, in one run: `npm run bench:tasks`,
 // and with `-- --quick` a short run that shows the order of things but settles nothing.
-import "../built-package.mjs";
-import { cores, describeLoad, describeMachine, watchLoad } from "../machine.mjs";
-import { readOptions } from "../options.mjs";
-import { runInChild } from "../run-in-child.mjs";
+import "../measuring/built-package.mjs";
+import { cores, describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
+import { readOptions } from "../measuring/options.mjs";
+import { runInChild } from "../measuring/run-in-child.mjs";
 import { installPeers } from "../peers/install.mjs";
-import { median, pairedRatios } from "../statistics.mjs";
-import { formatTable } from "../table.mjs";
+import { median, pairedRatios } from "../measuring/statistics.mjs";
+import { formatTable } from "../measuring/table.mjs";
 import { makeTexts, tasks } from "./work.mjs";
 
 const program = new URL("./contender.mjs", import.meta.url);

@@ -1,5 +1,5 @@
 // The tasks that are compared, the models they run on, and the texts: of mixed length, the same in every run.
-import { mixedLengths, textsOfLengths } from "../texts.mjs";
+import { mixedLengths, textsOfLengths } from "../measuring/texts.mjs";
 
 export const tasks = [
   { name: "recognize", model: "minilm-l3-ner" },

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { InferenceSession, Tensor } from "onnxruntime-node";
-import { throwIfAborted } from "../../src/errors.ts";
+import { throwIfAborted } from "../../src/contract/errors.ts";
 import type { Teacher, TeacherCallOptions } from "../../src/distillation/teacher.ts";
 
 /** sentence_bert_config.json's limit, [CLS] and [SEP] included. */

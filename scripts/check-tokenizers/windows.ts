@@ -1,5 +1,5 @@
 /** Texts and pairs cut into windows, by both tokenizers. */
-import { InferyardError } from "../../src/errors.ts";
+import { InferyardError } from "../../src/contract/errors.ts";
 import { convertOffsets } from "../../src/tokenizers/index.ts";
 import type { Encoding, Tokenizer, TruncationStrategy } from "../../src/tokenizers/tokenizer.ts";
 import type { NativeEncoding, NativeTokenizer } from "./answers.ts";

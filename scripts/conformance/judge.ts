@@ -1,6 +1,6 @@
 /** Runs one case with all its sets of data, and says how it went. */
 import { readFileSync } from "node:fs";
-import { messageOf } from "../../src/errors.ts";
+import { messageOf } from "../../src/contract/errors.ts";
 import { type OnnxModel, readOnnxModel } from "../../src/engine/index.ts";
 import { type ConformanceCase, dataSets, readValues } from "./cases.ts";
 import { interpret, runNative } from "./native.ts";

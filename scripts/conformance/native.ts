@@ -14,7 +14,7 @@ import {
 } from "../../src/engine/index.ts";
 import { enableRelaxedSimd } from "../../src/engine/codegen/wasm/v8-flags.ts";
 import type { Literal } from "../../src/engine/ir/literal.ts";
-import type { Tensor, TensorMap } from "../../src/tensor.ts";
+import type { Tensor, TensorMap } from "../../src/contract/tensor.ts";
 import type { CaseValue } from "./values.ts";
 
 /** Whether generated kernels alone compute a case: as it is, or with what sets shapes known beforehand, as it is in models. */

@@ -1,7 +1,7 @@
 /** Runs cases on onnxruntime-node or onnxruntime-web, with nothing of ours between. */
 import { createRequire } from "node:module";
 import type * as onnxruntime from "onnxruntime-node";
-import { messageOf } from "../../src/errors.ts";
+import { messageOf } from "../../src/contract/errors.ts";
 import type { OnnxModel } from "../../src/engine/index.ts";
 import { type OpenCase, Refused } from "./judge.ts";
 import type { CaseValue } from "./values.ts";

@@ -1,7 +1,7 @@
 /** The loop of one target in one process: mutate an input, run it, keep it if it reached something new. */
 import { foundFolder, inputsIn, keep, keptFolder } from "./corpus.ts";
-import { Edges } from "./edges.ts";
-import { mutateBytes } from "./mutate-bytes.ts";
+import { Edges } from "./coverage/edges.ts";
+import { mutateBytes } from "./mutations/mutate-bytes.ts";
 import { type Failure, outcomeOf } from "./oracle.ts";
 import { Random } from "./random.ts";
 import type { FuzzTarget, OpenTarget } from "./target.ts";

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspectFile } from "../../src/inspection/index.ts";
 import { readManifest } from "../../src/models/index.ts";
-import { InferyardError, type ErrorCode } from "../../src/errors.ts";
+import { InferyardError, type ErrorCode } from "../../src/contract/errors.ts";
 import { scratchFolder } from "./scratch-folder.ts";
 import type { OpenTarget } from "./target.ts";
 

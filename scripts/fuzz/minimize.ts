@@ -1,9 +1,9 @@
 /**
  * Chooses the smallest inputs that together reach every edge that the inputs found on this machine reach and the seeds do not, and
- * writes them to the corpus of the repository: `node --import register.mjs minimize.ts TARGET`.
+ * writes them to the corpus of the repository: `node --import coverage/register.mjs minimize.ts TARGET`.
  */
 import { foundFolder, inputsIn, keep, keptFolder } from "./corpus.ts";
-import { Edges } from "./edges.ts";
+import { Edges } from "./coverage/edges.ts";
 import { outcomeOf } from "./oracle.ts";
 import { targets } from "./targets.ts";
 

@@ -1,5 +1,5 @@
 /** Decides what became of one input: accepted, refused as it should be, or a failure. */
-import { InferyardError } from "../../src/errors.ts";
+import { InferyardError } from "../../src/contract/errors.ts";
 import type { FuzzTarget, OpenTarget } from "./target.ts";
 
 export type Outcome = "accepted" | "refused" | Failure;

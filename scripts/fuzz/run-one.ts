@@ -1,4 +1,4 @@
-/** Runs one input of a target: `node --import register.mjs run-one.ts TARGET FILE`. Exit status 1 if it fails. */
+/** Runs one input of a target: `node --import coverage/register.mjs run-one.ts TARGET FILE`. Exit status 1 if it fails. */
 import { readFileSync } from "node:fs";
 import { framesOf, outcomeOf } from "./oracle.ts";
 import { targets } from "./targets.ts";

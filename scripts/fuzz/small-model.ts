@@ -1,6 +1,6 @@
 /** The bytes of small models that seeds of folders and packages hold. */
-import { message, model, node, value } from "../../test/fixtures/onnx-bytes.ts";
-import { written } from "./mutate-safetensors.ts";
+import { message, model, node, value } from "../../test/fixtures/models/onnx-bytes.ts";
+import { written } from "./mutations/mutate-safetensors.ts";
 
 /** y = Identity(x), float32 of one element. */
 export function smallModel(): Uint8Array {

@@ -73,7 +73,7 @@ function runChild(
   progress: (progress: Progress) => void,
 ): Promise<Ending> {
   const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-  const flags = [`--max-old-space-size=${heap}`, "--enable-source-maps", "--import", path("register.mjs")];
+  const flags = [`--max-old-space-size=${heap}`, "--enable-source-maps", "--import", path("coverage/register.mjs")];
   const child = spawn(process.execPath, [...flags, path("child.ts")], { stdio: ["ignore", "ignore", "pipe", "ipc"] });
   child.send(request);
   let errors = "";

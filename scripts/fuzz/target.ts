@@ -1,5 +1,5 @@
 /** What a fuzz target is: inputs, how they are changed, and what must hold for each. */
-import type { ErrorCode } from "../../src/errors.ts";
+import type { ErrorCode } from "../../src/contract/errors.ts";
 import type { Random } from "./random.ts";
 
 export interface Mutation {

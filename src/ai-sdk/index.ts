@@ -4,7 +4,7 @@
  * @module ai-sdk
  */
 import type { Runtime } from "../api/runtime.ts";
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { languageModel } from "./language-model.ts";
 import type { EmbeddingModelV3, LanguageModelV3, RerankingModelV3 } from "./model-types.ts";
 

@@ -1,8 +1,8 @@
 /** A language model of the AI SDK on `runtime.chat`. */
 import type { ChatRequest } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
-import { omitUndefined } from "../checked.ts";
-import { InferyardError } from "../errors.ts";
+import { omitUndefined } from "../contract/checked.ts";
+import { InferyardError } from "../contract/errors.ts";
 import type { ChatAnswer, ChatEvent } from "../tasks/generation/chat/chat.ts";
 import type { ToolChoice } from "../tasks/generation/chat/constrained-answer.ts";
 import type { ChatMessage, Tool } from "../tasks/generation/chat/messages.ts";

@@ -1,6 +1,6 @@
 /**
  * The part of the AI SDK's model interfaces (version 3, `ai` 6) that this provider implements, declared here so that it needs no package of the SDK. The
- * SDK's own types accept it, which test/generation-clients.long.test.ts checks with the real package.
+ * SDK's own types accept it, which test/clients/generation-clients.long.test.ts checks with the real package.
  */
 
 /** Options of providers, which this one ignores but for its own, `inferyard`. */

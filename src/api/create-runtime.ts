@@ -2,10 +2,10 @@
  * The composition root in Node.js: backends, platform, runtime and tasks. A browser has src/api/browser/create-runtime.ts
  * instead.
  */
-import type { Backend } from "../backend.ts";
-import { InferyardError } from "../errors.ts";
-import { nodePlatform } from "../platform/node/platform.ts";
-import { standardBackends } from "../presets/standard.ts";
+import type { Backend } from "../contract/backend.ts";
+import { InferyardError } from "../contract/errors.ts";
+import { nodePlatform } from "../composition/node/platform.ts";
+import { standardBackends } from "../composition/node/standard-backends.ts";
 import type { RuntimeSettings } from "../runtime/options/runtime-settings.ts";
 import { Runtime, preloaded } from "./runtime.ts";
 

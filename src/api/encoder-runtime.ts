@@ -2,17 +2,17 @@
  * The part of the runtime that runs tasks on encoders, the models that read texts; `ModelRuntime` loads them. Each task is imported at its
  * first use, so that a browser page downloads only the tasks it needs.
  */
-import type { Backend } from "../backend.ts";
-import { InferyardError } from "../errors.ts";
+import type { Backend } from "../contract/backend.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { unrefTimeout } from "../platform/event-loop.ts";
 import { ModelHandle } from "../runtime/model-handle.ts";
 import { ModelRuntime } from "../runtime/model-runtime.ts";
 import type { ModelOptions, RuntimeDisposeOptions, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
 import { modelOptionNames, refuseUnknown } from "../runtime/options/options.ts";
 import type { Platform } from "../runtime/platform.ts";
-import type { TensorMap } from "../tensor.ts";
-import type { TextPair } from "../tasks/shared/encode-pairs.ts";
-import { textSettings } from "../tasks/shared/text-settings.ts";
+import type { TensorMap } from "../contract/tensor.ts";
+import type { TextPair } from "../tasks/encoding/encode-pairs.ts";
+import { textSettings } from "../tasks/encoding/text-settings.ts";
 import type { DynamicBatcher } from "../tasks/batching/dynamic-batcher.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import type { Encoder } from "../tasks/batching/run-encodings.ts";
@@ -28,8 +28,8 @@ import {
   textClassificationTask,
   tokenClassificationTask,
 } from "../tasks/definitions.ts";
-import type { Task } from "../tasks/shared/define-task.ts";
-import { TokenizerCache } from "../tasks/shared/tokenizer-cache.ts";
+import type { Task } from "../tasks/definition/define-task.ts";
+import { TokenizerCache } from "../tasks/encoding/tokenizer-cache.ts";
 import type { Manifest, TextSettings } from "../models/manifest.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { requireMaxLength } from "../tokenizers/tokenizer-threads.ts";

@@ -1,5 +1,5 @@
 /** The pipelines of transformers.js for language models. Options may have its names (`max_new_tokens`) or ours (`maxNewTokens`). */
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerateOptions } from "../tasks/generation/generate-options.ts";

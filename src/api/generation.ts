@@ -1,6 +1,6 @@
 /** Calls of language models: generating, chatting and rewriting, whole or as a stream. */
-import { at } from "../checked.ts";
-import { InferyardError } from "../errors.ts";
+import { at } from "../contract/checked.ts";
+import { InferyardError } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { type HeldLanguage, ModelHandle } from "../runtime/model-handle.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
@@ -17,7 +17,7 @@ import { type RewriteOptions, rewriteOptions } from "../tasks/generation/rewrite
 import type { GenerationOptions } from "../tasks/generation/sampling/generation-options.ts";
 import { checkGenerationOptions } from "../tasks/generation/sampling/resolve-settings.ts";
 import { type GenerateCall, type Prompt, type TextGenerator, promptTokensOf } from "../tasks/generation/text-generator.ts";
-import type { TaskOptions } from "../tasks/shared/task-option.ts";
+import type { TaskOptions } from "../tasks/definition/task-option.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type ModelRequest, toList } from "./request-options.ts";
 import type {

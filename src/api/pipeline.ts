@@ -1,6 +1,6 @@
 /** The interface of transformers.js: `await pipeline(task, model)` returns a function. */
 import { type RuntimeConfig, createRuntime } from "./create-runtime.ts";
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
 import {
   type PipelineAliases,

@@ -9,7 +9,7 @@ import { type GenerationPipelineCalls, rewriting, textGeneration } from "./gener
 import type { Runtime } from "./runtime.ts";
 import type { ClassifyOptions } from "../tasks/classification/classify-options.ts";
 import type { EmbedOptions } from "../tasks/embedding/embed-options.ts";
-import type { TextPair } from "../tasks/shared/encode-pairs.ts";
+import type { TextPair } from "../tasks/encoding/encode-pairs.ts";
 import type { Answer } from "../tasks/question-answering/answer.ts";
 import type { AnswerOptions } from "../tasks/question-answering/answer-options.ts";
 import type { FillMaskOptions } from "../tasks/fill-mask/fill-mask-options.ts";
@@ -18,8 +18,8 @@ import {
   type HuggingFaceFill,
   toHuggingFaceEntities,
   toHuggingFaceFills,
-} from "../tasks/shared/hugging-face-results.ts";
-import type { LabelScore } from "../tasks/shared/label-head.ts";
+} from "../tasks/hugging-face-results.ts";
+import type { LabelScore } from "../tasks/encoding/label-head.ts";
 import type { RecognizeOptions } from "../tasks/token-classification/recognize-options.ts";
 import type { RankedDocument } from "../tasks/reranking/cross-encoder.ts";
 import type { RerankOptions } from "../tasks/reranking/rerank-options.ts";

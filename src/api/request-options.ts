@@ -1,11 +1,11 @@
 /** Reads and checks the options of a request, apart from those of the task. */
-import { omitUndefined } from "../checked.ts";
-import { InferyardError } from "../errors.ts";
+import { omitUndefined } from "../contract/checked.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { modelOptionNames, refuseUnknown } from "../runtime/options/options.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
-import type { TokenizerCall } from "../tasks/shared/define-task.ts";
-import type { TensorMap } from "../tensor.ts";
+import type { TokenizerCall } from "../tasks/definition/define-task.ts";
+import type { TensorMap } from "../contract/tensor.ts";
 import type { RunRequest } from "./task-requests.ts";
 
 /** The part of a request that every task has. */

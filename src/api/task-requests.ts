@@ -4,7 +4,7 @@ import type { ModelHandle } from "../runtime/model-handle.ts";
 import type { ModelOptions } from "../runtime/options/runtime-settings.ts";
 import type { Answers } from "../tasks/question-answering/answer.ts";
 import type { AnswerOptions } from "../tasks/question-answering/answer-options.ts";
-import type { ChunkedText } from "../tasks/chunking/chunk.ts";
+import type { ChunkedText } from "../tasks/text-threads/chunked-text.ts";
 import type { ChunkOptions } from "../tasks/chunking/chunk-options.ts";
 import type { ClassifyOptions } from "../tasks/classification/classify-options.ts";
 import type { EmbedOptions, QuantizedEmbedOptions } from "../tasks/embedding/embed-options.ts";
@@ -17,7 +17,7 @@ import type { ExtractedFields } from "../tasks/extraction/extract.ts";
 import type { ExtractOptions } from "../tasks/extraction/extract-options.ts";
 import type { MaskFills } from "../tasks/fill-mask/fill-mask.ts";
 import type { FillMaskOptions } from "../tasks/fill-mask/fill-mask-options.ts";
-import type { Classifications } from "../tasks/shared/label-head.ts";
+import type { Classifications } from "../tasks/encoding/label-head.ts";
 import type { QuantizedVectors } from "../tasks/embedding/quantize.ts";
 import type { QuantizedPrecision } from "../tasks/embedding/precisions.ts";
 import type { Entities } from "../tasks/token-classification/entities.ts";
@@ -31,7 +31,7 @@ import type { ChatOptions } from "../tasks/generation/chat/chat-options.ts";
 import type { RewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
 import type { GenerateOptions } from "../tasks/generation/generate-options.ts";
 import type { GeneratedText } from "../tasks/generation/generated-text.ts";
-import type { TensorMap } from "../tensor.ts";
+import type { TensorMap } from "../contract/tensor.ts";
 
 /** Fields that every result has. */
 export interface TaskRun {

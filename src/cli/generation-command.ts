@@ -5,7 +5,7 @@ import type { Runtime } from "../api/runtime.ts";
 import type { GeneratedText } from "../tasks/generation/generated-text.ts";
 import type { GenerationOptions } from "../tasks/generation/sampling/generation-options.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
-import type { TaskOption } from "../tasks/shared/task-option.ts";
+import type { TaskOption } from "../tasks/definition/task-option.ts";
 import { type ConstraintFlags, addConstraintFlags, readConstraint } from "./input/constraint-flags.ts";
 import { readPrompts } from "./input/prompts.ts";
 import { addOptionFlags } from "./option-flags.ts";

@@ -1,6 +1,6 @@
 /** The command line as a function from arguments to an exit code. */
 import { Command, CommanderError } from "commander";
-import { InferyardError, errorKinds, messageOf } from "../errors.ts";
+import { InferyardError, errorKinds, messageOf } from "../contract/errors.ts";
 import { type CommandEntry, commands } from "./command-table.ts";
 import { type Terminal, writeLine } from "./terminal.ts";
 import { version } from "../version.ts";

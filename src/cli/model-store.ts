@@ -1,6 +1,6 @@
 /** The model store of the command line. */
 import { type ModelStore, createStore } from "../models/model-store.ts";
-import { dataFolder } from "../models/data-folder.ts";
+import { dataFolder } from "../storage/data-folder.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Opens the store that the environment configures. */

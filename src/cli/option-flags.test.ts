@@ -4,7 +4,7 @@ import { answerOptions } from "../tasks/question-answering/answer-options.ts";
 import { chunkOptions } from "../tasks/chunking/chunk-options.ts";
 import { classifyOptions } from "../tasks/classification/classify-options.ts";
 import { embedOptions } from "../tasks/embedding/embed-options.ts";
-import type { TaskOptions } from "../tasks/shared/task-option.ts";
+import type { TaskOptions } from "../tasks/definition/task-option.ts";
 import { addOptionFlags, optionsFromFlags } from "./option-flags.ts";
 
 function read<Options>(table: TaskOptions<Options>, ...words: string[]): Partial<Options> {

@@ -1,6 +1,6 @@
 /** Flags of a task's command, made from the table of its options. */
 import { type Command, Option } from "commander";
-import type { Flag, OptionType, TaskOption, TaskOptions } from "../tasks/shared/task-option.ts";
+import type { Flag, OptionType, TaskOption, TaskOptions } from "../tasks/definition/task-option.ts";
 import { list, positiveInteger, zeroOrMore } from "./session.ts";
 
 /** Adds the flags of the options, in the order of the table. Options without a flag are skipped. */

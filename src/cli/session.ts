@@ -1,14 +1,14 @@
 /** What commands share: flags, settings, the runtime, and notices while work takes long. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { resolve } from "node:path";
-import type { LoadSettings, LoraAdapter } from "../backend.ts";
+import type { LoadSettings, LoraAdapter } from "../contract/backend.ts";
 import { createRuntime } from "../api/create-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
 import type { RuntimeEvent, RuntimeSettings, TextThreadSettings } from "../runtime/options/runtime-settings.ts";
-import { hostNames } from "../hosts/host.ts";
+import { hostNames } from "../hosts/host-name.ts";
 import { adapterOf } from "../runtime/options/adapters.ts";
 import { loadSettingNames, loadSettings } from "../runtime/options/load-options.ts";
-import { gpuModes, policies } from "../runtime/selection/constraints.ts";
+import { gpuModes, policies } from "../runtime/targets/constraints.ts";
 import { type EffectiveSettings, readSettings } from "../settings/read.ts";
 import { type SettingName, flagName, settingNames } from "../settings/settings.ts";
 import type { PullProgress } from "../models/hub/progress.ts";

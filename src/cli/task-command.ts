@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import type { TaskRun } from "../api/task-requests.ts";
 import type { Runtime } from "../api/runtime.ts";
-import type { TaskOption } from "../tasks/shared/task-option.ts";
+import type { TaskOption } from "../tasks/definition/task-option.ts";
 import { addOptionFlags } from "./option-flags.ts";
 import { type Session, addBulkLoadFlags, openSession, withNotice } from "./session.ts";
 import { type Terminal, writeAll, writeLine } from "./terminal.ts";

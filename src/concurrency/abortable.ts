@@ -1,5 +1,5 @@
 /** Waits that an AbortSignal ends. */
-import { abortError, throwIfAborted } from "../errors.ts";
+import { abortError, throwIfAborted } from "../contract/errors.ts";
 
 /**
  * Settles as `promise` does, or rejects with ABORTED as soon as the signal is aborted, whichever is first. The work behind the

@@ -2,7 +2,7 @@
  * Merging of concurrent calls with the same key, as golang.org/x/sync/singleflight does: the first caller starts the work, and
  * it is aborted when the last caller has left.
  */
-import { throwIfAborted } from "../errors.ts";
+import { throwIfAborted } from "../contract/errors.ts";
 import { abortable } from "./abortable.ts";
 
 interface Task<Result> {

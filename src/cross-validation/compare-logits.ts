@@ -1,5 +1,5 @@
 /** Compares the logits of one position from two runs. All sums are in double precision. */
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 
 /** The token with the highest logit of one position. */
 export interface TopToken {

@@ -1,7 +1,7 @@
 /** Compares the vectors that a model gives for texts in two runs. */
 import type { Runtime } from "../api/runtime.ts";
-import { at, omitUndefined } from "../checked.ts";
-import { InferyardError } from "../errors.ts";
+import { at, omitUndefined } from "../contract/checked.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { cosineSimilarity } from "../tasks/embedding/cosine.ts";
 import type {
   CrossValidationOptions,

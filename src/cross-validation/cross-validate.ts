@@ -1,7 +1,7 @@
 /** Compares two runs of one model: of language models the logits behind each token, of others the vectors of texts. */
 import type { Runtime } from "../api/runtime.ts";
-import { omitUndefined } from "../checked.ts";
-import { InferyardError } from "../errors.ts";
+import { omitUndefined } from "../contract/checked.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { crossValidateLanguage, recordRun } from "./cross-validate-language.ts";

@@ -1,5 +1,5 @@
 /** Options and results of a cross-validation. */
-import type { Library } from "../backend.ts";
+import type { Library } from "../contract/backend.ts";
 import type { LogitsComparison } from "./compare-logits.ts";
 import type { TokensPerSecond } from "./language-run.ts";
 

@@ -1,7 +1,7 @@
 /** Runs a language model on given token ids, and measures it. */
-import type { LanguageModel, SequenceId } from "../backend.ts";
-import { at, omitUndefined } from "../checked.ts";
-import { InferyardError } from "../errors.ts";
+import type { LanguageModel, SequenceId } from "../contract/backend.ts";
+import { at, omitUndefined } from "../contract/checked.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { requireFinite, topToken } from "./compare-logits.ts";
 
 /** The part of a language model that is run. */

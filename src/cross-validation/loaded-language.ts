@@ -1,8 +1,8 @@
 /** A language model that was loaded to be compared, with what its files say of tokens. */
 import { createHash } from "node:crypto";
 import type { Runtime } from "../api/runtime.ts";
-import { omitUndefined } from "../checked.ts";
-import { InferyardError } from "../errors.ts";
+import { omitUndefined } from "../contract/checked.ts";
+import { InferyardError } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import { type GenerationConfig, readGenerationConfig } from "../tasks/generation/sampling/generation-config.ts";

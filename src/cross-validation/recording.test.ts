@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { array, assert, asyncProperty, nat, tuple } from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import { type LogitsRun, readRecording, writeRecording } from "./recording.ts";
 import { referenceKind } from "./reference-kind.ts";

@@ -2,10 +2,10 @@
  * Recordings of logits: safetensors files with the tensors `tokens` (int32, [positions]), `logits` (float32, [positions, vocabulary]) and, for models with an
  * encoder, `source` (int32). The metadata says which model and tokenizer they are of; docs/guide/cross-validation.md lists its fields.
  */
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { readSafetensorsHeader, readTensor, type SafetensorsHeader } from "../formats/safetensors/read-safetensors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Tensor } from "../contract/tensor.ts";
 import { version } from "../version.ts";
 import { requireFinite } from "./compare-logits.ts";
 import type { ComparedRun } from "./cross-validation.ts";

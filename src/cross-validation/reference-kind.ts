@@ -1,7 +1,7 @@
 /** What a model is held against: a target, a recording, or a shared library. */
-import { InferyardError, messageOf } from "../errors.ts";
+import { InferyardError, messageOf } from "../contract/errors.ts";
 import { openFile } from "../platform/node/files.ts";
-import { parseTarget } from "../runtime/selection/target.ts";
+import { parseTarget } from "../runtime/targets/target.ts";
 
 /** What `against` names. */
 export type ReferenceKind = "target" | "recording" | "library";

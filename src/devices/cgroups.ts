@@ -3,7 +3,7 @@
  * hierarchy), and machines that mount both. An ancestor may set a limit, so every visible level is read. Source: Linux
  * documentation, admin-guide/cgroup-v1 and admin-guide/cgroup-v2; proc_pid_mountinfo(5).
  */
-import type { Fact } from "../backend.ts";
+import type { Fact } from "../contract/backend.ts";
 import type { MachineSources } from "./sources.ts";
 
 /** A memory limit in bytes, and how much of it is free. */

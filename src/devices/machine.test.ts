@@ -2,12 +2,12 @@ import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import type { MachineSources, Output } from "./sources.ts";
 import { createMachineReader, readAvailableMemory, readMachine } from "./machine.ts";
-import { version1Container } from "./recorded/containers.ts";
-import { h200Server } from "./recorded/h200-server.ts";
-import { macM3 } from "./recorded/mac-m3.ts";
-import { noGpu } from "./recorded/no-gpu.ts";
-import { recordedSources, type Recording } from "./recorded/recording.ts";
-import { windowsLaptop } from "./recorded/windows-laptop.ts";
+import { version1Container } from "../../test/devices/recorded/containers.ts";
+import { h200Server } from "../../test/devices/recorded/h200-server.ts";
+import { macM3 } from "../../test/devices/recorded/mac-m3.ts";
+import { noGpu } from "../../test/devices/recorded/no-gpu.ts";
+import { recordedSources, type Recording } from "../../test/devices/recorded/recording.ts";
+import { windowsLaptop } from "../../test/devices/recorded/windows-laptop.ts";
 
 const kinds = ["coreml", "cuda", "directml", "metal", "npu", "openvino", "rocm", "tpu", "vulkan"];
 

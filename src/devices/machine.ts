@@ -1,9 +1,9 @@
 /** Reads all facts about the machine in parallel, each within its time limit, and caches them for the process. */
-import type { Accelerator, DeviceType, Fact, MachineFacts } from "../backend.ts";
+import type { Accelerator, DeviceType, Fact, MachineFacts } from "../contract/backend.ts";
 import type { ProbeResult, Probe } from "./accelerators/probe-result.ts";
 import type { MachineSources } from "./sources.ts";
 import { abortable } from "../concurrency/abortable.ts";
-import { throwIfAborted } from "../errors.ts";
+import { throwIfAborted } from "../contract/errors.ts";
 import { probeNpu, probeTpu } from "./accelerators/tpu-npu.ts";
 import { probeCoreMl, probeMetal } from "./accelerators/apple.ts";
 import { cpuFigures, readCpu } from "./cpu/cpu.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { Recording } from "./recorded/recording.ts";
+import type { Recording } from "../../test/devices/recorded/recording.ts";
 import { readMemory } from "./memory.ts";
-import { version1Container, version2Nested } from "./recorded/containers.ts";
-import { macM3 } from "./recorded/mac-m3.ts";
-import { noGpu } from "./recorded/no-gpu.ts";
-import { recordedSources } from "./recorded/recording.ts";
-import { windowsLaptop } from "./recorded/windows-laptop.ts";
+import { version1Container, version2Nested } from "../../test/devices/recorded/containers.ts";
+import { macM3 } from "../../test/devices/recorded/mac-m3.ts";
+import { noGpu } from "../../test/devices/recorded/no-gpu.ts";
+import { recordedSources } from "../../test/devices/recorded/recording.ts";
+import { windowsLaptop } from "../../test/devices/recorded/windows-laptop.ts";
 
 const mebibyte = 1024 ** 2;
 const read = (recording: Recording) => readMemory(recordedSources(recording));

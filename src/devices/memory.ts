@@ -1,5 +1,5 @@
 /** Total memory, and how much of it this process may still use. */
-import type { Fact, MachineFacts } from "../backend.ts";
+import type { Fact, MachineFacts } from "../contract/backend.ts";
 import type { MachineSources } from "./sources.ts";
 import { readMemoryLimits, smallest } from "./cgroups.ts";
 

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { access, readdir, readFile } from "node:fs/promises";
 import { availableParallelism, cpus, freemem, totalmem } from "node:os";
-import { messageOf } from "../errors.ts";
+import { messageOf } from "../contract/errors.ts";
 
 /**
  * Output of a program that device detection ran. A failure keeps what was printed before it, since some tools fail on one item

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CpuFacts } from "../backend.ts";
+import type { CpuFacts } from "../contract/backend.ts";
 import { threadsFor } from "./threads.ts";
 
 function cpuWithQuota(quota: number): CpuFacts {

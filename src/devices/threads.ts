@@ -1,6 +1,6 @@
 /** The number of threads that an engine may use on this machine. */
-import type { CpuFacts } from "../backend.ts";
-import { InferyardError } from "../errors.ts";
+import type { CpuFacts } from "../contract/backend.ts";
+import { InferyardError } from "../contract/errors.ts";
 
 /**
  * Number of threads of an engine: the CPU quota rounded down, at least 1, or `wanted`, which is clamped to it. With more threads

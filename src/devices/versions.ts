@@ -1,5 +1,5 @@
 /** Comparison of dotted versions, part by part as numbers ("12.10" is newer than "12.8"), and ranges of versions as npm writes them. */
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 
 /**
  * Compares version numbers part by part: negative if `a` is older than `b`, positive if it is newer, 0 if they are equal. A

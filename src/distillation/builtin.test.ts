@@ -1,4 +1,4 @@
-/** The model that ships with the package, as `scripts/build-builtin.ts` left it. */
+/** The model that ships with the package, as `scripts/build-builtin/main.ts` left it. */
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

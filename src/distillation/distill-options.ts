@@ -1,5 +1,5 @@
 /** Options, progress and result of a distillation. */
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import type { Matrix } from "./matrix.ts";
 import type { Bits } from "./quantize.ts";
 import type { Teacher } from "./teacher.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { native } from "../backends/native/index.ts";
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { distill } from "./distill.ts";
 import type { DistillOptions, DistillProgress } from "./distill-options.ts";
 import { toUnitLength } from "./matrix.ts";

@@ -2,8 +2,8 @@
  * Distills an embedding model into static token embeddings. As in model2vec (Minish Lab), every token is embedded, and the vectors are reduced by principal component
  * analysis and weighted by frequency. The rows are then fitted to the model on plain text and quantized to 8 or 4 bits.
  */
-import { at } from "../checked.ts";
-import { throwIfAborted } from "../errors.ts";
+import { at } from "../contract/checked.ts";
+import { throwIfAborted } from "../contract/errors.ts";
 import { invalidOption, resolveOptions } from "./distill-options.ts";
 import type { DistillOptions, DistillReport, DistillSettings, InspectedStage } from "./distill-options.ts";
 import { knownTokens, maxTokens, readTrainingTexts } from "./fit-text.ts";

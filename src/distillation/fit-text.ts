@@ -1,5 +1,5 @@
 /** Prepares the training texts of a distillation: their tokens, and the vectors of the teacher. */
-import { at } from "../checked.ts";
+import { at } from "../contract/checked.ts";
 import type { TrainingTexts } from "./cosine-loss.ts";
 import { invalidOption } from "./distill-options.ts";
 import { forEachRow, rowOf, toUnitLength, zeroMatrix } from "./matrix.ts";

@@ -1,7 +1,7 @@
 /** Trains the token rows so that the cosine similarities between texts approach those of the teacher. */
 import { setImmediate } from "node:timers/promises";
-import { required } from "../checked.ts";
-import { throwIfAborted } from "../errors.ts";
+import { required } from "../contract/checked.ts";
+import { throwIfAborted } from "../contract/errors.ts";
 import { Adam } from "./adam.ts";
 import { CosineLoss } from "./cosine-loss.ts";
 import type { TrainingTexts } from "./cosine-loss.ts";

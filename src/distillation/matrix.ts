@@ -1,6 +1,6 @@
 /** Matrices with one vector per row. */
 import { setImmediate } from "node:timers/promises";
-import { throwIfAborted } from "../errors.ts";
+import { throwIfAborted } from "../contract/errors.ts";
 
 /** A row-major float32 matrix. */
 export interface Matrix {

@@ -1,7 +1,7 @@
 /** Dimensionality reduction by principal component analysis. */
 import { setImmediate } from "node:timers/promises";
 import { EVD, Matrix as DenseMatrix } from "ml-matrix";
-import { throwIfAborted } from "../errors.ts";
+import { throwIfAborted } from "../contract/errors.ts";
 import { dotProducts } from "./dot-products.ts";
 import { rowOf, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { rowOf, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
-import { encodeFloat16 } from "../formats/floats/float16.ts";
+import { encodeFloat16 } from "../contract/float16.ts";
 import { dequantizeRows, packNibbles, quantizeRows } from "./quantize.ts";
 import { randomIntegers } from "./random.ts";
 

@@ -1,5 +1,5 @@
 /** Quantizes rows to integers of 8 or 4 bits with one scale per row, which is chosen to minimize the squared error. */
-import { decodeFloat16, encodeFloat16 } from "../formats/floats/float16.ts";
+import { decodeFloat16, encodeFloat16 } from "../contract/float16.ts";
 import { forEachRow, rowOf, zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 

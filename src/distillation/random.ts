@@ -1,6 +1,6 @@
 /** Seeded random numbers, so that a distillation is reproducible. */
 
-import { at } from "../checked.ts";
+import { at } from "../contract/checked.ts";
 
 /**
  * Creates a generator of integers from 0 to `bound` - 1: the high bits of a 32-bit linear congruential generator ("ranqd1" of

@@ -1,12 +1,12 @@
 /** A teacher that is an embedding model loaded in a runtime. */
 import type { Runtime } from "../api/runtime.ts";
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
 import { embedEncodings } from "../tasks/embedding/embed.ts";
 import type { Encoder } from "../tasks/batching/run-encodings.ts";
 import { embedSettings } from "../tasks/embedding/embed-options.ts";
-import { textSettings } from "../tasks/shared/text-settings.ts";
-import { loadPostPooling } from "../tasks/embedding/post-pooling.ts";
+import { textSettings } from "../tasks/encoding/text-settings.ts";
+import { loadPostPooling } from "../tasks/encoding/post-pooling.ts";
 import type { Teacher, TeacherCallOptions } from "./teacher.ts";
 
 /** Texts per call of the runtime, so that progress is reported often and cancellation is fast. */

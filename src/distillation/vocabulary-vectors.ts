@@ -1,5 +1,5 @@
 /** Embeds every token of the vocabulary, each alone between the special tokens of the teacher. */
-import { InferyardError, throwIfAborted } from "../errors.ts";
+import { InferyardError, throwIfAborted } from "../contract/errors.ts";
 import { zeroMatrix } from "./matrix.ts";
 import type { Matrix } from "./matrix.ts";
 import type { Teacher, TeacherCallOptions } from "./teacher.ts";

@@ -5,11 +5,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { InferyardError, messageOf, wrapError } from "../errors.ts";
+import { InferyardError, messageOf, wrapError } from "../contract/errors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
 import { publishFolder, replaceFolder } from "../platform/node/atomic-folder.ts";
-import type { Tensor } from "../tensor.ts";
-import { encodeFloat16 } from "../formats/floats/float16.ts";
+import type { Tensor } from "../contract/tensor.ts";
+import { encodeFloat16 } from "../contract/float16.ts";
 import { packNibbles } from "./quantize.ts";
 import type { QuantizedRows } from "./quantize.ts";
 

@@ -2,7 +2,7 @@
  * Random access to a file through a buffer of 16 KiB: only the bytes around what is looked at are read. Bytes in the buffer are read
  * synchronously, so that a header of a million small fields does not cost a million promises.
  */
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { type OpenFile, openFile } from "../platform/node/files.ts";
 import { parseError } from "./format-errors.ts";
 

@@ -1,5 +1,5 @@
 /** Errors that the readers of model files throw. `displayName` is always the path as the user wrote it. */
-import { InferyardError, messageOf } from "../errors.ts";
+import { InferyardError, messageOf } from "../contract/errors.ts";
 
 /**
  * Creates a MODEL_INVALID error: a model file is damaged or contradicts itself. `remedy` tells the user what to do. The error is

@@ -2,8 +2,8 @@
  * A peer and the queue of its calls. Calls wait in the host, so that an aborted one never reaches the engine. A peer is ended
  * between calls if possible (`end`), and at once if no caller waits for it or it hangs (`kill`).
  */
-import type { LoadedModel } from "../backend.ts";
-import { InferyardError, throwIfAborted, wrapError } from "../errors.ts";
+import type { LoadedModel } from "../contract/backend.ts";
+import { InferyardError, throwIfAborted, wrapError } from "../contract/errors.ts";
 import { abortable } from "../concurrency/abortable.ts";
 import { unrefTimeout } from "../platform/event-loop.ts";
 import type { DeathDetails, Peer, StartPeer } from "./peer.ts";

@@ -3,23 +3,18 @@ import type {
   Backend,
   Device,
   LanguageModel,
-  LoadedModel,
   LoadOptions,
   ModelBase,
   ModelFiles,
   RunOptions,
   TensorModel,
-} from "../backend.ts";
+} from "../contract/backend.ts";
+import { InferyardError } from "../contract/errors.ts";
+import type { HostName, ModelKind } from "./host-name.ts";
 import type { Reduction } from "./output-reduction.ts";
-import type { TensorMap } from "../tensor.ts";
+import type { TensorMap } from "../contract/tensor.ts";
 import type { ReplicaGroup } from "./replica-group.ts";
 import type { Supervision } from "./supervision.ts";
-
-/** "inline": the calling thread. "worker": a worker thread for each model. "process": a child process for each model. */
-export type HostName = "inline" | "worker" | "process";
-
-/** Names of all hosts. */
-export const hostNames: readonly HostName[] = ["inline", "worker", "process"];
 
 /** Options of a run on a hosted model. */
 export interface HostedRunOptions extends RunOptions {
@@ -57,9 +52,6 @@ export interface HostedTensorModel extends HostedModelBase, Omit<TensorModel, ke
 /** A language model in a host. Its sequences are lost if its thread or process dies; calls for them then fail with HOST_DIED. */
 export interface HostedLanguageModel extends HostedModelBase, Omit<LanguageModel, keyof ModelBase> {}
 
-/** What a model is loaded as. */
-export type ModelKind = LoadedModel["kind"];
-
 /** Loads models and runs them: on the calling thread, in worker threads, or in child processes. */
 export interface Host {
   readonly name: HostName;
@@ -79,4 +71,20 @@ export interface Host {
   ): Promise<HostedModel>;
   /** Frees what the host itself holds. Its models must be disposed before. */
   dispose(): Promise<void>;
+}
+
+/** The model, if it was loaded as one on tensors. Throws MODEL_UNSUPPORTED for a language model. */
+export function asTensorModel(model: HostedModel): HostedTensorModel {
+  if (model.kind === "tensor") return model;
+  throw new InferyardError("MODEL_UNSUPPORTED", "the model was loaded to decode tokens, and does not run on tensors", {
+    remedy: 'load it without kind: "language"',
+  });
+}
+
+/** The model, if it was loaded as a language model. Throws MODEL_UNSUPPORTED otherwise. */
+export function asLanguageModel(model: HostedModel): HostedLanguageModel {
+  if (model.kind === "language") return model;
+  throw new InferyardError("MODEL_UNSUPPORTED", "the model was loaded to run on tensors, and does not decode tokens", {
+    remedy: 'load it with kind: "language"',
+  });
 }

@@ -1,7 +1,7 @@
 /** The inline host: the backend runs on the calling thread. For backends that do not block it. */
-import type { KernelCount, TensorModel } from "../backend.ts";
+import type { KernelCount, TensorModel } from "../contract/backend.ts";
 import { reduceOutputs } from "./output-reduction.ts";
-import type { TensorMap } from "../tensor.ts";
+import type { TensorMap } from "../contract/tensor.ts";
 import { loadLanguage } from "./language/load-language.ts";
 import type { Host, HostedRunOptions, HostedTensorModel } from "./host.ts";
 

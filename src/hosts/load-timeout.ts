@@ -1,8 +1,8 @@
 /** Time limit of a load. */
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { unrefTimeout } from "../platform/event-loop.ts";
 import { hostDied } from "./call-queue.ts";
-import type { HostName } from "./host.ts";
+import type { HostName } from "./host-name.ts";
 import type { Supervision } from "./supervision.ts";
 
 /**

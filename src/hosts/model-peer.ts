@@ -1,9 +1,10 @@
 /** A peer that holds one loaded model, and its successors. */
-import type { LoadedModel } from "../backend.ts";
+import type { LoadedModel } from "../contract/backend.ts";
 import { abortable } from "../concurrency/abortable.ts";
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import type { CallQueue } from "./call-queue.ts";
-import type { DisposeOptions, HostName } from "./host.ts";
+import type { DisposeOptions } from "./host.ts";
+import type { HostName } from "./host-name.ts";
 import { loadWithTimeout } from "./load-timeout.ts";
 import type { Call, ModelDescription, Results } from "./protocol.ts";
 import type { ReplacementReason, Supervision } from "./supervision.ts";

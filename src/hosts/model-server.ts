@@ -1,9 +1,9 @@
 /** The peer's side of a host: one backend, one model, one call at a time. */
-import type { Backend, LanguageModel, LoadedModel } from "../backend.ts";
-import { InferyardError, wrapError } from "../errors.ts";
-import { type ReplicaModel, type ReplicaSlot, type SharedReplicaState, sharesReplicas } from "../replicas.ts";
+import type { Backend, LanguageModel, LoadedModel } from "../contract/backend.ts";
+import { InferyardError, wrapError } from "../contract/errors.ts";
+import { type ReplicaModel, type ReplicaSlot, type SharedReplicaState, sharesReplicas } from "../contract/replicas.ts";
 import { reduceOutputs } from "./output-reduction.ts";
-import type { TensorMap } from "../tensor.ts";
+import type { TensorMap } from "../contract/tensor.ts";
 import { loadLanguage } from "./language/load-language.ts";
 import type {
   AnswerMessage,

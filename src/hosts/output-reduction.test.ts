@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { reduceOutputs } from "./output-reduction.ts";
-import type { Tensor } from "../tensor.ts";
+import type { Tensor } from "../contract/tensor.ts";
 
 const logits = (shape: readonly number[], values: readonly number[]): Tensor => ({
   dataType: "float32",

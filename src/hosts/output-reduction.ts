@@ -3,9 +3,9 @@
  * threads and processes. Logits over a whole vocabulary are 62 MB for 512 tokens; sending them from a process takes about as
  * long as computing them.
  */
-import { InferyardError } from "../errors.ts";
-import { type Tensor, type TensorMap } from "../tensor.ts";
-import { toFloat32 } from "../formats/floats/to-float32.ts";
+import { InferyardError } from "../contract/errors.ts";
+import { type Tensor, type TensorMap } from "../contract/tensor.ts";
+import { toFloat32 } from "../contract/to-float32.ts";
 
 /** A reduction of an output of shape [batch, tokens, values]. */
 export type Reduction =

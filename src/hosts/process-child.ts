@@ -1,6 +1,6 @@
 /** Program of a child process of the process host. It exits when its parent disconnects or has ended. */
 import { getPriority, setPriority } from "node:os";
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { ModelServer } from "./model-server.ts";
 import { watchParent } from "./parent-watchdog.ts";
 import type { AnswerMessage, CallMessage } from "./protocol.ts";

@@ -13,12 +13,12 @@ import type {
   LoadSettings,
   LoadedModel,
   ModelFiles,
-} from "../backend.ts";
-import type { ModelKind } from "./host.ts";
-import type { SerializedError } from "../errors.ts";
-import type { ReplicaSlot, SharedReplicaState } from "../replicas.ts";
+} from "../contract/backend.ts";
+import type { ModelKind } from "./host-name.ts";
+import type { SerializedError } from "../contract/errors.ts";
+import type { ReplicaSlot, SharedReplicaState } from "../contract/replicas.ts";
 import type { Reduction } from "./output-reduction.ts";
-import type { TensorInfo, TensorMap } from "../tensor.ts";
+import type { TensorInfo, TensorMap } from "../contract/tensor.ts";
 
 /** A call of a host to its peer. */
 export type Call =

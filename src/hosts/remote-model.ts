@@ -1,10 +1,11 @@
 /** Hosts whose models live in peers: worker threads or child processes. */
-import type { Backend, BackendEntry, Device, KernelCount, LoadOptions, ModelFiles } from "../backend.ts";
-import { InferyardError, throwIfAborted } from "../errors.ts";
-import { sharesReplicas } from "../replicas.ts";
-import type { TensorMap } from "../tensor.ts";
+import type { Backend, BackendEntry, Device, KernelCount, LoadOptions, ModelFiles } from "../contract/backend.ts";
+import { InferyardError, throwIfAborted } from "../contract/errors.ts";
+import { sharesReplicas } from "../contract/replicas.ts";
+import type { TensorMap } from "../contract/tensor.ts";
 import { CallQueue } from "./call-queue.ts";
-import type { DisposeOptions, Host, HostName, HostedRunOptions, HostedTensorModel, ModelKind } from "./host.ts";
+import type { DisposeOptions, Host, HostedRunOptions, HostedTensorModel } from "./host.ts";
+import type { HostName, ModelKind } from "./host-name.ts";
 import { ModelPeer } from "./model-peer.ts";
 import type { StartPeer } from "./peer.ts";
 import type { PeerPort, TensorModelDescription } from "./protocol.ts";

@@ -3,7 +3,7 @@
  * state that others share. The shared memory itself never reaches the host's thread, since memory that a thread once referenced
  * is freed only by its next garbage collection.
  */
-import type { ReplicaSlot } from "../replicas.ts";
+import type { ReplicaSlot } from "../contract/replicas.ts";
 import type { PeerPort } from "./protocol.ts";
 
 /** Asks a replica to export its state. Resolves with a port that has the state queued, or undefined if there is none yet. */

@@ -1,8 +1,8 @@
 /** Program of a worker thread of the worker host. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { InferyardError } from "../errors.ts";
-import { isSharedReplicaState } from "../replicas.ts";
-import { transferables } from "../tensor.ts";
+import { InferyardError } from "../contract/errors.ts";
+import { isSharedReplicaState } from "../contract/replicas.ts";
+import { transferables } from "../contract/tensor.ts";
 import { WorkerGate } from "./exit-gate.ts";
 import { ModelServer, type ReceiveSharedState } from "./model-server.ts";
 import type { CallMessage, Results, WorkerData } from "./protocol.ts";

@@ -1,6 +1,6 @@
 /** The worker host: each loaded model has a worker thread of its own, so that the event loop stays free. */
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
-import { messageOf } from "../errors.ts";
+import { messageOf } from "../contract/errors.ts";
 import { ExitGates } from "./exit-gate.ts";
 import type { Host } from "./host.ts";
 import { workerArguments } from "./node-arguments.ts";

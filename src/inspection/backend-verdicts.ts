@@ -1,11 +1,11 @@
 /** Predicts which backends can run a file, from its header and the capabilities that the backends declare. Nothing is loaded. */
-import type { Backend, Capabilities, ModelFormat } from "../backend.ts";
+import type { Backend, Capabilities, ModelFormat } from "../contract/backend.ts";
 import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 import type { BackendVerdict } from "./inspection.ts";
 import { type EngineSupports, engineVerdict } from "./engine-support.ts";
 import type { ExternalFile } from "./external-files.ts";
 import { onnxruntimeVerdict } from "./onnxruntime-support.ts";
-import { abbreviatedList } from "../errors.ts";
+import { abbreviatedList } from "../contract/errors.ts";
 
 /** The inspected file, as far as the verdicts of backends are based on it. */
 export interface VerdictSubject {

@@ -1,6 +1,6 @@
 /** Checks the files with external data of an ONNX graph. */
 import { basename, dirname } from "node:path";
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { type Folder, pathInside, statOf } from "../models/model-folder.ts";
 import { externalFilesOf } from "../models/manifest/onnx-weights.ts";
 import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";

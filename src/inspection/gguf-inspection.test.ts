@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import * as write from "../../test/fixtures/gguf-bytes.ts";
-import { needsData, sharedData } from "../../test/shared-data.ts";
+import * as write from "../../test/fixtures/models/gguf-bytes.ts";
+import { needsData, sharedData } from "../../test/fixtures/shared-data.ts";
 import type { GgufInspection } from "./gguf-inspection.ts";
 import { inspectFile } from "./index.ts";
 

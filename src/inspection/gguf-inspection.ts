@@ -1,5 +1,5 @@
 /** Inspects GGUF files. */
-import { omitUndefined } from "../checked.ts";
+import { omitUndefined } from "../contract/checked.ts";
 import { type GgufFile, readGguf } from "../formats/gguf/read-gguf.ts";
 import { estimateMemory, type MemoryEstimate } from "./gguf-memory.ts";
 import { type GgufArray, type GgufScalar, type GgufValue, ggufNumber, ggufText } from "../formats/gguf/gguf-metadata.ts";

@@ -3,13 +3,13 @@
  * memory; no engine is loaded.
  */
 import { basename } from "node:path";
-import type { Backend } from "../backend.ts";
-import { InferyardError } from "../errors.ts";
+import type { Backend } from "../contract/backend.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { type Manifest, type ModelReference, readManifestOf, resolveReference } from "../models/index.ts";
 import { sizeOfFile, statOf } from "../models/model-folder.ts";
 import { isHubReference, isRemote } from "../models/reference/remote-reference.ts";
 import { formatOf } from "../models/manifest/weights.ts";
-import { standardBackends } from "../presets/standard.ts";
+import { standardBackends } from "../composition/node/standard-backends.ts";
 import { backendVerdicts } from "./backend-verdicts.ts";
 import { type GgufInspection, inspectGgufFile } from "./gguf-inspection.ts";
 import type { InspectOptions } from "./inspection.ts";

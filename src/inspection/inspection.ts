@@ -1,5 +1,5 @@
 /** The parts that inspections of all formats share. Inspections are plain data that can be converted to JSON. */
-import type { Backend } from "../backend.ts";
+import type { Backend } from "../contract/backend.ts";
 
 /** Options of an inspection. */
 export interface InspectOptions {

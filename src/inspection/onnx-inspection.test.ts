@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import * as write from "../../test/fixtures/onnx-bytes.ts";
-import { needsData, sharedData } from "../../test/shared-data.ts";
-import type { InferyardError } from "../errors.ts";
+import * as write from "../../test/fixtures/models/onnx-bytes.ts";
+import { needsData, sharedData } from "../../test/fixtures/shared-data.ts";
+import type { InferyardError } from "../contract/errors.ts";
 import { inspectFile } from "./index.ts";
 import type { OnnxInspection } from "./onnx-inspection.ts";
 

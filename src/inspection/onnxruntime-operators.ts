@@ -1,5 +1,5 @@
 /**
- * What onnxruntime 1.30.0 takes, measured: scripts/measure-onnx-operators.ts asked onnxruntime-node and onnxruntime-web with small models
+ * What onnxruntime 1.30.0 takes, measured: scripts/generate/measure-onnx-operators.ts asked onnxruntime-node and onnxruntime-web with small models
  * and wrote this file, and says how.
  */
 

@@ -2,10 +2,10 @@ import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { needsData, sharedData } from "../../test/shared-data.ts";
-import type { InferyardError } from "../errors.ts";
+import { needsData, sharedData } from "../../test/fixtures/shared-data.ts";
+import type { InferyardError } from "../contract/errors.ts";
 import { writeSafetensors } from "../formats/safetensors/write-safetensors.ts";
-import { zeros } from "../tensor.ts";
+import { zeros } from "../contract/tensor.ts";
 import { inspectFile, inspectModel } from "./index.ts";
 import type { SafetensorsInspection } from "./safetensors-inspection.ts";
 

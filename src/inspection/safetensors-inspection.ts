@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { architectureOf } from "../models/huggingface/model-card.ts";
 import { readHeader } from "../models/manifest/weights.ts";
 import { readJsonObject } from "../models/model-folder.ts";
-import { elementCount } from "../tensor.ts";
+import { elementCount } from "../contract/tensor.ts";
 import { type BackendVerdict, countTypes, type InspectedTensor, type InspectedText, type TypeCount } from "./inspection.ts";
 import { inspectedText, sumOf } from "./inspection.ts";
 

@@ -2,7 +2,7 @@
 import { type EncodableType, encodeTensor } from "../formats/gguf/blocks/encode.ts";
 import { decodeTensor } from "../formats/gguf/blocks/index.ts";
 import { ggmlTensorBytes, ggmlTypeNamed, isBitnetType } from "../formats/gguf/ggml-types.ts";
-import type { KernelRequest } from "./select-kernel.ts";
+import type { KernelRequest } from "./kernel-entry.ts";
 
 /** The closest format of weights whose own format no kernel multiplies. */
 export interface ClosestFormat {

@@ -44,3 +44,13 @@ export type KernelSelfTest =
   | { readonly passed: true; readonly milliseconds: number }
   /** `problem`: what it computed and what is right. */
   | { readonly passed: false; readonly problem: string; readonly milliseconds: number };
+
+/** The weights that a kernel is selected for. */
+export interface KernelRequest {
+  /** Name of the format: a GGUF type, or that of packed blocks such as "int4 of 32". */
+  readonly format: string;
+  /** Rows as stored: N of the product. */
+  readonly rows: number;
+  /** Columns as stored: K of the product. */
+  readonly columns: number;
+}

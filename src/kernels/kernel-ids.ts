@@ -1,5 +1,5 @@
 /** Ids of kernels that are written by rule. The registry's own ids stand in its table. */
-import type { Device } from "../backend.ts";
+import type { Device } from "../contract/backend.ts";
 import type { X64Level } from "./simd-levels.ts";
 
 /** Id under which operations that the interpreter computes are counted. */

@@ -1,5 +1,5 @@
 /** Checks of the kernels that a user prefers. */
-import { type ErrorCode, InferyardError } from "../errors.ts";
+import { type ErrorCode, InferyardError } from "../contract/errors.ts";
 import type { KernelEntry, KernelSelfTest } from "./kernel-entry.ts";
 import { kernelRegistry, kernelsNamed } from "./registry.ts";
 import { isSelectable, machineRefusal } from "./select-kernel.ts";

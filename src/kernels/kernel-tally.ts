@@ -1,5 +1,5 @@
 /** Counts of kernel calls of one loaded model. */
-import type { KernelCount } from "../backend.ts";
+import type { KernelCount } from "../contract/backend.ts";
 
 /** Counts calls by kernel id. */
 export class KernelTally {

@@ -1,5 +1,5 @@
 /** Known answers of kernels for quantized weights: blocks with awkward scales, activations, and their product in float64. */
-import { at } from "../checked.ts";
+import { at } from "../contract/checked.ts";
 import { type BlockFormat, decodeBlocks, unpackedBlock } from "../formats/gguf/blocks/block-format.ts";
 
 /** A product whose result is known: [rows of activations, columns] times the transpose of [weight rows, columns]. */

@@ -7,7 +7,8 @@ import type { KernelEntry, KernelSelfTest } from "./kernel-entry.ts";
 import { checkKernelPreference, usableKernelIds } from "./kernel-preference.ts";
 import { blockKernelId } from "./kernel-ids.ts";
 import { formatVariants, kernelById, kernelRegistry, multipliedFormats } from "./registry.ts";
-import { type KernelFacts, type KernelRequest, machineRefusal, selectKernel } from "./select-kernel.ts";
+import { type KernelFacts, machineRefusal, selectKernel } from "./select-kernel.ts";
+import type { KernelRequest } from "./kernel-entry.ts";
 import { kernelLevels, kernelMachine, type KernelMachine, levelRank, levelRefusal } from "./simd-levels.ts";
 
 const machine: KernelMachine = {

@@ -1,19 +1,9 @@
 /** Selection of a kernel: facts in, every candidate with its verdict and reason out. No input or output, no clock. */
-import type { KernelEntry, KernelSelfTest } from "./kernel-entry.ts";
+import type { KernelEntry, KernelRequest, KernelSelfTest } from "./kernel-entry.ts";
 import { namesKernel } from "./kernel-ids.ts";
 import { kernelRegistry, kernelsNamed } from "./registry.ts";
 import { closestFormat, type ClosestFormat } from "./closest-format.ts";
 import { type KernelMachine, levelRank, levelRefusal } from "./simd-levels.ts";
-
-/** The weights that a kernel is selected for. */
-export interface KernelRequest {
-  /** Name of the format: a GGUF type, or that of packed blocks such as "int4 of 32". */
-  readonly format: string;
-  /** Rows as stored: N of the product. */
-  readonly rows: number;
-  /** Columns as stored: K of the product. */
-  readonly columns: number;
-}
 
 /** What a kernel is selected from. */
 export interface KernelFacts {

@@ -1,5 +1,5 @@
 /** Instruction sets that kernels need, in order, and whether a machine has them. */
-import type { MachineFacts } from "../backend.ts";
+import type { MachineFacts } from "../contract/backend.ts";
 
 /**
  * What a kernel needs of the machine, from the least to the most. "scalar" needs nothing. Those of x86-64 and WebAssembly are one order, since both run

@@ -16,7 +16,7 @@ import { type SerializableSchema, isSerializableSchema } from "@langchain/core/u
 import { type InteropZodType, isInteropZodSchema } from "@langchain/core/utils/types";
 import type { Runtime } from "../api/runtime.ts";
 import type { ChatRequest } from "../api/task-requests.ts";
-import { omitUndefined } from "../checked.ts";
+import { omitUndefined } from "../contract/checked.ts";
 import type { ChatEvent } from "../tasks/generation/chat/chat.ts";
 import type { ChatOptions } from "../tasks/generation/chat/chat-options.ts";
 import { messageFrom, messageTo, metadataOf, toolChoiceFrom, toolFrom, usageOf } from "./messages.ts";

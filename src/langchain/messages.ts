@@ -3,7 +3,7 @@ import { AIMessage, type BaseMessage, type ToolMessage, type UsageMetadata } fro
 import type { ToolCall as LangChainCall } from "@langchain/core/messages/tool";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import type { BindToolsInput, ToolChoice as LangChainChoice } from "@langchain/core/language_models/chat_models";
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import type { ChatAnswer } from "../tasks/generation/chat/chat.ts";
 import type { ToolChoice } from "../tasks/generation/chat/constrained-answer.ts";
 import type { ChatMessage, ChatRole, Tool, ToolCall } from "../tasks/generation/chat/messages.ts";

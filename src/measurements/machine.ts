@@ -1,5 +1,5 @@
 /** The facts about a machine that determine how fast a model runs on it. Measurements are compared by them. */
-import type { MachineFacts } from "../backend.ts";
+import type { MachineFacts } from "../contract/backend.ts";
 
 /** Facts about the machine that a measurement was taken on. */
 export interface MeasuredMachine {

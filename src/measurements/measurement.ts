@@ -1,6 +1,6 @@
 /** A stored measurement: the model, target, machine and settings, and the measured speed. */
-import { omitUndefined } from "../checked.ts";
-import type { Library, LoadSettings } from "../backend.ts";
+import { omitUndefined } from "../contract/checked.ts";
+import type { Library, LoadSettings } from "../contract/backend.ts";
 import { type MeasuredMachine, machineDifference } from "./machine.ts";
 
 /** One measurement of a model on a target. */

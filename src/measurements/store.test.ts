@@ -3,8 +3,8 @@ import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { currentHolder } from "../models/store/lock-holder.ts";
-import { stagingName } from "../models/store/staging.ts";
+import { currentHolder } from "../storage/lock-holder.ts";
+import { stagingName } from "../storage/staging.ts";
 import { scriptedMachine } from "../testing/scripted-backend.ts";
 import { type Measurement, measuredMachine, readMeasurements, recordMeasurements } from "./index.ts";
 

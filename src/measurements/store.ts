@@ -5,11 +5,11 @@
  */
 import { mkdir, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { InferyardError, messageOf } from "../errors.ts";
-import { dataFolder } from "../models/data-folder.ts";
-import { withLock } from "../models/store/lock.ts";
-import { sweepAbandoned } from "../models/store/staging.ts";
-import { writeFileAtomically } from "../models/store/atomic-write.ts";
+import { InferyardError, messageOf } from "../contract/errors.ts";
+import { dataFolder } from "../storage/data-folder.ts";
+import { withLock } from "../storage/lock.ts";
+import { sweepAbandoned } from "../storage/staging.ts";
+import { writeFileAtomically } from "../storage/atomic-write.ts";
 import { type Measurement, isSameSubject } from "./measurement.ts";
 
 /** The contents of the folder of measurements: all measurements, and the files that could not be read. */

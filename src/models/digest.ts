@@ -1,5 +1,5 @@
 /** SHA-256 digests of weights: for the decision record, and to verify a file against its manifest. */
-import { messageOf } from "../errors.ts";
+import { messageOf } from "../contract/errors.ts";
 import { fileStatus, sha256Of } from "../platform/node/files.ts";
 import { modelInvalid } from "../formats/format-errors.ts";
 

@@ -1,5 +1,5 @@
 /** Models on disk. A reference is resolved to files, and the files to a manifest, which is all that the rest of the program sees of their metadata. */
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { type FolderEntry, listFolder } from "../platform/node/files.ts";
 import { basename, dirname } from "../platform/node/paths.ts";
 import type { Manifest } from "./manifest.ts";

@@ -5,8 +5,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { smallModel } from "../../test/fixtures/small-model.ts";
-import { InferyardError } from "../errors.ts";
+import { smallModel } from "../../test/fixtures/models/small-model.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { openBlocking, readText, sha256Of } from "../platform/node/files.ts";
 import { canonicalReference, readManifest } from "./index.ts";
 

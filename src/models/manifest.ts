@@ -2,7 +2,8 @@
  * The manifest: everything that is known of a model before it is loaded, in one shape for every kind of model on disk. The readers in `huggingface/`,
  * `inferyard-json/`, `manifest/`, `termite/` and `aimod/` produce it; nothing else reads the metadata of other tools.
  */
-import type { LoadSettings, ModelFiles, Precision, TensorMap } from "../backend.ts";
+import type { LoadSettings, ModelFiles, Precision } from "../contract/backend.ts";
+import type { TensorMap } from "../contract/tensor.ts";
 
 /** What a model's files state about it, in one form for all file formats and manifests. */
 export interface Manifest {

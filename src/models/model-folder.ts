@@ -1,5 +1,5 @@
 /** Files of a model's folder. Messages name every file by the path that the user would type. */
-import { messageOf } from "../errors.ts";
+import { messageOf } from "../contract/errors.ts";
 import { modelInvalid, unreadable } from "../formats/format-errors.ts";
 import { type FileStatus, fileStatus, openFile, readText } from "../platform/node/files.ts";
 import { isAbsolute, join, normalize, sep } from "../platform/node/paths.ts";

@@ -14,7 +14,8 @@ export type { PullOptions } from "./hub/pull.ts";
 export type { PullReport } from "./hub/pull-session.ts";
 export type { CheckOptions, CheckReport, Damage } from "./store/check.ts";
 export type { StoredRecords } from "./store/record.ts";
-export type { StoredFile, StoredVariant, StoredModel } from "./store/record.ts";
+export type { StoredModel } from "./store/record.ts";
+export type { StoredFile, StoredVariant } from "./store/model-record.ts";
 export type { PruneReport, RemoveReport } from "./store/remove.ts";
 
 /** Options of `createStore`. */

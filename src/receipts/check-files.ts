@@ -1,6 +1,6 @@
 /** Holds the digests of a receipt against files of this machine. */
 import { basename } from "node:path";
-import { InferyardError, messageOf } from "../errors.ts";
+import { InferyardError, messageOf } from "../contract/errors.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";
 import { readManifest } from "../models/index.ts";
 import { sha256Of } from "../platform/node/files.ts";

@@ -1,10 +1,10 @@
 /** Records a real run of a language model. */
 import type { Runtime } from "../api/runtime.ts";
-import { omitUndefined } from "../checked.ts";
+import { omitUndefined } from "../contract/checked.ts";
 import type { PromptTokens, TestedModel } from "../cross-validation/language-run.ts";
 import { requireRoom } from "../cross-validation/language-run.ts";
 import { promptTokens, readTokenFacts, type TokenFacts } from "../cross-validation/loaded-language.ts";
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { measuredMachine } from "../measurements/machine.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";

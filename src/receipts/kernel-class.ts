@@ -1,5 +1,5 @@
 /** Tells kernels from what computes in their stead. */
-import type { KernelCount } from "../backend.ts";
+import type { KernelCount } from "../contract/backend.ts";
 import { blockFormats } from "../formats/gguf/blocks/index.ts";
 import { blockKernelId, interpreterId, llamaKernelId } from "../kernels/kernel-ids.ts";
 import type { ComputePath, Receipt } from "./receipt.ts";

@@ -1,6 +1,6 @@
 /** The runs that a receipt records: greedy ones for determinism, a measured one, and tests of what must hold for every engine. */
 import { createHash } from "node:crypto";
-import { at, omitUndefined } from "../checked.ts";
+import { at, omitUndefined } from "../contract/checked.ts";
 import { compareLogits, topToken } from "../cross-validation/compare-logits.ts";
 import type { PromptTokens, TestedModel } from "../cross-validation/language-run.ts";
 import type { Determinism, ReceiptFigures, ReceiptTest } from "./receipt.ts";

@@ -1,7 +1,7 @@
 /** The files of a model with their digests, the types of its weights, and how many bytes of them a token needs. */
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { LanguageModelFiles } from "../backend.ts";
+import type { LanguageModelFiles } from "../contract/backend.ts";
 import { ggufNumber } from "../formats/gguf/gguf-metadata.ts";
 import { type GgufModel, readGgufModel } from "../formats/gguf/models/read-model.ts";
 import { readOnnxOutline } from "../formats/onnx/onnx-outline.ts";

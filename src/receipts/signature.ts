@@ -1,6 +1,6 @@
 /** Ed25519 signatures of receipts (RFC 8032), over their canonical form (RFC 8785). Keys are PEM: PKCS #8 for private ones, SPKI for public ones. */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
-import { InferyardError, messageOf } from "../errors.ts";
+import { InferyardError, messageOf } from "../contract/errors.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { Receipt, ReceiptSignature } from "./receipt.ts";
 

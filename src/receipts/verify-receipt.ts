@@ -1,5 +1,5 @@
 /** Verifies a receipt: everything that can be checked is, and every reason to refuse it is told. */
-import { InferyardError, messageOf } from "../errors.ts";
+import { InferyardError, messageOf } from "../contract/errors.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { checkSpeed, checkTimes } from "./check-figures.ts";
 import { checkLibrary, checkModel } from "./check-files.ts";

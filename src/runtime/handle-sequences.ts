@@ -1,17 +1,17 @@
 /** The language model of a handle. Its sequences stay on the instance that they began on, whatever replaces it. */
-import {
-  type DecodeOptions,
-  type DecodeStep,
-  type LanguageModel,
-  type LanguageModelLimits,
-  type Library,
-  type ModelBase,
-  type SequenceId,
-  type SequenceOptions,
-} from "../backend.ts";
-import { at } from "../checked.ts";
+import type {
+  DecodeOptions,
+  DecodeStep,
+  LanguageModel,
+  LanguageModelLimits,
+  Library,
+  ModelBase,
+  SequenceId,
+  SequenceOptions,
+} from "../contract/backend.ts";
+import { at } from "../contract/checked.ts";
 import type { HostedLanguageModel } from "../hosts/host.ts";
-import { SequenceTable } from "../sequence-table.ts";
+import { SequenceTable } from "../contract/sequence-table.ts";
 import type { HeldLanguageModel } from "./residency/resident-model.ts";
 
 /** A sequence, and the hold on its instance. */

@@ -1,15 +1,16 @@
 /** A handle on a loaded model. */
-import type { KernelCount, LanguageModel, LoadedModel } from "../backend.ts";
-import { asLanguageModel, asTensorModel } from "../hosts/model-kind.ts";
-import { InferyardError } from "../errors.ts";
-import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel, ModelKind } from "../hosts/host.ts";
+import type { KernelCount, LanguageModel, LoadedModel } from "../contract/backend.ts";
+import { asLanguageModel, asTensorModel } from "../hosts/host.ts";
+import { InferyardError } from "../contract/errors.ts";
+import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../hosts/host.ts";
+import type { ModelKind } from "../hosts/host-name.ts";
 import type { Manifest } from "../models/manifest.ts";
-import type { TensorInfo, TensorMap } from "../tensor.ts";
+import type { TensorInfo, TensorMap } from "../contract/tensor.ts";
 import type { Decision } from "./decision/decision.ts";
 import { HandleSequences } from "./handle-sequences.ts";
 import type { ResidentModel } from "./residency/resident-model.ts";
 import type { LeasedModel } from "./residency/shared-models.ts";
-import { formatTarget } from "./selection/target.ts";
+import { formatTarget } from "./targets/target.ts";
 import { type SchedulingKey, defaultSchedulingKey } from "./scheduling/scheduling-key.ts";
 
 /** A language model for the time of one call. */

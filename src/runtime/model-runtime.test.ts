@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { tinyGraph } from "../backends/onnxruntime/tiny-graph.ts";
-import { InferyardError } from "../errors.ts";
-import type { TensorMap } from "../tensor.ts";
+import { InferyardError } from "../contract/errors.ts";
+import type { TensorMap } from "../contract/tensor.ts";
 import { type ScriptedBackend, scriptedBackend } from "../testing/scripted-backend.ts";
-import { nodePlatform } from "../platform/node/platform.ts";
+import { nodePlatform } from "../composition/node/platform.ts";
 import { ModelRuntime } from "./model-runtime.ts";
 import type { RuntimeEvent, RuntimeSettings } from "./options/runtime-settings.ts";
 

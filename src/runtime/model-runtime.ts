@@ -1,12 +1,12 @@
 /** The runtime below the tasks: it registers backends, selects a target for each model, loads it, and keeps it in memory while it is used. */
-import type { Backend, MachineFacts } from "../backend.ts";
+import type { Backend, MachineFacts } from "../contract/backend.ts";
 import { waitAtMost } from "../concurrency/time-limit.ts";
-import { InferyardError, messageOf } from "../errors.ts";
+import { InferyardError, messageOf } from "../contract/errors.ts";
 import { usualKind } from "../models/language-tasks.ts";
 import { type Manifest, canonicalReference, createDigestCache, resolveReference } from "../models/index.ts";
 import { type Decision, makeDecision } from "./decision/decision.ts";
 import { explainCandidates } from "./loading/loading.ts";
-import { ModelLoader } from "./loading/model-loader.ts";
+import { ModelLoader } from "./residency/model-loader.ts";
 import type { AnswerCheck } from "./loading/verification.ts";
 import { ModelHandle } from "./model-handle.ts";
 import { parseDuration } from "./options/duration.ts";
@@ -21,7 +21,7 @@ import {
 import type { ModelOptions, RuntimeDisposeOptions, RuntimeSettings } from "./options/runtime-settings.ts";
 import type { Platform } from "./platform.ts";
 import type { BackendReport, MemoryReport } from "./reports.ts";
-import { type MemoryLimits, parseMemoryLimits } from "./residency/memory-budget.ts";
+import { type MemoryLimits, parseMemoryLimits } from "./selection/memory-budget.ts";
 import { Residency } from "./residency/residency.ts";
 import type { ResidentModel } from "./residency/resident-model.ts";
 import { SharedModels } from "./residency/shared-models.ts";
@@ -29,10 +29,10 @@ import { LibraryReloader } from "./reloading/library-reloader.ts";
 import type { ReloadOptions, ReloadReport } from "./reloading/reload-report.ts";
 import type { SchedulingKey } from "./scheduling/scheduling-key.ts";
 import { validateBackends } from "./selection/backend-registry.ts";
-import { mergeConstraints } from "./selection/constraints.ts";
+import { mergeConstraints } from "./targets/constraints.ts";
 import { FactsReader } from "./selection/facts-reader.ts";
 import { ModelSelector } from "./selection/model-selector.ts";
-import { formatTarget } from "./selection/target.ts";
+import { formatTarget } from "./targets/target.ts";
 import { CircuitBreakers } from "./supervision/circuit-breakers.ts";
 
 /** Time for which a target that failed while running is not tried, in milliseconds. */

@@ -3,13 +3,12 @@
  * runtime.
  */
 import type { MachineReader } from "../devices/machine.ts";
-import type { Supervision } from "../hosts/supervision.ts";
-import type { Variant } from "../models/manifest.ts";
+import type { SupervisionFactory } from "./supervision/supervisor.ts";
 import type { CircuitBreakers } from "./supervision/circuit-breakers.ts";
 import type { RuntimeSettings } from "./options/runtime-settings.ts";
-import type { Target } from "./selection/target.ts";
 import type { StoredMeasurements } from "../measurements/store.ts";
-import type { Host, HostName } from "../hosts/host.ts";
+import type { Host } from "../hosts/host.ts";
+import type { HostName } from "../hosts/host-name.ts";
 import type { PullProgress } from "../models/hub/progress.ts";
 
 /** Services of the platform that a runtime runs on. */
@@ -28,9 +27,6 @@ export interface Platform {
   /** Downloads a model's files to where they are read from. Throws what `pull` in src/models/model-store.ts throws. */
   fetchModel(reference: string, options: FetchOptions): Promise<void>;
 }
-
-/** Returns the supervision of a model loaded as `reference`. Undefined: none; a host that died is restarted by the next call. */
-export type SupervisionFactory = (reference: string, target: Target, variant: Variant) => Supervision | undefined;
 
 /** Options of a download. */
 export interface FetchOptions {

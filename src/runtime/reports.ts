@@ -1,6 +1,6 @@
 /** Reports of a runtime about its memory and its backends. */
-import type { Availability } from "../backend.ts";
-import type { MemoryAmounts } from "./residency/memory-budget.ts";
+import type { Availability } from "../contract/backend.ts";
+import type { MemoryAmounts } from "./selection/memory-budget.ts";
 
 /** Memory that the loaded models hold, and the limits. */
 export interface MemoryReport {

@@ -1,5 +1,5 @@
 /** The server without a socket: a function from Request to Response. */
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import type { Runtime } from "../api/runtime.ts";
 import { version } from "../version.ts";
 import { addOpenApiDocument } from "./http/openapi-document.ts";

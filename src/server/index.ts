@@ -5,5 +5,6 @@ export type { ApiKey, ModelLimits, Role, ServedModel, ServerSettings } from "./s
 export { RuntimeEvents } from "./observability/runtime-events.ts";
 export type { StoredNames } from "./serving/model-names.ts";
 export type { CallRecord } from "./serving/call-record.ts";
-export type { CallResult, Caller, ModelCall, ModelCallResult, Reuse } from "./serving/calls.ts";
+export type { CallResult, Caller, ModelCall, ModelCallResult } from "./serving/calls.ts";
+export type { Reuse } from "./serving/call-record.ts";
 export type { Service, ServiceOptions, StoredTime } from "./serving/service.ts";

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Http2Bindings, type HttpBindings, serve } from "@hono/node-server";
-import { InferyardError } from "../errors.ts";
+import { InferyardError } from "../contract/errors.ts";
 import { parseDuration } from "../runtime/options/duration.ts";
 import { serverDefaults } from "../settings/server-section.ts";
 import type { Handler } from "./handler.ts";

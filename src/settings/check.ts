@@ -1,7 +1,7 @@
 /** Validates settings against the schema. Errors list every problem; for an unknown key they suggest the nearest known one. */
 import { parse } from "yaml";
 import type * as z from "zod";
-import { InferyardError, messageOf } from "../errors.ts";
+import { InferyardError, messageOf } from "../contract/errors.ts";
 import { joinProblems } from "../models/validation/manifest-errors.ts";
 import { nearestName } from "../models/validation/nearest-name.ts";
 import { schemaProblems } from "../models/validation/schema-problems.ts";

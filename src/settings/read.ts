@@ -1,7 +1,7 @@
 /** Reads the effective settings from defaults, inferyard.yaml, the environment and flags, in this order; later sources win. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { InferyardError, messageOf } from "../errors.ts";
+import { InferyardError, messageOf } from "../contract/errors.ts";
 import { isServiceVariable } from "./service-variables.ts";
 import { type SettingName, type Settings, environmentName, flagName, settingDefaults, settingNames } from "./settings.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Command } from "commander";
-import { settingsPage, withTables } from "../../scripts/settings-tables.ts";
+import { settingsPage, withTables } from "../../scripts/generate/settings-tables.ts";
 import { addBulkLoadFlags, addPlacementFlags } from "../cli/session.ts";
 import { addServerFlags } from "../cli/serving/server-flags.ts";
 import { serverFields, serverSchema } from "./server-schema.ts";

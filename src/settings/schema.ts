@@ -4,9 +4,9 @@
  * there are settings to check.
  */
 import * as z from "zod";
-import { hostNames } from "../hosts/host.ts";
+import { hostNames } from "../hosts/host-name.ts";
 import { type OptionValues, loadLimits, loadSettings } from "../runtime/options/load-options.ts";
-import { gpuModes, policies } from "../runtime/selection/constraints.ts";
+import { gpuModes, policies } from "../runtime/targets/constraints.ts";
 import { duration } from "./duration-schema.ts";
 import { serverSchema } from "./server-schema.ts";
 import type { SettingName, Settings } from "./settings.ts";

@@ -2,7 +2,7 @@
 import type { ServerSection } from "./server-section.ts";
 import { loadLimitNames, loadLimits, loadSettingNames } from "../runtime/options/load-options.ts";
 import type { LimitSettings, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
-import { type ConstraintOptions, defaultPriority } from "../runtime/selection/constraints.ts";
+import { type ConstraintOptions, defaultPriority } from "../runtime/targets/constraints.ts";
 
 /**
  * All settings: those of a runtime, and defaults of flags. Commands end when they are done, so preloading is a setting of the section `server`;

@@ -2,7 +2,7 @@
 import { readFile, realpath } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Document, isMap, isScalar, parseDocument, stringify } from "yaml";
-import { InferyardError, messageOf } from "../errors.ts";
+import { InferyardError, messageOf } from "../contract/errors.ts";
 import { replaceFile } from "./replace-file.ts";
 import { checkYaml } from "./check.ts";
 import type { Settings } from "./settings.ts";

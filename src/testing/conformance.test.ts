@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Availability, Backend, Device, DeviceState, TensorModel, ModelFiles, RunOptions } from "../backend.ts";
-import { InferyardError, throwIfAborted } from "../errors.ts";
-import { type TensorInfo, type TensorMap, checkInputs } from "../tensor.ts";
+import type { Availability, Backend, Device, DeviceState, TensorModel, ModelFiles, RunOptions } from "../contract/backend.ts";
+import { InferyardError, throwIfAborted } from "../contract/errors.ts";
+import { type TensorInfo, type TensorMap, checkInputs } from "../contract/tensor.ts";
 import { type ConformanceSubject, backendCases } from "./conformance.ts";
 
 const cpu: Device = { type: "cpu", index: 0 };

@@ -1,8 +1,8 @@
 /** The conformance suite checks that a backend keeps the contract in `backend.ts`. It does not depend on a test runner. */
 import { strict as assert } from "node:assert";
-import type { Backend, Device, TensorModel, MachineFacts, ModelFiles } from "../backend.ts";
-import { errorKinds } from "../errors.ts";
-import { type Tensor, type TensorMap, zeros } from "../tensor.ts";
+import type { Backend, Device, TensorModel, MachineFacts, ModelFiles } from "../contract/backend.ts";
+import { errorKinds } from "../contract/errors.ts";
+import { type Tensor, type TensorMap, zeros } from "../contract/tensor.ts";
 import { checkedCounts, checkGrowth } from "./kernel-counts.ts";
 import { codeOf, is, refused } from "./refusals.ts";
 import { scriptedMachine } from "./scripted-backend.ts";

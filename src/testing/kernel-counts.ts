@@ -1,6 +1,6 @@
 /** Checks of `ModelBase.kernelCounts`. */
 import { strict as assert } from "node:assert";
-import type { KernelCount } from "../backend.ts";
+import type { KernelCount } from "../contract/backend.ts";
 
 /** The counts by id. Throws for an empty or repeated id, and for a count that is no whole number of at least 1. */
 export function checkedCounts(counts: readonly KernelCount[]): ReadonlyMap<string, number> {

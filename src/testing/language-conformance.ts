@@ -1,6 +1,6 @@
 /** The conformance suite of language models checks that a backend keeps the contract in `language-model.ts`. */
 import { strict as assert } from "node:assert";
-import type { Backend, Device, LanguageModel, LanguageModelFiles, LoadSettings, SequenceId } from "../backend.ts";
+import type { Backend, Device, LanguageModel, LanguageModelFiles, LoadSettings, SequenceId } from "../contract/backend.ts";
 import type { ConformanceCase } from "./conformance.ts";
 import { checkedCounts } from "./kernel-counts.ts";
 import { is, refused } from "./refusals.ts";

@@ -1,6 +1,6 @@
 /** Assertions on typed errors. */
 import { strict as assert } from "node:assert";
-import { type ErrorCode, InferyardError } from "../errors.ts";
+import { type ErrorCode, InferyardError } from "../contract/errors.ts";
 
 /** Calls a function, and returns the typed error that it throws. Rejects unless its code is allowed. */
 export async function refused(call: () => Promise<unknown>, allowed: (code: ErrorCode) => boolean): Promise<InferyardError> {

@@ -9,9 +9,9 @@ import type {
   MachineFacts,
   ModelFiles,
   RunOptions,
-} from "../backend.ts";
-import { InferyardError, throwIfAborted } from "../errors.ts";
-import { type TensorInfo, type TensorMap, checkInputs } from "../tensor.ts";
+} from "../contract/backend.ts";
+import { InferyardError, throwIfAborted } from "../contract/errors.ts";
+import { type TensorInfo, type TensorMap, checkInputs } from "../contract/tensor.ts";
 
 /** The behaviour of a scripted backend. */
 export interface ScriptedBackendOptions {

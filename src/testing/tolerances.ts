@@ -1,6 +1,6 @@
 /** Numeric tolerances between correct implementations. A tolerance belongs to the kind of output, not to the test. */
-import { InferyardError } from "../errors.ts";
-import type { Tensor } from "../tensor.ts";
+import { InferyardError } from "../contract/errors.ts";
+import type { Tensor } from "../contract/tensor.ts";
 
 /** Largest absolute difference of a component that tests allow, by the kind of output. */
 export const tolerances: Readonly<Record<"unitVectorFp32" | "hiddenStateFp32" | "staticEmbedding" | "repeatedRun", number>> = {

@@ -1,4 +1,4 @@
-/** Ids and offsets recorded from Hugging Face's Rust library (tokenizers 0.23.2) by scripts/check-tokenizers.ts --write. */
+/** Ids and offsets recorded from Hugging Face's Rust library (tokenizers 0.23.2) by scripts/check-tokenizers/main.ts --write. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { oursAnswer, tokenizerOver } from "../../scripts/check-tokenizers/answers.ts";

@@ -1,5 +1,5 @@
 /** Tokenizers in TypeScript, equal to Hugging Face's Rust library `tokenizers`: loaded from a model's tokenizer.json or GGUF file. */
-import { messageOf } from "../errors.ts";
+import { messageOf } from "../contract/errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import { applyTokenizerConfig } from "./config/tokenizer-config.ts";
 import { readTokenizerJson, type TokenizerJson, tokenizerInvalid } from "./config/tokenizer-json.ts";

@@ -1,5 +1,5 @@
 /** Patterns and the split behaviors of the Rust library (`Pattern`, `SplitDelimiterBehavior`). */
-import { messageOf } from "../errors.ts";
+import { messageOf } from "../contract/errors.ts";
 import { characterLength } from "./alignment/aligned-text.ts";
 import { parseRegex, quoted } from "./regex/parse.ts";
 import { compileRegex } from "./regex/automaton.ts";

@@ -1,5 +1,5 @@
 /** Conversion of text offsets between units. */
-import { at } from "../checked.ts";
+import { at } from "../contract/checked.ts";
 
 /** Units of offsets: UTF-16 code units as in JavaScript strings, code points as in Python strings, bytes of UTF-8. */
 export const offsetUnits = ["utf16", "codepoints", "bytes"] as const;

@@ -2,8 +2,8 @@
  * `Tokenizer` of the Rust library for one model: runs the token pipeline, then applies the model's length limit, its special tokens, and
  * worker threads for long texts.
  */
-import { at } from "../checked.ts";
-import { InferyardError, messageOf } from "../errors.ts";
+import { at } from "../contract/checked.ts";
+import { InferyardError, messageOf } from "../contract/errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import { characterLength } from "./alignment/aligned-text.ts";
 import { createDecoder } from "./decoders/index.ts";

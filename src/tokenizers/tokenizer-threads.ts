@@ -1,6 +1,6 @@
 /** Interface of worker threads that tokenize long texts. Implemented for Node.js in src/tasks/text-threads/; browsers have none. */
-import { at } from "../checked.ts";
-import { InferyardError } from "../errors.ts";
+import { at } from "../contract/checked.ts";
+import { InferyardError } from "../contract/errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
 import type { DecodeOptions } from "./tokenizer.ts";
 import { TokenColumns } from "./token-columns.ts";

@@ -1,6 +1,6 @@
 /** Truncation (`truncate_encodings` of the Rust library): windows over the tokens of each text. */
-import { at } from "../checked.ts";
-import { InferyardError } from "../errors.ts";
+import { at } from "../contract/checked.ts";
+import { InferyardError } from "../contract/errors.ts";
 import type { TruncationStrategy } from "./tokenizer.ts";
 
 /** A window of a truncated text: the tokens [from, to). */

@@ -1,6 +1,6 @@
 // Inferyard as it comes: no setting but the model and its variant.
-import { createRuntime } from "../../built-package.mjs";
-import { miniLm } from "../../shared-data.mjs";
+import { createRuntime } from "../../measuring/built-package.mjs";
+import { miniLm } from "../../measuring/shared-data.mjs";
 
 export async function create(precision) {
   const runtime = await createRuntime();

@@ -2,8 +2,8 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
-import { miniLm } from "../../shared-data.mjs";
-import { miniLmTokenizer } from "../../tokenizer.mjs";
+import { miniLm } from "../../measuring/shared-data.mjs";
+import { miniLmTokenizer } from "../../measuring/tokenizer.mjs";
 
 const files = { fp32: "model.onnx", int8: "model_quantized.onnx" };
 const budget = 512; // padded tokens in a batch

@@ -1,7 +1,7 @@
 // transformers.js, its feature-extraction pipeline, all texts in batches as they come or one by one.
 import { basename, dirname } from "node:path";
 import { describeTransformers, pipeline, readModelsFrom } from "../../peers/transformers-js.mjs";
-import { miniLm } from "../../shared-data.mjs";
+import { miniLm } from "../../measuring/shared-data.mjs";
 
 const types = { fp32: "fp32", int8: "q8" };
 const batchSize = 32;

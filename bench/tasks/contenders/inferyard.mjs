@@ -1,6 +1,6 @@
 // Inferyard as it comes: no setting but the model.
-import { createRuntime } from "../../built-package.mjs";
-import { sharedPath } from "../../shared-data.mjs";
+import { createRuntime } from "../../measuring/built-package.mjs";
+import { sharedPath } from "../../measuring/shared-data.mjs";
 import { query } from "../work.mjs";
 
 const runs = {

@@ -6,7 +6,7 @@ import {
   pipeline,
   readModelsFrom,
 } from "../../peers/transformers-js.mjs";
-import { sharedPath } from "../../shared-data.mjs";
+import { sharedPath } from "../../measuring/shared-data.mjs";
 import { query } from "../work.mjs";
 
 const batchSize = 32;

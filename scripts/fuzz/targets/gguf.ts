@@ -1,6 +1,6 @@
 /** GGUF headers: read and inspected. */
 import { fileCodes, inspecting } from "../inspected-file.ts";
-import { mutateGguf, shortened } from "../mutate-gguf.ts";
+import { mutateGguf, shortened } from "../mutations/mutate-gguf.ts";
 import { sharedInputs } from "../shared-seeds.ts";
 import type { FuzzTarget } from "../target.ts";
 

@@ -1,5 +1,5 @@
 /** Requests of every route that clients without a key may use, with JSON bodies, on the built-in model. */
-import { mutateJsonText, parsed, type Json } from "../mutate-json.ts";
+import { mutateJsonText, parsed, type Json } from "../mutations/mutate-json.ts";
 import { openServer } from "../server-handler.ts";
 import type { FuzzTarget } from "../target.ts";
 

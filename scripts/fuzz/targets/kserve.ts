@@ -1,6 +1,6 @@
 /** Inference requests of the Open Inference Protocol with the binary tensor data extension, on the built-in model. */
-import { mutateBytes } from "../mutate-bytes.ts";
-import { type Json, mutateJson, parsed } from "../mutate-json.ts";
+import { mutateBytes } from "../mutations/mutate-bytes.ts";
+import { type Json, mutateJson, parsed } from "../mutations/mutate-json.ts";
 import { openServer } from "../server-handler.ts";
 import type { FuzzTarget, Mutation } from "../target.ts";
 

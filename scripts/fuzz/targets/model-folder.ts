@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { readManifest } from "../../../src/models/index.ts";
-import { type Json, mutateJsonText, parsed } from "../mutate-json.ts";
+import { type Json, mutateJsonText, parsed } from "../mutations/mutate-json.ts";
 import { scratchFolder } from "../scratch-folder.ts";
 import { sharedFiles } from "../shared-seeds.ts";
 import { smallModel, smallWeights } from "../small-model.ts";

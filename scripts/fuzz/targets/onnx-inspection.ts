@@ -1,6 +1,6 @@
 /** ONNX files: the outline that `inspect` and the readers of manifests use. */
 import { fileCodes, inspecting } from "../inspected-file.ts";
-import { mutateOnnx } from "../mutate-protobuf.ts";
+import { mutateOnnx } from "../mutations/mutate-protobuf.ts";
 import { sharedInputs } from "../shared-seeds.ts";
 import type { FuzzTarget } from "../target.ts";
 

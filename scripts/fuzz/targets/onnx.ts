@@ -8,7 +8,7 @@ import {
   traceModel,
 } from "../../../src/engine/index.ts";
 import { operatorFamilies } from "../../../src/engine/onnx/operators/table.ts";
-import { mutateOnnx } from "../mutate-protobuf.ts";
+import { mutateOnnx } from "../mutations/mutate-protobuf.ts";
 import { sharedInputs } from "../shared-seeds.ts";
 import type { FuzzTarget } from "../target.ts";
 

@@ -1,11 +1,11 @@
 /** Safetensors files: read, inspected, and written again: the same tensors must come back. */
 import { writeFileSync } from "node:fs";
 import { readSafetensorsHeader, readTensor } from "../../../src/formats/safetensors/read-safetensors.ts";
-import type { Tensor } from "../../../src/tensor.ts";
+import type { Tensor } from "../../../src/contract/tensor.ts";
 import { writeSafetensors } from "../../../src/formats/safetensors/write-safetensors.ts";
-import { InferyardError } from "../../../src/errors.ts";
+import { InferyardError } from "../../../src/contract/errors.ts";
 import { fileCodes, inspecting } from "../inspected-file.ts";
-import { mutateSafetensors, written } from "../mutate-safetensors.ts";
+import { mutateSafetensors, written } from "../mutations/mutate-safetensors.ts";
 import { type FuzzTarget, mustHold } from "../target.ts";
 
 const types = ["F64", "I64", "U64", "C64", "F32", "I32", "U32", "F16", "BF16", "I16", "U16", "I8", "U8", "BOOL", "F8_E5M2", "F4"];

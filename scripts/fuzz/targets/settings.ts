@@ -4,9 +4,9 @@ import { parse, stringify } from "yaml";
 import { checkVariables, checkYaml } from "../../../src/settings/check.ts";
 import { settingDefaults, settingNames } from "../../../src/settings/settings.ts";
 import { serverFields } from "../../../src/settings/server-schema.ts";
-import { InferyardError } from "../../../src/errors.ts";
-import { mutateBytes } from "../mutate-bytes.ts";
-import { type Json, mutateJson } from "../mutate-json.ts";
+import { InferyardError } from "../../../src/contract/errors.ts";
+import { mutateBytes } from "../mutations/mutate-bytes.ts";
+import { type Json, mutateJson } from "../mutations/mutate-json.ts";
 import { type FuzzTarget, type Mutation, mustHold } from "../target.ts";
 
 export const settings: FuzzTarget = {

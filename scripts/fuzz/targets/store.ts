@@ -1,14 +1,14 @@
 /** Records of the store: listed, looked up, checked and removed; nothing outside the store is touched. */
 import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { InferyardError } from "../../../src/errors.ts";
+import { InferyardError } from "../../../src/contract/errors.ts";
 import { checkModels } from "../../../src/models/store/check.ts";
 import { storeLayout } from "../../../src/models/store/layout.ts";
 import { findModel, knownNames } from "../../../src/models/store/lookup.ts";
 import { readIntactRecords } from "../../../src/models/store/record.ts";
 import { removeModel } from "../../../src/models/store/remove.ts";
 import { readManifest } from "../../../src/models/index.ts";
-import { mutateJsonText, parsed } from "../mutate-json.ts";
+import { mutateJsonText, parsed } from "../mutations/mutate-json.ts";
 import { scratchFolder } from "../scratch-folder.ts";
 import { type FuzzTarget, mustHold } from "../target.ts";
 

@@ -1,12 +1,12 @@
 /** tokenizer.json: read, then used on fixed texts: ids are in the vocabulary, offsets inside the text, and columns of one length. */
-import { InferyardError } from "../../../src/errors.ts";
+import { InferyardError } from "../../../src/contract/errors.ts";
 import { readFileSync } from "node:fs";
 import type { TextSettings } from "../../../src/models/manifest.ts";
 import { TextTokenizer } from "../../../src/tokenizers/text-tokenizer.ts";
 import { applyTokenizerConfig } from "../../../src/tokenizers/config/tokenizer-config.ts";
 import { parseTokenizerJson, tokenizerInvalid } from "../../../src/tokenizers/config/tokenizer-json.ts";
 import type { Encoding, Tokenizer } from "../../../src/tokenizers/tokenizer.ts";
-import { mutateJsonText } from "../mutate-json.ts";
+import { mutateJsonText } from "../mutations/mutate-json.ts";
 import { sharedFiles } from "../shared-seeds.ts";
 import { type FuzzTarget, mustHold } from "../target.ts";
 

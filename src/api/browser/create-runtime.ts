@@ -1,16 +1,16 @@
 /** The composition root in a browser. Replaces src/api/create-runtime.ts and exports the same names. */
-import type { Backend } from "../../backend.ts";
-import { InferyardError } from "../../errors.ts";
+import type { Backend } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { inlineHost } from "../../hosts/inline.ts";
 import type { RuntimeSettings } from "../../runtime/options/runtime-settings.ts";
 import type { Platform } from "../../runtime/platform.ts";
 import { Runtime, preloaded } from "../runtime.ts";
 import { addressOf, assetsFolder } from "../../platform/browser/assets.ts";
-import { fetchModel } from "../../platform/browser/download/fetch-model.ts";
-import { browserMachine } from "../../platform/browser/machine.ts";
+import { fetchModel } from "../../composition/browser/download/fetch-model.ts";
+import { browserMachine } from "../../composition/browser/machine.ts";
 import { browserScope } from "../../platform/browser/global-scope.ts";
-import { standardBackends } from "./standard-backends.ts";
-import { browserWorkerHost } from "../../platform/browser/worker-host.ts";
+import { standardBackends } from "../../composition/browser/standard-backends.ts";
+import { browserWorkerHost } from "../../composition/browser/worker-host.ts";
 
 /** Settings of a runtime in a browser. */
 export interface RuntimeConfig extends RuntimeSettings {

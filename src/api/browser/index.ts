@@ -16,8 +16,9 @@ export type {
   RuntimeSettings,
   Strategy,
 } from "../../runtime/options/runtime-settings.ts";
-export type { Policy, ConstraintOptions } from "../../runtime/selection/constraints.ts";
-export type { HostName, HostedRunOptions } from "../../hosts/host.ts";
+export type { Policy, ConstraintOptions } from "../../runtime/targets/constraints.ts";
+export type { HostedRunOptions } from "../../hosts/host.ts";
+export type { HostName } from "../../hosts/host-name.ts";
 export type { Reduction, TokenPosition } from "../../hosts/output-reduction.ts";
 export { analyzeLibrary, createStore, inspectFile, inspectModel } from "./unavailable.ts";
 export {
@@ -46,7 +47,7 @@ export type {
   Tokenizer,
   TruncationStrategy,
 } from "../../tokenizers/index.ts";
-export { standardBackends } from "./standard-backends.ts";
-export { type ErrorCode, InferyardError } from "../../errors.ts";
-export type { DataType, Tensor, TensorInfo, TensorMap } from "../../tensor.ts";
-export type { Accelerator, Availability, Backend, Device, DeviceAvailability, MachineFacts } from "../../backend.ts";
+export { standardBackends } from "../../composition/browser/standard-backends.ts";
+export { type ErrorCode, InferyardError } from "../../contract/errors.ts";
+export type { DataType, Tensor, TensorInfo, TensorMap } from "../../contract/tensor.ts";
+export type { Accelerator, Availability, Backend, Device, DeviceAvailability, MachineFacts } from "../../contract/backend.ts";

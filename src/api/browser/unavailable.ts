@@ -1,5 +1,5 @@
 /** Functions of the library that a browser cannot support. Each throws CONFIG_INVALID when it is called. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** Throws CONFIG_INVALID: the store of models needs a disk. In a browser the Cache API keeps loaded models. */
 export function createStore(): never {

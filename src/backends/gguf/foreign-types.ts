@@ -1,5 +1,5 @@
 /** Types of weights that llama.cpp does not have. */
-import { InferyardError } from "../../backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { isBitnetType } from "../../formats/gguf/ggml-types.ts";
 import type { GgufModel } from "../../formats/gguf/models/read-model.ts";
 

@@ -1,5 +1,5 @@
 /** What llama.cpp allocates besides the weights. */
-import type { CacheEstimate, LoadSettings, ModelFiles } from "../../backend.ts";
+import type { CacheEstimate, LoadSettings, ModelFiles } from "../../contract/backend.ts";
 import type { GgufModel } from "../../formats/gguf/models/read-model.ts";
 import { estimateCache, numberOf } from "../sequences/cache-estimate.ts";
 

@@ -1,6 +1,6 @@
 /** Sequences of llama.cpp as bytes. */
 import { createHash } from "node:crypto";
-import { InferyardError } from "../../backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** The state of a sequence, and the number of sequences of the context that it is from. Only a context with equally many reads it. */
 export interface SequenceState {

@@ -1,22 +1,20 @@
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
-import {
-  type Availability,
-  type Capabilities,
-  type Device,
-  type DeviceAvailability,
-  InferyardError,
-  type LanguageModel,
-  type LanguageModelFiles,
-  type LoadOptions,
-  type ModelFiles,
-  type ProbeOptions,
-  type Requirement,
-  messageOf,
-  throwIfAborted,
-} from "../../backend.ts";
+import type {
+  Availability,
+  Capabilities,
+  Device,
+  DeviceAvailability,
+  LanguageModel,
+  LanguageModelFiles,
+  LoadOptions,
+  ModelFiles,
+  ProbeOptions,
+  Requirement,
+} from "../../contract/backend.ts";
+import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
 import { koffiInstall } from "../../libraries/ffi/koffi.ts";
-import type { LibraryFile, ReloadableBackend } from "../../reloading.ts";
+import type { LibraryFile, ReloadableBackend } from "../../contract/reloading.ts";
 import { estimateMemory } from "../gguf/memory.ts";
 import { deviceTypeOf } from "./device-types.ts";
 import { libraryRemedy } from "./library-remedy.ts";

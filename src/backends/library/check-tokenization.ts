@@ -1,6 +1,6 @@
 /** Holds the tokenizer of this package against that of the library, on the same model. */
 import { basename } from "node:path";
-import { messageOf } from "../../backend.ts";
+import { messageOf } from "../../contract/errors.ts";
 import { readManifest } from "../../models/index.ts";
 import { loadTokenizer } from "../../tokenizers/index.ts";
 

@@ -1,5 +1,5 @@
 /** The kinds of devices that llama libraries compute on. */
-import type { Device } from "../../backend.ts";
+import type { Device } from "../../contract/backend.ts";
 
 /** One kind of device. */
 export interface LibraryDeviceType {

@@ -1,6 +1,6 @@
 /** The devices that a llama library computes on: the CPU, and those whose part of ggml lies beside it. */
 import { readdir } from "node:fs/promises";
-import type { Device, MachineFacts } from "../../backend.ts";
+import type { Device, MachineFacts } from "../../contract/backend.ts";
 import { deviceTypes } from "./device-types.ts";
 import { folderOf } from "./find-library.ts";
 

@@ -1,10 +1,10 @@
 /** Which llama library is used: the one that the user names, or the one that LLAMA_CPP_DIR leads to. No file is loaded. */
 import { realpath } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { InferyardError, messageOf } from "../../backend.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { environmentLocations, scanLocation } from "../../libraries/discovery/index.ts";
 import { sha256Of } from "../../platform/node/files.ts";
-import type { LibraryFile } from "../../reloading.ts";
+import type { LibraryFile } from "../../contract/reloading.ts";
 import { libraryRemedy } from "./library-remedy.ts";
 
 /** libllama.so, libllama.so.0, libllama.v0.5.0.so, libllama.dylib, llama.dll; not libllama-common.so. */

@@ -1,25 +1,24 @@
 /** A GGUF model in a llama library of the user's as a language model of the backend contract. */
 import { setImmediate } from "node:timers/promises";
-import {
-  type DecodeOptions,
-  type DecodeStep,
-  type Device,
-  InferyardError,
-  type KernelCount,
-  type LanguageModel,
-  type LanguageModelLimits,
-  type Library,
-  type ModelBase,
-  type SequenceId,
-  type SequenceOptions,
-  throwIfAborted,
-} from "../../backend.ts";
+import type {
+  DecodeOptions,
+  DecodeStep,
+  Device,
+  KernelCount,
+  LanguageModel,
+  LanguageModelLimits,
+  Library,
+  ModelBase,
+  SequenceId,
+  SequenceOptions,
+} from "../../contract/backend.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
 import { llamaKernelId } from "../../kernels/kernel-ids.ts";
 import { KernelTally } from "../../kernels/kernel-tally.ts";
 import type { ForeignFunctions } from "../../libraries/ffi/index.ts";
 import { decodeSequence, encodeSequence } from "../gguf/saved-sequence.ts";
-import { SequenceTable } from "../../sequence-table.ts";
+import { SequenceTable } from "../../contract/sequence-table.ts";
 import { checkSteps, checkTruncation } from "../sequences/check-steps.ts";
 import type { LlamaContext } from "./llama-context.ts";
 import type { LlamaFunctions } from "./llama-functions.ts";

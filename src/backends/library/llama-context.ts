@@ -2,7 +2,7 @@
  * The memory of a model's sequences: one `llama_context` with a unified cache, whose cells all sequences share. It begins small. When it is full it is made anew
  * with more cells, and the states of all sequences are moved, so that memory is taken when it is needed.
  */
-import { InferyardError } from "../../backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { LlamaFunctions } from "./llama-functions.ts";
 
 /** How contexts of a model are made. */

@@ -2,7 +2,7 @@
  * The functions of llama.h that are called, under the names that a release has: https://github.com/ggml-org/llama.cpp/blob/master/include/llama.h. Those that compute are
  * called on another thread, since they log from there and the log is written by this one.
  */
-import { InferyardError } from "../../backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { LlamaLayout } from "../../libraries/contracts/index.ts";
 import type { NativeLibrary } from "../../libraries/ffi/index.ts";
 

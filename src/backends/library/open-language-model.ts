@@ -1,7 +1,8 @@
 /** Loads a GGUF file into a llama library of the user's. */
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { type Device, InferyardError, type LanguageModelFiles, type LoadOptions, throwIfAborted } from "../../backend.ts";
+import type { Device, LanguageModelFiles, LoadOptions } from "../../contract/backend.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { type FieldValue, type StructLayout, writeField } from "../../libraries/ffi/index.ts";
 import { refuseForeignTypes } from "../gguf/foreign-types.ts";

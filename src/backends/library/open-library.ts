@@ -1,9 +1,10 @@
 /** Opens a llama library in this process, with its log captured. */
-import { InferyardError, type Library } from "../../backend.ts";
+import type { Library } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { LlamaLayout } from "../../libraries/contracts/index.ts";
 import { ForeignFunctions, type NativeLibrary } from "../../libraries/ffi/index.ts";
 import { proveLlamaLayout } from "../../libraries/validation/index.ts";
-import type { LibraryFile } from "../../reloading.ts";
+import type { LibraryFile } from "../../contract/reloading.ts";
 import { type ComputeDevice, computeDevices } from "./compute-devices.ts";
 import { describeLibrary, folderOf } from "./find-library.ts";
 import { type LlamaFunctions, bindLlama } from "./llama-functions.ts";

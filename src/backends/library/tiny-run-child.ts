@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { messageOf } from "../../errors.ts";
+import { messageOf } from "../../contract/errors.ts";
 import { tinyContinuation, tinyModel, tinyPrompt } from "../gguf/tiny-model.ts";
 import { openLanguageModel } from "./open-language-model.ts";
 import type { ChildReport, TinyRunRequest } from "./tiny-run.ts";

@@ -1,6 +1,6 @@
 /** Runs the tiny model with a library on one device in a child process: a library of the user's can end the process that uses it. */
 import { fileURLToPath } from "node:url";
-import type { Device } from "../../backend.ts";
+import type { Device } from "../../contract/backend.ts";
 import { runReportingChild } from "../../platform/node/report-child.ts";
 import type { LibrarySource } from "./open-library.ts";
 

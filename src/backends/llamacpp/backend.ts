@@ -10,8 +10,8 @@ import type {
   ModelFiles,
   ProbeOptions,
   TensorModel,
-} from "../../backend.ts";
-import { InferyardError, throwIfAborted } from "../../errors.ts";
+} from "../../contract/backend.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { deviceTypes, gpuOf } from "./devices.ts";
 import { LlamaBuilds, hasBuild, installedVersion, requirement } from "./package.ts";
 import { estimateMemory } from "../gguf/memory.ts";

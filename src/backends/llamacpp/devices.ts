@@ -1,5 +1,5 @@
 /** The kinds of devices that llama.cpp computes on. */
-import type { Device, MachineFacts } from "../../backend.ts";
+import type { Device, MachineFacts } from "../../contract/backend.ts";
 import type { LlamaGpu } from "./library.ts";
 
 /** One kind of device. */

@@ -1,5 +1,5 @@
 /** A GGUF model in llama.cpp as a language model of the backend contract. */
-import { InferyardError, throwIfAborted } from "../../backend.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type {
   DecodeOptions,
   DecodeStep,
@@ -11,11 +11,11 @@ import type {
   ModelBase,
   SequenceId,
   SequenceOptions,
-} from "../../backend.ts";
+} from "../../contract/backend.ts";
 import { llamaKernelId } from "../../kernels/kernel-ids.ts";
 import { KernelTally } from "../../kernels/kernel-tally.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
-import { SequenceTable } from "../../sequence-table.ts";
+import { SequenceTable } from "../../contract/sequence-table.ts";
 import { checkSteps, checkTruncation } from "../sequences/check-steps.ts";
 import type { EvaluatedToken, LlamaModel, WantedNext } from "./library.ts";
 import { decodeSequence, encodeSequence, type SequenceState } from "../gguf/saved-sequence.ts";

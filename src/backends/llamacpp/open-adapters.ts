@@ -1,7 +1,8 @@
 /** LoRA adapters of a language model in llama.cpp. */
 import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
-import { InferyardError, type LoraAdapter, messageOf } from "../../backend.ts";
+import type { LoraAdapter } from "../../contract/backend.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { readGgufAdapter } from "../../formats/gguf/models/read-adapter.ts";
 import type { GgufModel } from "../../formats/gguf/models/read-model.ts";
 import type { ContextAdapters, LlamaModel } from "./library.ts";

@@ -1,7 +1,8 @@
 /** Loads a GGUF file into llama.cpp as a language model. */
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { type Device, InferyardError, type LanguageModelFiles, type LoadOptions } from "../../backend.ts";
+import type { Device, LanguageModelFiles, LoadOptions } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { readGgufModel } from "../../formats/gguf/models/read-model.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { refuseForeignTypes } from "../gguf/foreign-types.ts";

@@ -1,6 +1,7 @@
 /** Opens a GGUF file in llama.cpp on a device, whatever the model is used for. */
 import { basename } from "node:path";
-import { type Device, InferyardError, type Library, type LoadOptions, messageOf, throwIfAborted } from "../../backend.ts";
+import type { Device, Library, LoadOptions } from "../../contract/backend.ts";
+import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
 import { gpuOf } from "./devices.ts";
 import type { LlamaGpu, LlamaModel, ModelOptions } from "./library.ts";
 import type { LlamaBuilds, OpenLlama } from "./package.ts";

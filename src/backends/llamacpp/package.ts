@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { InferyardError, type Library, messageOf, type Requirement } from "../../backend.ts";
+import type { Library, Requirement } from "../../contract/backend.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { Llama, LlamaGpu, LlamaModule } from "./library.ts";
 
 /** The package requirement. No install script is needed: the builds are packages of their own. */

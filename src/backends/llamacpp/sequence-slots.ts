@@ -3,7 +3,7 @@
  * number, of any length. Contexts are therefore created when they are needed, for twice the tokens that are asked for. A context has several sequences,
  * which are computed together, unless these would take too much memory.
  */
-import { InferyardError } from "../../backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { batchTokens } from "../gguf/memory.ts";
 import type { ContextAdapters, LlamaContext, LlamaModel, LlamaSequence } from "./library.ts";
 

@@ -2,8 +2,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Device } from "../../backend.ts";
-import { messageOf } from "../../errors.ts";
+import type { Device } from "../../contract/backend.ts";
+import { messageOf } from "../../contract/errors.ts";
 import { openLanguageModel } from "./open-language-model.ts";
 import { LlamaBuilds } from "./package.ts";
 import { tinyContinuation, tinyModel, tinyPrompt } from "../gguf/tiny-model.ts";

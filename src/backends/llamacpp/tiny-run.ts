@@ -1,6 +1,6 @@
 /** Runs the tiny model on one device in a child process: a broken driver can abort the process that uses it. */
 import { fileURLToPath } from "node:url";
-import type { Device } from "../../backend.ts";
+import type { Device } from "../../contract/backend.ts";
 import { runReportingChild } from "../../platform/node/report-child.ts";
 
 /** Result of a run of the tiny model. */

@@ -1,5 +1,5 @@
 /** The backend `native`: Inferyard's own engine behind the backend contract. */
-import { InferyardError, messageOf, throwIfAborted } from "../../backend.ts";
+import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
 import type {
   Availability,
   Capabilities,
@@ -11,7 +11,7 @@ import type {
   LoadOptions,
   ModelFiles,
   ProbeOptions,
-} from "../../backend.ts";
+} from "../../contract/backend.ts";
 import { contextLengthFor, estimateCache } from "../sequences/cache-estimate.ts";
 import { loadStaticEmbeddings } from "./load-static-embeddings.ts";
 import { architectureNames, encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
@@ -20,7 +20,7 @@ import type { NativeLoadOptions } from "./create-engine.ts";
 import type { CreateModel } from "./graph-model.ts";
 import { selfTest } from "./self-test.ts";
 import { StaticModel } from "./static-model.ts";
-import type { ReplicaBackend, ReplicaModel } from "../../replicas.ts";
+import type { ReplicaBackend, ReplicaModel } from "../../contract/replicas.ts";
 import { version } from "../../version.ts";
 
 const cpu: Device = { type: "cpu", index: 0 };

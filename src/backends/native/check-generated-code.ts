@@ -1,10 +1,11 @@
 /** Checks of the engine's generated code, shared by all models of one backend. */
-import { InferyardError, type Library } from "../../backend.ts";
-import { openGgmlKernels } from "../../platform/node/ggml-kernels.ts";
+import type { Library } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { openGgmlKernels } from "./ggml-kernels.ts";
 import { detectWasmFeatures, KernelChecks } from "../../engine/index.ts";
 import { kernelsNamed } from "../../kernels/registry.ts";
 import { isSelectable } from "../../kernels/select-kernel.ts";
-import { type MachineCodeSource, openMachineCode } from "../../platform/node/machine-code.ts";
+import { type MachineCodeSource, openMachineCode } from "./machine-code.ts";
 import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
 
 /** What all models of one backend share. */

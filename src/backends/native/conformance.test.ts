@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { ModelFiles } from "../../backend.ts";
+import type { ModelFiles } from "../../contract/backend.ts";
 import { backendCases } from "../../testing/index.ts";
 import { native } from "./index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-native-conformance-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A tiny model in each storage, and what model2vec gives for it: scripts/static-goldens.py. */
+/** A tiny model in each storage, and what model2vec gives for it: scripts/goldens/transformers/static-goldens.py. */
 const { models } = JSON.parse(readFileSync(new URL("static-goldens.json", import.meta.url), "utf8")) as {
   models: { name: string; file?: string; cases: { ids: number[]; mean: number[] }[] }[];
 };

@@ -1,6 +1,7 @@
 /** Creates the engine of one loaded model from the user's settings, prepared for its smallest inputs. */
-import { InferyardError } from "../../backend.ts";
-import type { LoadOptions, TensorInfo } from "../../backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { LoadOptions } from "../../contract/backend.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
 import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
 import {
   detectWasmFeatures,
@@ -16,7 +17,7 @@ import { kernelChecksOf, type NativeState } from "./check-generated-code.ts";
 import { checkKernelPreference } from "../../kernels/kernel-preference.ts";
 import { kernelById, multipliedFormats } from "../../kernels/registry.ts";
 import { spawnThread } from "../../engine/threads/spawn-thread.ts";
-import type { ReplicaSlot, SharedReplicaState } from "../../replicas.ts";
+import type { ReplicaSlot, SharedReplicaState } from "../../contract/replicas.ts";
 import { version } from "../../version.ts";
 
 /** Options of a load by this backend, with the slot of a replica. Default: the model is no replica. */

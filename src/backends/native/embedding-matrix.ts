@@ -2,8 +2,8 @@
  * Embedding matrices, one row per token, stored as in the file. Rows are decoded while they are added, so an int4 model stays int4 in memory. Each
  * storage has its own inner loop; there is one call per token.
  */
-import type { Precision } from "../../backend.ts";
-import { float16Table } from "../../formats/floats/float16.ts";
+import type { Precision } from "../../contract/backend.ts";
+import { float16Table } from "../../contract/float16.ts";
 
 /** A static embedding matrix `[tokens, dimensions]`. A text is embedded as the sum of the rows of its tokens. */
 export interface EmbeddingMatrix {

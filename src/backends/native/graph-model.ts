@@ -1,17 +1,9 @@
 /** A graph on the engine, from an ONNX file or a transformer, as a loaded model of the backend contract. */
-import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
-import type {
-  KernelCount,
-  Library,
-  LoadSettings,
-  ModelBase,
-  RunOptions,
-  TensorInfo,
-  TensorMap,
-  TensorModel,
-} from "../../backend.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { checkInputs, type TensorInfo, type TensorMap } from "../../contract/tensor.ts";
+import type { KernelCount, Library, LoadSettings, ModelBase, RunOptions, TensorModel } from "../../contract/backend.ts";
 import type { BuiltEncoderDecoder, EngineModel } from "../../engine/index.ts";
-import type { ReplicaModel, ReplicaSharing } from "../../replicas.ts";
+import type { ReplicaModel, ReplicaSharing } from "../../contract/replicas.ts";
 import { version } from "../../version.ts";
 import type { NativeReplicaState } from "./create-engine.ts";
 

@@ -1,5 +1,5 @@
 /** What the kernels for quantized weights are on this machine: their self-tests, and how fast they are. */
-import { InferyardError } from "../../backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import {
   activationRowBytes,
   blockLayout,
@@ -24,8 +24,8 @@ import type { KernelEntry, KernelSelfTest } from "../../kernels/kernel-entry.ts"
 import { knownAnswer } from "../../kernels/known-answers.ts";
 import { multipliedFormats } from "../../kernels/registry.ts";
 import type { KernelMachine, X64Level } from "../../kernels/simd-levels.ts";
-import { openGgmlKernels } from "../../platform/node/ggml-kernels.ts";
-import { openMachineCode } from "../../platform/node/machine-code.ts";
+import { openGgmlKernels } from "./ggml-kernels.ts";
+import { openMachineCode } from "./machine-code.ts";
 
 /** How fast a kernel multiplies a matrix with a vector. */
 export interface KernelSpeed {

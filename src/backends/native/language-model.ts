@@ -1,5 +1,5 @@
 /** A decoder on the engine, from an ONNX file or safetensors, as a language model of the backend contract. */
-import { InferyardError, throwIfAborted } from "../../backend.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type {
   DecodeOptions,
   DecodeStep,
@@ -10,11 +10,10 @@ import type {
   ModelBase,
   SequenceId,
   SequenceOptions,
-  Tensor,
-  TensorInfo,
-} from "../../backend.ts";
+} from "../../contract/backend.ts";
+import type { Tensor, TensorInfo } from "../../contract/tensor.ts";
 import { paddedSourceTokens, type Sequences, sourceMaskName } from "../../engine/index.ts";
-import { omitUndefined } from "../../checked.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { checkSteps } from "../sequences/check-steps.ts";
 import { checkSource } from "../sequences/encode-source.ts";
 import { readSequence, writeSequence } from "../sequences/sequence-bytes.ts";

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { costlyToRun, endlessInRun, hostileOnnx } from "../../../test/fixtures/hostile-onnx.ts";
-import type { LoadOptions, TensorMap, TensorModel } from "../../backend.ts";
+import type { LoadOptions, TensorModel } from "../../contract/backend.ts";
+import type { TensorMap } from "../../contract/tensor.ts";
 import { native } from "./index.ts";
 import { StaticModel } from "./static-model.ts";
 

@@ -5,8 +5,8 @@ import { setTimeout } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, expect, it } from "vitest";
-import type { Tensor } from "../../backend.ts";
-import { integer, message, model, node, value } from "../../../test/fixtures/onnx-bytes.ts";
+import type { Tensor } from "../../contract/tensor.ts";
+import { integer, message, model, node, value } from "../../../test/fixtures/models/onnx-bytes.ts";
 import { native } from "./index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-load-onnx-"));

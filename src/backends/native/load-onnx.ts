@@ -1,6 +1,7 @@
 /** Loads an ONNX file into the engine. */
-import { InferyardError, messageOf, throwIfAborted } from "../../backend.ts";
-import type { DataType, ModelFiles, TensorInfo } from "../../backend.ts";
+import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
+import type { ModelFiles } from "../../contract/backend.ts";
+import { type DataType, type TensorInfo, dimensionOf } from "../../contract/tensor.ts";
 import {
   TraceBudget,
   checkOperators,
@@ -11,7 +12,6 @@ import {
   type OnnxValueInfo,
   readOnnxModel,
 } from "../../engine/index.ts";
-import { dimensionOf } from "../../tensor.ts";
 import { basename, dirname, isAbsolute, join, normalize, sep } from "../../platform/node/paths.ts";
 import type { NativeState } from "./check-generated-code.ts";
 import { createEngine, type NativeLoadOptions, traceLimits } from "./create-engine.ts";

@@ -8,12 +8,13 @@
  * Ours, for 4 bits: `embeddings.int4` U8 [rows, dimensions / 2] with metadata `bits` = "4" (embedding-matrix.ts describes the bytes),
  * and `weights`, the scale of each row. The tensor has a name of its own so that readers which do not know the layout reject it.
  */
-import { InferyardError, throwIfAborted } from "../../backend.ts";
-import type { DataType, ModelFiles, Tensor } from "../../backend.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import type { ModelFiles } from "../../contract/backend.ts";
+import type { DataType, Tensor } from "../../contract/tensor.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import { readSafetensorsHeader, readTensor } from "../../formats/safetensors/read-safetensors.ts";
 import type { SafetensorsHeader } from "../../formats/safetensors/read-safetensors.ts";
-import { decodeFloat16 } from "../../formats/floats/float16.ts";
+import { decodeFloat16 } from "../../contract/float16.ts";
 import { int8Matrix, float32Matrix, float16Matrix, int4Matrix } from "./embedding-matrix.ts";
 import type { EmbeddingMatrix } from "./embedding-matrix.ts";
 import type { StaticEmbeddings } from "./static-model.ts";

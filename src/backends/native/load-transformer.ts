@@ -1,6 +1,6 @@
 /** Loads a transformer from safetensors or GGUF into the engine. */
-import { throwIfAborted } from "../../backend.ts";
-import type { ModelFiles } from "../../backend.ts";
+import { throwIfAborted } from "../../contract/errors.ts";
+import type { ModelFiles } from "../../contract/backend.ts";
 import { buildEncoderDecoder, buildTransformer } from "../../engine/index.ts";
 import { encoderDecoderNames } from "../../engine/transformers/architecture-names.ts";
 import type { NativeState } from "./check-generated-code.ts";

@@ -3,8 +3,9 @@ import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { InferyardError } from "../../backend.ts";
-import type { Device, MachineFacts, ModelFiles, Tensor, TensorMap, TensorModel } from "../../backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { Device, MachineFacts, ModelFiles, TensorModel } from "../../contract/backend.ts";
+import type { Tensor, TensorMap } from "../../contract/tensor.ts";
 import { writeSafetensors } from "../../formats/safetensors/write-safetensors.ts";
 import { native } from "./index.ts";
 
@@ -19,7 +20,7 @@ type Golden = { readonly name: string; readonly cases: readonly Case[] } & (
   | { readonly folder: string }
 );
 
-/** Computed by model2vec itself: scripts/static-goldens.py. */
+/** Computed by model2vec itself: scripts/goldens/transformers/static-goldens.py. */
 const goldens = JSON.parse(await readFile(new URL("static-goldens.json", import.meta.url), "utf8")) as {
   models: readonly Golden[];
 };

@@ -1,5 +1,5 @@
 /** The files of a model while it is loaded. They are read in parts where blocking file access exists, else as a whole. */
-import { InferyardError, messageOf } from "../../backend.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { byteSourceOf, type ByteSource } from "../../engine/index.ts";
 import { type BlockingFile, openBlocking, openFile } from "../../platform/node/files.ts";
 

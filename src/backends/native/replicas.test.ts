@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import type { TensorModel, LoadSettings } from "../../backend.ts";
-import type { ReplicaModel, ReplicaSlot } from "../../replicas.ts";
-import { integer, message, model, node, value } from "../../../test/fixtures/onnx-bytes.ts";
+import type { TensorModel, LoadSettings } from "../../contract/backend.ts";
+import type { ReplicaModel, ReplicaSlot } from "../../contract/replicas.ts";
+import { integer, message, model, node, value } from "../../../test/fixtures/models/onnx-bytes.ts";
 import type { NativeReplicaState } from "./create-engine.ts";
 import { native } from "./index.ts";
 

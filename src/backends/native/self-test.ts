@@ -1,6 +1,7 @@
 /** Runs a tiny static model of each storage and compares the results with known ones. */
-import { InferyardError } from "../../backend.ts";
-import type { Library, TensorMap } from "../../backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { Library } from "../../contract/backend.ts";
+import type { TensorMap } from "../../contract/tensor.ts";
 import { int8Matrix, float32Matrix, float16Matrix, int4Matrix } from "./embedding-matrix.ts";
 import type { EmbeddingMatrix } from "./embedding-matrix.ts";
 import { StaticModel } from "./static-model.ts";

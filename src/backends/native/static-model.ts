@@ -1,7 +1,8 @@
 /** Static token embeddings: the vector of a text is the weighted mean of its tokens' rows, without layers or context. */
-import { InferyardError, checkInputs, throwIfAborted } from "../../backend.ts";
-import type { KernelCount, Library, RunOptions, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
-import { at, required } from "../../checked.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { checkInputs, type TensorInfo, type TensorMap } from "../../contract/tensor.ts";
+import type { KernelCount, Library, RunOptions, TensorModel } from "../../contract/backend.ts";
+import { at, required } from "../../contract/checked.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import type { EmbeddingMatrix } from "./embedding-matrix.ts";
 

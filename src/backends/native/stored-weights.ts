@@ -1,6 +1,7 @@
 /** The tensors in files of weights: what their headers declare, and readers of their elements. */
-import { required } from "../../checked.ts";
-import type { LoadOptions, ModelFiles, TensorData } from "../../backend.ts";
+import { required } from "../../contract/checked.ts";
+import type { LoadOptions, ModelFiles } from "../../contract/backend.ts";
+import type { TensorData } from "../../contract/tensor.ts";
 import type { ByteSource, StoredTensor } from "../../engine/index.ts";
 import { chooseI2SLayout } from "../../formats/gguf/models/i2s-layout.ts";
 import { type GgufModelTensor, readGgufModel } from "../../formats/gguf/models/read-model.ts";

@@ -1,7 +1,8 @@
 /** Transformers from safetensors, held against what PyTorch said of the same weights. */
 import { existsSync, readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Device, ModelFiles, Tensor, TensorMap, TensorModel } from "../../backend.ts";
+import type { Device, ModelFiles, TensorModel } from "../../contract/backend.ts";
+import type { Tensor, TensorMap } from "../../contract/tensor.ts";
 import { native } from "./index.ts";
 
 const shared = new URL("../../../../shared/data/", import.meta.url).pathname;

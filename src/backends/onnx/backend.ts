@@ -11,8 +11,8 @@ import type {
   MachineFacts,
   ModelFiles,
   ProbeOptions,
-} from "../../backend.ts";
-import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
+} from "../../contract/backend.ts";
+import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
 import { cleanMessage, loadFailure } from "../onnxruntime/failures.ts";
 import type { OnnxRuntime } from "../onnxruntime/library.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";

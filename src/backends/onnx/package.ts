@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import type { Requirement } from "../../backend.ts";
+import type { Requirement } from "../../contract/backend.ts";
 import type { OnnxRuntime } from "../onnxruntime/library.ts";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 
 /**
  * The package requirement. `--ignore-scripts`: the package's install script downloads CUDA libraries from outside the registry

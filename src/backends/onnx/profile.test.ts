@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import type { LoadSettings } from "../../backend.ts";
+import type { LoadSettings } from "../../contract/backend.ts";
 import { makeProfileFolder, profilingOptions, readEvidence } from "./profile.ts";
 import { type Provider, providerOf } from "./providers.ts";
 

@@ -4,8 +4,8 @@ import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
-import type { LoadSettings } from "../../backend.ts";
-import { InferyardError, messageOf } from "../../errors.ts";
+import type { LoadSettings } from "../../contract/backend.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { Session } from "../onnxruntime/library.ts";
 import { type Provider, providerOf } from "./providers.ts";
 

@@ -1,6 +1,6 @@
 /** The execution providers of onnxruntime-node: their platforms, requirements and session options. */
 import { memorySessionOptions } from "../onnxruntime/memory.ts";
-import type { Device, LoadSettings, MachineFacts, Precision } from "../../backend.ts";
+import type { Device, LoadSettings, MachineFacts, Precision } from "../../contract/backend.ts";
 
 /** An execution provider. */
 export interface Provider {

@@ -1,6 +1,6 @@
 /** Program of the child process of `tiny-run.ts`. argv[2] is the device as JSON; the last line of stdout is the report. */
-import type { Device } from "../../backend.ts";
-import { messageOf } from "../../errors.ts";
+import type { Device } from "../../contract/backend.ts";
+import { messageOf } from "../../contract/errors.ts";
 import { runTinyGraph } from "../onnxruntime/tiny-graph.ts";
 import { importLibrary } from "./package.ts";
 import { providerOf, sessionOptions } from "./providers.ts";

@@ -3,7 +3,7 @@
  * and a broken driver can abort the process that uses it; both require a process.
  */
 import { fileURLToPath } from "node:url";
-import type { Device } from "../../backend.ts";
+import type { Device } from "../../contract/backend.ts";
 import { runReportingChild } from "../../platform/node/report-child.ts";
 import { cleanMessage } from "../onnxruntime/failures.ts";
 

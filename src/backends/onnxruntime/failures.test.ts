@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { loadFailure, cleanMessage, runFailure } from "./failures.ts";
 
 /** Messages of onnxruntime-node and onnxruntime-web 1.30.0, as they were thrown. */

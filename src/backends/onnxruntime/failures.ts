@@ -1,5 +1,5 @@
 /** Classifies errors of onnxruntime by their message, since it throws plain Error objects. */
-import { type ErrorCode, InferyardError, messageOf } from "../../errors.ts";
+import { type ErrorCode, InferyardError, messageOf } from "../../contract/errors.ts";
 
 interface ErrorRule {
   readonly code: ErrorCode;

@@ -1,5 +1,5 @@
 /** onnxruntime's memory settings, which are both on by default. */
-import type { LoadSettings } from "../../backend.ts";
+import type { LoadSettings } from "../../contract/backend.ts";
 
 /** Session options for `memoryPattern` and `memoryArena`. */
 export function memorySessionOptions({ memoryPattern, memoryArena }: LoadSettings): Record<string, boolean> {

@@ -1,5 +1,5 @@
 /** A loaded model on a session of onnxruntime, native or WebAssembly. */
-import { InferyardError, throwIfAborted } from "../../errors.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import {
   type DataType,
   type Tensor,
@@ -8,8 +8,8 @@ import {
   type TensorMap,
   checkInputs,
   dimensionOf,
-} from "../../tensor.ts";
-import type { Library, TensorModel, RunOptions } from "../../backend.ts";
+} from "../../contract/tensor.ts";
+import type { Library, TensorModel, RunOptions } from "../../contract/backend.ts";
 import { runFailure } from "./failures.ts";
 import type { OnnxRuntime, OnnxTensor, Session, ValueMetadata } from "./library.ts";
 

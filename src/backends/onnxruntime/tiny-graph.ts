@@ -1,5 +1,5 @@
 /** A minimal test of an engine: y = x · x for a 2 by 2 matrix. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { decodeBase64 } from "../../platform/base64.ts";
 import type { OnnxRuntime } from "./library.ts";
 

@@ -2,8 +2,8 @@
  * Caches of sequences that were computed together. A block is what one run returned: tensors with a batch axis. It never changes, so that several
  * sequences may share it; a run that extends it returns another block.
  */
-import { type Tensor, type TensorMap, elementCount, zeros } from "../../backend.ts";
-import { required } from "../../checked.ts";
+import { type Tensor, type TensorMap, elementCount, zeros } from "../../contract/tensor.ts";
+import { required } from "../../contract/checked.ts";
 import type { CacheInput } from "./decoder-graph.ts";
 
 /** Cached tensors of several sequences, by the name of the input. */

@@ -1,5 +1,5 @@
 /** What the cache of a language model takes, from its config.json. */
-import type { CacheEstimate, LoadSettings, ModelFiles } from "../../backend.ts";
+import type { CacheEstimate, LoadSettings, ModelFiles } from "../../contract/backend.ts";
 
 type Config = ModelFiles["config"];
 

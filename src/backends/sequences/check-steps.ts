@@ -1,5 +1,6 @@
 /** Checks of what a language model is asked to decode. */
-import { type DecodeStep, InferyardError } from "../../backend.ts";
+import type { DecodeStep } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** Checks the steps of one call. Throws INPUT_INVALID for a sequence named twice, ids outside of the vocabulary, logits of more positions than tokens, and fewer than one candidate. */
 export function checkSteps(steps: readonly DecodeStep[], vocabulary: number): void {

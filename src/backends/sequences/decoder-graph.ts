@@ -3,7 +3,9 @@
  * tensor is an input with an output that extends it: `past_key_values.0.key` with `present.0.key`, `past_0` with `present_0`. A recurrent state is an input
  * with an output that replaces it: `rnn_states_prev` with `rnn_states`.
  */
-import { InferyardError, type TensorInfo, type TensorModel } from "../../backend.ts";
+import type { TensorModel } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
 
 /** An input that holds part of the cache. */
 export interface CacheInput {

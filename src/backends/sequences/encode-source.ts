@@ -1,6 +1,8 @@
 /** The source text of a sequence, as an encoder reads it. */
-import { InferyardError, type Tensor, type TensorModel } from "../../backend.ts";
-import { omitUndefined } from "../../checked.ts";
+import type { TensorModel } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { Tensor } from "../../contract/tensor.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { checkTokens } from "./check-steps.ts";
 import type { DecoderGraph } from "./decoder-graph.ts";
 import { encoderInputs } from "./run-inputs.ts";

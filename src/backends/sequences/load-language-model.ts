@@ -1,5 +1,5 @@
 /** Loads the files of a language model as the tensor models of a `TensorLanguageModel`. */
-import type { LanguageModel, LanguageModelFiles, LoadSettings, ModelFiles, TensorModel } from "../../backend.ts";
+import type { LanguageModel, LanguageModelFiles, LoadSettings, ModelFiles, TensorModel } from "../../contract/backend.ts";
 import { contextLengthFor } from "./cache-estimate.ts";
 import { TensorLanguageModel } from "./tensor-language-model.ts";
 

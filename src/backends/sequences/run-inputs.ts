@@ -1,5 +1,5 @@
 /** The input tensors of one run of a decoder or an encoder. */
-import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../backend.ts";
+import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 import type { CacheBlock } from "./cache-block.ts";
 import type { DecoderGraph } from "./decoder-graph.ts";
 

@@ -1,5 +1,6 @@
 /** A sequence's cache as bytes: a line of JSON that describes the tensors, then their data, each in the machine's byte order. */
-import { InferyardError, type Tensor, type TensorMap, elementCount, messageOf, zeros } from "../../backend.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { type Tensor, type TensorMap, elementCount, zeros } from "../../contract/tensor.ts";
 import type { CacheInput } from "./decoder-graph.ts";
 
 /** What is kept of a sequence. */

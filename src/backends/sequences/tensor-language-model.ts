@@ -2,27 +2,26 @@
  * A language model over models that take and return their cache as tensors: decoders that were exported with a cache, with or without an encoder. The
  * caches of a run are the inputs of the next one; they are copied only when sequences of different runs are computed together.
  */
-import {
-  type DecodeOptions,
-  type DecodeStep,
-  InferyardError,
-  type KernelCount,
-  type LanguageModel,
-  type LanguageModelLimits,
-  type Library,
-  type ModelBase,
-  type SequenceId,
-  type SequenceOptions,
-  type Tensor,
-  type TensorModel,
-  throwIfAborted,
-} from "../../backend.ts";
-import { at, omitUndefined, required } from "../../checked.ts";
+import type {
+  DecodeOptions,
+  DecodeStep,
+  KernelCount,
+  LanguageModel,
+  LanguageModelLimits,
+  Library,
+  ModelBase,
+  SequenceId,
+  SequenceOptions,
+  TensorModel,
+} from "../../contract/backend.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import type { Tensor } from "../../contract/tensor.ts";
+import { at, omitUndefined, required } from "../../contract/checked.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
-import { toFloat32 } from "../../formats/floats/to-float32.ts";
+import { toFloat32 } from "../../contract/to-float32.ts";
 import { countsOfModels } from "../../kernels/kernel-tally.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
-import { SequenceTable } from "../../sequence-table.ts";
+import { SequenceTable } from "../../contract/sequence-table.ts";
 import { type CacheBlock, type CacheRow, blockBytes, emptyBlock, gatherRows, separateRow } from "./cache-block.ts";
 import { checkSteps, checkTokens, checkTruncation } from "./check-steps.ts";
 import { type DecoderGraph, cacheBytesPerToken, decoderGraph } from "./decoder-graph.ts";

@@ -7,8 +7,8 @@ import type {
   TensorModel,
   ModelFiles,
   ProbeOptions,
-} from "../../backend.ts";
-import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
+} from "../../contract/backend.ts";
+import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
 import { basename } from "../../platform/node/paths.ts";
 import { loadFailure } from "../onnxruntime/failures.ts";
 import { estimateCache } from "../sequences/cache-estimate.ts";

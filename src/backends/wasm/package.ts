@@ -1,9 +1,9 @@
-/** onnxruntime-web in Node.js. A browser uses another build: src/platform/browser/onnxruntime-web.ts. */
+/** onnxruntime-web in Node.js. A browser uses another build: src/composition/browser/onnxruntime-web.ts. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import type { Requirement } from "../../backend.ts";
-import { InferyardError, messageOf } from "../../errors.ts";
+import type { Requirement } from "../../contract/backend.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { OnnxEnvironment, OnnxRuntime } from "../onnxruntime/library.ts";
 import type { EngineOptions, GraphSource } from "./engine-options.ts";
 

@@ -1,6 +1,6 @@
 /** The commands of a conversation at the terminal: lines that begin with a slash. */
 import { writeFile } from "node:fs/promises";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type ChatMessage, textOf } from "../../tasks/generation/chat/messages.ts";
 import type { ChatRequest } from "../../api/task-requests.ts";
 import type { ChatOptions } from "../../tasks/generation/chat/chat-options.ts";

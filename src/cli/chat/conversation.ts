@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline";
 import type { Runtime } from "../../api/runtime.ts";
 import type { ChatResult } from "../../api/task-requests.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import type { ChatEvent } from "../../tasks/generation/chat/chat.ts";
 import { describeGeneration } from "../output/generated.ts";

@@ -1,7 +1,7 @@
 /** Flags that say what a generated text must be. */
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { TextConstraint } from "../../tasks/generation/constraints/text-constraint.ts";
 
 /** Their values. */

@@ -1,7 +1,7 @@
 /** Documents of a command: whole files, texts or stdin, unchanged, including line endings and byte order marks. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { Terminal } from "../terminal.ts";
 import { readTexts } from "./texts.ts";
 

@@ -1,5 +1,5 @@
 /** Prompts of a command: from arguments, a file, or the whole of stdin as one. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Terminal } from "../terminal.ts";
 import { type TextSource, readTexts } from "./texts.ts";
 

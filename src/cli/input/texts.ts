@@ -1,6 +1,6 @@
 /** Texts of a command: from arguments, a file or stdin. */
 import { createReadStream } from "node:fs";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { linesOf } from "./lines.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -1,6 +1,6 @@
 /** `inspect --graph`: the graph that the native engine builds from an .onnx file. Nothing is loaded or run. */
 import { readFile } from "node:fs/promises";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { ModelInspection } from "../../inspection/index.ts";
 
 /** The graph as text. `shapes`: input shapes as the user wrote them, "name=1,16". Throws MODEL_UNSUPPORTED, INPUT_INVALID. */

@@ -1,5 +1,5 @@
 /** The kernels of this machine as text. */
-import type { KernelCapabilities, KernelCapability } from "../../kernels/capabilities/index.ts";
+import type { KernelCapabilities, KernelCapability } from "../../kernel-capabilities/index.ts";
 import { formatTable, printable } from "../output/table.ts";
 
 /** Columns that a reason may take. */

@@ -1,6 +1,6 @@
 /** `inferyard libraries verify`: holds a library to its contract, and prints the steps. */
 import { resolve } from "node:path";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { analyzeLibrary } from "../../libraries/analysis/index.ts";
 import type { ContractName } from "../../libraries/contracts/index.ts";
 import {

@@ -1,6 +1,6 @@
 /** Flags of the commands that measure. */
 import { type Command, Option } from "commander";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { addBulkLoadFlags, openSession, positiveInteger } from "../session.ts";
 import { type Terminal, writeLine } from "../terminal.ts";
 import { type MeasuringTask, measureRound } from "./measure-round.ts";

@@ -1,7 +1,7 @@
 /** Rounds of measuring: each subject in a process of its own, one after the other, in an order that rotates from round to round. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { Figures } from "../../measurements/index.ts";
 import { withNotice } from "../session.ts";
 import type { Terminal } from "../terminal.ts";

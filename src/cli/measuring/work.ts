@@ -1,6 +1,6 @@
 /** Workloads for measuring: one input repeatedly, and many at once. */
 import type { Runtime } from "../../api/runtime.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import { probeInputs } from "../../runtime/loading/probe-inputs.ts";
 

@@ -1,6 +1,6 @@
 /** Output of embeddings. */
 import type { EmbedResult, QuantizedEmbedResult } from "../../api/task-requests.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type NpyVector, writeNpy } from "../tensors/write-npy.ts";
 import { displayWidth, printable } from "./table.ts";
 import { type Terminal, writeLine } from "../terminal.ts";

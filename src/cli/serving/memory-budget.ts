@@ -1,5 +1,5 @@
 /** Default memory budget of `serve`: without one, clients could fill the machine with models. */
-import type { Fact } from "../../backend.ts";
+import type { Fact } from "../../contract/backend.ts";
 import { readMemory } from "../../devices/memory.ts";
 import { type MachineSources, nodeSources } from "../../devices/sources.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { version1Container } from "../../devices/recorded/containers.ts";
-import { noGpu } from "../../devices/recorded/no-gpu.ts";
-import { recordedSources } from "../../devices/recorded/recording.ts";
+import { version1Container } from "../../../test/devices/recorded/containers.ts";
+import { noGpu } from "../../../test/devices/recorded/no-gpu.ts";
+import { recordedSources } from "../../../test/devices/recorded/recording.ts";
 import { defaultRunMemory } from "./run-memory.ts";
 
 it("is a quarter of what the machine has, or of what its control group allows", async () => {

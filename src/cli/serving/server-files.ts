@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parse } from "yaml";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { schemaProblems } from "../../models/validation/schema-problems.ts";
 import { keysSchema } from "../../settings/server-schema.ts";
 import type { ServerKey, ServerSection } from "../../settings/server-section.ts";

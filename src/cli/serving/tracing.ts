@@ -1,7 +1,7 @@
 /** Tracing of `serve`, enabled by OpenTelemetry's own environment variables; its SDK reads the others (protocol, headers, sampler, names). */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NodeSDK } from "@opentelemetry/sdk-node";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 interface Sdk {

@@ -1,7 +1,7 @@
 /** `--input name=value`: the input tensors of a run. */
 import { readFile } from "node:fs/promises";
-import { InferyardError, messageOf } from "../../errors.ts";
-import { type Tensor, type TensorInfo, type TensorMap, checkInputs, describeInfo } from "../../tensor.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { type Tensor, type TensorInfo, type TensorMap, checkInputs, describeInfo } from "../../contract/tensor.ts";
 import { readNpy } from "./read-npy.ts";
 import { tensorOfJson } from "./json-tensor.ts";
 

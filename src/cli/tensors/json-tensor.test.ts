@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { DataType } from "../../tensor.ts";
+import type { DataType } from "../../contract/tensor.ts";
 import { jsonOfTensor, tensorOfJson } from "./json-tensor.ts";
 
 const read = (json: unknown, dataType: DataType): ReturnType<typeof tensorOfJson> => tensorOfJson(json, { name: "x", dataType });

@@ -1,8 +1,8 @@
 /** Converts between nested JSON arrays and tensors. */
-import { decodeFloat16, encodeFloat16 } from "../../formats/floats/float16.ts";
-import { decodeFloat } from "../../formats/floats/small-floats.ts";
-import { InferyardError } from "../../errors.ts";
-import { type DataType, type Tensor, type TensorInfo, zeros } from "../../tensor.ts";
+import { decodeFloat16, encodeFloat16 } from "../../contract/float16.ts";
+import { decodeFloat } from "../../contract/small-floats.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { type DataType, type Tensor, type TensorInfo, zeros } from "../../contract/tensor.ts";
 import { shortFloat } from "../output/units.ts";
 
 /** Numbers that JSON cannot represent, by the strings used for them. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { DataType, Tensor, TensorData } from "../../tensor.ts";
+import type { DataType, Tensor, TensorData } from "../../contract/tensor.ts";
 import { writeTensor } from "./write-npy.ts";
 import { parseNpy, readNpy } from "./read-npy.ts";
 

@@ -3,9 +3,9 @@
  * Pickled objects are refused.
  */
 import { readFile } from "node:fs/promises";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { swappedBytes } from "./write-npy.ts";
-import { type DataType, type Tensor, type TensorData, elementCount } from "../../tensor.ts";
+import { type DataType, type Tensor, type TensorData, elementCount } from "../../contract/tensor.ts";
 
 const magic = "\u0093NUMPY";
 /** NumPy's own limit. */

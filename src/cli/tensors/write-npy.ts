@@ -3,8 +3,8 @@ import { access, constants } from "node:fs/promises";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { endianness } from "node:os";
 import { dirname, resolve } from "node:path";
-import { InferyardError, messageOf } from "../../errors.ts";
-import type { DataType, Tensor } from "../../tensor.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
+import type { DataType, Tensor } from "../../contract/tensor.ts";
 
 /** Magic, version and header length precede the header text; all together are a multiple of 64 bytes. */
 const prologueBytes = 10;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Recording } from "../recorded/recording.ts";
+import type { Recording } from "../../../test/devices/recorded/recording.ts";
 import { probeCoreMl, probeMetal } from "./apple.ts";
-import { macM3 } from "../recorded/mac-m3.ts";
-import { noGpu } from "../recorded/no-gpu.ts";
-import { recordedSources } from "../recorded/recording.ts";
+import { macM3 } from "../../../test/devices/recorded/mac-m3.ts";
+import { noGpu } from "../../../test/devices/recorded/no-gpu.ts";
+import { recordedSources } from "../../../test/devices/recorded/recording.ts";
 
 const command = "/usr/sbin/system_profiler -json SPDisplaysDataType";
 const withDisplays = (answer: Recording["commands"][string]): Recording => ({ ...macM3, commands: { [command]: answer } });

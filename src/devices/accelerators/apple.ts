@@ -1,5 +1,5 @@
 /** Accelerators of macOS: Metal GPUs, and Core ML, which distributes a model over GPU, neural engine and processor. */
-import type { Accelerator } from "../../backend.ts";
+import type { Accelerator } from "../../contract/backend.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";

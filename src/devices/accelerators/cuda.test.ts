@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { Recording } from "../recorded/recording.ts";
+import type { Recording } from "../../../test/devices/recorded/recording.ts";
 import type { Output } from "../sources.ts";
 import { probeCuda } from "./cuda.ts";
-import { a100Instances } from "../recorded/a100-instances.ts";
-import { h200Banner, h200Query, h200Server } from "../recorded/h200-server.ts";
-import { macM3 } from "../recorded/mac-m3.ts";
-import { noGpu } from "../recorded/no-gpu.ts";
-import { recordedSources } from "../recorded/recording.ts";
-import { twoGpuBox } from "../recorded/two-gpu-box.ts";
-import { windowsLaptop } from "../recorded/windows-laptop.ts";
+import { a100Instances } from "../../../test/devices/recorded/a100-instances.ts";
+import { h200Banner, h200Query, h200Server } from "../../../test/devices/recorded/h200-server.ts";
+import { macM3 } from "../../../test/devices/recorded/mac-m3.ts";
+import { noGpu } from "../../../test/devices/recorded/no-gpu.ts";
+import { recordedSources } from "../../../test/devices/recorded/recording.ts";
+import { twoGpuBox } from "../../../test/devices/recorded/two-gpu-box.ts";
+import { windowsLaptop } from "../../../test/devices/recorded/windows-laptop.ts";
 
 const mebibyte = 1024 ** 2;
 const queryCommand = `/usr/bin/nvidia-smi --query-gpu=${h200Query} --format=csv,noheader,nounits`;

@@ -1,5 +1,5 @@
 /** NVIDIA devices, numbered as a CUDA program that is started now would see them. */
-import type { Accelerator } from "../../backend.ts";
+import type { Accelerator } from "../../contract/backend.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { GpuInstance, GpuRow } from "./nvidia-smi.ts";
 import type { MachineSources, Output } from "../sources.ts";

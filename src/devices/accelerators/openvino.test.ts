@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { probeOpenVino } from "./openvino.ts";
-import { noGpu } from "../recorded/no-gpu.ts";
-import { loaderCache, recordedSources } from "../recorded/recording.ts";
+import { noGpu } from "../../../test/devices/recorded/no-gpu.ts";
+import { loaderCache, recordedSources } from "../../../test/devices/recorded/recording.ts";
 
 const cached = (path: string) => probeOpenVino(recordedSources({ ...noGpu, files: { "/etc/ld.so.cache": loaderCache(path) } }));
 

@@ -1,5 +1,5 @@
 /** The result of looking for one kind of accelerator. */
-import type { Accelerator } from "../../backend.ts";
+import type { Accelerator } from "../../contract/backend.ts";
 import type { MachineSources } from "../sources.ts";
 
 /** At least one device of the kind, in the engine's numbering; or the reason why there is none. */

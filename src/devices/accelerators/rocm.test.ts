@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Recording } from "../recorded/recording.ts";
-import { mi300Server } from "../recorded/mi300-server.ts";
-import { noGpu } from "../recorded/no-gpu.ts";
-import { recordedSources } from "../recorded/recording.ts";
-import { windowsLaptop } from "../recorded/windows-laptop.ts";
+import type { Recording } from "../../../test/devices/recorded/recording.ts";
+import { mi300Server } from "../../../test/devices/recorded/mi300-server.ts";
+import { noGpu } from "../../../test/devices/recorded/no-gpu.ts";
+import { recordedSources } from "../../../test/devices/recorded/recording.ts";
+import { windowsLaptop } from "../../../test/devices/recorded/windows-laptop.ts";
 import { probeRocm } from "./rocm.ts";
 
 const probe = (recording: Recording) => probeRocm(recordedSources(recording));

@@ -2,7 +2,7 @@
  * AMD GPUs of the ROCm stack, as the kernel's compute driver (KFD) lists them. Sources: Linux
  * drivers/gpu/drm/amd/amdkfd/kfd_topology.c; ROCm documentation, "GPU isolation techniques".
  */
-import type { Accelerator } from "../../backend.ts";
+import type { Accelerator } from "../../contract/backend.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";

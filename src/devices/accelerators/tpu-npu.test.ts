@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Recording } from "../recorded/recording.ts";
+import type { Recording } from "../../../test/devices/recorded/recording.ts";
 import { probeNpu, probeTpu } from "./tpu-npu.ts";
-import { macM3 } from "../recorded/mac-m3.ts";
-import { noGpu } from "../recorded/no-gpu.ts";
-import { recordedSources } from "../recorded/recording.ts";
+import { macM3 } from "../../../test/devices/recorded/mac-m3.ts";
+import { noGpu } from "../../../test/devices/recorded/no-gpu.ts";
+import { recordedSources } from "../../../test/devices/recorded/recording.ts";
 
 const machine = (files: Record<string, string>): Recording => ({ ...noGpu, files });
 const pci = (address: string, vendor: string, device: string): Record<string, string> => ({

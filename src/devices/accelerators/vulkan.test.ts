@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Recording } from "../recorded/recording.ts";
-import { noGpu } from "../recorded/no-gpu.ts";
-import { loaderCache, recordedSources } from "../recorded/recording.ts";
-import { mesaWithoutDevice, radeonNotebook, softwareVulkan } from "../recorded/vulkan-machines.ts";
+import type { Recording } from "../../../test/devices/recorded/recording.ts";
+import { noGpu } from "../../../test/devices/recorded/no-gpu.ts";
+import { loaderCache, recordedSources } from "../../../test/devices/recorded/recording.ts";
+import { mesaWithoutDevice, radeonNotebook, softwareVulkan } from "../../../test/devices/recorded/vulkan-machines.ts";
 import { probeVulkan } from "./vulkan.ts";
 
 const probe = (recording: Recording) => probeVulkan(recordedSources(recording));

@@ -3,7 +3,7 @@
  * that count it report a GPU on machines that have none. Source: Vulkan loader documentation, "Driver discovery"; `vulkaninfo
  * --summary`.
  */
-import type { Accelerator } from "../../backend.ts";
+import type { Accelerator } from "../../contract/backend.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";

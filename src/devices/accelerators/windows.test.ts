@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Recording } from "../recorded/recording.ts";
-import { noGpu } from "../recorded/no-gpu.ts";
-import { recordedSources } from "../recorded/recording.ts";
-import { windowsAdapters, windowsLaptop } from "../recorded/windows-laptop.ts";
+import type { Recording } from "../../../test/devices/recorded/recording.ts";
+import { noGpu } from "../../../test/devices/recorded/no-gpu.ts";
+import { recordedSources } from "../../../test/devices/recorded/recording.ts";
+import { windowsAdapters, windowsLaptop } from "../../../test/devices/recorded/windows-laptop.ts";
 import { findWindowsNeuralProcessors, probeDirectMl } from "./windows.ts";
 
 const command = "C:\\Windows\\System32\\reg.exe query HKLM\\SOFTWARE\\Microsoft\\DirectX /s";

@@ -2,7 +2,7 @@
  * Devices that Windows lists in its registry: Direct3D 12 adapters, which DirectML uses, and neural processors. They are read
  * with reg.exe, which starts much faster than PowerShell; names and types of values are not localized.
  */
-import type { Accelerator } from "../../backend.ts";
+import type { Accelerator } from "../../contract/backend.ts";
 import type { ProbeResult } from "./probe-result.ts";
 import type { MachineSources, Output } from "../sources.ts";
 import { absent, found } from "./probe-result.ts";

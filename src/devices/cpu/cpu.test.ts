@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { Recording } from "../recorded/recording.ts";
+import type { Recording } from "../../../test/devices/recorded/recording.ts";
 import { readCpu } from "./cpu.ts";
-import { version1Container, version2Nested } from "../recorded/containers.ts";
-import { graviton3 } from "../recorded/graviton3.ts";
-import { h200Server } from "../recorded/h200-server.ts";
-import { macM3 } from "../recorded/mac-m3.ts";
-import { noGpu } from "../recorded/no-gpu.ts";
-import { recordedSources } from "../recorded/recording.ts";
-import { windowsLaptop, windowsPowerShell } from "../recorded/windows-laptop.ts";
+import { version1Container, version2Nested } from "../../../test/devices/recorded/containers.ts";
+import { graviton3 } from "../../../test/devices/recorded/graviton3.ts";
+import { h200Server } from "../../../test/devices/recorded/h200-server.ts";
+import { macM3 } from "../../../test/devices/recorded/mac-m3.ts";
+import { noGpu } from "../../../test/devices/recorded/no-gpu.ts";
+import { recordedSources } from "../../../test/devices/recorded/recording.ts";
+import { windowsLaptop, windowsPowerShell } from "../../../test/devices/recorded/windows-laptop.ts";
 
 const read = (recording: Recording) => readCpu(recordedSources(recording));
 

@@ -1,5 +1,5 @@
 /** Facts about the processor: model, instruction sets, and how much of it this process may use. */
-import type { CpuFacts, Fact } from "../../backend.ts";
+import type { CpuFacts, Fact } from "../../contract/backend.ts";
 import type { MachineSources } from "../sources.ts";
 import { armProcessorNames } from "./arm-processors.ts";
 import { readCpuQuota } from "../cgroups.ts";

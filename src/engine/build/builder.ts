@@ -2,11 +2,12 @@
  * Builds a graph, operation by operation, with constant folding: an operation whose inputs are all constants is computed at once by the interpreter
  * and adds no node. So shape arithmetic never reaches the graph, and if all inputs of a model are constants, building its graph computes its outputs.
  */
-import { InferyardError } from "../../errors.ts";
-import { required } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { required } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { TraceBudget, recordOverheadBytes, type TraceLimits } from "./trace-budget.ts";
-import { describeType, type Graph, type NamedValue, type TensorType, typeOf, type Value } from "../ir/graph.ts";
+import { type Graph, type NamedValue, typeOf, type Value } from "../ir/graph.ts";
+import { describeType, type TensorType } from "../ir/tensor-type.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import { storageIdentity, type Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";

@@ -6,8 +6,8 @@
  * elements. Another replica of the model, whose weights have the same ids, can import the keys: a fold with the same key gives the same tensor, bit
  * for bit, and the same id, so the replica need not compute it to refer to its packed form.
  */
-import { required } from "../../checked.ts";
-import { elementCount, type TensorData } from "../../tensor.ts";
+import { required } from "../../contract/checked.ts";
+import { elementCount, type TensorData } from "../../contract/tensor.ts";
 import type { ElementType } from "../ir/element-types.ts";
 import { LazyStorage } from "../ir/lazy-storage.ts";
 import { withLazyStorage, storageIdentity, type Literal, literalWithStorage, reshaped } from "../ir/literal.ts";

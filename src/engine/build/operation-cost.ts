@@ -1,9 +1,9 @@
 /** Estimates of the work and memory of an operation, made before it is folded so that a model cannot exceed the limits of its trace. */
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { recordOverheadBytes } from "./trace-budget.ts";
 import { isBigIntType } from "../ir/element-types.ts";
 import { type Literal, stringsOf } from "../ir/literal.ts";
-import { byteSize, type TensorType } from "../ir/graph.ts";
+import { byteSize, type TensorType } from "../ir/tensor-type.ts";
 import type { Operation, OperationOf } from "../ir/operations.ts";
 
 /** Maximum number of axes of a tensor. No known exporter writes tensors with as many. */

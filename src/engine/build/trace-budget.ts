@@ -2,7 +2,7 @@
  * Limits on what tracing one model may cost: operations, computing, memory and time. Everything that reads, traces, folds, optimizes or plans a model
  * charges a budget before it computes or allocates, so that no file, however it is written, can exceed them.
  */
-import { InferyardError, throwIfAborted } from "../../errors.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 
 /** The limits of one trace. Limits that depend on the size of a model grow with its weights: see `allowancePerWeightElement`. */
 export interface TraceLimits {

@@ -3,7 +3,7 @@
  * values. To continue it, the source is traced again from the start: the same steps find their nodes and values in this log, so nothing is built or
  * computed twice, until the trace reaches the dependency, which is resolved now. A completed step is logged as its outputs only.
  */
-import { required } from "../../checked.ts";
+import { required } from "../../contract/checked.ts";
 import type { GraphNode, Value } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
 import { type TracedValue, tensorsIn } from "./traced-value.ts";

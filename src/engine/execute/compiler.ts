@@ -1,8 +1,8 @@
 /** Compiles traced graphs to executables and runs them. All executables of a loaded model share one memory, one set of threads and the packed weights. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { describeSelection } from "../../kernels/describe-selection.ts";
 import { KernelTally } from "../../kernels/kernel-tally.ts";
-import type { TensorMap } from "../../tensor.ts";
+import type { TensorMap } from "../../contract/tensor.ts";
 import {
   type CompiledKernels,
   compileKernels,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { integer, message, model, node, tensorOf, value } from "../../../test/fixtures/onnx-bytes.ts";
-import { features } from "../../../test/kernel-memory.ts";
-import type { TensorMap } from "../../tensor.ts";
+import { integer, message, model, node, tensorOf, value } from "../../../test/fixtures/models/onnx-bytes.ts";
+import { features } from "../../../test/engine/kernel-memory.ts";
+import type { TensorMap } from "../../contract/tensor.ts";
 import { byteSourceOf } from "../../formats/byte-source.ts";
 import { readOnnxModel } from "../onnx/read-model.ts";
 import { Builder } from "../build/builder.ts";

@@ -1,9 +1,10 @@
 /** A model loaded by the engine: graph segments compiled for the shapes seen so far, over one memory. */
-import type { KernelCount } from "../../backend.ts";
-import { InferyardError, throwIfAborted } from "../../errors.ts";
-import { elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../tensor.ts";
+import type { KernelCount } from "../../contract/backend.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 import { TraceBudget } from "../build/trace-budget.ts";
-import { byteSize, type Graph, type NamedValue, typeOf, type Value } from "../ir/graph.ts";
+import { type Graph, type NamedValue, typeOf, type Value } from "../ir/graph.ts";
+import { byteSize } from "../ir/tensor-type.ts";
 import type { Literal } from "../ir/literal.ts";
 import { Builder } from "../build/builder.ts";
 import type { GraphSource } from "../build/graph-source.ts";

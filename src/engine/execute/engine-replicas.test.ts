@@ -1,8 +1,8 @@
 /** Copies of a model in one memory: what one has packed the others read, and what each computes is its own. */
 import { describe, expect, it } from "vitest";
-import { integer, message, model, node, value } from "../../../test/fixtures/onnx-bytes.ts";
-import { features } from "../../../test/kernel-memory.ts";
-import type { TensorMap } from "../../tensor.ts";
+import { integer, message, model, node, value } from "../../../test/fixtures/models/onnx-bytes.ts";
+import { features } from "../../../test/engine/kernel-memory.ts";
+import type { TensorMap } from "../../contract/tensor.ts";
 import type { ByteSource } from "../../formats/byte-source.ts";
 import { readOnnxModel } from "../onnx/read-model.ts";
 import { onnxSource } from "../onnx/trace-model.ts";

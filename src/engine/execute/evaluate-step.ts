@@ -1,5 +1,5 @@
 /** Evaluates one step of an executable with the interpreter. */
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
 import { evaluate } from "../interpret/evaluate.ts";

@@ -1,12 +1,12 @@
 /** Executables: plans with compiled kernels and packed weights. */
-import { at, required } from "../../checked.ts";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { at, required } from "../../contract/checked.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { interpreterId } from "../../kernels/kernel-ids.ts";
 import type { KernelTally } from "../../kernels/kernel-tally.ts";
-import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../tensor.ts";
+import { elementCount, type Tensor, type TensorData, type TensorMap } from "../../contract/tensor.ts";
 import { type KernelCall, kernelCall } from "../codegen/wasm/index.ts";
 import { elementTypes } from "../ir/element-types.ts";
-import { byteSize, type TensorType } from "../ir/graph.ts";
+import { byteSize, type TensorType } from "../ir/tensor-type.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { BufferRef, Plan, PlanStep, TensorRef } from "../plan/plan.ts";
 import type { PackedWeights } from "../lower/lowered-node.ts";

@@ -1,5 +1,5 @@
 /** Decides when a run yields to the event loop. */
-import { throwIfAborted } from "../../errors.ts";
+import { throwIfAborted } from "../../contract/errors.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 
 const yieldIntervalMs = 20;

@@ -2,7 +2,7 @@
 import { type ElementType, elementTypes, isFloat, isBigIntType } from "../ir/element-types.ts";
 import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, stringsOf, zeroLiteral } from "../ir/literal.ts";
 import type { OperationOf } from "../ir/operations.ts";
-import { encodeFloat, isStoredAsBits } from "../../formats/floats/small-floats.ts";
+import { encodeFloat, isStoredAsBits } from "../../contract/small-floats.ts";
 
 /**
  * Evaluates `cast`: rounds floats to the target type, truncates and wraps integers, or saturates them if `saturate` is set; parses and formats

@@ -1,6 +1,6 @@
 /** Determinants of square matrices. */
-import { required } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { required } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
 
 /** Determinants of the matrices in the last two axes, by Gaussian elimination with partial pivoting, in float64. */

@@ -1,10 +1,10 @@
 /** Elementwise operations of one, two and three operands. */
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { broadcastShape, broadcastStrides, elementOffsets } from "../ir/broadcast.ts";
 import { type ElementType, elementTypes, isFloat, isBigIntType } from "../ir/element-types.ts";
 import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf, pickElements, stringsOf } from "../ir/literal.ts";
 import { type BinaryFunction, givesBool, type OperationOf, type UnaryFunction } from "../ir/operations.ts";
-import { roundHalfToEven } from "../../formats/floats/small-floats.ts";
+import { roundHalfToEven } from "../../contract/small-floats.ts";
 import { erf } from "./erf.ts";
 
 const unary: Readonly<Record<UnaryFunction, (x: number) => number>> = {

@@ -1,6 +1,6 @@
 /** The table of functions that only the interpreter computes, because no kernel exists for them. Operations of kind `call` name them. */
 import type { Literal } from "../ir/literal.ts";
-import type { TensorType } from "../ir/graph.ts";
+import type { TensorType } from "../ir/tensor-type.ts";
 import type { CallAttributes, OperationOf } from "../ir/operations.ts";
 import { determinants } from "./determinant.ts";
 import { multinomial, randomNormal, randomUniform } from "./random.ts";

@@ -1,5 +1,5 @@
 /** Fused operations, computed step by step as they are defined. */
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { broadcastStrides, elementOffsets } from "../ir/broadcast.ts";
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
 import type { Activation, ElementOperation, LinearEpilogue, OperationOf } from "../ir/operations.ts";

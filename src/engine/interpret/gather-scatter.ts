@@ -1,6 +1,6 @@
 /** Operations that read or write elements at indices given by an input. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { contiguousStrides } from "../ir/broadcast.ts";
 import { isBigIntType } from "../ir/element-types.ts";
 import {

@@ -1,6 +1,6 @@
 /** Operations that move elements without changing them. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { broadcastStrides, elementOffsets, contiguousStrides } from "../ir/broadcast.ts";
 import { type Literal, pickElements, reshaped, stringsOf, zeroLiteral } from "../ir/literal.ts";
 import type { OperationOf } from "../ir/operations.ts";

@@ -1,6 +1,6 @@
 /** Matrix products and convolutions, and the window arithmetic that pooling shares. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { broadcastShape, broadcastStrides, elementOffsets, contiguousStrides } from "../ir/broadcast.ts";
 import { isBigIntType } from "../ir/element-types.ts";
 import { bigintsOf, type Literal, literalOf, literalOfBigints, numbersOf } from "../ir/literal.ts";

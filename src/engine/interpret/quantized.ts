@@ -1,7 +1,7 @@
 /** Operations on quantized tensors. */
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
 import type { OperationOf } from "../ir/operations.ts";
-import { roundHalfToEven } from "../../formats/floats/small-floats.ts";
+import { roundHalfToEven } from "../../contract/small-floats.ts";
 import { evaluateCast } from "./casts.ts";
 import { evaluateBinary } from "./elementwise.ts";
 import { applyEpilogue } from "./fused.ts";

@@ -1,9 +1,9 @@
 /** Random number generators. With a seed they return the same bits on every machine; without one they use Math.random. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import type { ElementType } from "../ir/element-types.ts";
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
-import type { TensorType } from "../ir/graph.ts";
+import type { TensorType } from "../ir/tensor-type.ts";
 import type { CallAttributes } from "../ir/operations.ts";
 
 /** Returns numbers from 0 to below 1, in steps of 2^-53. */

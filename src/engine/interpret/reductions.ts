@@ -1,6 +1,6 @@
 /** Operations along axes: reductions, argmax, prefix sums, top-k and softmax. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { elementOffsets, contiguousStrides } from "../ir/broadcast.ts";
 import { isFloat, isBigIntType } from "../ir/element-types.ts";
 import { bigintsOf, int64Literal, type Literal, literalOf, literalOfBigints, numbersOf, pickElements } from "../ir/literal.ts";

@@ -1,6 +1,6 @@
 /** Interpreted functions on strings. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { broadcastShape, broadcastStrides, elementOffsets } from "../ir/broadcast.ts";
 import { bigintsOf, type Literal, literalOf, numbersOf, stringsOf } from "../ir/literal.ts";
 import { isBigIntType } from "../ir/element-types.ts";

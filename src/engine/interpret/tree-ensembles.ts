@@ -1,5 +1,5 @@
 /** Evaluation of ensembles of decision trees. */
-import { at } from "../../checked.ts";
+import { at } from "../../contract/checked.ts";
 import { type Literal, literalOf, numbersOf } from "../ir/literal.ts";
 import type { CallAttributes } from "../ir/operations.ts";
 

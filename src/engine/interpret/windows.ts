@@ -1,6 +1,6 @@
 /** Transposed convolution and pooling. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { contiguousStrides } from "../ir/broadcast.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import { int64Literal, type Literal, literalOf, numbersOf, pickElements } from "../ir/literal.ts";

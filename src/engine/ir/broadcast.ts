@@ -1,6 +1,6 @@
 /** Broadcasting by NumPy's rules: shapes are aligned at their last axes, and an axis of size 1 is repeated. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 
 /** The common shape that all shapes broadcast to. Throws if two sizes of an axis differ and neither is 1. */
 export function broadcastShape(...shapes: readonly (readonly number[])[]): readonly number[] {

@@ -1,5 +1,5 @@
 /** Element types of the engine: those of tensors in the public API, and the types below a byte and of 8 bits that occur only inside models. */
-import type { DataType } from "../../tensor.ts";
+import type { DataType } from "../../contract/tensor.ts";
 
 /**
  * An element type. Types below a byte take one array element each. Floating-point types of 16 bits and fewer are stored as their bit patterns in

@@ -2,16 +2,9 @@
  * The intermediate representation (IR): a graph of primitive operations on tensors whose types and shapes are known. The interpreter, the passes
  * and the code generator read this and no ONNX.
  */
-import { elementCount } from "../../tensor.ts";
-import { type ElementType, elementTypes } from "./element-types.ts";
 import type { Literal } from "./literal.ts";
 import type { Operation, OperationKind, OperationOf } from "./operations.ts";
-
-/** Element type and shape of a tensor. */
-export interface TensorType {
-  readonly dataType: ElementType;
-  readonly shape: readonly number[];
-}
+import type { TensorType } from "./tensor-type.ts";
 
 /** One tensor of a graph in SSA form: an input, a constant, or an output of one node. Two values are the same only if they are the same object. */
 export interface Value {
@@ -48,19 +41,4 @@ export interface Graph {
 /** The tensor type of a literal. */
 export function typeOf({ dataType, shape }: Literal): TensorType {
   return { dataType, shape };
-}
-
-/** Bytes of a tensor of this type, elements below a byte packed; 0 for strings. */
-export function byteSize({ dataType, shape }: TensorType): number {
-  return Math.ceil((elementCount(shape) * elementTypes[dataType].bits) / 8);
-}
-
-/** The type as written in messages and in the text form: "float32[2,3]". */
-export function describeType({ dataType, shape }: TensorType): string {
-  return `${dataType}[${shape.join(",")}]`;
-}
-
-/** Whether two shapes are equal axis by axis. */
-export function sameShape(one: readonly number[], other: readonly number[]): boolean {
-  return one.length === other.length && one.every((size, axis) => size === other[axis]);
 }

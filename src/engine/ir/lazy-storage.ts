@@ -3,8 +3,18 @@
  * again on access. Literals that share elements share one storage object, so its identity tells whether two literals are the same data.
  */
 import { type BlockFormat, decodeBlocks } from "../../formats/gguf/blocks/block-format.ts";
-import type { TensorData } from "../../tensor.ts";
-import type { Literal } from "./literal.ts";
+import type { TensorData } from "../../contract/tensor.ts";
+import type { ElementType } from "./element-types.ts";
+
+/** A constant tensor, contiguous and row-major. */
+export interface Literal {
+  readonly dataType: ElementType;
+  readonly shape: readonly number[];
+  /** The elements. With lazy storage each access may materialize them again, so read this once and keep the result. */
+  readonly data: TensorData;
+  /** Set for large literals, whose elements can be released from memory. */
+  readonly storage?: LazyStorage;
+}
 
 /** Where a lazy storage gets its elements from. */
 export interface ElementSource {

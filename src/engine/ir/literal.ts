@@ -1,20 +1,11 @@
 /** Literals: constant tensors of any element type. A `Tensor` of the public API is a literal. */
-import { at } from "../../checked.ts";
-import type { TensorData } from "../../tensor.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { type TensorData, elementCount } from "../../contract/tensor.ts";
 import { type ElementType, elementTypes, isBigIntType } from "./element-types.ts";
-import { type ElementSource, LazyStorage } from "./lazy-storage.ts";
-import { decodeFloat, encodeFloat, isStoredAsBits } from "../../formats/floats/small-floats.ts";
+import { type ElementSource, type Literal, LazyStorage } from "./lazy-storage.ts";
+import { decodeFloat, encodeFloat, isStoredAsBits } from "../../contract/small-floats.ts";
 
-/** A constant tensor, contiguous and row-major. */
-export interface Literal {
-  readonly dataType: ElementType;
-  readonly shape: readonly number[];
-  /** The elements. With lazy storage each access may materialize them again, so read this once and keep the result. */
-  readonly data: TensorData;
-  /** Set for large literals, whose elements can be released from memory. */
-  readonly storage?: LazyStorage;
-}
+export type { Literal } from "./lazy-storage.ts";
 
 /** Literals with fewer elements than this get no lazy storage. */
 export const minLazyElements = 4096;

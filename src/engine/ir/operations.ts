@@ -4,7 +4,7 @@
  * `../interpret/`.
  */
 import type { ElementType } from "./element-types.ts";
-import type { TensorType } from "./graph.ts";
+import type { TensorType } from "./tensor-type.ts";
 
 /** A function of one operand, element by element. The result has the operand's shape and type; that of `not`, `is-nan` and `is-infinite` is bool. */
 export type UnaryFunction =

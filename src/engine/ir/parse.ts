@@ -1,8 +1,9 @@
 /** Parser of the text form of a graph, which `print.ts` defines. For tests and tools. */
-import { elementCount } from "../../tensor.ts";
-import { messageOf } from "../../errors.ts";
+import { elementCount } from "../../contract/tensor.ts";
+import { messageOf } from "../../contract/errors.ts";
 import { type ElementType, elementTypes, isBigIntType } from "./element-types.ts";
-import type { Graph, GraphNode, NamedValue, TensorType, Value } from "./graph.ts";
+import type { Graph, GraphNode, NamedValue, Value } from "./graph.ts";
+import type { TensorType } from "./tensor-type.ts";
 import { type Literal, literalOf, literalOfBigints } from "./literal.ts";
 import type { ElementOperation, ElementStep, Operation } from "./operations.ts";
 import { TextCursor } from "./text-cursor.ts";

@@ -10,7 +10,8 @@
  *
  * `parse.ts` reads it back, unless elements of large constants were left out.
  */
-import { describeType, type Graph, type Value } from "./graph.ts";
+import { type Graph, type Value } from "./graph.ts";
+import { describeType } from "./tensor-type.ts";
 import { bigintsOf, type Literal, numbersOf, stringsOf } from "./literal.ts";
 import type { Operation } from "./operations.ts";
 import { isBigIntType } from "./element-types.ts";

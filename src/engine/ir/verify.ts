@@ -2,9 +2,10 @@
  * The verifier of graphs: every value is defined once and before its uses, its type is the one that its operation infers, constants match their
  * types, and names of inputs and of outputs are unique.
  */
-import { messageOf } from "../../errors.ts";
-import { elementCount } from "../../tensor.ts";
-import { describeType, type Graph, type GraphNode, sameShape, type TensorType, type Value } from "./graph.ts";
+import { messageOf } from "../../contract/errors.ts";
+import { elementCount } from "../../contract/tensor.ts";
+import { type Graph, type GraphNode, type Value } from "./graph.ts";
+import { describeType, sameShape, type TensorType } from "./tensor-type.ts";
 import { inferTypes } from "./shape-inference/index.ts";
 
 /** Checks a graph and returns every violation as a sentence without a full stop; an empty list for a valid graph. */

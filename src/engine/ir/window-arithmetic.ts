@@ -1,5 +1,5 @@
 /** Sizes of sliding windows over spatial axes, shared by shape inference, the interpreter and the ONNX operators. */
-import { at } from "../../checked.ts";
+import { at } from "../../contract/checked.ts";
 import type { Window } from "./operations.ts";
 
 /** Elements that a kernel of `size` elements covers along one axis when they are `dilation` elements apart: (size - 1) * dilation + 1. */

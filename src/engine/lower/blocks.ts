@@ -1,6 +1,6 @@
 /** Lowers operations on constants that stay quantized in memory. */
-import { at, required } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at, required } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import {
   activationRowBytes,
   blockLayout,

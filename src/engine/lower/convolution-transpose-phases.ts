@@ -5,8 +5,8 @@
  * one of them to the next moves the window by one input element. So each residue r, a "phase", is a convolution of stride 1 with the kernel
  * elements of that phase in reverse order. All phases together are one convolution with s times as many output channels.
  */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { contiguousStrides } from "../ir/broadcast.ts";
 import type { OperationOf } from "../ir/operations.ts";
 

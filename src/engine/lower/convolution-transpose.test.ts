@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { randomFloats } from "../../../test/kernel-memory.ts";
-import { compiled, expectSame, interpreted, interpretedSteps, type Results } from "../../../test/fixtures/run-graph.ts";
+import { randomFloats } from "../../../test/engine/kernel-memory.ts";
+import { compiled, expectSame, interpreted, interpretedSteps, type Results } from "../../../test/engine/fixtures/run-graph.ts";
 import type { Graph, Value } from "../ir/graph.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import type { OperationOf } from "../ir/operations.ts";

@@ -1,6 +1,6 @@
 /** Lowers transposed convolutions to plain convolutions with more channels, followed by interleaving; see `convolution-transpose-phases.ts`. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { conv2d, type DepthWindow, floatBytes, interleave, stridedCopy } from "../codegen/wasm/index.ts";
 import type { NodeOf, Value } from "../ir/graph.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";

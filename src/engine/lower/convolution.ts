@@ -1,6 +1,6 @@
 /** Lowers convolutions of one to three spatial axes to the conv2d kernel. */
 import type { NodeOf } from "../ir/graph.ts";
-import { at } from "../../checked.ts";
+import { at } from "../../contract/checked.ts";
 import { conv2d, type DepthWindow } from "../codegen/wasm/index.ts";
 import type { Window } from "../ir/operations.ts";
 import { type LoweredNode, singleCall, tensorOperand } from "./lowered-node.ts";

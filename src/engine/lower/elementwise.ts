@@ -1,10 +1,11 @@
 /** Lowers fused chains of elementwise operations to generated loops. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { type ElementwiseRequest, elementwise, supportsElementwise } from "../codegen/wasm/index.ts";
 import { broadcastStrides } from "../ir/broadcast.ts";
 import type { ElementType } from "../ir/element-types.ts";
-import type { NodeOf, TensorType, Value } from "../ir/graph.ts";
+import type { NodeOf, Value } from "../ir/graph.ts";
+import type { TensorType } from "../ir/tensor-type.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import { numbersOf } from "../ir/literal.ts";
 import type { BinaryFunction, ElementOperation, OperationOf, UnaryFunction } from "../ir/operations.ts";

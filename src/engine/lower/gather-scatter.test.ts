@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compiled, expectOnKernels, interpretedSteps, oneNode } from "../../../test/fixtures/run-graph.ts";
-import { randomNumbers } from "../../../test/kernel-memory.ts";
+import { compiled, expectOnKernels, interpretedSteps, oneNode } from "../../../test/engine/fixtures/run-graph.ts";
+import { randomNumbers } from "../../../test/engine/kernel-memory.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
 import type { OperationOf } from "../ir/operations.ts";
 

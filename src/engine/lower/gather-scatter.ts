@@ -1,6 +1,6 @@
 /** Lowers gather and scatter operations, which read or write elements or blocks at positions given by an index tensor. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import {
   gatherBlocks,
   gatherElements,

@@ -1,8 +1,9 @@
 /** Names for what generated code computes: the units that are checked against the interpreter, and excluded when they are wrong. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import type { ElementType } from "../ir/element-types.ts";
-import type { GraphNode, TensorType, Value } from "../ir/graph.ts";
+import type { GraphNode, Value } from "../ir/graph.ts";
+import type { TensorType } from "../ir/tensor-type.ts";
 import { numbersOf } from "../ir/literal.ts";
 import type { Activation, ElementOperation, Operation, OperationKind, OperationOf, ScatterReduction } from "../ir/operations.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";

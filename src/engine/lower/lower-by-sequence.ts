@@ -1,5 +1,5 @@
 /** Lowers operations on states that lie in several blocks of memory, one for each sequence of a batch, to the calls of each sequence. */
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import type { GraphNode, Value } from "../ir/graph.ts";
 import { type LoweredCall, type LoweredNode, type LoweringRule, type Operand } from "./lowered-node.ts";
 import { storageBytes } from "./movement.ts";

@@ -1,5 +1,5 @@
 /** The result of lowering one graph node: kernel calls on symbolic operands, as plain data. The planner turns operands into memory offsets. */
-import type { TensorData } from "../../tensor.ts";
+import type { TensorData } from "../../contract/tensor.ts";
 import type { Kernel } from "../codegen/wasm/index.ts";
 import type { GraphNode, Value } from "../ir/graph.ts";
 import type { X64Level } from "../../kernels/simd-levels.ts";

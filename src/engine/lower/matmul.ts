@@ -1,5 +1,5 @@
 /** Linear layers and products of two computed matrices. */
-import { at } from "../../checked.ts";
+import { at } from "../../contract/checked.ts";
 import {
   type BatchedMatmulRequest,
   batchedMatmul,
@@ -10,9 +10,10 @@ import {
   unpackMatmulWeights,
 } from "../codegen/wasm/index.ts";
 import { broadcastStrides, contiguousStrides } from "../ir/broadcast.ts";
-import type { NodeOf, TensorType, Value } from "../ir/graph.ts";
+import type { NodeOf, Value } from "../ir/graph.ts";
+import type { TensorType } from "../ir/tensor-type.ts";
 import type { OperationOf } from "../ir/operations.ts";
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { lowerBlockLinear, multipliableBlocks } from "./blocks.ts";
 import {
   type LoweredNode,

@@ -1,6 +1,6 @@
 /** Lowers operations that only move elements (transpose, slice, concat, expand, gather) to strided copies. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { gather, stridedCopy } from "../codegen/wasm/index.ts";
 import { broadcastStrides, contiguousStrides } from "../ir/broadcast.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";

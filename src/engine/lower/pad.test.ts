@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { compiled, expectSame, interpreted, interpretedSteps, oneNode } from "../../../test/fixtures/run-graph.ts";
-import { randomNumbers } from "../../../test/kernel-memory.ts";
+import { compiled, expectSame, interpreted, interpretedSteps, oneNode } from "../../../test/engine/fixtures/run-graph.ts";
+import { randomNumbers } from "../../../test/engine/kernel-memory.ts";
 import { literalOf } from "../ir/literal.ts";
 
 const axis = fc.record({ size: fc.integer({ min: 2, max: 9 }), before: fc.nat(9), after: fc.nat(9) });

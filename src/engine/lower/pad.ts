@@ -1,7 +1,7 @@
 /** Lowers padding to strided copies: the input first, then, from the last axis to the first, the pads before and after it. */
 import type { NodeOf } from "../ir/graph.ts";
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { contiguousStrides } from "../ir/broadcast.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { stridedCopyCall } from "./movement.ts";

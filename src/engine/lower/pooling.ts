@@ -1,6 +1,6 @@
 /** Lowers max and average pooling of one to three spatial axes to the pool2d kernel. */
 import type { NodeOf } from "../ir/graph.ts";
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { elementwise, floatBytes, type Kernel, pool2d } from "../codegen/wasm/index.ts";
 import type { Window } from "../ir/operations.ts";
 import { type LoweredNode, type Operand, type LoweringContext, tensorOperand } from "./lowered-node.ts";

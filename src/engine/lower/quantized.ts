@@ -1,6 +1,6 @@
 /** Quantised layers. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import {
   byteMatmul,
   type ByteWeights,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { expectOnKernels } from "../../../test/fixtures/run-graph.ts";
-import { randomFloats, randomNumbers } from "../../../test/kernel-memory.ts";
+import { expectOnKernels } from "../../../test/engine/fixtures/run-graph.ts";
+import { randomFloats, randomNumbers } from "../../../test/engine/kernel-memory.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
 
 const size = (max: number) => fc.integer({ min: 1, max });

@@ -1,6 +1,6 @@
 /** Lowers operations along axes: softmax, normalization, reductions, cumulative operations, arg-max and top-k. */
 import type { NodeOf } from "../ir/graph.ts";
-import { at } from "../../checked.ts";
+import { at } from "../../contract/checked.ts";
 import {
   argReduce,
   cumulative,
@@ -14,7 +14,7 @@ import {
   type TopKType,
 } from "../codegen/wasm/index.ts";
 import { broadcastStrides } from "../ir/broadcast.ts";
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import type { ReduceFunction } from "../ir/operations.ts";
 import { storageBytes } from "./movement.ts";
 import { type LoweredNode, singleCall, type Operand, type LoweredCall, tensorOperand } from "./lowered-node.ts";

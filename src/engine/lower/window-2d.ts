@@ -1,5 +1,5 @@
 /** Sliding windows over one or two spatial axes in the form the 2-D kernels take: one axis becomes a plane of height 1. */
-import { at } from "../../checked.ts";
+import { at } from "../../contract/checked.ts";
 import type { Window } from "../ir/operations.ts";
 
 type Pair = readonly [number, number];

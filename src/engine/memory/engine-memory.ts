@@ -2,7 +2,7 @@
  * The WebAssembly memory of one loaded model, or of several replicas of it. It holds packed weights, shared by all executables of all replicas, and
  * for each replica the arena its executables compute in and blocks that outlive a run.
  */
-import { elementCount, type TensorData } from "../../tensor.ts";
+import { elementCount, type TensorData } from "../../contract/tensor.ts";
 import { readPaddingBytes, type WasmMemory, wasmHost, wasmPageBytes } from "../codegen/wasm/index.ts";
 import { elementTypes } from "../ir/element-types.ts";
 import { storageIdentity, type Literal } from "../ir/literal.ts";

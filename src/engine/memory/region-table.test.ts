@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { workerFromSource } from "../../../test/fixtures/source-worker.ts";
-import type { TakingRegions } from "../../../test/fixtures/taking-regions.ts";
+import { workerFromSource } from "../../../test/engine/fixtures/source-worker.ts";
+import type { TakingRegions } from "../../../test/engine/fixtures/taking-regions.ts";
 import { wasmHost } from "../codegen/wasm/index.ts";
 import { type Region, RegionTable } from "./region-table.ts";
 
@@ -85,7 +85,7 @@ describe("regions of a memory", () => {
     const { buffer } = new RegionTable({ buffer: undefined, members, owner: 1 }, () => {});
     const threads = [1, 2, 3].map((owner) => {
       const given = { memory, table: buffer as SharedArrayBuffer, members, owner, rounds: 8 } satisfies TakingRegions;
-      return workerFromSource("fixtures/taking-regions.ts", given);
+      return workerFromSource("test/engine/fixtures/taking-regions.ts", given);
     });
     const said = await Promise.all(threads.map(async (thread) => (await once(thread, "message"))[0] as unknown));
     expect(said).toEqual([1, 2, 3].map(() => ({ taken: 48, foreign: 0 })));

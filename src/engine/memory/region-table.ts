@@ -4,7 +4,7 @@
  * all replicas are gone. Regions are whole pages and never move. Each replica allocates blocks within its own regions (see `BlockAllocator`). The
  * regions of a replica that has ended can be claimed by any other.
  */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** One 32-bit word per replica slot: the id of the replica whose thread is alive, or 0 when the slot is free. Ids start at 1 and are never reused. */
 export type ReplicaIds = Int32Array;

@@ -8,7 +8,7 @@ import {
   scaledBlocks,
   type ScaledBlockShape,
 } from "../../formats/scaled-blocks/block-formats.ts";
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { isFloat } from "../ir/element-types.ts";
 import { LazyStorage, transposedValues } from "../ir/lazy-storage.ts";
 import { type Literal, literalWithStorage, numbersOf } from "../ir/literal.ts";

@@ -1,7 +1,7 @@
 /** Reads complete ONNX models into memory. `formats/onnx/onnx-outline.ts` reads the outline without tensor data. */
 import { PbfReader } from "pbf";
-import { InferyardError, messageOf } from "../../errors.ts";
-import { elementCount } from "../../tensor.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { TraceBudget } from "../build/trace-budget.ts";
 import type { LazyStorage } from "../ir/lazy-storage.ts";
 import type { Literal } from "../ir/literal.ts";

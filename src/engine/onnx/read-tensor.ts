@@ -1,9 +1,9 @@
 /** Reads tensors of ONNX files (TensorProto) as literals of the engine. */
-import { elementCount, type TensorData } from "../../tensor.ts";
+import { elementCount, type TensorData } from "../../contract/tensor.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
 import { LazyStorage } from "../ir/lazy-storage.ts";
 import { withLazyStorage, type Literal, literalWithStorage, literalOf, zeroLiteral } from "../ir/literal.ts";
-import { isStoredAsBits } from "../../formats/floats/small-floats.ts";
+import { isStoredAsBits } from "../../contract/small-floats.ts";
 import { type ByteRange, byteRange, type ByteSource } from "../../formats/byte-source.ts";
 import { stringStringEntryProto, tensorProto } from "../../formats/onnx/onnx-fields.ts";
 import { onnxTypeName } from "../../formats/onnx/onnx-types.ts";

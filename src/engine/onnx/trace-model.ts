@@ -2,8 +2,8 @@
  * Traces an ONNX model: visits its nodes in order for inputs of known shapes, and lets the rule of each operator add primitive operations to a graph.
  * Branches are chosen, loops unrolled and functions inlined on the way. With constant inputs the trace evaluates the model.
  */
-import { InferyardError, messageOf } from "../../errors.ts";
-import { required } from "../../checked.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { required } from "../../contract/checked.ts";
 import type { OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode } from "./onnx-model.ts";
 import { describeInputs, type SubgraphClosure, OperatorCall } from "./operators/operator-call.ts";
 import { newestVersions, operatorRule } from "./operators/table.ts";

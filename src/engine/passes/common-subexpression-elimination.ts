@@ -1,5 +1,5 @@
 /** Common subexpression elimination. */
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import type { Graph, GraphNode, Value } from "../ir/graph.ts";
 import { storageIdentity } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";

@@ -1,7 +1,8 @@
 /** Fuses a convolution with the bias and the activation that follow it. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
-import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
+import { type Graph, type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
+import { sameShape } from "../ir/tensor-type.ts";
 import { reshaped } from "../ir/literal.ts";
 import type { Activation } from "../ir/operations.ts";
 import { scalarOf } from "./patterns.ts";

@@ -1,6 +1,7 @@
 /** Elementwise (loop) fusion: chains of elementwise operations become one operation that keeps intermediate values in registers. */
-import { at, required } from "../../checked.ts";
-import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
+import { at, required } from "../../contract/checked.ts";
+import { type Graph, type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
+import { sameShape } from "../ir/tensor-type.ts";
 import type { ElementOperation, ElementStep } from "../ir/operations.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 

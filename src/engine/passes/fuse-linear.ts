@@ -1,5 +1,6 @@
 /** Fuses a matrix product with constant weights with its epilogue: bias, residual and activation. */
-import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
+import { type Graph, type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
+import { sameShape } from "../ir/tensor-type.ts";
 import type { Activation, LinearEpilogue } from "../ir/operations.ts";
 import { scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";

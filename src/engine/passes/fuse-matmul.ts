@@ -1,5 +1,5 @@
 /** Fuses matrix products of two computed operands with the transposes and scalar factors around them, as in attention. */
-import { at } from "../../checked.ts";
+import { at } from "../../contract/checked.ts";
 import type { Graph, GraphNode, Value } from "../ir/graph.ts";
 import { eitherOrder, operandsOf, scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";

@@ -1,6 +1,6 @@
 /** Fuses matrix products of 8-bit quantized activations with constant weights, which ONNX spells as MatMulInteger with casts and scales around it. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import type { Graph, GraphNode, Value } from "../ir/graph.ts";
 import { rangeIncludingZero } from "../ir/literal.ts";
 import { eitherOrder, operandOf, operandsOf } from "./patterns.ts";

@@ -1,6 +1,7 @@
 /** Fuses the addition of a mask with the softmax after it. */
 import { broadcastShape } from "../ir/broadcast.ts";
-import { type Graph, sameShape } from "../ir/graph.ts";
+import { type Graph } from "../ir/graph.ts";
+import { sameShape } from "../ir/tensor-type.ts";
 import { eitherOrder } from "./patterns.ts";
 import { rewrite } from "./rewrite.ts";
 

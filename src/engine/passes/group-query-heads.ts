@@ -3,7 +3,8 @@
  * head for the query heads that share it, which repeated the whole cache for every decoded token. Here the queries of a group become rows of one matrix
  * and are multiplied by the unrepeated head.
  */
-import { type Graph, type GraphNode, sameShape, type Value } from "../ir/graph.ts";
+import { type Graph, type GraphNode, type Value } from "../ir/graph.ts";
+import { sameShape } from "../ir/tensor-type.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
 const identity = [0, 1, 2, 3];

@@ -1,6 +1,7 @@
 /** Moves a slice of rows before the linear layer that it selects from, so that only these rows are computed: the logits of the last token, say. */
-import { at } from "../../checked.ts";
-import { type Graph, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
+import { at } from "../../contract/checked.ts";
+import { type Graph, type NodeOf, type Value } from "../ir/graph.ts";
+import { sameShape } from "../ir/tensor-type.ts";
 import type { OperationOf } from "../ir/operations.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 

@@ -1,5 +1,5 @@
 /** The optimization pipeline: the graph passes of each level, in the order in which they run. */
-import type { LoadSettings } from "../../backend.ts";
+import type { LoadSettings } from "../../contract/backend.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
 import type { Graph } from "../ir/graph.ts";
 import type { ConstantFolder } from "../interpret/evaluate.ts";

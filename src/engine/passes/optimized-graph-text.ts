@@ -1,6 +1,7 @@
 /** The optimized graph of a model as text, for `inferyard inspect --graph`. Nothing is executed. */
-import { InferyardError } from "../../errors.ts";
-import type { NamedValue, TensorType, Value } from "../ir/graph.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { NamedValue, Value } from "../ir/graph.ts";
+import type { TensorType } from "../ir/tensor-type.ts";
 import { printGraph } from "../ir/print.ts";
 import type { OnnxModel, OnnxValueInfo } from "../onnx/onnx-model.ts";
 import { optimize } from "./index.ts";

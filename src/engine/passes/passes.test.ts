@@ -1,6 +1,6 @@
 /** Each pass on the patterns that it rewrites: graphs in text form and the operations of the result. */
 import { describe, expect, it } from "vitest";
-import { interpreted } from "../../../test/fixtures/run-graph.ts";
+import { interpreted } from "../../../test/engine/fixtures/run-graph.ts";
 import type { Graph } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
 import { parseGraph } from "../ir/parse.ts";

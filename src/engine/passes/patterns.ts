@@ -1,5 +1,5 @@
 /** Pattern matching on graphs, shared by the passes. Patterns match structure and constants, never names. */
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import type { Value } from "../ir/graph.ts";
 import { numbersOf } from "../ir/literal.ts";
 import type { BinaryFunction, UnaryFunction } from "../ir/operations.ts";

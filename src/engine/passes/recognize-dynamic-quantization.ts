@@ -1,5 +1,5 @@
 /** Recognizes the scale and zero point of ONNX DynamicQuantizeLinear, which is ten primitive operations. */
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import type { Graph, GraphNode, Value } from "../ir/graph.ts";
 import { eitherOrder, operandOf, operandsOf, scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";

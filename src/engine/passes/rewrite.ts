@@ -1,5 +1,5 @@
 /** The framework of the optimization passes: a pass rebuilds a graph node by node. Graphs are immutable; a pass returns a new one. */
-import { required } from "../../checked.ts";
+import { required } from "../../contract/checked.ts";
 import type { Graph, GraphNode, NodeOf, Value } from "../ir/graph.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import type { Operation, OperationKind } from "../ir/operations.ts";

@@ -1,8 +1,9 @@
 /** Algebraic simplification: removes operations without effect and rewrites others into the forms that later passes match. */
-import { at } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
+import { at } from "../../contract/checked.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { broadcastShape } from "../ir/broadcast.ts";
-import { type Graph, type GraphNode, type NodeOf, sameShape, type Value } from "../ir/graph.ts";
+import { type Graph, type GraphNode, type NodeOf, type Value } from "../ir/graph.ts";
+import { sameShape } from "../ir/tensor-type.ts";
 import { scalarOf } from "./patterns.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 

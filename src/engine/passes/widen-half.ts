@@ -2,8 +2,9 @@
  * Computes float16 graphs in float32, for which there are kernels. Float16 values are converted where they enter the graph and rounded back where they
  * leave it; intermediate values are not rounded, so results are at least as exact.
  */
-import { at } from "../../checked.ts";
-import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../ir/graph.ts";
+import { at } from "../../contract/checked.ts";
+import type { Graph, GraphNode, NamedValue, Value } from "../ir/graph.ts";
+import type { TensorType } from "../ir/tensor-type.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";

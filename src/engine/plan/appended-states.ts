@@ -1,5 +1,5 @@
 /** Finds the inputs of a graph that are states: tensors such as a decoder's keys and values, to which each run appends rows. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Graph, NodeOf, Value } from "../ir/graph.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** Assigns buffers offsets in one block of memory so that buffers that are alive at the same time do not overlap. */
-import { at } from "../../checked.ts";
+import { at } from "../../contract/checked.ts";
 
 /** The size of a buffer, and the first and last step during which it is needed. */
 export interface Lifetime {

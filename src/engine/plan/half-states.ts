@@ -1,5 +1,6 @@
 /** Keeps states in float16: rows are rounded when they are appended, and widened again where the graph reads them. */
-import type { Graph, GraphNode, TensorType, Value } from "../ir/graph.ts";
+import type { Graph, GraphNode, Value } from "../ir/graph.ts";
+import type { TensorType } from "../ir/tensor-type.ts";
 import { appendedStates } from "./appended-states.ts";
 
 /**

@@ -1,11 +1,12 @@
 /** Memory planning: turns a graph into a list of kernel calls and interpreted operations whose operands are offsets into one memory. Plain data. */
-import { at, required } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { at, required } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { blockKernelId, familyKernelId } from "../../kernels/kernel-ids.ts";
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { type Kernel, readPaddingBytes } from "../codegen/wasm/index.ts";
 import type { TraceBudget } from "../build/trace-budget.ts";
-import type { Graph, GraphNode, NamedValue, TensorType, Value } from "../ir/graph.ts";
+import type { Graph, GraphNode, NamedValue, Value } from "../ir/graph.ts";
+import type { TensorType } from "../ir/tensor-type.ts";
 import type { QuantizedBlocks } from "../ir/lazy-storage.ts";
 import { storageIdentity, type Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";

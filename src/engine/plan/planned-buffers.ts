@@ -1,5 +1,5 @@
 /** Buffers during planning: their sizes, and the steps that need them. */
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import type { Graph, Value } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
 import { storageBytes } from "../lower/movement.ts";

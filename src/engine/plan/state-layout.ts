@@ -2,9 +2,9 @@
  * The layout of states: tensors that outlive a run, such as a decoder's keys and values. They are stored one after the other in a block outside of the
  * arena. The layout depends on their types only, so that a block can be passed between executables with states of the same types.
  */
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { readPaddingBytes } from "../codegen/wasm/index.ts";
-import type { TensorType } from "../ir/graph.ts";
+import type { TensorType } from "../ir/tensor-type.ts";
 import { storageBytes } from "../lower/movement.ts";
 import { bufferAlignment } from "./arena-layout.ts";
 

@@ -1,5 +1,5 @@
 /** Constants that kernels read without packing. */
-import { elementCount } from "../../tensor.ts";
+import { elementCount } from "../../contract/tensor.ts";
 import { elementTypes } from "../ir/element-types.ts";
 import type { Literal } from "../ir/literal.ts";
 import type { PackedWeights } from "../lower/lowered-node.ts";

@@ -2,7 +2,7 @@
  * A pool of threads that compute kernel calls in parallel. A call blocks until all of it is computed. Results are bit-identical for any number of
  * threads, because pieces of a call are independent. The calling thread must be allowed to block, so in a browser it must be a worker.
  */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { WasmMemory } from "../codegen/wasm/assembler/webassembly.ts";
 import type { CompiledKernels } from "../codegen/wasm/compile.ts";
 import type { KernelCall, KernelFunction } from "../codegen/wasm/kernel.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { spawnFromSource } from "../../../test/fixtures/source-thread.ts";
-import { features, randomFloats } from "../../../test/kernel-memory.ts";
+import { spawnFromSource } from "../../../test/engine/fixtures/source-thread.ts";
+import { features, randomFloats } from "../../../test/engine/kernel-memory.ts";
 import { i32 } from "../codegen/wasm/assembler/scalar.ts";
 import { type WasmMemory, wasmHost } from "../codegen/wasm/assembler/webassembly.ts";
 import { compileKernels } from "../codegen/wasm/compile.ts";

@@ -6,7 +6,7 @@
  * before it increments the counter; the increment fails if another call has been opened since. The arguments are written only while the counter is
  * closed, that is, while its chunk index has the maximum value.
  */
-import { at } from "../../checked.ts";
+import { at } from "../../contract/checked.ts";
 import type { KernelFunction } from "../codegen/wasm/kernel.ts";
 
 const words = {

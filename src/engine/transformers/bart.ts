@@ -10,7 +10,7 @@
  * Reads from config.json: d_model, encoder_layers, decoder_layers, encoder_attention_heads, decoder_attention_heads, encoder_ffn_dim, decoder_ffn_dim,
  * vocab_size, decoder_vocab_size, max_position_embeddings, activation_function, scale_embedding, tie_word_embeddings, pad_token_id.
  */
-import { at } from "../../checked.ts";
+import { at } from "../../contract/checked.ts";
 import type { Value } from "../ir/graph.ts";
 import type { Literal } from "../ir/literal.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";

@@ -1,7 +1,7 @@
-/** Decoders of which the shared data has no model, against logits of transformers: scripts/causal-goldens.py makes them. */
+/** Decoders of which the shared data has no model, against logits of transformers: scripts/goldens/transformers/causal-goldens.py makes them. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { worst } from "../../../test/shared-data.ts";
+import { worst } from "../../../test/fixtures/shared-data.ts";
 import { Builder } from "../build/builder.ts";
 import { isTensor } from "../build/traced-value.ts";
 import { int64Literal, literalOf, numbersOf } from "../ir/literal.ts";
@@ -20,7 +20,7 @@ interface Goldens {
 
 const goldens = JSON.parse(readFileSync(new URL("causal-goldens.json", import.meta.url), "utf8")) as Goldens;
 
-/** The weights that the formula in scripts/causal-goldens.py gives, by name. */
+/** The weights that the formula in scripts/goldens/transformers/causal-goldens.py gives, by name. */
 function weightsOf(shapes: Goldens["cases"][number]["shapes"]): Map<string, Float32Array> {
   let state = 1;
   const names = Object.keys(shapes).toSorted();

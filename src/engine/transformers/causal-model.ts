@@ -1,6 +1,6 @@
 /** Inputs and outputs of a causal (decoder-only) language model with a key-value cache, named as in Hugging Face Optimum's ONNX exports. */
-import { InferyardError } from "../../errors.ts";
-import type { TensorInfo } from "../../tensor.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
 import type { Value } from "../ir/graph.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { float32Info, type GetInput, int64Info, type Transformer } from "./transformer.ts";

@@ -1,5 +1,5 @@
 /** Typed access to the config.json of a Hugging Face transformer. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { activation, type ActivationName, activationNames } from "../build/nn/activations.ts";
 import type { Layer } from "../build/nn/layers.ts";
 

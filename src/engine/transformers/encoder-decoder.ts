@@ -2,7 +2,7 @@
  * Encoder-decoder language models as two graphs over the same weights. The encoder reads a source once, and gives the keys and values of the decoder's
  * cross-attention; the decoder takes these with every token, beside the keys and values of its own tokens.
  */
-import type { TensorInfo } from "../../tensor.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
 import type { Value } from "../ir/graph.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { causalTransformer, type CausalInputs, type KeyValueCache, type UpdateCache } from "./causal-model.ts";

@@ -12,7 +12,7 @@ interface Case {
 const casesOf = (file: string): readonly Case[] =>
   (JSON.parse(readFileSync(new URL(file, import.meta.url), "utf8")) as { readonly cases: readonly Case[] }).cases;
 const decoders = casesOf("causal-goldens.json");
-const encoderDecoders = casesOf("../../../test/fixtures/encoder-decoder-goldens.json");
+const encoderDecoders = casesOf("../../../test/generation/fixtures/encoder-decoder-goldens.json");
 const all = [
   ...decoders.map((each, index) => [`${each.architecture} ${index}`, buildTransformer, each] as const),
   ...encoderDecoders.map((each, index) => [`${each.architecture} ${index}`, buildEncoderDecoder, each] as const),

@@ -1,6 +1,6 @@
 /** Builds the models of Hugging Face transformers from config.json and the tensors of a safetensors file. */
-import { InferyardError, messageOf } from "../../errors.ts";
-import type { TensorInfo } from "../../tensor.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
 import type { GraphSource } from "../build/graph-source.ts";
 import { TensorOps } from "../build/tensor-ops.ts";
 import { DataDependencyError } from "../build/data-dependency-error.ts";

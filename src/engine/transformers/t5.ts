@@ -6,7 +6,7 @@
  * Reads from config.json: d_model, d_ff, d_kv, num_heads, num_layers, num_decoder_layers, vocab_size, layer_norm_epsilon, feed_forward_proj,
  * relative_attention_num_buckets, relative_attention_max_distance, tie_word_embeddings, scale_decoder_outputs.
  */
-import { at } from "../../checked.ts";
+import { at } from "../../contract/checked.ts";
 import type { Value } from "../ir/graph.ts";
 import { dimensions, type TensorOps } from "../build/tensor-ops.ts";
 import { attention, causalBias, paddingBias, splitHeads } from "../build/nn/attention.ts";

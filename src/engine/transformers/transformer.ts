@@ -1,5 +1,5 @@
 /** The interface of a transformer architecture: how it is built from config.json and weights, and what it computes. */
-import type { TensorInfo } from "../../tensor.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
 import type { Value } from "../ir/graph.ts";
 import type { TensorOps } from "../build/tensor-ops.ts";
 import type { Config } from "./config.ts";

@@ -1,10 +1,10 @@
 /** Architectures without golden files are compared with those that have them, on the same weights; and refusals. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { InferyardError } from "../../errors.ts";
-import type { TensorData } from "../../tensor.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { TensorData } from "../../contract/tensor.ts";
 import { int64Literal, type Literal, literalOf, numbersOf } from "../ir/literal.ts";
-import { encodeFloat } from "../../formats/floats/small-floats.ts";
+import { encodeFloat } from "../../contract/small-floats.ts";
 import { Builder } from "../build/builder.ts";
 import { isTensor } from "../build/traced-value.ts";
 import { buildTransformer } from "./index.ts";

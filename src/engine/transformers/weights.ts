@@ -3,14 +3,13 @@
  * of linear layers, stored `[out, in]`, become `[in, out]`. Both conversions happen once per model, so that all its executables share the result.
  * Elements are read after the model was accepted, and those of large tensors when they are packed.
  */
-import { InferyardError } from "../../errors.ts";
-import type { TensorData } from "../../tensor.ts";
-import { elementCount } from "../../tensor.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { type TensorData, elementCount } from "../../contract/tensor.ts";
 import type { ParameterSource } from "../build/nn/parameter-source.ts";
-import { sameShape } from "../ir/graph.ts";
+import { sameShape } from "../ir/tensor-type.ts";
 import { LazyStorage } from "../ir/lazy-storage.ts";
 import { minLazyElements, type Literal, literalWithStorage } from "../ir/literal.ts";
-import { decodeFloat } from "../../formats/floats/small-floats.ts";
+import { decodeFloat } from "../../contract/small-floats.ts";
 import { type BlockFormat, decodeBlocks } from "../../formats/gguf/blocks/block-format.ts";
 import { type PackedType, packingOf, packValues } from "../../formats/scaled-blocks/encode.ts";
 

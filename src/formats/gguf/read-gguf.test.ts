@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import * as write from "../../../test/fixtures/gguf-bytes.ts";
-import { needsData, sharedData } from "../../../test/shared-data.ts";
-import type { InferyardError } from "../../errors.ts";
+import * as write from "../../../test/fixtures/models/gguf-bytes.ts";
+import { needsData, sharedData } from "../../../test/fixtures/shared-data.ts";
+import type { InferyardError } from "../../contract/errors.ts";
 import { type GgufFile, readGguf } from "./read-gguf.ts";
 
 let folder: string;

@@ -3,7 +3,7 @@
  * position of each tensor. Model files come from untrusted sources, so every count is compared with the bytes left before it is used, and tensors
  * must be inside the file, aligned, and must not overlap. The elements of the tensors are not read.
  */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type FileWindow, withFileWindow } from "../file-window.ts";
 import { quoteName } from "../format-errors.ts";
 import { ggmlType } from "./ggml-types.ts";

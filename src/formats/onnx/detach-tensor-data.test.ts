@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { integer, message, model, node, value } from "../../../test/fixtures/onnx-bytes.ts";
+import { integer, message, model, node, value } from "../../../test/fixtures/models/onnx-bytes.ts";
 import { detachTensorData } from "./detach-tensor-data.ts";
 import { byteSourceOf, type ByteSource } from "../byte-source.ts";
 import { readOnnxModel } from "../../engine/onnx/read-model.ts";

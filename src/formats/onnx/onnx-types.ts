@@ -1,5 +1,5 @@
 /** Element types of ONNX tensors (TensorProto.DataType in https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3). */
-import type { Precision } from "../../backend.ts";
+import type { Precision } from "../../contract/backend.ts";
 
 /** An element type of ONNX tensors. */
 export interface OnnxType {

@@ -4,11 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { array, assert, asyncProperty, nat, tuple } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { InferyardError } from "../../errors.ts";
-import type { ErrorCode } from "../../errors.ts";
+import { InferyardError, type ErrorCode } from "../../contract/errors.ts";
 import { readSafetensorsHeader, readTensor } from "./read-safetensors.ts";
 import { writeSafetensors } from "./write-safetensors.ts";
-import type { Tensor } from "../../tensor.ts";
+import type { Tensor } from "../../contract/tensor.ts";
 
 let folder: string;
 beforeAll(async () => {

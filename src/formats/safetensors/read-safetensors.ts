@@ -3,11 +3,10 @@
  * (https://github.com/huggingface/safetensors, "Format"). Model files come from untrusted sources, so every size in the header is compared with the size of the file
  * before anything is allocated. Elements are little-endian, like the memory of every supported machine.
  */
-import { InferyardError, messageOf, throwIfAborted, wrapError } from "../../errors.ts";
+import { InferyardError, messageOf, throwIfAborted, wrapError } from "../../contract/errors.ts";
 import { type OpenFile, openFile } from "../../platform/node/files.ts";
-import { at, required } from "../../checked.ts";
-import { elementCount } from "../../tensor.ts";
-import type { DataType, Tensor, TensorData } from "../../tensor.ts";
+import { at, required } from "../../contract/checked.ts";
+import { elementCount, type DataType, type Tensor, type TensorData } from "../../contract/tensor.ts";
 
 /** One tensor as the header of a safetensors file describes it: its type, shape and byte range. */
 export interface SafetensorsEntry {

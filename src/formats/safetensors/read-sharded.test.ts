@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Tensor } from "../../tensor.ts";
+import type { Tensor } from "../../contract/tensor.ts";
 import { readTensor } from "./read-safetensors.ts";
 import { pathsOfWeights, readWeightsHeader } from "./read-sharded.ts";
 import { writeSafetensors } from "./write-safetensors.ts";

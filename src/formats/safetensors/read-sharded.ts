@@ -2,7 +2,7 @@
  * Reads the headers of safetensors weights that are split over several files. `model.safetensors.index.json` names the file of each tensor; the files are in
  * the same folder (https://huggingface.co/docs/safetensors, and `save_pretrained` of transformers with `max_shard_size`).
  */
-import { InferyardError, messageOf, wrapError } from "../../errors.ts";
+import { InferyardError, messageOf, wrapError } from "../../contract/errors.ts";
 import { openFile } from "../../platform/node/files.ts";
 import { dirname, join } from "../../platform/node/paths.ts";
 import { readSafetensorsHeader, type SafetensorsEntry, type SafetensorsHeader } from "./read-safetensors.ts";

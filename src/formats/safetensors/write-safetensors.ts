@@ -1,8 +1,8 @@
 /** Writes safetensors files. */
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { serializeSafetensors } from "./read-safetensors.ts";
-import type { Tensor } from "../../tensor.ts";
+import type { Tensor } from "../../contract/tensor.ts";
 
 /**
  * Writes a safetensors file with these tensors. The file appears atomically: a temporary file is written, flushed and renamed.

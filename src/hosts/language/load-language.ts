@@ -1,12 +1,6 @@
 /** Loads a language model with a backend that may have none. */
-import {
-  type Backend,
-  type Device,
-  InferyardError,
-  type LanguageModel,
-  type LoadOptions,
-  type ModelFiles,
-} from "../../backend.ts";
+import type { Backend, Device, LanguageModel, LoadOptions, ModelFiles } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** Calls `loadLanguage` of the backend. Throws MODEL_UNSUPPORTED if it has none. */
 export async function loadLanguage(

@@ -1,20 +1,20 @@
 /** A language model in a peer. */
-import {
-  type DecodeOptions,
-  type DecodeStep,
-  InferyardError,
-  type KernelCount,
-  type LanguageModelLimits,
-  type Library,
-  type ModelBase,
-  type SequenceId,
-  type SequenceOptions,
-} from "../../backend.ts";
-import { omitUndefined } from "../../checked.ts";
+import type {
+  DecodeOptions,
+  DecodeStep,
+  KernelCount,
+  LanguageModelLimits,
+  Library,
+  ModelBase,
+  SequenceId,
+  SequenceOptions,
+} from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { DisposeOptions, HostedLanguageModel } from "../host.ts";
 import type { ModelPeer } from "../model-peer.ts";
 import type { LanguageCall, LanguageModelDescription, LanguageResults } from "../protocol.ts";
-import { SequenceTable } from "../../sequence-table.ts";
+import { SequenceTable } from "../../contract/sequence-table.ts";
 
 /** A sequence in a peer: its number there, and the number of the peer. */
 interface RemoteSequence {

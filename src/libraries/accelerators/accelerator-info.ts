@@ -1,6 +1,6 @@
 /** Decides for each accelerator what of it this machine has, from facts that others have gathered. */
-import { omitUndefined } from "../../checked.ts";
-import type { Accelerator, Availability, DeviceState, MachineFacts } from "../../backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import type { Accelerator, Availability, DeviceState, MachineFacts } from "../../contract/backend.ts";
 import { type InstalledLibrary, isOfClass } from "../inventory/installed-library.ts";
 import type { AcceleratorDescription } from "./accelerator-table.ts";
 import type { DriverReport } from "./cuda-driver/ask-driver.ts";

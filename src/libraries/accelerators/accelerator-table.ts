@@ -1,5 +1,5 @@
 /** The fourteen accelerators that PyTorch names (torch.backends and its documentation), and what of Inferyard computes with them. */
-import type { DeviceType } from "../../backend.ts";
+import type { DeviceType } from "../../contract/backend.ts";
 
 /** Name of an accelerator, as PyTorch writes it. */
 export type AcceleratorKind =

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { DeviceAvailability, MachineFacts } from "../../backend.ts";
+import type { DeviceAvailability, MachineFacts } from "../../contract/backend.ts";
 import { readMachine } from "../../devices/index.ts";
-import { a100Instances } from "../../devices/recorded/a100-instances.ts";
-import { h200Server } from "../../devices/recorded/h200-server.ts";
-import { macM3 } from "../../devices/recorded/mac-m3.ts";
-import { noGpu } from "../../devices/recorded/no-gpu.ts";
-import { recordedSources, type Recording } from "../../devices/recorded/recording.ts";
+import { a100Instances } from "../../../test/devices/recorded/a100-instances.ts";
+import { h200Server } from "../../../test/devices/recorded/h200-server.ts";
+import { macM3 } from "../../../test/devices/recorded/mac-m3.ts";
+import { noGpu } from "../../../test/devices/recorded/no-gpu.ts";
+import { recordedSources, type Recording } from "../../../test/devices/recorded/recording.ts";
 import { classRules } from "../analysis/library-classes.ts";
 import type { InstalledLibrary } from "../inventory/installed-library.ts";
 import { acceleratorDescriptions } from "./accelerator-table.ts";

@@ -1,7 +1,7 @@
 /** The accelerators that PyTorch names: what of each this machine has, and what of Inferyard computes with it. */
-import { required } from "../../checked.ts";
+import { required } from "../../contract/checked.ts";
 import { readMachine } from "../../devices/index.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { DiscoveryOptions } from "../discovery/index.ts";
 import { listLibraries } from "../inventory/index.ts";
 import { type AcceleratorFacts, type AcceleratorInfo, describeAccelerator } from "./accelerator-info.ts";

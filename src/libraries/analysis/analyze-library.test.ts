@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, renameSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compile, machoLibrary, needsFiles, needsPrograms, packaged } from "../../../test/fixtures/native-libraries.ts";
+import { compile, machoLibrary, needsFiles, needsPrograms, packaged } from "../../../test/libraries/fixtures/native-libraries.ts";
 import { type LibraryAnalysis, analyzeLibrary, failedRequirements } from "./index.ts";
 
 let directory = "";

@@ -1,5 +1,5 @@
 /** What a library computes with: the CPU alone, or an accelerator, by what it imports, exports, needs and contains. */
-import { abbreviatedList } from "../../errors.ts";
+import { abbreviatedList } from "../../contract/errors.ts";
 import type { BinaryFile } from "../binaries/index.ts";
 import type { AcceleratorName, ComputeVerdict } from "./library-analysis.ts";
 

@@ -1,5 +1,5 @@
 /** Reads the libraries that others need. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type BinaryFile, readBinary } from "../binaries/index.ts";
 import { readLoaderCache } from "../discovery/loader-cache.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { emptyLibrary } from "../../../test/fixtures/native-libraries.ts";
+import { emptyLibrary } from "../../../test/libraries/fixtures/native-libraries.ts";
 import type { BinaryFile } from "../binaries/index.ts";
 import { checkFit } from "./fit.ts";
 import type { Host, LibraryAnalysis, NeededLibrary } from "./library-analysis.ts";

@@ -1,5 +1,5 @@
 /** Conditions of a build pipeline on a library: what it must be or use, and what it must not. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { acceleratorTitles } from "./compute-verdict.ts";
 import type { AcceleratorName, LibraryAnalysis } from "./library-analysis.ts";
 import { classRules } from "./library-classes.ts";

@@ -1,5 +1,5 @@
 /** Errors of the readers of native binaries. `displayName` is the path as the user wrote it. */
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 
 /** A table of a binary contradicts itself or the size of the file. The message continues "<file> is not a whole <format> file: ". */
 export class DamagedBinary extends Error {

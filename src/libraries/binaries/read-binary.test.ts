@@ -13,8 +13,8 @@ import {
   needsPrograms,
   packaged,
   universalLibrary,
-} from "../../../test/fixtures/native-libraries.ts";
-import { InferyardError } from "../../errors.ts";
+} from "../../../test/libraries/fixtures/native-libraries.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type BinaryFile, readBinary } from "./index.ts";
 
 let directory = "";

@@ -1,5 +1,5 @@
 /** Limits on what one binary may make its readers do, above what real libraries need. They bound memory and time on hostile files. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** libtensorflow_cc.so, the largest library known to us by symbols, has about 446,000. */
 const maxSymbols = 1_000_000;

@@ -13,8 +13,8 @@ import {
   packaged,
   systemLibraries,
   universalLibrary,
-} from "../../../test/fixtures/native-libraries.ts";
-import { InferyardError } from "../../errors.ts";
+} from "../../../test/libraries/fixtures/native-libraries.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type BinaryFile, type BinarySymbol, readBinary } from "./index.ts";
 
 const [skip, name] = needsPrograms("agreement with readelf", "readelf");

@@ -2,7 +2,7 @@
 import { realpath } from "node:fs/promises";
 import { nodeSources } from "../../devices/index.ts";
 import { loaderDirectories } from "../../devices/libraries.ts";
-import { throwIfAborted } from "../../errors.ts";
+import { throwIfAborted } from "../../contract/errors.ts";
 import { environmentLocations } from "./environment-locations.ts";
 import { loaderCachePath, scanLoaderCache } from "./loader-cache.ts";
 import { npmLocations } from "./npm-locations.ts";

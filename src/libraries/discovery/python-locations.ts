@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { MachineSources } from "../../devices/index.ts";
 import { findProgram } from "../../devices/libraries.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { isMissing } from "./scan-location.ts";
 import type { SearchLocation } from "./search-location.ts";
 

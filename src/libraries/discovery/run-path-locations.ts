@@ -1,6 +1,6 @@
 /** Folders that the run paths of programs and libraries name: DT_RPATH and DT_RUNPATH of ELF files, LC_RPATH of Mach-O files. */
 import { dirname, isAbsolute, resolve } from "node:path";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { readBinary } from "../binaries/index.ts";
 import type { SearchLocation } from "./search-location.ts";
 

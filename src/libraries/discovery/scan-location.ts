@@ -5,7 +5,7 @@
 import type { Dirent } from "node:fs";
 import { opendir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { messageOf, throwIfAborted } from "../../errors.ts";
+import { messageOf, throwIfAborted } from "../../contract/errors.ts";
 import { isInferenceLibrary } from "./library-names.ts";
 import type { LocationScan } from "./search-location.ts";
 

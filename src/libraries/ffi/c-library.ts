@@ -1,6 +1,6 @@
 /** The C library of this process. */
 import { readFileSync } from "node:fs";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** Path of the C library of this process, by /proc/self/maps. Throws BACKEND_UNAVAILABLE on other systems than Linux. `maps` replaces its content. */
 export function cLibraryPath(maps: string = mappedFiles()): string {

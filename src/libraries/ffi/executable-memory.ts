@@ -1,5 +1,5 @@
 /** Memory that holds machine code. Linux and other systems with mmap(2); on macOS, hardened programs refuse it. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { ForeignFunctions } from "./foreign-functions.ts";
 import type { NativeLibrary } from "./native-library.ts";
 

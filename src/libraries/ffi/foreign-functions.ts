@@ -1,5 +1,5 @@
 /** Functions of native libraries, and memory that they share with JavaScript. The one place that uses koffi. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type Koffi, type KoffiFunction, importKoffi } from "./koffi.ts";
 import { callNative, callNativeAsync, marshalSignature } from "./marshalling.ts";
 import { NativeLibrary } from "./native-library.ts";

@@ -1,5 +1,5 @@
 /** koffi: the part that is used, as an interface of our own, and its import when it is first needed. */
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 
 /** A type of koffi: its name, or an object that koffi made. */
 export type KoffiType = string | object;

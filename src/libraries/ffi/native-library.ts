@@ -1,6 +1,6 @@
 /** A shared library that was opened, and its functions. */
 import { isAbsolute } from "node:path";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { Koffi, KoffiLibrary } from "./koffi.ts";
 import { callNative, callNativeAsync, marshalSignature } from "./marshalling.ts";
 import type { AsyncNativeFunction, NativeFunction, Signature } from "./native-type.ts";

@@ -1,5 +1,5 @@
 /** Layouts of C structs as tables, and access to the fields of a struct in its bytes. Little-endian, as every machine that Inferyard runs on. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** The type of a field. `bool` is one byte; enumerations of C are `int32`. */
 export type FieldType =

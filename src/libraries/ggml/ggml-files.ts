@@ -1,7 +1,7 @@
 /** The files of ggml in a folder: its base library and its CPU backends. */
 import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 
 /** Absolute paths. */
 export interface GgmlFiles {

@@ -1,5 +1,5 @@
 /** ggml's functions for rows of its types: decoding, quantizing and products, as llama.cpp computes them on this processor. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import {
   type AsyncNativeFunction,
   ForeignFunctions,

@@ -1,5 +1,5 @@
 /** The table of types in ggml's base library, whose layout is proved by the sizes of the types before it is used. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { ggmlTypeSizes } from "../../formats/gguf/ggml-types.ts";
 import { typeTraits, typeTraitsCpu } from "../contracts/ggml.ts";
 import { type ForeignFunctions, type NativeLibrary, readField, type StructLayout } from "../ffi/index.ts";

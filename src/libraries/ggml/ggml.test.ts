@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compile, needsPrograms, packaged } from "../../../test/fixtures/native-libraries.ts";
+import { compile, needsPrograms, packaged } from "../../../test/libraries/fixtures/native-libraries.ts";
 import { ForeignFunctions } from "../ffi/index.ts";
 import { GgmlLibrary, findGgmlFiles } from "./index.ts";
 

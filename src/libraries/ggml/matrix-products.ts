@@ -1,5 +1,5 @@
 /** Products of whole matrices by ggml's CPU backend: one graph of one operation for each, over memory that belongs to the caller. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { layOut, type NativeLibrary, type StructLayout, writeField } from "../ffi/index.ts";
 
 /** `ggml_init_params`, which is passed by value. The same in all releases. */

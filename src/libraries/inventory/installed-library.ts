@@ -1,5 +1,5 @@
 /** A library of this machine: where it was found, and what its analysis says. */
-import type { Fact } from "../../backend.ts";
+import type { Fact } from "../../contract/backend.ts";
 import type { LibraryClass } from "../analysis/index.ts";
 import type { DiscoveredLibrary } from "../discovery/index.ts";
 

@@ -1,6 +1,6 @@
 /** Version of a library by what its file states. */
 import { basename } from "node:path";
-import type { Fact } from "../../backend.ts";
+import type { Fact } from "../../contract/backend.ts";
 
 /** ONNX Runtime names the version of its symbols after the release. */
 const symbolVersion = /^VERS_(\d+(?:\.\d+)+)$/;

@@ -1,6 +1,6 @@
 /** The native inference libraries of this machine: discovery, and an analysis of each file that was found. */
-import { InferyardError, throwIfAborted } from "../../errors.ts";
-import { omitUndefined } from "../../checked.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { DependencyReader, analyzeLibrary } from "../analysis/index.ts";
 import { type DiscoveredLibrary, type Discovery, type DiscoveryOptions, discoverLibraries } from "../discovery/index.ts";
 import type { InstalledLibrary } from "./installed-library.ts";

@@ -1,5 +1,5 @@
 /** What the child process of a validation tells its parent. */
-import type { SerializedError } from "../../errors.ts";
+import type { SerializedError } from "../../contract/errors.ts";
 import type { ProvedStruct, ValidationStep, ValidationStepName } from "./library-validation.ts";
 
 /** Facts that a step adds to the result. */

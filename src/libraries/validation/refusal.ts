@@ -1,5 +1,5 @@
 /** The error of a library that does not keep its contract. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { ContractName } from "../contracts/index.ts";
 import type { ValidationStepName } from "./library-validation.ts";
 

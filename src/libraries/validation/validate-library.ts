@@ -1,7 +1,7 @@
 /** Validates a native library against a contract: it is loaded in a child process, and its binary interface is proved. */
 import { performance } from "node:perf_hooks";
 import { resolve } from "node:path";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { analyzeLibrary } from "../analysis/index.ts";
 import { type ContractName, contracts } from "../contracts/index.ts";
 import type { StepFacts } from "./child-messages.ts";

@@ -1,6 +1,6 @@
 /** Program of the child process that loads a library to validate it. Its arguments: the absolute path, and the name of the contract. */
 import { performance } from "node:perf_hooks";
-import { InferyardError, wrapError } from "../../errors.ts";
+import { InferyardError, wrapError } from "../../contract/errors.ts";
 import { watchParent } from "../../hosts/parent-watchdog.ts";
 import { type ContractName, contracts } from "../contracts/index.ts";
 import { ForeignFunctions, type NativeLibrary } from "../ffi/index.ts";

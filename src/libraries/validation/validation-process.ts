@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { abortError } from "../../errors.ts";
+import { abortError } from "../../contract/errors.ts";
 import { childArguments } from "../../hosts/node-arguments.ts";
 import { holdWatchdogPipe, stdioWithWatchdog } from "../../hosts/parent-watchdog.ts";
 import type { ContractName } from "../contracts/index.ts";

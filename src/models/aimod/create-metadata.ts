@@ -1,8 +1,8 @@
 /** Creates the metadata.json of a new package from a model's manifest. */
 import { relative, sep } from "node:path";
-import { omitUndefined } from "../../checked.ts";
-import type { ModelFormat } from "../../backend.ts";
-import { InferyardError } from "../../errors.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import type { ModelFormat } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../manifest.ts";
 import type { AimodJson, HardwareRequirements } from "./aimod-json.ts";
 import { bytesOfMegabyte } from "./hardware.ts";

@@ -1,6 +1,6 @@
 /** Converts `hardware_requirements` of a Kapsl package to selection, requirements and load settings of our manifest. */
-import { omitUndefined } from "../../checked.ts";
-import type { ModelFormat } from "../../backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import type { ModelFormat } from "../../contract/backend.ts";
 import type { ManifestSelection, ManifestSettings, Requirements } from "../manifest.ts";
 import type { HardwareRequirements } from "./aimod-json.ts";
 import { backendOfFormat, deviceOfProvider, optimizationOfLevel, precisionOf } from "./vocabulary.ts";

@@ -4,7 +4,7 @@ import { type FileHandle, stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { InferyardError, abortError, messageOf } from "../../errors.ts";
+import { InferyardError, abortError, messageOf } from "../../contract/errors.ts";
 import { type ModelReference, readManifestOf, resolveReference } from "../index.ts";
 import { type Folder, escapesFolder, readJsonObject, displayNameIn, statOf } from "../model-folder.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";

@@ -1,7 +1,7 @@
 /** Lists the files of a model's folder for its package. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type Folder, displayNameIn } from "../model-folder.ts";
 import { unreadable } from "../../formats/format-errors.ts";
 import type { ArchiveFile } from "./archive-writer.ts";

@@ -1,7 +1,7 @@
 /** Reads models from packages. A package is unpacked once into the data folder, under its digest, and read from there. */
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { dataFolder } from "../data-folder.ts";
+import { dataFolder } from "../../storage/data-folder.ts";
 import { digestOf } from "../digest.ts";
 import { readHuggingFace } from "../huggingface/read-huggingface.ts";
 import type { Manifest } from "../manifest.ts";
@@ -13,8 +13,8 @@ import { syncFolder } from "../../platform/node/atomic-write.ts";
 import type { ReadOptions } from "../manifest/variants.ts";
 import { type ArchiveLimits, archiveLimits } from "./archive-limits.ts";
 import { metadataName, readAimodPackage } from "./metadata-json.ts";
-import { statOrUndefined, withDiskErrors } from "../store/disk.ts";
-import { stagingName, sweepAbandoned } from "../store/staging.ts";
+import { statOrUndefined, withDiskErrors } from "../../storage/disk.ts";
+import { stagingName, sweepAbandoned } from "../../storage/staging.ts";
 import { unpack } from "./unpack.ts";
 
 /**

@@ -5,12 +5,12 @@ import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { type Folder } from "../model-folder.ts";
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 import { type ArchiveEntry, ArchiveError, readEntries } from "./archive-entries.ts";
 import type { ArchiveLimits } from "./archive-limits.ts";
-import { withDiskErrors } from "../store/disk.ts";
+import { withDiskErrors } from "../../storage/disk.ts";
 import { checkEntryName, entryKey } from "./entry-name.ts";
 import { metadataName } from "./metadata-json.ts";
 

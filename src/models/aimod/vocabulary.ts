@@ -1,5 +1,5 @@
 /** The words of Kapsl's metadata.json with their meaning here. Kapsl compares all of them without regard to case. */
-import type { LoadSettings, ModelFormat, Precision } from "../../backend.ts";
+import type { LoadSettings, ModelFormat, Precision } from "../../contract/backend.ts";
 
 /**
  * Model formats by the field `framework`, or the newer `format`, of metadata.json. An `llm` is an ONNX graph that generates text, which checkAimod refuses.

@@ -1,12 +1,12 @@
 /** What the metadata of a GGUF file states of a model: its class and configuration, its tokenizer and pooling, how text is generated. */
-import { omitUndefined } from "../../checked.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { ggufBoolean, ggufNumber, ggufText, type GgufValue } from "../../formats/gguf/gguf-metadata.ts";
 import { ggufPooling, huggingFaceModel } from "../../formats/gguf/models/architectures.ts";
 import type { I2SLayout } from "../../formats/gguf/blocks/i2s.ts";
 import { possibleI2SLayouts } from "../../formats/gguf/models/i2s-layout.ts";
 import { ggufPostPooling } from "../../formats/gguf/models/post-pooling.ts";
 import { type GgufModel, readGgufModel } from "../../formats/gguf/models/read-model.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Pooling, TextSettings, VectorModule } from "../manifest.ts";
 import { endTokens } from "./end-tokens.ts";
 

@@ -1,6 +1,6 @@
 /** Writes a GGUF model with its matrices in another type. */
 import { access } from "node:fs/promises";
-import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
+import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { ggmlTensorBytes } from "../../formats/gguf/ggml-types.ts";
 import { decodeTensor, isDecodable } from "../../formats/gguf/blocks/index.ts";

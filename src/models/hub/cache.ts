@@ -4,7 +4,7 @@
  */
 import { readFile, readdir, realpath } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
-import { errorCode, statOrUndefined } from "../store/disk.ts";
+import { errorCode, statOrUndefined } from "../../storage/disk.ts";
 import { contentHash, hashInto } from "../store/blobs.ts";
 import { unreadable } from "../../formats/format-errors.ts";
 import type { HubReference } from "../reference/remote-reference.ts";

@@ -1,5 +1,5 @@
 /** Lists the files of a revision of a repository: paths, sizes and digests. The answer of the hub is untrusted and is validated. */
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { checkEntryName, entryKey } from "../aimod/entry-name.ts";
 import type { HubReference } from "../reference/remote-reference.ts";
 import { type Network, sendRequest } from "./request.ts";

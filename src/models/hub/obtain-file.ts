@@ -1,7 +1,7 @@
 /** Makes a file of a model a blob of the store: from the store itself, from Hugging Face's cache, or over the network. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import {
   type Digests,
   adoptBlob,
@@ -15,10 +15,10 @@ import {
   sha256ForGitDigest,
   touchBlob,
 } from "../store/blobs.ts";
-import { withDiskErrors, statOrUndefined } from "../store/disk.ts";
+import { withDiskErrors, statOrUndefined } from "../../storage/disk.ts";
 import type { StoreLayout } from "../store/layout.ts";
-import { withLock } from "../store/lock.ts";
-import type { StoredFile } from "../store/record.ts";
+import { withLock } from "../../storage/lock.ts";
+import type { StoredFile } from "../store/model-record.ts";
 import { cachedBlob } from "./cache.ts";
 import type { HubFile } from "./listing.ts";
 import type { PullMeter } from "./progress.ts";

@@ -1,17 +1,11 @@
 /** The last step of a pull: creates the tree of the files and writes the record. */
 import { join, relative, sep } from "node:path";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../manifest.ts";
 import { readManifestAt } from "../manifest/read-manifest-at.ts";
-import { withLock } from "../store/lock.ts";
-import {
-  type ModelRecord,
-  type StoredFile,
-  type StoredVariant,
-  bytesOf,
-  readIntactRecord,
-  writeRecord,
-} from "../store/record.ts";
+import { withLock } from "../../storage/lock.ts";
+import { bytesOf, readIntactRecord, writeRecord } from "../store/record.ts";
+import type { ModelRecord, StoredFile, StoredVariant } from "../store/model-record.ts";
 import { hasName } from "../store/locate.ts";
 import { shortName } from "../store/lookup.ts";
 import { publishTree, treePath } from "../store/trees.ts";

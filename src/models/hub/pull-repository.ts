@@ -1,15 +1,16 @@
 /** Pulls a model from the hub, or offline from Hugging Face's cache: first the files that describe it, then the weights that these call for. */
 import { join, posix } from "node:path";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type Folder, escapesFolder, readJsonObject } from "../model-folder.ts";
 import { readModules, vectorModuleWeights } from "../huggingface/modules.ts";
 import { readOnnxWeights } from "../manifest/onnx-weights.ts";
 import { type HubReference, canonicalName } from "../reference/remote-reference.ts";
 import { blobPath, hasBlob, sha256ForGitDigest } from "../store/blobs.ts";
-import { errorCode, freeBytes, withDiskErrors, diskFullRemedy, statOrUndefined } from "../store/disk.ts";
+import { errorCode, freeBytes, withDiskErrors, diskFullRemedy, statOrUndefined } from "../../storage/disk.ts";
 import { findIntact, recordName } from "../store/lookup.ts";
 import { hasName } from "../store/locate.ts";
-import { type StoredFile, type StoredVariant, bytesOf } from "../store/record.ts";
+import { bytesOf } from "../store/record.ts";
+import type { StoredFile, StoredVariant } from "../store/model-record.ts";
 import { withTemporaryTree } from "../store/trees.ts";
 import { missingModuleWeights } from "../huggingface/vector-modules.ts";
 import { cachedBlob, readCachedListing } from "./cache.ts";

@@ -1,8 +1,8 @@
 /** Pulls models into the store: files that the store has are kept, missing ones are fetched, and the model is published when it is complete. */
 import { mkdir } from "node:fs/promises";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { isRemote, parseHubName, parseRemote } from "../reference/remote-reference.ts";
-import { withDiskErrors } from "../store/disk.ts";
+import { withDiskErrors } from "../../storage/disk.ts";
 import { type StoreLayout, storeLayout } from "../store/layout.ts";
 import { findDamaged, findModel } from "../store/lookup.ts";
 import { withRunningPull } from "../store/running-pulls.ts";

@@ -1,5 +1,5 @@
 /** Sends one request to the hub or to a host that it redirects to: authorization, redirects, detection of stalled connections, and errors by status. */
-import { InferyardError, abortError, messageOf } from "../../errors.ts";
+import { InferyardError, abortError, messageOf } from "../../contract/errors.ts";
 import type { HttpResponse, FetchFunction } from "./proxy.ts";
 import { TransientError, type RetryTiming, retryAfterMs } from "./retry.ts";
 

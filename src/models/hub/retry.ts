@@ -1,6 +1,6 @@
 /** Retries with exponential backoff. */
-import { InferyardError } from "../../errors.ts";
-import { delay } from "../store/lock.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { delay } from "../../storage/lock.ts";
 
 /** Number of attempts and times, in milliseconds, of retried requests. */
 export interface RetryTiming {

@@ -1,9 +1,9 @@
 /** Selects the files of a repository that are fetched: those that describe the model, and the weights of one variant. */
 import { basename, dirname } from "node:path/posix";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { entryKey } from "../aimod/entry-name.ts";
 import { hasName } from "../store/locate.ts";
-import type { StoredVariant } from "../store/record.ts";
+import type { StoredVariant } from "../store/model-record.ts";
 import { nameVariants } from "../manifest/variant-names.ts";
 import { formatOf, missingWeights, selectWeightFiles, weightFolders } from "../manifest/weights.ts";
 import { isSafetensorsIndex } from "../../formats/safetensors/read-sharded.ts";

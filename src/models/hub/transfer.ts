@@ -1,9 +1,9 @@
 /** Downloads one file into a partial file, and resumes where an earlier attempt or process stopped. */
 import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type Digests, contentHash, hashInto } from "../store/blobs.ts";
-import { diskError, freeBytes, withDiskErrors, diskFullRemedy, statOrUndefined } from "../store/disk.ts";
+import { diskError, freeBytes, withDiskErrors, diskFullRemedy, statOrUndefined } from "../../storage/disk.ts";
 import type { HttpResponse } from "./proxy.ts";
 import { type Network, sendRequest } from "./request.ts";
 import { TransientError, type Retry, withRetries } from "./retry.ts";

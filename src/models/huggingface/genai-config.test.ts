@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { needsData, sharedData } from "../../../test/shared-data.ts";
+import { needsData, sharedData } from "../../../test/fixtures/shared-data.ts";
 import { languageVariants } from "../manifest/language-variants.ts";
 import { readHuggingFace } from "./read-huggingface.ts";
 

@@ -2,7 +2,7 @@
  * Reads the settings of late-interaction models: from the modules of sentence-transformers' MultiVectorEncoder, from PyLate's
  * config_sentence_transformers.json, or from ColBERT's artifact.metadata.
  */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import { type Folder, type JsonObject, isJsonObject, readJsonObject, displayNameIn } from "../model-folder.ts";
 import type { LateInteraction, LateInteractionRole, QueryExpansion } from "../manifest.ts";

@@ -4,9 +4,9 @@
  * MultiVectorMask and Normalize on the vectors of tokens), and of its SparseEncoder (a Transformer with SpladePooling, one that ends with SparseAutoEncoder, or
  * a Router with weights of tokens for queries). Any other sequence is MODEL_UNSUPPORTED, since skipping a module would silently give other vectors.
  */
-import { InferyardError } from "../../errors.ts";
-import { type Folder, isJsonObject, pathInside, readJson, readJsonObject, displayNameIn } from "../model-folder.ts";
-import { modelInvalid } from "../../formats/format-errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { type Folder, readJson, readJsonObject, displayNameIn } from "../model-folder.ts";
+import { type Module, broken, readModule, unsupported } from "./module-entry.ts";
 
 /** The modules of a sentence-transformers model, from modules.json. Paths are relative to the model's folder. */
 export interface Modules {
@@ -43,15 +43,6 @@ export interface VectorModuleEntry {
 type VectorModuleType = "Dense" | "LayerNorm" | "Normalize";
 
 const vectorModuleTypes: ReadonlySet<string> = new Set<VectorModuleType>(["Dense", "LayerNorm", "Normalize"]);
-
-/** A module as modules.json or router_config.json names it. */
-export interface Module {
-  /** Name of the class without its package: "Transformer", "Pooling", ... */
-  readonly type: string;
-  readonly path: string;
-  /** Whether it is a class of PyLate. */
-  readonly isPylate: boolean;
-}
 
 const kindByFirstModule: Readonly<Record<string, Modules["kind"]>> = {
   Transformer: "transformer",
@@ -157,31 +148,11 @@ function isVectorModule(module: Module): module is Module & VectorModuleEntry {
   return vectorModuleTypes.has(module.type);
 }
 
-/**
- * Reads an entry `{ type, path }` of modules.json; `namedIn` is the file that has it. Throws MODEL_INVALID unless both are texts and the path lies
- * inside the folder.
- */
-export function readModule(entry: unknown, folder: Folder, namedIn: string): Module {
-  if (!isJsonObject(entry)) throw broken(namedIn, "an entry is not an object");
-  const { type, path } = entry;
-  if (typeof type !== "string" || typeof path !== "string") throw broken(namedIn, 'an entry has no "type" or no "path"');
-  if (path !== "") pathInside(folder, path, namedIn);
-  const isPylate = type === "pylate.models.Dense.Dense";
-  // The classes have moved within sentence_transformers. A class of another package is code of the model, even if it has a known name.
-  const isKnown = isPylate || type.startsWith("sentence_transformers.");
-  return { type: isKnown ? (type.split(".").at(-1) ?? type) : type, path, isPylate };
-}
-
 /** Normalize states which vectors it works on: those of texts where it says nothing. */
 async function checkNormalize(folder: Folder, { path }: Module, displayName: string, expected: string): Promise<void> {
   const config = await readJsonObject(folder, `${path}/config.json`);
   const input = config?.["module_input_name"] ?? "sentence_embedding";
   if (input !== expected) throw unsupported(displayName, `Normalize over ${JSON.stringify(input)}`);
-}
-
-/** Creates the error for a damaged file; `displayName` is its path. The error is returned, not thrown. */
-export function broken(displayName: string, problem: string): InferyardError {
-  return modelInvalid(`${displayName} is broken: ${problem}`, "download this file of the model again");
 }
 
 /** For a module without Pooling before it, which would work on token vectors. */
@@ -191,21 +162,6 @@ function beforePooling(displayName: string, module: string): InferyardError {
     `${displayName} has the module ${module} with no Pooling right after the Transformer`,
     {
       remedy: "use a model that pools first, as sentence-transformers' own do",
-      data: { module },
-    },
-  );
-}
-
-/** Creates the error for a module that this version does not compute; `displayName` is the file that names it. The error is returned, not thrown. */
-export function unsupported(displayName: string, module: string): InferyardError {
-  const known =
-    "Transformer and Pooling, or StaticEmbedding, then Dense, LayerNorm and Normalize; Transformer, Dense, MultiVectorMask and Normalize on token vectors; " +
-    "Transformer and SpladePooling, or SparseAutoEncoder at the end";
-  return new InferyardError(
-    "MODEL_UNSUPPORTED",
-    `${displayName} has the module ${module}, which this version does not compute; it computes ${known}`,
-    {
-      remedy: "use a model without it",
       data: { module },
     },
   );

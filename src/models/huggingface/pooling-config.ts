@@ -1,5 +1,5 @@
 /** Reads the config.json of the Pooling module of sentence-transformers: how token vectors become one vector. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Pooling } from "../manifest.ts";
 import { type Folder, type JsonObject, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";

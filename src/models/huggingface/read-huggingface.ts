@@ -1,7 +1,7 @@
 /** Reads model folders in the layout of Hugging Face transformers and sentence-transformers. */
-import { omitUndefined } from "../../checked.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { basename } from "../../platform/node/paths.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type {
   Manifest,
   ManifestSelection,

@@ -4,13 +4,13 @@
  */
 import { type Folder, isJsonObject, readJson, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
-import { type Module, type Modules, broken, readModule, unsupported } from "./modules.ts";
+import { type Module, broken, readModule, unsupported } from "./module-entry.ts";
 
 /** The chains of a Router. */
 export interface Routes {
   /** The modules for documents. */
   readonly document: readonly Module[];
-  readonly queries: NonNullable<Modules["queries"]>;
+  readonly queries: { readonly path: string; readonly isDefault: boolean };
   /** The file with the configuration, as the user wrote its path. */
   readonly displayName: string;
 }

@@ -1,5 +1,5 @@
 /** Reads how a SparseEncoder of sentence-transformers makes sparse vectors. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import type { SparseSettings } from "../manifest.ts";
 import { type Folder, readJsonObject, displayNameIn } from "../model-folder.ts";

@@ -1,5 +1,5 @@
 /** Reads how a model tokenizes text and pools vectors. Each setting comes from the file that the reference implementation reads it from. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Pooling, TextSettings } from "../manifest.ts";
 import { readLateInteraction } from "./late-interaction.ts";
 import { type Folder, type JsonObject, isFile, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";

@@ -1,5 +1,5 @@
 /** Reads the modules of sentence-transformers with weights of their own (Dense, LayerNorm, SparseAutoEncoder, SparseStaticEmbedding), and checks their config.json against the shapes in their model.safetensors. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { basename, dirname } from "../../platform/node/paths.ts";
 import type { DenseActivation, ModuleWeights, VectorModule } from "../manifest.ts";
 import { type Folder, type JsonObject, isFile, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";

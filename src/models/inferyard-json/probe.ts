@@ -1,7 +1,6 @@
 /** Decodes the `probe` of inferyard.json: base64 becomes vectors, JSON arrays become tensors. */
 import { decodeBase64, float32FromBytes } from "../../platform/base64.ts";
-import { elementCount, zeros } from "../../tensor.ts";
-import type { Tensor } from "../../tensor.ts";
+import { elementCount, zeros, type Tensor } from "../../contract/tensor.ts";
 import type { ProbeJson, ProbeTensorJson } from "./schema.ts";
 import type { ModelProbe } from "../manifest.ts";
 

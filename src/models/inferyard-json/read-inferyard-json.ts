@@ -1,8 +1,8 @@
 /** Reads inferyard.json, the manifest of our own. What it does not state comes from the other files of the folder. */
-import { omitUndefined } from "../../checked.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import type { InferyardJson } from "./schema.ts";
-import type { InferyardError } from "../../errors.ts";
+import type { InferyardError } from "../../contract/errors.ts";
 import { manifestInvalid } from "../validation/manifest-errors.ts";
 import { type Folder, readJsonObject, displayNameIn } from "../model-folder.ts";
 import { readProbe } from "./probe.ts";

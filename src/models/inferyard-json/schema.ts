@@ -2,7 +2,7 @@
  * The schema of inferyard.json. `npm run schemas` writes it as JSON schema to schemas/inferyard.json; a test compares the two. Every field is optional.
  */
 import * as z from "zod";
-import type { DataType } from "../../tensor.ts";
+import type { DataType } from "../../contract/tensor.ts";
 import type { Requirements } from "../manifest.ts";
 import type { TextOverrides } from "../huggingface/text-settings.ts";
 import type { DeclaredVariant } from "../manifest/variants.ts";

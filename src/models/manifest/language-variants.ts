@@ -1,5 +1,5 @@
 /** The variants of a language model: an exporter writes one set of weights as several graphs, an encoder and one or two decoders. */
-import type { LanguageModelFiles } from "../../backend.ts";
+import type { LanguageModelFiles } from "../../contract/backend.ts";
 import { basename, extname } from "../../platform/node/paths.ts";
 import type { Variant } from "../manifest.ts";
 import { nameOfSuffix } from "./variant-names.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { InferyardError } from "../../errors.ts";
+import type { InferyardError } from "../../contract/errors.ts";
 import { readOnnxWeights } from "./onnx-weights.ts";
 
 const shared = fileURLToPath(new URL("../../../../shared/data/", import.meta.url));

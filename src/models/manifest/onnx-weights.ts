@@ -1,5 +1,5 @@
 /** What loading needs to know of an ONNX file: the precision of its weights, and the files with external data. */
-import type { Precision } from "../../backend.ts";
+import type { Precision } from "../../contract/backend.ts";
 import { readOnnxOutline } from "../../formats/onnx/onnx-outline.ts";
 import type { OnnxOutline } from "../../formats/onnx/onnx-outline.ts";
 import { onnxType } from "../../formats/onnx/onnx-types.ts";

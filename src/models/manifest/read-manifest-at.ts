@@ -1,5 +1,5 @@
 /** Reads the manifest of a model at a known location: a folder, a file of weights, or a package. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { isPackage } from "../aimod/package-name.ts";
 import { readHuggingFace } from "../huggingface/read-huggingface.ts";
 import type { Manifest } from "../manifest.ts";

@@ -1,6 +1,6 @@
 /** Reads the manifest of a single file of weights. Everything but the weights comes from the other files of its folder. */
 import { basename, dirname, join } from "../../platform/node/paths.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { readHuggingFace } from "../huggingface/read-huggingface.ts";
 import type { Manifest } from "../manifest.ts";
 import { type Folder, isFile, displayNameIn } from "../model-folder.ts";

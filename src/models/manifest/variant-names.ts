@@ -3,7 +3,7 @@
  * transformers.js, whose `dtype` names are accepted as aliases.
  */
 import { basename, extname } from "../../platform/node/paths.ts";
-import type { Precision } from "../../backend.ts";
+import type { Precision } from "../../contract/backend.ts";
 import { isSafetensorsIndex } from "../../formats/safetensors/read-sharded.ts";
 
 /** The name and aliases of a variant, and the precision that the name implies. */

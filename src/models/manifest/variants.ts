@@ -1,5 +1,5 @@
 /** Reads the variants of a model: those that inferyard.json declares, in its order, or those that are found in the folder. */
-import type { ModelFormat, Precision } from "../../backend.ts";
+import type { ModelFormat, Precision } from "../../contract/backend.ts";
 import type { DigestCache } from "../digest.ts";
 import { digestOf } from "../digest.ts";
 import type { Variant } from "../manifest.ts";

@@ -1,6 +1,6 @@
 /** Finds the files of a folder that hold weights, and reads their format, size and precision. */
-import type { ModelFormat, Precision } from "../../backend.ts";
-import { InferyardError } from "../../errors.ts";
+import type { ModelFormat, Precision } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { listFolder } from "../../platform/node/files.ts";
 import { basename, dirname, extname, join } from "../../platform/node/paths.ts";
 import { isSafetensorsIndex, pathsOfWeights, readWeightsHeader } from "../../formats/safetensors/read-sharded.ts";

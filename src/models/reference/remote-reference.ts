@@ -1,5 +1,5 @@
 /** Parses references to remote models: on the Hugging Face hub, or at a URL. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** A parsed reference to a model on the Hugging Face hub: `hf:owner/name[@revision][:variant]`. */
 export interface HubReference {

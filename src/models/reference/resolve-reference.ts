@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { nearestName } from "../validation/nearest-name.ts";
 import type { ModelReference, ResolveOptions } from "./model-location.ts";
 import { canonicalName, isRemote, parseRemote } from "./remote-reference.ts";

@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { chmod, link, mkdir, readFile, rename, rm, symlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { throwIfAborted } from "../../errors.ts";
+import { throwIfAborted } from "../../contract/errors.ts";
 import { syncFolder } from "../../platform/node/atomic-write.ts";
-import { errorCode, diskError, withDiskErrors, statOrUndefined } from "./disk.ts";
-import { writeFileAtomically } from "./atomic-write.ts";
+import { errorCode, diskError, withDiskErrors, statOrUndefined } from "../../storage/disk.ts";
+import { writeFileAtomically } from "../../storage/atomic-write.ts";
 import type { StoreLayout } from "./layout.ts";
 import { isSha256 } from "./record-validation.ts";
 

@@ -1,8 +1,8 @@
 /** Checks that the files of the store are unchanged since they were pulled. */
 import { join } from "node:path";
-import { throwIfAborted } from "../../errors.ts";
+import { throwIfAborted } from "../../contract/errors.ts";
 import { contentHash, hashInto } from "./blobs.ts";
-import { statOrUndefined } from "./disk.ts";
+import { statOrUndefined } from "../../storage/disk.ts";
 import type { StoreLayout } from "./layout.ts";
 import { findDamaged, requireModel } from "./lookup.ts";
 import { type DamagedRecord, type StoredRecords, type StoredModel, bytesOf, readAllRecords } from "./record.ts";

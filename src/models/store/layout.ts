@@ -3,7 +3,7 @@
  * the design.
  */
 import { join } from "node:path";
-import { dataFolder } from "../data-folder.ts";
+import { dataFolder } from "../../storage/data-folder.ts";
 
 /** Absolute paths of the folders of the store of fetched models. */
 export interface StoreLayout {

@@ -1,12 +1,13 @@
 /** Resolves references to locations in the store. */
 import { join } from "node:path";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { LocateOptions, ModelLocation, ModelReference, ResolveOptions } from "../reference/model-location.ts";
 import { type RemoteReference, canonicalName, isRemote } from "../reference/remote-reference.ts";
-import { errorCode, statOrUndefined } from "./disk.ts";
+import { errorCode, statOrUndefined } from "../../storage/disk.ts";
 import { type StoreLayout, storeLayout } from "./layout.ts";
 import { type StoreMatch, findModel, findRemoteMatch, knownNames, shortName } from "./lookup.ts";
-import { type StoredVariant, type StoredModel, touchRecord } from "./record.ts";
+import { type StoredModel, touchRecord } from "./record.ts";
+import type { StoredVariant } from "./model-record.ts";
 import { publishTree, treePath } from "./trees.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** Finds models of the store by reference or name. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { nearestName } from "../validation/nearest-name.ts";
 import {
   type HubReference,

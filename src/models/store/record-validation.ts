@@ -1,9 +1,9 @@
 /** Validates records that are read from the disk, since any program may have written to the file. */
-import { messageOf } from "../../errors.ts";
+import { messageOf } from "../../contract/errors.ts";
 import { checkEntryName, entryKey } from "../aimod/entry-name.ts";
 import { type JsonObject, isJsonObject } from "../model-folder.ts";
 import { isRemote } from "../reference/remote-reference.ts";
-import type { ModelRecord } from "./record.ts";
+import type { ModelRecord } from "./model-record.ts";
 
 /**
  * Parses the record of a stored model. Returns the record, or a sentence without a full stop that says what is wrong with the

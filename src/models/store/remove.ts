@@ -1,18 +1,18 @@
 /** Removes models, and files that no model needs, from the store. */
 import { readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { withDiskErrors, listNames, statOrUndefined } from "./disk.ts";
+import { withDiskErrors, listNames, statOrUndefined } from "../../storage/disk.ts";
 import { removeBlob } from "./blobs.ts";
 import type { StoreLayout } from "./layout.ts";
-import { withLock, tryWithLock } from "./lock.ts";
+import { withLock, tryWithLock } from "../../storage/lock.ts";
 import { findDamaged, requireModel } from "./lookup.ts";
 import { isSha256 } from "./record-validation.ts";
 import { readAllRecords, removeRecord } from "./record.ts";
 import { oldestRunningPull } from "./running-pulls.ts";
-import { isStaging } from "./staging.ts";
+import { isStaging } from "../../storage/staging.ts";
 import { sweepAbandonedFiles } from "./sweep.ts";
 import { removeTree } from "./trees.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** The result of removing a model. */
 export interface RemoveReport {

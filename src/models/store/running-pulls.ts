@@ -3,9 +3,9 @@
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { listNames } from "./disk.ts";
-import { readLock, withLock } from "./lock.ts";
-import { holderState } from "./lock-holder.ts";
+import { listNames } from "../../storage/disk.ts";
+import { readLock, withLock } from "../../storage/lock.ts";
+import { holderState } from "../../storage/lock-holder.ts";
 import type { StoreLayout } from "./layout.ts";
 import { sweepAbandonedFiles } from "./sweep.ts";
 

@@ -5,14 +5,14 @@ import { chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from "node:fs/p
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type HubStandIn, startHub } from "../../../test/fixtures/hub-stand-in.ts";
-import { smallModel } from "../../../test/fixtures/small-model.ts";
+import { type HubStandIn, startHub } from "../../../test/fixtures/models/hub-stand-in.ts";
+import { smallModel } from "../../../test/fixtures/models/small-model.ts";
 import { readManifest } from "../index.ts";
 import { type ModelStore, createStore } from "../model-store.ts";
 import { storeLayout } from "./layout.ts";
-import { currentHolder } from "./lock-holder.ts";
-import { delay } from "./lock.ts";
-import { withLock } from "./lock.ts";
+import { currentHolder } from "../../storage/lock-holder.ts";
+import { delay } from "../../storage/lock.ts";
+import { withLock } from "../../storage/lock.ts";
 import { withRunningPull } from "./running-pulls.ts";
 
 const shared = smallModel();

@@ -1,10 +1,10 @@
 /** Removes what dead processes left in the store. */
 import { join } from "node:path";
-import { listNames } from "./disk.ts";
+import { listNames } from "../../storage/disk.ts";
 import type { StoreLayout } from "./layout.ts";
-import { breakLock, readLock } from "./lock.ts";
-import { holderState } from "./lock-holder.ts";
-import { sweepAbandoned } from "./staging.ts";
+import { breakLock, readLock } from "../../storage/lock.ts";
+import { holderState } from "../../storage/lock-holder.ts";
+import { sweepAbandoned } from "../../storage/staging.ts";
 
 /** Result of `sweepAbandonedFiles`. */
 export interface SweepReport {

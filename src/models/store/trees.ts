@@ -6,11 +6,11 @@ import { modelInvalid } from "../../formats/format-errors.ts";
 import { publishFolder } from "../../platform/node/atomic-folder.ts";
 import { syncFolder } from "../../platform/node/atomic-write.ts";
 import { blobPath, linkTo } from "./blobs.ts";
-import { errorCode, diskError, withDiskErrors, statOrUndefined } from "./disk.ts";
+import { errorCode, diskError, withDiskErrors, statOrUndefined } from "../../storage/disk.ts";
 import type { StoreLayout } from "./layout.ts";
-import type { StoredFile } from "./record.ts";
+import type { StoredFile } from "./model-record.ts";
 import { pathsProblem } from "./record-validation.ts";
-import { stagingName } from "./staging.ts";
+import { stagingName } from "../../storage/staging.ts";
 
 type TreeFile = Pick<StoredFile, "path" | "sha256">;
 

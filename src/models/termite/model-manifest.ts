@@ -1,5 +1,5 @@
 /** Reads model_manifest.json, the manifest of Termite (antflydb/termite), and compares it with the files of the folder. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { digestOf } from "../digest.ts";
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import { manifestInvalid } from "../validation/manifest-errors.ts";

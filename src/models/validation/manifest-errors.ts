@@ -1,5 +1,5 @@
 /** Errors for invalid and unsupported manifests, with every problem. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /**
  * Creates the MODEL_INVALID error for a manifest with these problems; `displayName` is its path as the user wrote it. The error is

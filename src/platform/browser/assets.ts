@@ -1,5 +1,5 @@
 /** URLs of the files that cannot be part of a bundle. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { browserScope } from "./global-scope.ts";
 
 /** The setting `assets` as a URL that ends in "/". Default: the folder of the bundle, or of the page if the bundler hides it. */

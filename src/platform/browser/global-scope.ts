@@ -2,7 +2,7 @@
  * Types of the browser globals that Inferyard uses. The project compiles with the types of Node.js only, so they are declared here. All of
  * them exist in pages and in workers.
  */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** The members of a page's or worker's global scope that Inferyard uses. */
 export interface BrowserScope {

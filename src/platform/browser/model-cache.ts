@@ -2,7 +2,7 @@
  * Storage of models in the browser's Cache API. A file's path is the URL that it is stored under. A missing file is stored as
  * well, as a response with status 404, so that offline use needs no request.
  */
-import { InferyardError, messageOf, wrapError } from "../../errors.ts";
+import { InferyardError, messageOf, wrapError } from "../../contract/errors.ts";
 import { type BrowserCache, browserScope } from "./global-scope.ts";
 
 const cacheName = "inferyard-models";

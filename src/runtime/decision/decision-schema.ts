@@ -3,7 +3,7 @@
  * from `--json`, logs or HTTP.
  */
 import * as z from "zod";
-import { policies } from "../selection/constraints.ts";
+import { policies } from "../targets/constraints.ts";
 
 const library = z.strictObject({ name: z.string(), version: z.string() });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import { makeDecision } from "./decision.ts";
 import { checkDecision, decisionJsonSchema } from "./decision-schema.ts";
-import { mergeConstraints } from "../selection/constraints.ts";
+import { mergeConstraints } from "../targets/constraints.ts";
 
 const variant: Variant = { name: "fp32", aliases: [], format: "onnx", path: "/m/model.onnx", bytes: 1, config: {} };
 const manifest: Manifest = {

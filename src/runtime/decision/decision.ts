@@ -1,8 +1,8 @@
 /** The decision: the record of one selection. The library, the command line, logs and HTTP give it in the same shape. */
-import type { Library } from "../../backend.ts";
+import type { Library } from "../../contract/backend.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
-import { formatPattern } from "../selection/target.ts";
-import type { Policy, Constraints } from "../selection/constraints.ts";
+import { formatPattern } from "../targets/target.ts";
+import type { Policy, Constraints } from "../targets/constraints.ts";
 
 /** The step that gave a candidate its verdict. `docs/reference/decision.md` explains each. */
 export type SelectionStage =

@@ -1,6 +1,6 @@
 /** Finds the order of the codes of I2_S weights by the known answers of a model, where its file leaves a choice: see `LoadSettings.i2sLayout`. */
-import type { Capabilities, LoadSettings } from "../../backend.ts";
-import { InferyardError } from "../../errors.ts";
+import type { Capabilities, LoadSettings } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 
 /** A setting to load a model with; empty: none. */

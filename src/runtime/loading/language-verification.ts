@@ -1,5 +1,5 @@
 /** Verification of a loaded language model: it decodes a few tokens, its logits are finite, and the engine reports where it computed. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
 import { type Verification, reportedEvidence, reportsNothing } from "./verification.ts";
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import type { LoadSettings } from "../../backend.ts";
-import { InferyardError } from "../../errors.ts";
-import type { HostPolicy } from "./host-selection.ts";
+import type { LoadSettings } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { HostPolicy } from "../selection/host-selection.ts";
 import { inlineHost } from "../../hosts/inline.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import { type ScriptedBackend, type ScriptedBackendOptions, scriptedBackend } from "../../testing/scripted-backend.ts";
-import type { Tensor } from "../../tensor.ts";
+import type { Tensor } from "../../contract/tensor.ts";
 import { type VerifiedModel, type LoadingContext, explainCandidates, loadFirstCandidate } from "./loading.ts";
 import { select } from "../selection/selection.ts";
 import type { SelectionFacts } from "../selection/selection-facts.ts";
 import type { AnswerCheck } from "./verification.ts";
-import { type ConstraintOptions, mergeConstraints } from "../selection/constraints.ts";
+import { type ConstraintOptions, mergeConstraints } from "../targets/constraints.ts";
 
 const variant: Variant = { name: "fp32", aliases: [], format: "onnx", path: "/m/model.onnx", bytes: 100, config: {} };
 const manifest: Manifest = {

@@ -2,24 +2,27 @@
  * The load loop: tries eligible candidates in order. Each is loaded in its host and verified; the first success ends the loop.
  * Every attempt is recorded in the decision.
  */
-import type { Backend, LoadLimits, LoadSettings } from "../../backend.ts";
-import { InferyardError, errorKinds, throwIfAborted } from "../../errors.ts";
+import type { SelectionOutcome } from "../selection/selection-outcome.ts";
+import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.ts";
+import { InferyardError, errorKinds, throwIfAborted } from "../../contract/errors.ts";
 import { ReplicaGroup } from "../../hosts/replica-group.ts";
-import type { Host, HostName, HostedModel } from "../../hosts/host.ts";
+import type { Host, HostedModel } from "../../hosts/host.ts";
+import type { HostName } from "../../hosts/host-name.ts";
 import { loadWithTimeout } from "../../hosts/load-timeout.ts";
 import { type Supervision, unsupervised } from "../../hosts/supervision.ts";
-import { type MemoryAmounts, estimateMemory } from "../residency/memory-budget.ts";
-import { type HostPolicy, selectHost } from "./host-selection.ts";
+import { type MemoryAmounts, estimateMemory } from "../selection/memory-budget.ts";
+import { type HostPolicy, selectHost } from "../selection/host-selection.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import { type Candidate, type Decision, type Selected, makeDecision } from "../decision/decision.ts";
-import { noCandidateError } from "../decision/no-candidate-error.ts";
-import { type LoadRequest, type EligibleCandidate, type CheckedCandidate, select } from "../selection/selection.ts";
+import { noCandidateError } from "./no-candidate-error.ts";
+import { type EligibleCandidate, type CheckedCandidate, select } from "../selection/selection.ts";
+import type { LoadRequest } from "../selection/load-request.ts";
 import type { SelectionFacts } from "../selection/selection-facts.ts";
-import { type Target, formatDevice, formatTarget } from "../selection/target.ts";
+import { type Target, formatDevice, formatTarget } from "../targets/target.ts";
 import { type AnswerCheck, type UnprovenPlacement, type Verification, unprovenRefusal, verify } from "./verification.ts";
 import { layoutEvidence, type LayoutFailure, type LayoutSetting, layoutsToTry, noLayout } from "./i2s-layouts.ts";
 import { verifyLanguageModel } from "./language-verification.ts";
-import type { Constraints } from "../selection/constraints.ts";
+import type { Constraints } from "../targets/constraints.ts";
 
 /** What the load loop needs from the runtime. */
 export interface LoadingContext {
@@ -59,15 +62,6 @@ export interface VerifiedModel {
   readonly need: MemoryAmounts;
   /** Loads the same variant on the same target once more, as a replica that runs in parallel. */
   loadReplica(settings: LoadSettings, signal?: AbortSignal): Promise<HostedModel>;
-}
-
-/** The checked candidates of a request, and the inputs of the selection that are needed to load one. */
-export interface SelectionOutcome {
-  readonly selections: readonly CheckedCandidate[];
-  readonly facts: Pick<SelectionFacts, "openCircuits">;
-  readonly manifest: Manifest;
-  readonly constraints: Constraints;
-  readonly request: LoadRequest;
 }
 
 /**

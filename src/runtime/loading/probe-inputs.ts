@@ -1,6 +1,6 @@
 /** Synthetic inputs for the probe of a model whose manifest names none: shapes from the model's description, and sizes from names. */
-import { InferyardError } from "../../errors.ts";
-import { dimensionOf, elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../tensor.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { dimensionOf, elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 
 /** Sizes of free dimensions, by the names that exporters give them. */
 const sequenceLength = 8;

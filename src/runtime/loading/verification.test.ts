@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import type { TensorInfo } from "../../tensor.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
 import { probeInputs } from "./probe-inputs.ts";
 import { runProbe } from "./verification.ts";
 

@@ -2,12 +2,12 @@
  * Verification of a loaded model: it runs a probe input, its outputs are finite, the known answers of its manifest hold, and
  * the engine reports where it computed.
  */
-import type { Device, ModelBase, TensorInfo, TensorMap, TensorModel } from "../../backend.ts";
-import { type ErrorCode, InferyardError } from "../../errors.ts";
+import type { Device, ModelBase, TensorModel } from "../../contract/backend.ts";
+import { type TensorInfo, type TensorMap, firstNonFinite } from "../../contract/tensor.ts";
+import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { required } from "../../checked.ts";
-import { firstNonFinite } from "../../tensor.ts";
-import type { Constraints } from "../selection/constraints.ts";
+import { required } from "../../contract/checked.ts";
+import type { Constraints } from "../targets/constraints.ts";
 import { guessedLengths, hasGuessedLength, probeInputs } from "./probe-inputs.ts";
 
 /**

@@ -1,5 +1,6 @@
 /** The option `adapters`: its text form, and the checks of its values. */
-import { InferyardError, type LoraAdapter } from "../../backend.ts";
+import type { LoraAdapter } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** An adapter from the text "PATH" or "PATH=SCALE". What follows the last "=" belongs to the path if it is no number. */
 export function adapterOf(text: string): LoraAdapter {

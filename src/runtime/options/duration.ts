@@ -1,5 +1,5 @@
 /** Parsing of durations such as "30s". */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** Maximum delay of a Node.js timer in milliseconds, about 24.8 days. A longer delay fires after 1 ms. */
 const maxMs = 2 ** 31 - 1;

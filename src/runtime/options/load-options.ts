@@ -4,7 +4,7 @@
  *
  * A new option needs a member in `LoadSettings` or `LoadLimits` (and `LimitSettings`), a row here, and `npm run schemas`.
  */
-import type { LoadLimits, LoadSettings, LoraAdapter } from "../../backend.ts";
+import type { LoadLimits, LoadSettings, LoraAdapter } from "../../contract/backend.ts";
 
 /** Values that an option may have. */
 export type OptionValues =

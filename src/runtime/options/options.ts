@@ -1,14 +1,14 @@
 /** The names of all options, and the checks that the type system makes for callers who use TypeScript. */
-import type { LoadLimits, LoadSettings } from "../../backend.ts";
-import { InferyardError } from "../../errors.ts";
-import { type HostName, hostNames } from "../../hosts/host.ts";
+import type { LoadLimits, LoadSettings } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { type HostName, hostNames } from "../../hosts/host-name.ts";
 import { parseDuration } from "./duration.ts";
 import { parseSize } from "./size.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import { checkAdapters } from "./adapters.ts";
 import { listedValues, loadLimitNames, loadLimits, loadSettingNames, loadSettings } from "./load-options.ts";
 import type { LimitSettings, ModelOptions, ModelSettings, RuntimeSettings, Strategy } from "./runtime-settings.ts";
-import type { ConstraintOptions } from "../selection/constraints.ts";
+import type { ConstraintOptions } from "../targets/constraints.ts";
 
 /** Names of the placement constraints. */
 export const constraintNames: readonly (keyof ConstraintOptions)[] = ["policy", "priority", "prefer", "target", "exclude", "gpu"];

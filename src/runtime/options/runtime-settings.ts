@@ -1,12 +1,12 @@
 /** Settings of a runtime, options of one load, and the events that a runtime reports. */
-import type { LoadSettings } from "../../backend.ts";
-import type { HostName, ModelKind } from "../../hosts/host.ts";
+import type { LoadSettings } from "../../contract/backend.ts";
+import type { HostName, ModelKind } from "../../hosts/host-name.ts";
 import type { ReplacementReason } from "../../hosts/supervision.ts";
 import type { PullProgress } from "../../models/hub/progress.ts";
-import type { MemoryBudgetSettings } from "../residency/memory-budget.ts";
+import type { MemoryBudgetSettings } from "./memory-settings.ts";
 import type { Decision } from "../decision/decision.ts";
-import type { UnloadReason } from "../residency/residency.ts";
-import type { ConstraintOptions } from "../selection/constraints.ts";
+import type { UnloadReason } from "./memory-settings.ts";
+import type { ConstraintOptions } from "../targets/constraints.ts";
 
 /** Settings of a runtime. Each holds for all its models unless a load overrides it. */
 export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings {

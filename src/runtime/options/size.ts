@@ -1,5 +1,5 @@
 /** Parsing of memory sizes such as "2GB". */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 const units: Readonly<Record<string, number>> = {
   b: 1,

@@ -1,5 +1,5 @@
 /** Compares two instances of a language model: each continues the same prompts, and their logits are compared at every position. */
-import { InferyardError, throwIfAborted } from "../../errors.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
 import type { ModelComparison } from "./reload-report.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Availability } from "../../backend.ts";
-import { InferyardError } from "../../errors.ts";
+import type { Availability } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { HostedLanguageModel } from "../../hosts/host.ts";
-import type { ReloadableBackend } from "../../reloading.ts";
+import type { ReloadableBackend } from "../../contract/reloading.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
-import type { TrialModel } from "../loading/model-loader.ts";
+import type { TrialModel } from "../residency/model-loader.ts";
 import { ResidentModel } from "../residency/resident-model.ts";
 import { LibraryReloader } from "./library-reloader.ts";
 

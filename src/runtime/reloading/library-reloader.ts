@@ -2,17 +2,17 @@
  * Replaces the native library of a backend while its models serve: validates the new library, loads every model with it beside the old one, compares their answers,
  * switches, and frees the old models when their last request has finished. Any failure before the switch leaves the old library serving.
  */
-import type { Availability, Backend, Library } from "../../backend.ts";
+import type { Availability, Backend, Library } from "../../contract/backend.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
-import { InferyardError, messageOf, throwIfAborted } from "../../errors.ts";
-import { asLanguageModel } from "../../hosts/model-kind.ts";
-import { type ReloadableBackend, isReloadable } from "../../reloading.ts";
-import type { ModelLoader, TrialModel } from "../loading/model-loader.ts";
+import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
+import { asLanguageModel } from "../../hosts/host.ts";
+import { type ReloadableBackend, isReloadable } from "../../contract/reloading.ts";
+import type { ModelLoader, TrialModel } from "../residency/model-loader.ts";
 import { refuseUnknown } from "../options/options.ts";
 import type { RuntimeSettings } from "../options/runtime-settings.ts";
 import type { ResidentModel } from "../residency/resident-model.ts";
 import type { FactsReader } from "../selection/facts-reader.ts";
-import { formatDevice, formatTarget } from "../selection/target.ts";
+import { formatDevice, formatTarget } from "../targets/target.ts";
 import { compareModels } from "./compare-models.ts";
 import type { ModelComparison, ReloadOptions, ReloadReport, ReloadedModel } from "./reload-report.ts";
 

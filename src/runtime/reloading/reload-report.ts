@@ -1,5 +1,5 @@
 /** Types of `reloadLibrary`: its options, and what it reports. */
-import type { LibraryFile } from "../../reloading.ts";
+import type { LibraryFile } from "../../contract/reloading.ts";
 
 /** Options of `reloadLibrary`. */
 export interface ReloadOptions {

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { InferyardError } from "../../errors.ts";
-import type { MemoryAmounts, MemoryLimits } from "./memory-budget.ts";
-import { type Lease, Residency, type Resident, type Reservation } from "./residency.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { MemoryAmounts, MemoryLimits } from "../selection/memory-budget.ts";
+import { type Lease, Residency, type Resident } from "./residency.ts";
+import type { Reservation } from "../selection/reservation.ts";
 
 interface Model extends Resident {
   readonly name: string;

@@ -2,7 +2,7 @@
  * Admission of loads under a memory budget. Loads that do not fit wait in a first-in, first-out queue while unused models are
  * evicted, the least recently used first. Memory is booked before a load begins, so that loads in progress count.
  */
-import { InferyardError, abortError } from "../../errors.ts";
+import { InferyardError, abortError } from "../../contract/errors.ts";
 import {
   type MemoryAmounts,
   type MemoryLimits,
@@ -10,7 +10,7 @@ import {
   machineMemory,
   addAmounts,
   findShortage,
-} from "./memory-budget.ts";
+} from "../selection/memory-budget.ts";
 
 /** Factor by which measured memory may exceed the limit before models are evicted for it. */
 const toleratedExcess = 1.1;

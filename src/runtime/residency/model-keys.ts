@@ -1,11 +1,11 @@
 /** Keys under which requests and loaded models are shared. */
-import type { LoadSettings } from "../../backend.ts";
-import type { ModelKind } from "../../hosts/host.ts";
+import type { LoadSettings } from "../../contract/backend.ts";
+import type { ModelKind } from "../../hosts/host-name.ts";
 import { loadSettingNames } from "../options/load-options.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
 import type { CheckedCandidate } from "../selection/selection.ts";
-import { type PlacedFiles, type Target, formatPattern, formatTarget, placementKey } from "../selection/target.ts";
-import { parseTargets } from "../selection/constraints.ts";
+import { type PlacedFiles, type Target, formatPattern, formatTarget, placementKey } from "../targets/target.ts";
+import { parseTargets } from "../targets/constraints.ts";
 
 /**
  * Key of a request, equal for all requests that get the same decision: targets are in canonical spelling, without duplicates,

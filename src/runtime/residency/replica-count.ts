@@ -1,6 +1,6 @@
 /** How many replicas of a model share bulk work, and how much memory they need. */
-import type { MachineFacts } from "../../backend.ts";
-import { type MemoryAmounts, machineMemory } from "./memory-budget.ts";
+import type { MachineFacts } from "../../contract/backend.ts";
+import { type MemoryAmounts, machineMemory } from "../selection/memory-budget.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
 import { weightBytes } from "../selection/variant-selection.ts";
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { InferyardError, abortError } from "../../errors.ts";
-import { Residency, type Resident, type Reservation } from "./residency.ts";
+import { InferyardError, abortError } from "../../contract/errors.ts";
+import { Residency, type Resident } from "./residency.ts";
+import type { Reservation } from "../selection/reservation.ts";
 
 interface Thing extends Resident {
   readonly number: number;

@@ -2,39 +2,19 @@
  * Residency of models in memory. Concurrent loads of a model are merged, users are counted, and an unused model is unloaded
  * after a keep-alive time or when memory is needed.
  */
-import { InferyardError } from "../../errors.ts";
+import type { Reservation } from "../selection/reservation.ts";
+import type { UnloadReason } from "../options/memory-settings.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { unrefTimeout } from "../../platform/event-loop.ts";
 import { MemoryAdmission, type MemoryConsumer } from "./memory-admission.ts";
-import type { MemoryAmounts, MemoryLimits } from "./memory-budget.ts";
+import type { MemoryAmounts, MemoryLimits } from "../selection/memory-budget.ts";
 import { maxTimerMs } from "../../concurrency/time-limit.ts";
 import { abortable } from "../../concurrency/abortable.ts";
-
-/** Why a model was unloaded. */
-export type UnloadReason =
-  | { readonly why: "idle" | "unloaded" | "disposed" }
-  | { readonly why: "evicted"; /** Reference of the model that needs the memory. */ readonly evictedFor: string };
 
 /** An item that residency manages. */
 export interface Resident {
   /** Frees the item. `waitMs`: maximum wait for calls that have a caller, in milliseconds. Default: no limit. */
   dispose(reason: UnloadReason, waitMs?: number): Promise<void>;
-}
-
-/** What a caller asks of residency: which model, and how long it stays. */
-export interface Reservation {
-  /** The reference as the user wrote it. */
-  readonly reference: string;
-  /** The resolved location, which is equal for all spellings of one model. */
-  readonly location: string;
-  /**
-   * "handle": the lease lasts until the caller releases it, perhaps never. "work": it lasts for one piece of work that ends by
-   * itself. Default: "handle".
-   */
-  readonly leaseKind?: "handle" | "work";
-  /** true: the model is unloaded by name only, not by a timeout nor for memory. Default: false. */
-  readonly pinned?: boolean;
-  /** true: the keep-alive timeout does not unload the model; a lack of memory does. Default: false. */
-  readonly keepAliveExempt?: boolean;
 }
 
 /** Books memory for a load. Without a budget every booking is granted. */

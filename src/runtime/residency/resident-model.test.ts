@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type ErrorCode, InferyardError } from "../../errors.ts";
+import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import { inlineHost } from "../../hosts/inline.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import type { TensorMap } from "../../tensor.ts";
+import type { TensorMap } from "../../contract/tensor.ts";
 import { type ScriptedBackend, type ScriptedBackendOptions, scriptedBackend } from "../../testing/scripted-backend.ts";
 import { type VerifiedModel, loadFirstCandidate } from "../loading/loading.ts";
 import { ResidentModel, type ResidentModelOptions } from "./resident-model.ts";
-import { mergeConstraints } from "../selection/constraints.ts";
+import { mergeConstraints } from "../targets/constraints.ts";
 
 const manifest: Manifest = {
   reference: "./m",

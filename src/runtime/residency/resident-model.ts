@@ -1,20 +1,21 @@
 /** A model in memory: its primary instance, the replicas that share the work, and failover when a run fails. */
-import type { KernelCount } from "../../backend.ts";
+import type { KernelCount } from "../../contract/backend.ts";
 import { abortable } from "../../concurrency/abortable.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { HostedLanguageModel, HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
-import { asLanguageModel, asTensorModel } from "../../hosts/model-kind.ts";
+import { asLanguageModel, asTensorModel } from "../../hosts/host.ts";
 import { countsOfModels } from "../../kernels/kernel-tally.ts";
-import type { TensorMap } from "../../tensor.ts";
-import { type MemoryAmounts, heldMemory, machineMemory, addAmounts } from "./memory-budget.ts";
+import type { TensorMap } from "../../contract/tensor.ts";
+import { type MemoryAmounts, heldMemory, machineMemory, addAmounts } from "../selection/memory-budget.ts";
 import { boundedRun } from "../scheduling/bounded-run.ts";
 import { InstanceHolds } from "./instance-holds.ts";
 import { replicaMemory } from "./replica-count.ts";
 import { Dispatcher } from "../scheduling/dispatcher.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
-import type { UnloadReason, Resident, MemoryBooking } from "./residency.ts";
+import type { Resident, MemoryBooking } from "./residency.ts";
+import type { UnloadReason } from "../options/memory-settings.ts";
 import { RunScheduler } from "../scheduling/run-scheduler.ts";
-import { formatTarget } from "../selection/target.ts";
+import { formatTarget } from "../targets/target.ts";
 import type { SchedulingKey } from "../scheduling/scheduling-key.ts";
 
 /** How a resident model runs. */

@@ -3,25 +3,26 @@
  * weights, target and settings share one loaded model, however their constraints are written. Each request still has its own
  * decision. Resolved requests are cached, so that a request for a loaded model reads neither files nor facts.
  */
-import type { InferyardError } from "../../errors.ts";
+import type { InferyardError } from "../../contract/errors.ts";
 import { type ModelReference, resolveReference } from "../../models/index.ts";
 import type { Decision } from "../decision/decision.ts";
 import {
-  type SelectionOutcome,
   type DecisionFactory,
   type FailedLoad,
   type VerifiedModel,
   type LoadOutcome,
   tryCandidates,
 } from "../loading/loading.ts";
+import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import { unprovenRefusal } from "../loading/verification.ts";
 import { permittedTargets, requestKey, residentKey } from "./model-keys.ts";
-import type { Lease, Residency, MemoryBooking, Reservation } from "./residency.ts";
+import type { Lease, Residency, MemoryBooking } from "./residency.ts";
+import type { Reservation } from "../selection/reservation.ts";
 import type { ResidentModel } from "./resident-model.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
 import type { EligibleCandidate } from "../selection/selection.ts";
 import { SingleFlight } from "../../concurrency/single-flight.ts";
-import { formatTarget } from "../selection/target.ts";
+import { formatTarget } from "../targets/target.ts";
 import type { AdmitLoad } from "../scheduling/scheduling-key.ts";
 
 /** A request for a loaded model. */

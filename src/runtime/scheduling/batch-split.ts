@@ -1,6 +1,6 @@
 /** Splitting of batches along their first axis, and joining of the outputs of the parts. */
 import type { HostedRunOptions } from "../../hosts/host.ts";
-import { elementCount, type Tensor, type TensorData, type TensorInfo, type TensorMap } from "../../tensor.ts";
+import { elementCount, type Tensor, type TensorData, type TensorInfo, type TensorMap } from "../../contract/tensor.ts";
 
 /**
  * Number of rows of a batch whose rows are computed independently: the first axis is a free dimension of the same name in every

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
-import { InferyardError } from "../../errors.ts";
-import type { TensorMap } from "../../tensor.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { TensorMap } from "../../contract/tensor.ts";
 import { boundedRun } from "./bounded-run.ts";
 import { estimateRunMemory } from "./run-memory.ts";
 

@@ -2,10 +2,10 @@
  * Runs within the memory limit `maxRunMemory`. The memory of a run is estimated before it begins; a run that would exceed the
  * limit is split if the rows of the batch are independent, and refused otherwise.
  */
-import { at } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { at } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
-import { checkInputs, refuseMalformedTensors, type TensorMap } from "../../tensor.ts";
+import { checkInputs, refuseMalformedTensors, type TensorMap } from "../../contract/tensor.ts";
 import { independentRows, joinParts, sliceOptions, sliceRows } from "./batch-split.ts";
 import type { VerifiedModel } from "../loading/loading.ts";
 import { estimateRunMemory } from "./run-memory.ts";

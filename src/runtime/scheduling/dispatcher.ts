@@ -1,6 +1,6 @@
 /** Load balancing over the replicas of one model: least connections. */
 import type { HostedRunOptions, HostedTensorModel } from "../../hosts/host.ts";
-import type { TensorMap } from "../../tensor.ts";
+import type { TensorMap } from "../../contract/tensor.ts";
 
 interface Replica {
   readonly model: Pick<HostedTensorModel, "run">;

@@ -2,7 +2,7 @@
  * Estimates the memory of one run besides the weights from the shapes of its inputs and the model's config.json, before
  * anything is allocated.
  */
-import { elementCount, type Tensor, type TensorMap } from "../../tensor.ts";
+import { elementCount, type Tensor, type TensorMap } from "../../contract/tensor.ts";
 
 /** Sizes of a transformer, read from config.json under any of the names that architectures use. */
 interface EncoderSizes {

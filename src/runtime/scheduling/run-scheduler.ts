@@ -2,7 +2,7 @@
  * Scheduling of runs on raw tensors: at most one run for each instance of the model at a time, in the order of a fair queue of
  * clients.
  */
-import { abortError, throwIfAborted } from "../../errors.ts";
+import { abortError, throwIfAborted } from "../../contract/errors.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { SchedulingKey } from "./scheduling-key.ts";
 

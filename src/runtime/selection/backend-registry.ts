@@ -1,8 +1,8 @@
 /** Validation of the backends that a runtime is created with. */
-import type { Backend } from "../../backend.ts";
+import type { Backend } from "../../contract/backend.ts";
 import { isInRange } from "../../devices/versions.ts";
-import { InferyardError } from "../../errors.ts";
-import { deviceWords } from "./target.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { deviceWords } from "../targets/target.ts";
 
 /**
  * Checks the static properties of backends: lower-case names that are unique and not those of devices, contract version 1, and ranges

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Manifest } from "../../models/manifest.ts";
 import { type RankableCandidate, orderByPolicy } from "./candidate-order.ts";
-import { formatTarget } from "./target.ts";
-import { mergeConstraints } from "./constraints.ts";
+import { formatTarget } from "../targets/target.ts";
+import { mergeConstraints } from "../targets/constraints.ts";
 
 const manifest = { selection: { backends: [], fallbacks: [] } } as unknown as Manifest;
 

@@ -1,7 +1,7 @@
 /** The order of candidates: one ranking function for each policy, with the targets of `prefer` in front. The sort is stable. */
 import type { Manifest } from "../../models/manifest.ts";
-import { type Target, type TargetPattern, matches, parseTarget } from "./target.ts";
-import type { Policy, Constraints } from "./constraints.ts";
+import { type Target, type TargetPattern, matches, parseTarget } from "../targets/target.ts";
+import type { Policy, Constraints } from "../targets/constraints.ts";
 
 /** What is ordered. `latencyMs`: the measured time for one input in milliseconds, set if the candidate can run and was measured. */
 export interface RankableCandidate {

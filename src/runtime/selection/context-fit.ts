@@ -1,12 +1,12 @@
 /** Whether a language model fits into the memory with the cache of a sequence as long as its context, and how long one may be that fits. */
-import type { CacheEstimate } from "../../backend.ts";
+import type { CacheEstimate } from "../../contract/backend.ts";
 import type { Requirements, Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
-import { selectHost } from "../loading/host-selection.ts";
-import { estimateMemory, machineMemory, memoryDeviceType } from "../residency/memory-budget.ts";
-import type { LoadRequest } from "./selection.ts";
+import { selectHost } from "./host-selection.ts";
+import { estimateMemory, machineMemory, memoryDeviceType } from "./memory-budget.ts";
+import type { LoadRequest } from "./load-request.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
-import type { Target } from "./target.ts";
+import type { Target } from "../targets/target.ts";
 import { weightBytes } from "./variant-selection.ts";
 
 /** Memory that a model may take, and what it takes. */

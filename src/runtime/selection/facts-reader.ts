@@ -1,8 +1,8 @@
 /** Gathers the facts for selection. The machine and the presence of each backend are read once, free memory at every load. */
-import type { Availability, Backend, Library, MachineFacts, ProbeOptions } from "../../backend.ts";
+import type { Availability, Backend, Library, MachineFacts, ProbeOptions } from "../../contract/backend.ts";
 import type { MachineReader } from "../../devices/machine.ts";
 import { isInRange } from "../../devices/versions.ts";
-import { messageOf } from "../../errors.ts";
+import { messageOf } from "../../contract/errors.ts";
 import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
 

@@ -1,5 +1,5 @@
 /** Evaluates stored measurements for one candidate: its speed on this machine, or why no measurement applies. Pure. */
-import type { Library } from "../../backend.ts";
+import type { Library } from "../../contract/backend.ts";
 import { type MeasuredMachine, machineDifference } from "../../measurements/machine.ts";
 import { type Measurement, type SpeedSettings, speedSettings } from "../../measurements/measurement.ts";
 import type { Variant } from "../../models/manifest.ts";

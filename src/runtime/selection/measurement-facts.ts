@@ -1,5 +1,5 @@
 /** Gathers the facts of the policy "fastest": stored measurements, and the digests of the weights that they may refer to. */
-import type { LoadSettings, MachineFacts } from "../../backend.ts";
+import type { LoadSettings, MachineFacts } from "../../contract/backend.ts";
 import { threadsFor } from "../../devices/threads.ts";
 import { fileStatus } from "../../platform/node/files.ts";
 import { measuredMachine } from "../../measurements/machine.ts";

@@ -1,6 +1,7 @@
 /** Selection for one request: reads the model's manifest and the facts, merges settings and constraints, and checks all candidates. */
 import { usualKind } from "../../models/language-tasks.ts";
-import { InferyardError, type LoadSettings } from "../../backend.ts";
+import type { LoadSettings } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import {
   type DigestCache,
   type Manifest,
@@ -11,15 +12,15 @@ import {
   languageVariants,
   readManifestOf,
 } from "../../models/index.ts";
-import { type HostPolicy, hostPolicy } from "../loading/host-selection.ts";
-import type { SelectionOutcome } from "../loading/loading.ts";
+import { type HostPolicy, hostPolicy } from "./host-selection.ts";
+import type { SelectionOutcome } from "./selection-outcome.ts";
 import { mergeLoadSettings } from "../options/options.ts";
 import type { ModelOptions, ModelSettings, RuntimeSettings } from "../options/runtime-settings.ts";
 import type { Platform } from "../platform.ts";
-import type { MemoryLimits } from "../residency/memory-budget.ts";
-import type { Reservation } from "../residency/residency.ts";
+import type { MemoryLimits } from "./memory-budget.ts";
+import type { Reservation } from "./reservation.ts";
 import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
-import { type Constraints, mergeConstraints } from "./constraints.ts";
+import { type Constraints, mergeConstraints } from "../targets/constraints.ts";
 import type { FactsReader } from "./facts-reader.ts";
 import { select } from "./selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";

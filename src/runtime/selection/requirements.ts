@@ -1,10 +1,10 @@
 /** Checks the requirements of a model against a target: memory, device memory, CUDA version and precision. */
-import type { Capabilities } from "../../backend.ts";
+import type { Capabilities } from "../../contract/backend.ts";
 import type { Requirements, Variant } from "../../models/manifest.ts";
-import { estimateMemory, findShortage, machineMemory, memoryDeviceType } from "../residency/memory-budget.ts";
-import { selectHost } from "../loading/host-selection.ts";
+import { estimateMemory, findShortage, machineMemory, memoryDeviceType } from "./memory-budget.ts";
+import { selectHost } from "./host-selection.ts";
 import type { SelectionFacts } from "./selection-facts.ts";
-import type { Target } from "./target.ts";
+import type { Target } from "../targets/target.ts";
 import { weightBytes } from "./variant-selection.ts";
 import { compareVersions } from "../../devices/versions.ts";
 

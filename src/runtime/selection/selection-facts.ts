@@ -1,8 +1,8 @@
 /** The facts that selection decides on, as plain data. `facts-reader.ts` gathers them; tests write them out. */
-import type { Availability, Backend, Capabilities, Device } from "../../backend.ts";
-import type { MemoryLimits } from "../residency/memory-budget.ts";
+import type { Availability, Backend, Capabilities, Device } from "../../contract/backend.ts";
+import type { MemoryLimits } from "./memory-budget.ts";
 import type { OpenCircuit } from "../supervision/circuit-breakers.ts";
-import type { HostPolicy } from "../loading/host-selection.ts";
+import type { HostPolicy } from "./host-selection.ts";
 import type { MeasurementFacts } from "./measured-speed.ts";
 
 /** What selection knows about backends, the machine and failures. */

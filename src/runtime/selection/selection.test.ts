@@ -1,13 +1,14 @@
 /** The specification of selection, as tables: who is a candidate, why one is refused, in what order the rest are tried. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Capabilities, DeviceAvailability } from "../../backend.ts";
+import type { Capabilities, DeviceAvailability } from "../../contract/backend.ts";
 import type { Manifest, Requirements, Variant } from "../../models/manifest.ts";
-import { type LoadRequest, type CheckedCandidate, select } from "./selection.ts";
+import { type CheckedCandidate, select } from "./selection.ts";
+import type { LoadRequest } from "./load-request.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
-import { formatPattern, formatTarget } from "./target.ts";
+import { formatPattern, formatTarget } from "../targets/target.ts";
 import { refuseUnknownVariant } from "./variant-selection.ts";
-import { type ConstraintOptions, type GpuMode, mergeConstraints } from "./constraints.ts";
+import { type ConstraintOptions, type GpuMode, mergeConstraints } from "../targets/constraints.ts";
 
 const gigabyte = 1e9;
 

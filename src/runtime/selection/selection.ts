@@ -7,28 +7,27 @@
  * the first reason found, in the order of `checks`. The others are eligible, and loading tries them in order until one
  * succeeds.
  */
-import type { Capabilities, Device, DeviceAvailability, LoadSettings } from "../../backend.ts";
-import type { ModelKind } from "../../hosts/host.ts";
+import type { Capabilities, Device, DeviceAvailability, LoadSettings } from "../../contract/backend.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
+import type { LoadRequest } from "./load-request.ts";
 import { measuredSpeed } from "./measured-speed.ts";
 import { orderByPolicy } from "./candidate-order.ts";
 import { contextFit, type ShortenedContext } from "./context-fit.ts";
 import { requirementProblem } from "./requirements.ts";
 import type { BackendFacts, SelectionFacts } from "./selection-facts.ts";
-import { abbreviatedList } from "../../errors.ts";
-import { type Target, type TargetPattern, formatPattern, formatTarget, matches, parseTarget, placementKey } from "./target.ts";
-import type { Constraints } from "./constraints.ts";
+import { abbreviatedList } from "../../contract/errors.ts";
+import {
+  type Target,
+  type TargetPattern,
+  formatPattern,
+  formatTarget,
+  matches,
+  parseTarget,
+  placementKey,
+} from "../targets/target.ts";
+import type { Constraints } from "../targets/constraints.ts";
 import { packedPrecision, packedVariants, variantsNamed } from "./variant-selection.ts";
-
-/** What one load requests besides its placement constraints. */
-export interface LoadRequest {
-  /** Name or alias of a variant. Default: the first variant that the backend can run. */
-  readonly variant?: string;
-  /** What the model is loaded as. Default: "tensor". */
-  readonly kind?: ModelKind | undefined;
-  readonly settings: LoadSettings;
-}
 
 /** A candidate after all checks: eligible, or refused with a reason. */
 export type CheckedCandidate = EligibleCandidate | RefusedCandidate;

@@ -1,6 +1,6 @@
 /** The variant (set of weights) that a load requests: one of the model's files, or one that a backend packs from a file while loading. */
-import type { Capabilities, PackedPrecision, Precision } from "../../backend.ts";
-import { InferyardError } from "../../errors.ts";
+import type { Capabilities, PackedPrecision, Precision } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Variant } from "../../models/index.ts";
 import type { ModelOptions } from "../options/runtime-settings.ts";
 

@@ -2,20 +2,24 @@
  * Supervision of the hosts of a runtime in Node.js: restarts with exponential backoff, and a circuit breaker that opens when
  * the host of a model dies repeatedly. A browser has no supervision.
  */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Supervision } from "../../hosts/supervision.ts";
+import type { Variant } from "../../models/manifest.ts";
 import type { CircuitBreakers } from "./circuit-breakers.ts";
 import { type CrashLimits, CrashHistory } from "./crash-history.ts";
 import { parseDuration } from "../options/duration.ts";
 import type { RuntimeEvent, RuntimeSettings } from "../options/runtime-settings.ts";
 import { parseSize } from "../options/size.ts";
-import type { SupervisionFactory } from "../platform.ts";
-import { type PlacedFiles, type Target, formatTarget, placementKey } from "../selection/target.ts";
+import { type PlacedFiles, type Target, formatTarget, placementKey } from "../targets/target.ts";
 import { sleep } from "../../concurrency/abortable.ts";
 import { maxTimerMs } from "../../concurrency/time-limit.ts";
 
 const defaultMaxCrashes = 5;
 const defaultCrashWindow = "1m";
+
+/** Returns the supervision of a model loaded as `reference`. Undefined: none; a host that died is restarted by the next call. */
+export type SupervisionFactory = (reference: string, target: Target, variant: Variant) => Supervision | undefined;
+
 /** The largest models load in a few minutes from a slow disk. */
 const defaultLoadTimeout = "10m";
 

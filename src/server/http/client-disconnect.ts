@@ -1,5 +1,5 @@
 /** Recognizes clients that disconnect before their request is complete, which is no failure of the server. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /**
  * The error ABORTED if `thrown` is what reading a body throws when the connection closes within it: ECONNRESET "aborted" of Node.js

@@ -1,7 +1,7 @@
 /** The context of a request in the HTTP framework. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { InferyardError } from "../../errors.ts";
+import type { InferyardError } from "../../contract/errors.ts";
 import type { ResponseReservation } from "../serving/response-memory.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
 import type { Role } from "../server-settings.ts";

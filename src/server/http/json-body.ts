@@ -1,7 +1,7 @@
 /** JSON bodies that a route reads itself: their content type, or which schema they have, is not known beforehand. */
 import type { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Env } from "./context.ts";
 import { invalidRequest } from "./validation.ts";
 

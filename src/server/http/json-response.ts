@@ -1,6 +1,6 @@
 /** Serializes long responses as JSON in pieces, so that none blocks the event loop. */
 import type { Context } from "hono";
-import { createYielder } from "../../tasks/shared/yielding.ts";
+import { createYielder } from "../../tasks/encoding/yielding.ts";
 import type { Env } from "./context.ts";
 
 /** Numbers that are serialized together: about a millisecond of work. */

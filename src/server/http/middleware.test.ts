@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createRuntime } from "../../api/create-runtime.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Runtime } from "../../api/runtime.ts";
 import { type ConnectionInfo, type HandlerOptions, createHandler } from "../handler.ts";
 import type { ApiKey } from "../server-settings.ts";

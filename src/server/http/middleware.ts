@@ -2,14 +2,14 @@
 import { randomUUID } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { cors as corsHeaders } from "hono/cors";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { ResponseMemory } from "../serving/response-memory.ts";
 import type { Env } from "./context.ts";
 import { type Identity, identify, isPublicPath } from "./access/identity.ts";
 import { KeyRing } from "./access/api-keys.ts";
 import { refuseUnknownHost, refuseCrossOrigin } from "./access/origin.ts";
 import { RateLimiter } from "./access/rate-limiter.ts";
-import { requestBodies } from "./bodies/request-body.ts";
+import { requestBodies } from "./bodies/read-bodies.ts";
 import { requestLimits } from "./request-limits.ts";
 import type { ServerSettings } from "../server-settings.ts";
 import { memoryShare } from "./sockets/memory-share.ts";

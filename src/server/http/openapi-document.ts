@@ -1,5 +1,5 @@
 /** The OpenAPI document, in the versions that generators of clients read. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Routes } from "./context.ts";
 import { isObject } from "./field-schemas.ts";
 

@@ -1,5 +1,5 @@
 /** Limits on requests that read one text together with each of many others: a query with every document, a text with every label. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { requestLimits } from "./request-limits.ts";
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);

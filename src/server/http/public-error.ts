@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { HTTPException } from "hono/http-exception";
-import { type ErrorCode, InferyardError, errorKinds } from "../../errors.ts";
+import { type ErrorCode, InferyardError, errorKinds } from "../../contract/errors.ts";
 import type { LoadProgress } from "../serving/load-progress.ts";
 import { abortedIfDisconnected } from "./client-disconnect.ts";
 import type { Env } from "./context.ts";

@@ -2,7 +2,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { getPath } from "hono/utils/url";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Env, Routes } from "./context.ts";
 import { refuseInvalid } from "./validation.ts";
 

@@ -1,6 +1,6 @@
 /** Errors for requests that do not match their schema. */
 import type { Hook, z } from "@hono/zod-openapi";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { issueProblems } from "../../models/validation/schema-problems.ts";
 import type { Env } from "./context.ts";
 import { requestLimits } from "./request-limits.ts";

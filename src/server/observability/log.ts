@@ -1,7 +1,7 @@
 /** The log: JSON lines for requests and for events of models. It never contains texts of clients. */
 import { pino } from "pino";
-import type { Fact } from "../../backend.ts";
-import { messageOf } from "../../errors.ts";
+import type { Fact } from "../../contract/backend.ts";
+import { messageOf } from "../../contract/errors.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import type { LogLevel } from "../../settings/server-section.ts";
 import { publicEvent } from "./public-event.ts";

@@ -2,7 +2,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import { HTTPException } from "hono/http-exception";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { abortedIfDisconnected } from "../http/client-disconnect.ts";
 import type { Env } from "../http/context.ts";
 import { toInferyardError } from "../http/public-error.ts";

@@ -1,7 +1,7 @@
 /** GET /metrics and GET /api/events, for monitoring. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { accepts } from "hono/accepts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import type { Routes } from "../http/context.ts";
 import { createRoutes } from "../http/routes.ts";

@@ -1,6 +1,6 @@
 /** What the server says at its start: the backends and devices of this machine, the default model, and where each model would run. */
-import { messageOf } from "../../errors.ts";
-import { formatDevice } from "../../runtime/selection/target.ts";
+import { messageOf } from "../../contract/errors.ts";
+import { formatDevice } from "../../runtime/targets/target.ts";
 import { scrub } from "../http/scrub.ts";
 import { defaultModelOf } from "../serving/model-names.ts";
 import type { Service } from "../serving/service.ts";

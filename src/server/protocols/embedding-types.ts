@@ -3,10 +3,10 @@
  * `uint8` Cohere's service uses calibration ranges that it does not publish, and its response has no room for a scale, so that here every model and
  * every text have the same range: that of unit vectors, [-1, 1].
  */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { quantize } from "../../tasks/embedding/quantize.ts";
-import { createYielder } from "../../tasks/shared/yielding.ts";
-import { at } from "../../checked.ts";
+import { createYielder } from "../../tasks/encoding/yielding.ts";
+import { at } from "../../contract/checked.ts";
 import { base64Floats, numbersOf } from "./text-vectors.ts";
 
 /** Formats that a request may ask for. */

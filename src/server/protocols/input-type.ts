@@ -1,5 +1,5 @@
 /** What a text is for, as clients of Cohere, Voyage, NVIDIA and Jina say it, and the prompt of the model that belongs to it. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 
 /** Uses of a text. "image" is known and not supported. */

@@ -1,6 +1,6 @@
 /** Operations that a model supports, by what its files say. */
 import type { Manifest } from "../../models/manifest.ts";
-import { labelHeadOf } from "../../tasks/shared/label-head.ts";
+import { labelHeadOf } from "../../tasks/encoding/label-head.ts";
 
 /** An operation of the API that a model supports. */
 export type Capability =

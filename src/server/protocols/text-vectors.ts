@@ -1,5 +1,5 @@
 /** Vectors of texts in responses. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { EmbedResult } from "../../api/task-requests.ts";
 
 /** Throws MODEL_UNSUPPORTED for a result with a vector per token instead of one per text. */

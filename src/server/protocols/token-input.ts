@@ -1,6 +1,6 @@
 /** Inputs that clients send as token ids. */
-import { InferyardError } from "../../errors.ts";
-import { decodeTokens, encodeText } from "../../tasks/shared/encode-texts.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { decodeTokens, encodeText } from "../../tasks/encoding/encode-texts.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import type { TiktokenDecoder } from "../serving/tiktoken-decoder.ts";
 

@@ -3,7 +3,7 @@
  * protocol.
  */
 import { z } from "@hono/zod-openapi";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Routes } from "../http/context.ts";
 import { routerPath } from "../http/routes.ts";
 import { jsonContent } from "../http/error-responses.ts";

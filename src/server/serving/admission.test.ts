@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
 import { Admission } from "./admission.ts";
 

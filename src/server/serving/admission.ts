@@ -2,7 +2,7 @@
  * Admission control: limits how many requests run at once and how many wait, for the whole server and for single models. Waiting clients are
  * served by weighted fair queueing.
  */
-import { InferyardError, abortError } from "../../errors.ts";
+import { InferyardError, abortError } from "../../contract/errors.ts";
 import { FairQueue } from "../../runtime/scheduling/fair-queue.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
 

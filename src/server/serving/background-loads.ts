@@ -1,7 +1,7 @@
 /**
  * Requests for models that are not in memory yet: each waits a limited time for the load, which continues after the request has been answered.
  */
-import { InferyardError, abortError } from "../../errors.ts";
+import { InferyardError, abortError } from "../../contract/errors.ts";
 import { requestKey } from "../../runtime/residency/model-keys.ts";
 import { type AdmitLoad, defaultSchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
 import type { Runtime } from "../../api/runtime.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { Admission } from "./admission.ts";
 import { deepCopy } from "./plain-data.ts";
 import { CallCoalescer } from "./call-coalescing.ts";

@@ -1,5 +1,5 @@
 /** Coalesces concurrent calls with equal keys: the first one that gets its turn does the work for all of them. */
-import { abortError, throwIfAborted } from "../../errors.ts";
+import { abortError, throwIfAborted } from "../../contract/errors.ts";
 
 /** One call of a model that may share its result with other calls of the same key. */
 export interface CoalescedCall<Result> {

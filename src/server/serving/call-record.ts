@@ -1,8 +1,12 @@
 /** Records of calls. */
-import type { InferyardError } from "../../errors.ts";
+import type { InferyardError } from "../../contract/errors.ts";
 import type { GeneratedText } from "../../tasks/generation/generated-text.ts";
 import type { Decision } from "../../runtime/decision/decision.ts";
-import type { Reuse } from "./calls.ts";
+
+/**
+ * Where a result that the call did not compute came from: "shared", from a concurrent call with the same key; "cached", from the result cache.
+ */
+export type Reuse = "shared" | "cached";
 
 /** A text that a model wrote. */
 export type WrittenText = Pick<GeneratedText, "tokens" | "promptTokens" | "cachedTokens" | "timings"> & {

@@ -1,11 +1,11 @@
 /** Calls of models, as routes make them. */
-import type { InferyardError } from "../../errors.ts";
+import type { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/index.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
 import type { Role } from "../server-settings.ts";
 import type { CallKey } from "./call-key.ts";
-import type { CallRecord } from "./call-record.ts";
+import type { CallRecord, Reuse } from "./call-record.ts";
 import type { ResponseReservation } from "./response-memory.ts";
 
 /** Who makes a call. */
@@ -44,11 +44,6 @@ export interface ModelCall<Result = unknown> {
   /** Size of the response in bytes. Default: estimated size of the result as JSON. */
   responseBytes?(result: Result): number;
 }
-
-/**
- * Where a result that the call did not compute came from: "shared", from a concurrent call with the same key; "cached", from the result cache.
- */
-export type Reuse = "shared" | "cached";
 
 /** Result of a call, with how long it took. */
 export interface CallResult<Result> {

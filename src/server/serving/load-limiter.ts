@@ -1,5 +1,5 @@
 /** Limits on loading models: loads that run at once, in all and for one client, and loads per minute of one reader. */
-import { abortError, throwIfAborted } from "../../errors.ts";
+import { abortError, throwIfAborted } from "../../contract/errors.ts";
 import type { AdmitLoad } from "../../runtime/scheduling/scheduling-key.ts";
 import { serverDefaults } from "../../settings/server-section.ts";
 import { RateLimiter } from "../http/access/rate-limiter.ts";

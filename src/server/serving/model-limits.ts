@@ -1,6 +1,6 @@
 /** Limits of single models. They belong to the reference of the model, so that they hold under each of its names. */
 import { isDeepStrictEqual } from "node:util";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import type { AdmissionLimits } from "./admission.ts";
 import type { ModelLimits, ServerSettings } from "../server-settings.ts";

@@ -1,8 +1,8 @@
 /** Resolves the model names that clients use to references and constraints. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { nearestName } from "../../models/validation/nearest-name.ts";
 import type { ModelOptions } from "../../runtime/options/runtime-settings.ts";
-import type { ConstraintOptions } from "../../runtime/selection/constraints.ts";
+import type { ConstraintOptions } from "../../runtime/targets/constraints.ts";
 import { publicName } from "../http/scrub.ts";
 import { type ServerSettings, referenceOf } from "../server-settings.ts";
 

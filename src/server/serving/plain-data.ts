@@ -1,5 +1,5 @@
 /** Results as plain data: deep copies, so that callers who share a result cannot change each other's, and estimates of size. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** Memory of one entry of a list or an object besides its value, in bytes; an estimate, since JavaScript engines differ. */
 const entryBytes = 16;

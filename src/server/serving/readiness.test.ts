@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createRuntime } from "../../api/create-runtime.ts";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Runtime } from "../../api/runtime.ts";
 import { Readiness } from "./readiness.ts";
 import { type Handler, createHandler } from "../handler.ts";

@@ -1,6 +1,6 @@
 /** Readiness of the server: its own models are loaded, and a probe has run on each. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ErrorCode, InferyardError } from "../../errors.ts";
+import { type ErrorCode, InferyardError } from "../../contract/errors.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import type { RuntimeEvent } from "../../runtime/options/runtime-settings.ts";
 import { usualKind } from "../../models/language-tasks.ts";

@@ -3,7 +3,7 @@
  * it. A short request may have a long response, so a request reserves the estimated size of its response before it runs, and waits until that
  * much is free.
  */
-import { InferyardError, abortError, throwIfAborted } from "../../errors.ts";
+import { InferyardError, abortError, throwIfAborted } from "../../contract/errors.ts";
 import type { CallKey } from "./call-key.ts";
 
 /** A response of at most this many bytes never waits. */

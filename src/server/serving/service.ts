@@ -1,5 +1,5 @@
 /** The core of the server: runs the calls of all protocols on one runtime. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { readManifest } from "../../models/index.ts";
 import { usualKind } from "../../models/language-tasks.ts";
 import { isRemote } from "../../models/reference/remote-reference.ts";

@@ -1,5 +1,5 @@
 /** Reads token ids of OpenAI's tokenizers back to text, by the optional package js-tiktoken. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** An encoding of tiktoken without its suffix `_base`. */
 export type TiktokenEncoding = "cl100k" | "o200k";

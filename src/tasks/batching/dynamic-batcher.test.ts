@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { HostedRunOptions } from "../../hosts/host.ts";
 import { reduceOutputs } from "../../hosts/output-reduction.ts";
 import { defaultSchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
-import type { TensorMap } from "../../tensor.ts";
+import type { TensorMap } from "../../contract/tensor.ts";
 import { DynamicBatcher } from "./dynamic-batcher.ts";
-import type { EncoderInputRow } from "../shared/encoder-inputs.ts";
+import type { EncoderInputRow } from "../encoding/encoder-inputs.ts";
 import type { Encoder, EncoderRunOptions } from "./run-encodings.ts";
 
 type Run = (inputs: TensorMap, options?: HostedRunOptions) => Promise<TensorMap>;

@@ -2,12 +2,12 @@
  * Dynamic batching, as in Triton Inference Server: concurrent calls share batches. For servers, where many requests bring one text each. See
  * docs/decisions/0009.
  */
-import { InferyardError, abortError, throwIfAborted } from "../../errors.ts";
+import { InferyardError, abortError, throwIfAborted } from "../../contract/errors.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import type { SchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
 import { type BatchValues, runBatch } from "./run-batch.ts";
-import type { EncoderInputRow } from "../shared/encoder-inputs.ts";
+import type { EncoderInputRow } from "../encoding/encoder-inputs.ts";
 import {
   type Encoder,
   type EncoderRow,
@@ -17,7 +17,7 @@ import {
   reportBatch,
 } from "./run-encodings.ts";
 import { type RowBatch, PendingRows } from "./pending-rows.ts";
-import { createYielder } from "../shared/yielding.ts";
+import { createYielder } from "../encoding/yielding.ts";
 
 /** The loaded model that the rows run on. */
 type PooledModel = ModelHandle["model"];

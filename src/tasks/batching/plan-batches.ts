@@ -1,6 +1,6 @@
 /** Length-sorted batching: inputs of similar length share a batch, which keeps padding low. Results are put back in order by index. */
 
-import { at } from "../../checked.ts";
+import { at } from "../../contract/checked.ts";
 
 /** Default of the option `batchTokens`: maximum size of a batch in tokens, padding included. */
 export const defaultBatchTokens = 512;

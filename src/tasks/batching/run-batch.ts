@@ -1,10 +1,10 @@
 /** Runs one batch: builds the input tensors, runs the model, and gives access to single rows of its outputs. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Reduction } from "../../hosts/output-reduction.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
-import { type TensorInfo, type TensorMap } from "../../tensor.ts";
-import { toFloat32 } from "../../formats/floats/to-float32.ts";
-import { type EncoderInputRow, encoderInputs } from "../shared/encoder-inputs.ts";
+import { type TensorInfo, type TensorMap } from "../../contract/tensor.ts";
+import { toFloat32 } from "../../contract/to-float32.ts";
+import { type EncoderInputRow, encoderInputs } from "../encoding/encoder-inputs.ts";
 
 /** Inputs and outputs of a batch. `Item`: the type of its rows. */
 export interface BatchOptions<Item extends EncoderInputRow = EncoderInputRow> {

@@ -1,16 +1,16 @@
 /** Runs tokenized texts through an encoder in length-sorted batches, on several replicas if the work is large. */
-import { at } from "../../checked.ts";
-import { throwIfAborted } from "../../errors.ts";
+import { at } from "../../contract/checked.ts";
+import { throwIfAborted } from "../../contract/errors.ts";
 import type { Manifest, VectorModule } from "../../models/manifest.ts";
 import type { ModelHandle } from "../../runtime/model-handle.ts";
 import type { BatchEvent } from "../../runtime/options/runtime-settings.ts";
-import type { TensorInfo } from "../../tensor.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { type BatchOptions, type EncoderValues, runBatch } from "./run-batch.ts";
 import { type Batch, planBatches } from "./plan-batches.ts";
-import type { EncoderInputRow } from "../shared/encoder-inputs.ts";
-import type { PostPooling } from "../embedding/post-pooling.ts";
-import { createYielder } from "../shared/yielding.ts";
+import type { EncoderInputRow } from "../encoding/encoder-inputs.ts";
+import type { PostPooling } from "../encoding/post-pooling.ts";
+import { createYielder } from "../encoding/yielding.ts";
 
 /** A loaded model with its tokenizer: what every text task runs on. */
 export interface Encoder<Source extends { readonly padId: number } = Tokenizer> {

@@ -2,8 +2,8 @@
  * Splits a text into atoms, the smallest units that chunks are assembled from. The tokens of an atom are counted once; an atom is split only if
  * it alone exceeds the target.
  */
-import { createYielder } from "../shared/yielding.ts";
-import { throwIfAborted } from "../../errors.ts";
+import { createYielder } from "../encoding/yielding.ts";
+import { throwIfAborted } from "../../contract/errors.ts";
 import { boundaries, isGraphemeStart } from "../../tokenizers/unicode/segmentation.ts";
 import { type TextStructure, breakPriorities } from "./structure.ts";
 import type { TokenCounter } from "./token-counter.ts";

@@ -1,5 +1,6 @@
 /** Options of the task `chunking`: validation and defaults. */
-import { InferyardError } from "../../errors.ts";
+import type { ChunkSettings, ChunkStrategy, LateStructure } from "../text-threads/chunked-text.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
 import {
   type TaskOptions,
@@ -11,12 +12,10 @@ import {
   texts,
   unchecked,
   zeroOrMore,
-} from "../shared/task-option.ts";
+} from "../definition/task-option.ts";
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
-import { type Separator, separatorNames } from "./separators.ts";
-
-/** How chunk boundaries are chosen; see `ChunkOptions.strategy`. */
-export type ChunkStrategy = "fixed" | "markdown" | "code" | "semantic" | "late" | "token-classification";
+import { separatorNames } from "./separators.ts";
+import type { Separator } from "../text-threads/chunked-text.ts";
 
 /** All values of the option `strategy`. */
 export const chunkStrategies: readonly ChunkStrategy[] = [
@@ -35,9 +34,6 @@ const modelStrategies: ReadonlySet<ChunkStrategy> = new Set(["semantic", "late",
 export function runsModel(strategy: ChunkStrategy): boolean {
   return modelStrategies.has(strategy);
 }
-
-/** The strategy by which "late" chooses chunk boundaries. */
-export type LateStructure = "fixed" | "markdown" | "code";
 
 /** All values of the option `structure`. */
 export const lateStructures: readonly LateStructure[] = ["fixed", "markdown", "code"];
@@ -119,22 +115,6 @@ export const chunkOptions: TaskOptions<ChunkOptions> = {
   stride: { type: zeroOrMore, flag: ["--stride <tokens>", "late, token-classification: how far windows overlap"] },
   signal: { type: unchecked },
 };
-
-/** `ChunkOptions` with every default filled in. `target` and `overlap` are `targetTokens` and `overlapTokens`. */
-export interface ChunkSettings {
-  readonly strategy: ChunkStrategy;
-  readonly target: number;
-  readonly overlap: number;
-  readonly maxChunks: number;
-  readonly separators: readonly Separator[];
-  readonly offsets: OffsetUnit;
-  readonly threshold: number | undefined;
-  readonly percentile: number;
-  readonly structure: LateStructure;
-  readonly prompt: string | undefined;
-  readonly stride: number | undefined;
-  readonly signal: AbortSignal | undefined;
-}
 
 const defaultTarget = 500;
 const defaultPercentile = 95;

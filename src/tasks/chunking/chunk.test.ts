@@ -4,12 +4,14 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { readManifest } from "../../models/index.ts";
 import { type Tokenizer, loadTokenizer } from "../../tokenizers/index.ts";
-import { textSettings } from "../shared/text-settings.ts";
-import { type Chunk, type ChunkedText, chunkTexts } from "./chunk.ts";
-import { type ChunkOptions, type ChunkStrategy, chunkSettings } from "./chunk-options.ts";
+import { textSettings } from "../encoding/text-settings.ts";
+import { chunkTexts } from "./chunk.ts";
+import type { Chunk, ChunkedText } from "../text-threads/chunked-text.ts";
+import { type ChunkOptions, chunkSettings } from "./chunk-options.ts";
+import type { ChunkStrategy } from "../text-threads/chunked-text.ts";
 import type { ChunkModel } from "./chunk-model.ts";
 import { isGraphemeStart } from "../../tokenizers/unicode/segmentation.ts";
-import type { Separator } from "./separators.ts";
+import type { Separator } from "../text-threads/chunked-text.ts";
 
 let tokenizer: Tokenizer;
 

@@ -2,11 +2,12 @@
  * Task `chunking` (ours; Hugging Face has none): splits long texts into chunks of at most `targetTokens` tokens. Without overlap the chunks
  * concatenate to the text.
  */
-import { at } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import type { Chunk, ChunkedText } from "../text-threads/chunked-text.ts";
+import { at } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { type Tokenizer, convertSpans } from "../../tokenizers/index.ts";
 import { splitIntoAtoms, penalizeBreaksInBlocks } from "./atoms.ts";
-import type { ChunkSettings } from "./chunk-options.ts";
+import type { ChunkSettings } from "../text-threads/chunked-text.ts";
 import { codeStructure } from "./code-structure.ts";
 import { markdownStructure } from "./markdown-structure.ts";
 import { type Span, pack } from "./pack.ts";
@@ -16,30 +17,6 @@ import { semanticStructure } from "./semantic-structure.ts";
 import { separatorPriority, textBreaks } from "./separators.ts";
 import type { TextStructure } from "./structure.ts";
 import { TokenCounter } from "./token-counter.ts";
-
-/** A chunk of a text. */
-export interface Chunk {
-  /** Index among the chunks of its text, from 0. */
-  readonly id: number;
-  /** The chunk as it is written in the text. */
-  readonly text: string;
-  /** Start in the text, included, in the unit of the option `offsets`. */
-  readonly start: number;
-  /** End in the text, excluded, in the same unit. */
-  readonly end: number;
-  /** Number of tokens of the chunk alone, special tokens not counted. */
-  readonly tokens: number;
-  /** With the strategy "late": the embedding of the chunk in its context. */
-  readonly embedding?: Float32Array;
-}
-
-/** The chunks of one text. */
-export interface ChunkedText {
-  /** In order. Without overlap they concatenate to the text. Empty for an empty text. */
-  readonly chunks: readonly Chunk[];
-  /** Whether `maxChunks` was reached before the end of the text. */
-  readonly truncated: boolean;
-}
 
 /** The chunks of several texts. */
 export interface ChunkedTexts {

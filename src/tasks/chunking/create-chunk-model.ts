@@ -1,10 +1,10 @@
 /** Adapts a loaded model to the interface that chunking uses. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { embed } from "../embedding/embed.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { recognize } from "../token-classification/recognize.ts";
 import type { ChunkModel } from "./chunk-model.ts";
-import type { ChunkSettings } from "./chunk-options.ts";
+import type { ChunkSettings } from "../text-threads/chunked-text.ts";
 import { embedSpans } from "./late-chunking.ts";
 
 /** Wraps an encoder. `labelledEnds` throws MODEL_UNSUPPORTED without a token-classification head, `embedSpans` without token vectors. */

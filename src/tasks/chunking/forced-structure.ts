@@ -1,5 +1,6 @@
 /** Break opportunities of plain text with additional forced breaks. */
-import { type Separator, mergeBreaks, separatorPriority, textBreaks } from "./separators.ts";
+import { mergeBreaks, separatorPriority, textBreaks } from "./separators.ts";
+import type { Separator } from "../text-threads/chunked-text.ts";
 import { type TextStructure, breakPriorities } from "./structure.ts";
 
 /** The separators of a text, and forced breaks at `ends` (UTF-16 code units, ascending). */

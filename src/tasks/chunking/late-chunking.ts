@@ -3,15 +3,15 @@
  * vectors, which attend to the text around the chunk. A text longer than the model's limit is read in overlapping windows; a token's vector is
  * taken from the first window that contains it.
  */
-import { lowerBound } from "../shared/binary-search.ts";
-import { InferyardError } from "../../errors.ts";
+import { lowerBound } from "../encoding/binary-search.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Encoding } from "../../tokenizers/index.ts";
 import { embedSettings } from "../embedding/embed-options.ts";
-import { encodeTexts } from "../shared/encode-texts.ts";
-import { vectorOutput } from "../shared/encoder-outputs.ts";
+import { encodeTexts } from "../encoding/encode-texts.ts";
+import { vectorOutput } from "../encoding/encoder-outputs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { truncateAndNormalize, postPoolingOf } from "../embedding/pool-encodings.ts";
-import { tokenWindows } from "../shared/token-windows.ts";
+import { tokenWindows } from "../encoding/token-windows.ts";
 import type { TextSpan } from "./chunk-model.ts";
 
 /** Options of `embedSpans`. */

@@ -1,5 +1,6 @@
 /** Break opportunities of Markdown: headings have the highest priority; fenced code, lists and tables are blocks, kept whole if they fit. */
-import { type Separator, lineStarts, mergeBreaks, separatorPriority, textBreaks } from "./separators.ts";
+import { lineStarts, mergeBreaks, separatorPriority, textBreaks } from "./separators.ts";
+import type { Separator } from "../text-threads/chunked-text.ts";
 import { type BreakOpportunity, type TextStructure, breakPriorities } from "./structure.ts";
 
 interface Line {

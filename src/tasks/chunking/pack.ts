@@ -1,7 +1,7 @@
 /** Packs atoms into chunks greedily: each chunk ends at the best break in the second half of its room, and is verified by counting its tokens. */
-import { lowerBound } from "../shared/binary-search.ts";
-import { throwIfAborted } from "../../errors.ts";
-import { createYielder } from "../shared/yielding.ts";
+import { lowerBound } from "../encoding/binary-search.ts";
+import { throwIfAborted } from "../../contract/errors.ts";
+import { createYielder } from "../encoding/yielding.ts";
 import type { Atoms } from "./atoms.ts";
 import { boundaries } from "../../tokenizers/unicode/segmentation.ts";
 import { breakPriorities } from "./structure.ts";

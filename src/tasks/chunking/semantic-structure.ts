@@ -3,7 +3,7 @@ import { cosineSimilarity } from "../embedding/cosine.ts";
 import { boundaries } from "../../tokenizers/unicode/segmentation.ts";
 import { structureWithForcedBreaks } from "./forced-structure.ts";
 import type { EmbedTexts } from "./chunk-model.ts";
-import type { Separator } from "./separators.ts";
+import type { Separator } from "../text-threads/chunked-text.ts";
 import type { TextStructure } from "./structure.ts";
 
 /** Decides between which adjacent sentences to break. */

@@ -1,9 +1,7 @@
 /** Break opportunities of plain text: starts of paragraphs, lines and sentences, with priorities in the caller's order. */
+import type { Separator } from "../text-threads/chunked-text.ts";
 import { boundaries } from "../../tokenizers/unicode/segmentation.ts";
 import { type BreakOpportunity, breakPriorities } from "./structure.ts";
-
-/** A place where plain text may be split: before a paragraph, a line, a sentence or a word. */
-export type Separator = "paragraphs" | "lines" | "sentences" | "words";
 
 /** All separators, in the default order of preference. */
 export const separatorNames: readonly Separator[] = ["paragraphs", "lines", "sentences", "words"];

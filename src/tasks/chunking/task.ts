@@ -1,7 +1,7 @@
 /** Definition of the task `chunking`. */
 import type { ChunkOptions } from "./chunk-options.ts";
 import type { ChunkedTexts } from "./chunk.ts";
-import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
+import { type Task, defineTask, tokenizerFiles } from "../definition/define-task.ts";
 
 /** Chunks of long texts. Most strategies run on the model's tokenizer alone. */
 export const chunkingTask: Task<readonly string[], ChunkOptions, ChunkedTexts> = defineTask(

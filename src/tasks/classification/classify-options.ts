@@ -1,7 +1,7 @@
 /** Options of the tasks `text-classification` and `zero-shot-classification`. */
-import { type Activation, activations } from "../shared/label-head.ts";
-import { type TaskOptions, boolean, choice, positiveInteger, text, texts } from "../shared/task-option.ts";
-import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../shared/task-options.ts";
+import { type Activation, activations } from "../encoding/label-head.ts";
+import { type TaskOptions, boolean, choice, positiveInteger, text, texts } from "../definition/task-option.ts";
+import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../definition/task-options.ts";
 
 /** Options of `Runtime.classify`. With `labels` the task is `zero-shot-classification`, otherwise `text-classification`. */
 export interface ClassifyOptions extends TextTaskOptions {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Manifest } from "../../models/manifest.ts";
-import { applyActivation, labelHeadOf, logitsOutput } from "../shared/label-head.ts";
+import { applyActivation, labelHeadOf, logitsOutput } from "../encoding/label-head.ts";
 
 const manifest = (config: object): Manifest => ({ name: "m", variants: [{ config }] }) as unknown as Manifest;
 const two = { id2label: { 0: "no", 1: "yes" } };

@@ -1,14 +1,14 @@
 /** Task `text-classification` (Hugging Face): scores of a classifier's labels, equal to transformers' pipeline of that name. */
-import { at } from "../../checked.ts";
-import { readCounts } from "../shared/read-counts.ts";
-import { InferyardError } from "../../errors.ts";
-import { type TextPair, encodePairs } from "../shared/encode-pairs.ts";
+import { at } from "../../contract/checked.ts";
+import { readCounts } from "../encoding/read-counts.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { type TextPair, encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { type Classifications, type LabelScore, applyActivation, labelHeadOf, logitsOutput } from "../shared/label-head.ts";
-import { requireFinite } from "../shared/require-finite.ts";
+import { type Classifications, type LabelScore, applyActivation, labelHeadOf, logitsOutput } from "../encoding/label-head.ts";
+import { requireFinite } from "../encoding/require-finite.ts";
 import { classifyZeroShot } from "./zero-shot.ts";
-import { checkOptions } from "../shared/task-option.ts";
-import { textTaskSettings } from "../shared/task-options.ts";
+import { checkOptions } from "../definition/task-option.ts";
+import { textTaskSettings } from "../definition/task-options.ts";
 import { type ClassifyOptions, classifyOptions } from "./classify-options.ts";
 
 /** Classifies texts, or pairs of texts that the model reads together. Throws MODEL_UNSUPPORTED for a model without a classification head. */

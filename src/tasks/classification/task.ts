@@ -1,9 +1,9 @@
 /** Definition of the tasks `text-classification` and `zero-shot-classification`. */
-import type { Classifications } from "../shared/label-head.ts";
+import type { Classifications } from "../encoding/label-head.ts";
 import type { ClassifyOptions } from "./classify-options.ts";
-import type { TextPair } from "../shared/encode-pairs.ts";
+import type { TextPair } from "../encoding/encode-pairs.ts";
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
-import { type Task, type TaskDescription, defineTask, labelFiles } from "../shared/define-task.ts";
+import { type Task, type TaskDescription, defineTask, labelFiles } from "../definition/define-task.ts";
 
 /** Labels of texts by a classifier; with the option `labels` this is `zero-shot-classification`. */
 export const textClassificationTask: Task<readonly (string | TextPair)[], ClassifyOptions, Classifications> = defineTask(

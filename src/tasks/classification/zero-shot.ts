@@ -2,14 +2,14 @@
  * Task `zero-shot-classification` (Hugging Face): scores labels that the model was not trained on. A natural-language-inference model judges
  * whether the hypothesis "This example is LABEL." follows from the text (Yin et al. 2019), as in transformers' pipeline.
  */
-import { at } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { at } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import { encodePairs } from "../shared/encode-pairs.ts";
+import { encodePairs } from "../encoding/encode-pairs.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { type Classifications, applyActivation, labelHeadOf, logitsOutput } from "../shared/label-head.ts";
-import { requireFinite } from "../shared/require-finite.ts";
-import { type TextTaskOptions, textTaskSettings } from "../shared/task-options.ts";
+import { type Classifications, applyActivation, labelHeadOf, logitsOutput } from "../encoding/label-head.ts";
+import { requireFinite } from "../encoding/require-finite.ts";
+import { type TextTaskOptions, textTaskSettings } from "../definition/task-options.ts";
 
 /** Options of `classifyZeroShot`. */
 export interface ZeroShotOptions extends TextTaskOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest, TextSettings } from "../../models/manifest.ts";
 import { type EmbedOptions, type EmbedSettings, embedSettings } from "./embed-options.ts";
 

@@ -1,11 +1,11 @@
 /** Options of the task `feature-extraction`: validation, and defaults read from the model's files. Nothing is guessed. */
-import { InferyardError } from "../../errors.ts";
-import type { Manifest, Pooling, TextSettings } from "../../models/manifest.ts";
-import { nearestName } from "../../models/validation/nearest-name.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { Manifest, Pooling } from "../../models/manifest.ts";
 import { defaultBatchTokens } from "../batching/plan-batches.ts";
 import type { EmbeddingRanges } from "./quantization-ranges.ts";
 import type { EmbedOutputsOptions } from "./output-options.ts";
 import { type QuantizedPrecision, precisions } from "./precisions.ts";
+import { promptText } from "./prompts.ts";
 import {
   type TaskOptions,
   boolean,
@@ -15,8 +15,8 @@ import {
   positiveInteger,
   unchecked,
   zeroOrMore,
-} from "../shared/task-option.ts";
-import { textSettings } from "../shared/text-settings.ts";
+} from "../definition/task-option.ts";
+import { textSettings } from "../encoding/text-settings.ts";
 
 /** Options of `Runtime.embed` for float32 vectors. */
 export interface EmbedOptions {
@@ -162,32 +162,5 @@ function refuseStrideWithoutWindows(truncate: EmbedSettings["truncate"], stride:
   if (stride === undefined || truncate === "windows") return;
   throw new InferyardError("INPUT_INVALID", `stride has no effect with truncate "${truncate}"`, {
     remedy: 'leave stride out, or choose truncate "windows"',
-  });
-}
-
-/** Prompt names that `encode_document` of sentence-transformers tries, in this order. */
-const documentNames = ["document", "passage", "corpus"];
-
-/** The option `prompt` for a query or document: that name if the model has such a prompt, otherwise none. */
-export function rolePrompt({ text }: Manifest, role: "query" | "document"): { readonly prompt?: string } {
-  const names = role === "document" ? documentNames : [role];
-  return names.some((name) => Object.hasOwn(text?.prompts ?? {}, name)) ? { prompt: role } : {};
-}
-
-/** The text of a prompt by its name; the default prompt's, or "", if none is asked for. Throws INPUT_INVALID for a name that the model does not have. */
-export function promptText(model: string, text: TextSettings, asked: string | undefined): string {
-  if (asked === undefined) return text.defaultPrompt === undefined ? "" : (text.prompts[text.defaultPrompt] ?? "");
-  const names = asked === "document" ? documentNames : [asked];
-  const name = names.find((candidate) => Object.hasOwn(text.prompts, candidate));
-  if (name !== undefined) return text.prompts[name] ?? "";
-  const known = Object.keys(text.prompts);
-  if (known.length === 0) {
-    throw new InferyardError("INPUT_INVALID", `${model} has no prompts, so not "${asked}" either`, {
-      remedy: "leave the prompt out",
-    });
-  }
-  const guess = nearestName(asked, known);
-  throw new InferyardError("INPUT_INVALID", `${model} has no prompt "${asked}"`, {
-    remedy: guess === undefined ? `choose one of ${known.join(", ")}` : `did you mean "${guess}"? It has ${known.join(", ")}`,
   });
 }

@@ -2,14 +2,14 @@
  * Embeddings of texts longer than the model's limit (`truncate: "windows"`): the mean of the window vectors, each weighted by the number of
  * tokens that no earlier window contains. Truncation of dimensions and normalization apply once, to the mean.
  */
-import { at } from "../../checked.ts";
+import { at } from "../../contract/checked.ts";
 import type { Embeddings } from "./embeddings.ts";
 import type { EmbedSettings } from "./embed-options.ts";
-import type { TaskTokenizer } from "../shared/encode-texts.ts";
+import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { truncateAndNormalize, poolEncodings } from "./pool-encodings.ts";
-import { type TokenWindow, tokenWindows } from "../shared/token-windows.ts";
+import { type TokenWindow, tokenWindows } from "../encoding/token-windows.ts";
 
 /** Embeds texts in overlapping windows. `encodings` must hold the whole texts, not truncated. */
 export async function embedWindows(

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { HostedRunOptions } from "../../hosts/host.ts";
 import type { Manifest, TextSettings } from "../../models/manifest.ts";
 import { reduceOutputs } from "../../hosts/output-reduction.ts";
-import type { TensorInfo, TensorMap } from "../../tensor.ts";
+import type { TensorInfo, TensorMap } from "../../contract/tensor.ts";
 import { embed } from "./embed.ts";
 import type { EmbedOptions } from "./embed-options.ts";
-import type { TaskTokenizer } from "../shared/encode-texts.ts";
+import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 
 const info = (name: string, shape: TensorInfo["shape"], dataType: TensorInfo["dataType"] = "int64"): TensorInfo => ({

@@ -2,13 +2,13 @@
  * Task `feature-extraction` (Hugging Face): texts to dense vectors. Pooling, prompts, truncation and normalization follow
  * sentence-transformers' `SentenceTransformer.encode`.
  */
-import { readCounts } from "../shared/read-counts.ts";
+import { readCounts } from "../encoding/read-counts.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { type EmbedOptions, type EmbedSettings, embedSettings } from "./embed-options.ts";
 import type { Embeddings } from "./embeddings.ts";
-import { type TaskTokenizer, encodeTexts } from "../shared/encode-texts.ts";
-import { headOutputs, isLateInteraction } from "../shared/encoder-outputs.ts";
+import { type TaskTokenizer, encodeTexts } from "../encoding/encode-texts.ts";
+import { headOutputs, isLateInteraction } from "../encoding/encoder-outputs.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { truncateAndNormalize, poolEncodings } from "./pool-encodings.ts";
 

@@ -2,23 +2,21 @@
  * The heads of BGE-M3 (Chen et al. 2024): a dense vector, weights of the text's tokens, and a vector per token, from one run of the encoder. They are outputs of
  * the graph, or linear layers of the folder (`TextSettings.heads`) on the token vectors. Equal to FlagEmbedding's `M3Embedder`.
  */
-import { at, omitUndefined } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { at, omitUndefined } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import { type Encoder, type EncoderRow, runEncodings } from "../batching/run-encodings.ts";
-import { encodeTexts } from "../shared/encode-texts.ts";
-import { type HeadOutputs, headOutputs, vectorOutput } from "../shared/encoder-outputs.ts";
-import { type ReadCounts, readCounts } from "../shared/read-counts.ts";
-import { requireFinite } from "../shared/require-finite.ts";
-import { type TextTaskOptions, textTaskSettings } from "../shared/task-options.ts";
-import { promptText } from "./embed-options.ts";
-import { joinRows } from "./late-interaction.ts";
+import { encodeTexts } from "../encoding/encode-texts.ts";
+import { type HeadOutputs, headOutputs, vectorOutput } from "../encoding/encoder-outputs.ts";
+import { type ReadCounts, readCounts } from "../encoding/read-counts.ts";
+import { requireFinite } from "../encoding/require-finite.ts";
+import { type TextTaskOptions, textTaskSettings } from "../definition/task-options.ts";
+import { promptText } from "./prompts.ts";
+import { joinRows } from "../encoding/pooling.ts";
+import type { EmbeddingForm } from "./output-options.ts";
 import { loadModules, postPoolingOf } from "./pool-encodings.ts";
-import { normalize, poolingFunctions } from "./pooling.ts";
-
-/** A form of embedding: a vector per text, weights of vocabulary tokens, or a vector per token. */
-export type EmbeddingForm = "dense" | "sparse" | "multi-vector";
+import { normalize, poolingFunctions } from "../encoding/pooling.ts";
 
 /** What the heads give for each text, and what was read of it. A form that was not asked for is absent. */
 export interface HeadEmbeddings extends ReadCounts {

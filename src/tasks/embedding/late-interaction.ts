@@ -1,15 +1,16 @@
 /** Late interaction (ColBERT, Khattab and Zaharia 2020): a text is a list of token vectors, and query and document are compared token by token. */
-import { at } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { at } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
-import { type EmbedOptions, embedSettings, rolePrompt } from "./embed-options.ts";
+import { type EmbedOptions, embedSettings } from "./embed-options.ts";
+import { rolePrompt } from "./prompts.ts";
 import type { Embeddings } from "./embeddings.ts";
-import { type TaskTokenizer, encodeTexts } from "../shared/encode-texts.ts";
-import { isLateInteraction } from "../shared/encoder-outputs.ts";
+import { type TaskTokenizer, encodeTexts } from "../encoding/encode-texts.ts";
+import { isLateInteraction } from "../encoding/encoder-outputs.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { poolEncodings, postPoolingOf } from "./pool-encodings.ts";
-import { normalize } from "./pooling.ts";
+import { joinRows, normalize } from "../encoding/pooling.ts";
 
 /** Whether a late-interaction model reads a text as query or as document; the two have different markers and lengths. */
 export type LateInteractionRole = "query" | "document";
@@ -86,14 +87,6 @@ function mapRows(rows: Float32Array, size: number, transform: (row: Float32Array
   const results: Float32Array[] = [];
   for (let start = 0; start < rows.length; start += size) results.push(transform(rows.subarray(start, start + size)));
   return joinRows(results);
-}
-
-/** Joins vectors of one length into `[rows, size]`, row-major. */
-export function joinRows(rows: readonly Float32Array[]): Float32Array {
-  const size = rows[0]?.length ?? 0;
-  const joined = new Float32Array(rows.length * size);
-  for (const [index, row] of rows.entries()) joined.set(row, index * size);
-  return joined;
 }
 
 function withoutTokens(vectors: Float32Array, ids: readonly number[], skipped: ReadonlySet<number>): Float32Array {

@@ -1,5 +1,5 @@
 /** MaxSim, the score of late interaction. In a file of its own, since a page loads what the package exports by name. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** The token vectors of one text: `data` is row-major `[tokens, dimensions]`. */
 export interface TokenVectors {

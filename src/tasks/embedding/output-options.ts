@@ -1,8 +1,10 @@
 /** The option `outputs` of the task `feature-extraction`. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
-import type { TextTaskOptions } from "../shared/task-options.ts";
-import type { EmbeddingForm } from "./heads.ts";
+import type { TextTaskOptions } from "../definition/task-options.ts";
+
+/** A form of embedding: a vector per text, weights of vocabulary tokens, or a vector per token. */
+export type EmbeddingForm = "dense" | "sparse" | "multi-vector";
 
 /** Options of `Runtime.embed` for embeddings in several forms. */
 export interface EmbedOutputsOptions extends TextTaskOptions {

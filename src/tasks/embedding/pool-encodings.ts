@@ -1,15 +1,15 @@
 /** Runs an encoder on token ids and reduces its output to one vector per text: pooling, post-pooling modules, truncation, normalization. */
-import { requireFinite } from "../shared/require-finite.ts";
-import { InferyardError } from "../../errors.ts";
+import { requireFinite } from "../encoding/require-finite.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest, VectorModule } from "../../models/manifest.ts";
 import type { TokenRange } from "../../hosts/output-reduction.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
 import type { EmbedSettings } from "./embed-options.ts";
-import type { TaskTokenizer } from "../shared/encode-texts.ts";
-import { type VectorOutput, vectorOutput } from "../shared/encoder-outputs.ts";
+import type { TaskTokenizer } from "../encoding/encode-texts.ts";
+import { type VectorOutput, vectorOutput } from "../encoding/encoder-outputs.ts";
 import { type Encoder, type EncoderRunOptions, runEncodings } from "../batching/run-encodings.ts";
-import { type TokenRows, allRows, normalize, poolingFunctions } from "./pooling.ts";
-import type { PostPooling } from "./post-pooling.ts";
+import { type TokenRows, allRows, normalize, poolingFunctions } from "../encoding/pooling.ts";
+import type { PostPooling } from "../encoding/post-pooling.ts";
 
 /**
  * Runs the encoder and calls `take` with the vector of each encoding (with pooling "none" its token vectors, row-major), before truncation and

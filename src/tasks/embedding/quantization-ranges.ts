@@ -1,5 +1,5 @@
 /** Calibration ranges for 8-bit quantization of embeddings. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 
 /** Minimum and maximum of every dimension over a sample of vectors (the calibration set). Both lists have one entry per dimension. */
 export type EmbeddingRanges = readonly [lowest: ArrayLike<number>, highest: ArrayLike<number>];

@@ -3,8 +3,8 @@
  * sentence-transformers' `quantize_embeddings` (`util/quantization.py`) computes. Without, every vector has its own scale, so that its codes
  * depend on its text alone.
  */
-import { at } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { at } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
 import { type QuantizedPrecision, precisions } from "./precisions.ts";
 import type { EmbeddingRanges } from "./quantization-ranges.ts";

@@ -4,7 +4,7 @@ import type { Embeddings } from "./embeddings.ts";
 import type { EmbedOutputsOptions } from "./output-options.ts";
 import type { EmbeddingOutputs } from "../sparse-embedding/embed-outputs.ts";
 import type { QuantizedEmbeddings } from "./embed-quantized.ts";
-import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
+import { type Task, defineTask, tokenizerFiles } from "../definition/define-task.ts";
 
 /** The task `feature-extraction`: dense vectors of texts, quantized if the options name a precision other than float32. */
 export const embeddingTask: Task<

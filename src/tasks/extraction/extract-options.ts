@@ -1,7 +1,7 @@
 /** Options of the task `extraction`. */
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
-import { type TaskOptions, choice, number, unchecked, zeroOrMore } from "../shared/task-option.ts";
-import { type TextTaskOptions, textTaskOptions } from "../shared/task-options.ts";
+import { type TaskOptions, choice, number, unchecked, zeroOrMore } from "../definition/task-option.ts";
+import { type TextTaskOptions, textTaskOptions } from "../definition/task-options.ts";
 import { type Aggregation, aggregations } from "../token-classification/entities.ts";
 import type { ExtractSchema } from "./extract-schema.ts";
 

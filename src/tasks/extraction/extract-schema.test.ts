@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { parseSchema } from "./extract-schema.ts";
 import { extractParts, mergeFields } from "./extract.ts";
 

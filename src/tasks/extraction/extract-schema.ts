@@ -1,5 +1,5 @@
 /** Schema of the task `extraction`: the fields to find in a text, each by an entity type or by a question. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { refuseUnlisted, refuseUnknown } from "../../runtime/options/options.ts";
 
 /** A field whose value is an entity of one of the given types, found by a token-classification model. */

@@ -2,8 +2,8 @@
  * Task `extraction` (ours; Hugging Face has none): fills the fields of a schema from each text, entities with a token-classification model,
  * answers with a question-answering model.
  */
-import { at } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { at } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { type OffsetUnit, convertSpans } from "../../tokenizers/index.ts";
 import { type Answer, answer } from "../question-answering/answer.ts";
@@ -17,11 +17,11 @@ import {
   emptySchemaError,
   parseSchema,
 } from "./extract-schema.ts";
-import { labelHeadOf } from "../shared/label-head.ts";
+import { labelHeadOf } from "../encoding/label-head.ts";
 import type { Entity } from "../token-classification/entities.ts";
 import { recognize } from "../token-classification/recognize.ts";
 import type { RecognizeOptions } from "../token-classification/recognize-options.ts";
-import { checkOptions } from "../shared/task-option.ts";
+import { checkOptions } from "../definition/task-option.ts";
 import { type ExtractOptions, extractOptions } from "./extract-options.ts";
 
 /** The value of a field: a span of the text. */

@@ -1,6 +1,6 @@
 /** Definition of the task `extraction`. */
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
-import { type TaskDescription, labelFiles } from "../shared/define-task.ts";
+import { type TaskDescription, labelFiles } from "../definition/define-task.ts";
 
 /** Fields of a schema from texts. It runs on up to two models, so src/api/extract-fields.ts runs it instead of a `load` here. */
 export const extractionTask: TaskDescription = {

@@ -1,6 +1,6 @@
 /** Options of the task `fill-mask`. */
-import { type TaskOptions, positiveInteger, texts } from "../shared/task-option.ts";
-import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../shared/task-options.ts";
+import { type TaskOptions, positiveInteger, texts } from "../definition/task-option.ts";
+import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../definition/task-options.ts";
 
 /** Options of `Runtime.fillMask`. */
 export interface FillMaskOptions extends TextTaskOptions {

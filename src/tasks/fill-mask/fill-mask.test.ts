@@ -1,11 +1,11 @@
 /**
- * What transformers' own fill-mask pipeline says, recorded by scripts/fill-mask-goldens.py: its tokens, texts and targets, over logits that are
+ * What transformers' own fill-mask pipeline says, recorded by scripts/goldens/transformers/fill-mask-goldens.py: its tokens, texts and targets, over logits that are
  * made of places and ids, here and there alike.
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { sharedTokenizer } from "../../../test/fixtures/shared-tokenizer.ts";
-import { needsData } from "../../../test/shared-data.ts";
+import { needsData } from "../../../test/fixtures/shared-data.ts";
 import { reduceOutputs } from "../../hosts/output-reduction.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
@@ -32,7 +32,7 @@ const lines = readFileSync(new URL("fill-mask-goldens.jsonl", import.meta.url), 
 const goldens = JSON.parse(lines[0]!) as Goldens;
 const cases = lines.slice(1).map((line) => JSON.parse(line) as Case);
 
-/** The logits of scripts/fill-mask-goldens.py: a product of more than 53 bits is taken apart. */
+/** The logits of scripts/goldens/transformers/fill-mask-goldens.py: a product of more than 53 bits is taken apart. */
 function logit(place: number, token: number): number {
   const ofPlace = (place * 2654435761) % 4294967296;
   const ofToken = (((token * 40503) % 4294967296) * 65537) % 4294967296;

@@ -1,17 +1,17 @@
 /** Task `fill-mask` (Hugging Face): the most probable tokens at the mask tokens of a text, equal to transformers' pipeline of that name. */
-import { at } from "../../checked.ts";
-import { readCounts } from "../shared/read-counts.ts";
-import { InferyardError } from "../../errors.ts";
+import { at } from "../../contract/checked.ts";
+import { readCounts } from "../encoding/read-counts.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { Reduction } from "../../hosts/output-reduction.ts";
 import type { Encoding, Tokenizer } from "../../tokenizers/index.ts";
-import { TopK } from "../shared/top-k.ts";
-import { encodeTexts } from "../shared/encode-texts.ts";
+import { TopK } from "../encoding/top-k.ts";
+import { encodeTexts } from "../encoding/encode-texts.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { applyActivation, logitsOutput } from "../shared/label-head.ts";
-import { requireFinite } from "../shared/require-finite.ts";
-import { checkOptions } from "../shared/task-option.ts";
-import { textTaskSettings } from "../shared/task-options.ts";
+import { applyActivation, logitsOutput } from "../encoding/label-head.ts";
+import { requireFinite } from "../encoding/require-finite.ts";
+import { checkOptions } from "../definition/task-option.ts";
+import { textTaskSettings } from "../definition/task-options.ts";
 import { type FillMaskOptions, fillMaskOptions } from "./fill-mask-options.ts";
 
 /** A candidate token for one mask. */

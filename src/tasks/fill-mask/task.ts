@@ -2,7 +2,7 @@
 import type { FillMaskOptions } from "./fill-mask-options.ts";
 import type { MaskFills } from "./fill-mask.ts";
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
-import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
+import { type Task, defineTask, tokenizerFiles } from "../definition/define-task.ts";
 
 /** The task `fill-mask`: candidate tokens for the mask tokens of texts. */
 export const fillMaskTask: Task<readonly string[], FillMaskOptions, MaskFills> = defineTask(

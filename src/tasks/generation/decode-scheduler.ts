@@ -1,8 +1,8 @@
 /** Runs the texts that are being generated with one model: their next tokens together, and long prompts in chunks between them. */
-import type { LanguageModel, SequenceId } from "../../backend.ts";
-import { omitUndefined } from "../../checked.ts";
+import type { LanguageModel, SequenceId } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import { abortable } from "../../concurrency/abortable.ts";
-import { InferyardError, abortError, throwIfAborted } from "../../errors.ts";
+import { InferyardError, abortError, throwIfAborted } from "../../contract/errors.ts";
 import { yieldToEventLoop } from "../../platform/event-loop.ts";
 
 /** The part of a language model that the scheduler uses. */

@@ -1,5 +1,5 @@
 /** Options of the task `text-generation`. */
-import { type TaskOptions, boolean, unchecked } from "../shared/task-option.ts";
+import { type TaskOptions, boolean, unchecked } from "../definition/task-option.ts";
 import { type GenerationOptions, generationOptions } from "./sampling/generation-options.ts";
 
 /** Options of `generate`. */

@@ -1,6 +1,6 @@
 /** Generates one text token by token. */
-import type { SequenceId } from "../../backend.ts";
-import { omitUndefined } from "../../checked.ts";
+import type { SequenceId } from "../../contract/backend.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import type { EmitEvent, FinishReason, GeneratedLogprob, GeneratedText } from "./generated-text.ts";
 import type { SamplingSettings } from "./sampling/sampling-settings.ts";

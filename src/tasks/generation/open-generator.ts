@@ -1,5 +1,5 @@
 /** Makes the text generator of a loaded language model. */
-import { omitUndefined } from "../../checked.ts";
+import { omitUndefined } from "../../contract/checked.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { readGenerationConfig } from "./sampling/generation-config.ts";

@@ -1,5 +1,5 @@
 /** Keeps the caches of prompts, so that a prompt which begins with the same tokens is read from there on only. */
-import type { SequenceId } from "../../backend.ts";
+import type { SequenceId } from "../../contract/backend.ts";
 import type { DecodeScheduler } from "./decode-scheduler.ts";
 
 /** Bytes of caches that are kept for one model. */

@@ -1,5 +1,5 @@
 /** Generates the texts of one prompt by beam search. */
-import type { SequenceId } from "../../backend.ts";
+import type { SequenceId } from "../../contract/backend.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import type { ReadPrompt, TextJob } from "./generate-text.ts";
 import type { GeneratedText } from "./generated-text.ts";

@@ -1,6 +1,6 @@
 /** Definitions of the tasks that generate text. They run on language models, so that `Runtime` calls them otherwise than the tasks on encoders. */
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
-import { type TaskDescription, tokenizerFiles } from "../shared/define-task.ts";
+import { type TaskDescription, tokenizerFiles } from "../definition/define-task.ts";
 
 /** The task `text-generation`: texts that follow prompts. */
 export const generationTask: TaskDescription = {

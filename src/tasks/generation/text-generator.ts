@@ -1,6 +1,6 @@
 /** Generates texts with one loaded language model. */
-import type { SequenceId } from "../../backend.ts";
-import { InferyardError } from "../../errors.ts";
+import type { SequenceId } from "../../contract/backend.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { type ReadPrompt, type TextJob, generateText } from "./generate-text.ts";
 import type { EmitEvent, GeneratedText } from "./generated-text.ts";

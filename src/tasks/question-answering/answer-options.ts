@@ -1,7 +1,7 @@
 /** Options of the task `question-answering`. */
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
-import { type TaskOptions, boolean, choice, positiveInteger } from "../shared/task-option.ts";
-import { type TextTaskOptions, textTaskOptions } from "../shared/task-options.ts";
+import { type TaskOptions, boolean, choice, positiveInteger } from "../definition/task-option.ts";
+import { type TextTaskOptions, textTaskOptions } from "../definition/task-options.ts";
 
 /** Options of `Runtime.answer`. */
 export interface AnswerOptions extends TextTaskOptions {

@@ -4,8 +4,8 @@
  * The score of a span is the probability of its first token as start times that of its last token as end. Each is a softmax over the tokens
  * of the context and the class token; other tokens are masked.
  */
-import { at } from "../../checked.ts";
-import { TopK, type Scored } from "../shared/top-k.ts";
+import { at } from "../../contract/checked.ts";
+import { TopK, type Scored } from "../encoding/top-k.ts";
 
 /** Logits of one window of question and context; all arrays have one entry per token. */
 export interface WindowLogits {

@@ -1,11 +1,11 @@
 /**
- * Answers of transformers' own question-answering pipeline, recorded by scripts/answer-goldens.py: its windows, its choice of spans and its
+ * Answers of transformers' own question-answering pipeline, recorded by scripts/goldens/transformers/answer-goldens.py: its windows, its choice of spans and its
  * alignment to words, over logits that are made of token ids and places, here and there alike.
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { sharedTokenizer } from "../../../test/fixtures/shared-tokenizer.ts";
-import { needsData } from "../../../test/shared-data.ts";
+import { needsData } from "../../../test/fixtures/shared-data.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { answer } from "./answer.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
@@ -34,7 +34,7 @@ const lines = readFileSync(new URL("answer-goldens.jsonl", import.meta.url), "ut
 const goldens = JSON.parse(lines[0]!) as Goldens;
 const cases = lines.slice(1).map((line) => JSON.parse(line) as Case);
 
-/** The logits of scripts/answer-goldens.py. */
+/** The logits of scripts/goldens/transformers/answer-goldens.py. */
 function logit(id: number, place: number, salt: number): number {
   return (((id * 2654435761 + salt) % 4294967296) >>> 20) / 400 - 5 + (place * place) / 5000;
 }

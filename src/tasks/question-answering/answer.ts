@@ -1,17 +1,17 @@
 /** Task `question-answering` (Hugging Face, extractive): the span of a context that answers a question, equal to transformers' pipeline of that name. */
-import { type EncodingWindow, encodingWindows } from "../shared/encoding-windows.ts";
-import { at } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { type EncodingWindow, encodingWindows } from "../encoding/encoding-windows.ts";
+import { at } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
-import type { TensorInfo } from "../../tensor.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
 import { type Encoding, convertSpans } from "../../tokenizers/index.ts";
 import { type TextSpan, type TokenSpan, bestSpans, mergeAnswers } from "./answer-spans.ts";
 import type { EncoderValues } from "../batching/run-batch.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
-import { requireFinite } from "../shared/require-finite.ts";
+import { requireFinite } from "../encoding/require-finite.ts";
 import { type QuestionPair, encodeQuestions } from "./question-windows.ts";
-import { checkOptions } from "../shared/task-option.ts";
-import { textTaskSettings } from "../shared/task-options.ts";
+import { checkOptions } from "../definition/task-option.ts";
+import { textTaskSettings } from "../definition/task-options.ts";
 import { type AnswerOptions, answerOptions } from "./answer-options.ts";
 
 /** A span of a context that answers a question. */

@@ -3,7 +3,7 @@ import type { AnswerOptions } from "./answer-options.ts";
 import type { Answers } from "./answer.ts";
 import type { QuestionPair } from "./question-windows.ts";
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
-import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
+import { type Task, defineTask, tokenizerFiles } from "../definition/define-task.ts";
 
 /** Answers to questions in contexts. */
 export const questionAnsweringTask: Task<readonly QuestionPair[], AnswerOptions, Answers> = defineTask(

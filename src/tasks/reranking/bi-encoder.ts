@@ -1,13 +1,13 @@
 /** Task `text-ranking` with an embedding model (bi-encoder): the cosine of the query's embedding with each document's. Faster and less accurate than a cross-encoder. */
-import { at } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { at } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { embed } from "../embedding/embed.ts";
-import type { TaskTokenizer } from "../shared/encode-texts.ts";
+import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import type { RerankOptions } from "./rerank-options.ts";
-import { rolePrompt } from "../embedding/embed-options.ts";
-import { normalize } from "../embedding/pooling.ts";
+import { rolePrompt } from "../embedding/prompts.ts";
+import { normalize } from "../encoding/pooling.ts";
 import { type Ranking, validateRerank, rankDocuments } from "./cross-encoder.ts";
 
 /** Whether a model's first task is `feature-extraction`. */

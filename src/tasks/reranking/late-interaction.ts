@@ -1,6 +1,6 @@
 /** Task `text-ranking` with a model that gives a vector for each token: documents by MaxSim (Khattab and Zaharia 2020). */
-import { at } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { at } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { hasMultiVectorHead, embedWithHeads } from "../embedding/heads.ts";
 import { type LateInteractionRole, embedTokenVectors, isLateInteractionModel } from "../embedding/late-interaction.ts";

@@ -1,6 +1,6 @@
 /** Options of the task `text-ranking`. */
-import { type TaskOptions, boolean, positiveInteger } from "../shared/task-option.ts";
-import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../shared/task-options.ts";
+import { type TaskOptions, boolean, positiveInteger } from "../definition/task-option.ts";
+import { type TextTaskOptions, textTaskOptions, truncateWithField } from "../definition/task-options.ts";
 
 /** Options of `Runtime.rerank`. */
 export interface RerankOptions extends TextTaskOptions {

@@ -2,7 +2,7 @@
 import type { Ranking } from "./cross-encoder.ts";
 import type { RerankOptions } from "./rerank-options.ts";
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
-import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
+import { type Task, defineTask, tokenizerFiles } from "../definition/define-task.ts";
 
 /** The query and the documents to order. */
 export interface RerankInput {

@@ -1,6 +1,6 @@
 /** Options of the task `sentence-similarity`. */
 import { type EmbedOptions, embedOptions } from "../embedding/embed-options.ts";
-import { type TaskOptions, choice, name } from "../shared/task-option.ts";
+import { type TaskOptions, choice, name } from "../definition/task-option.ts";
 import { type SimilarityMetric, similarityMetrics } from "./similarity-matrix.ts";
 
 /** Options of `Runtime.similarity`: those of embedding, and how vectors are compared. */

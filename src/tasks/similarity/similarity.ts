@@ -1,16 +1,16 @@
 /** Task `sentence-similarity` (Hugging Face): the similarity matrix of two lists of texts, as `SentenceTransformer.similarity` computes it. */
-import { InferyardError, throwIfAborted } from "../../errors.ts";
+import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { Embeddings } from "../embedding/embeddings.ts";
 import { isLateInteractionModel } from "../embedding/late-interaction.ts";
 import { embed } from "../embedding/embed.ts";
 import type { EmbedOptions } from "../embedding/embed-options.ts";
-import type { TaskTokenizer } from "../shared/encode-texts.ts";
+import type { TaskTokenizer } from "../encoding/encode-texts.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
-import { checkOptions } from "../shared/task-option.ts";
+import { checkOptions } from "../definition/task-option.ts";
 import { type SimilarityOptions, similarityOptions } from "./similarity-options.ts";
 import { type SimilarityMetric, similarityMetrics, similarityRow, vectorTable } from "./similarity-matrix.ts";
-import { createYielder } from "../shared/yielding.ts";
+import { createYielder } from "../encoding/yielding.ts";
 
 /** Similarity matrix of two lists of texts, and what was read of each text. */
 export interface Similarities {

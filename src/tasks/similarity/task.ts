@@ -1,7 +1,7 @@
 /** Definition of the task `sentence-similarity`. */
 import type { Similarities } from "./similarity.ts";
 import type { SimilarityOptions } from "./similarity-options.ts";
-import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
+import { type Task, defineTask, tokenizerFiles } from "../definition/define-task.ts";
 
 /** Two lists of texts; every text of the first is compared with every text of the second. */
 export interface SimilarityInput {

@@ -1,8 +1,9 @@
 /** Embeddings of texts in several forms at once: dense, sparse and multi-vector. A model that has several gives them from one run of the encoder. */
-import { InferyardError } from "../../errors.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Encoder } from "../batching/run-encodings.ts";
 import { embed } from "../embedding/embed.ts";
-import { type EmbeddingForm, embedWithHeads, headForms } from "../embedding/heads.ts";
+import { embedWithHeads, headForms } from "../embedding/heads.ts";
+import type { EmbeddingForm } from "../embedding/output-options.ts";
 import { isLateInteractionModel } from "../embedding/late-interaction.ts";
 import { type EmbedOutputsOptions, checkOutputs } from "../embedding/output-options.ts";
 import { embedSparse, encodeSparsely } from "./embed-sparse.ts";

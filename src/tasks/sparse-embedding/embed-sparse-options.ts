@@ -1,6 +1,6 @@
 /** Options of the task `sparse-embedding`. */
-import { type TaskOptions, name, number, positiveInteger } from "../shared/task-option.ts";
-import { type TextTaskOptions, textTaskOptions } from "../shared/task-options.ts";
+import { type TaskOptions, name, number, positiveInteger } from "../definition/task-option.ts";
+import { type TextTaskOptions, textTaskOptions } from "../definition/task-options.ts";
 
 /** Options of `Runtime.embedSparse`. */
 export interface EmbedSparseOptions extends TextTaskOptions {

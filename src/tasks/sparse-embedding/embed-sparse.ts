@@ -3,24 +3,24 @@
  * over the text's tokens, special tokens included (SPLADE v2, Formal et al. 2021), or what SpladePooling of the model says. BGE-M3 weighs the tokens of the text
  * themselves, CSR models (Wen et al. 2025) make a sparse code of its vector. Equal to sentence-transformers' `SparseEncoder` and FlagEmbedding's `M3Embedder`.
  */
-import { at } from "../../checked.ts";
-import { readCounts } from "../shared/read-counts.ts";
-import { InferyardError } from "../../errors.ts";
+import { at } from "../../contract/checked.ts";
+import { readCounts } from "../encoding/read-counts.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import { refuseUnlisted } from "../../runtime/options/options.ts";
 import type { Manifest, SparseSettings } from "../../models/manifest.ts";
-import type { TensorInfo } from "../../tensor.ts";
+import type { TensorInfo } from "../../contract/tensor.ts";
 import type { TokenIds } from "../../tokenizers/index.ts";
-import { encodeTexts } from "../shared/encode-texts.ts";
+import { encodeTexts } from "../encoding/encode-texts.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import { embed } from "../embedding/embed.ts";
-import { promptText } from "../embedding/embed-options.ts";
+import { promptText } from "../embedding/prompts.ts";
 import { embedWithHeads, hasSparseHead } from "../embedding/heads.ts";
 import { loadModules } from "../embedding/pool-encodings.ts";
-import { logitsOutput } from "../shared/label-head.ts";
-import { requireFinite } from "../shared/require-finite.ts";
-import { checkOptions } from "../shared/task-option.ts";
-import { textTaskSettings } from "../shared/task-options.ts";
-import { textSettings } from "../shared/text-settings.ts";
+import { logitsOutput } from "../encoding/label-head.ts";
+import { requireFinite } from "../encoding/require-finite.ts";
+import { checkOptions } from "../definition/task-option.ts";
+import { textTaskSettings } from "../definition/task-options.ts";
+import { textSettings } from "../encoding/text-settings.ts";
 import { type EmbedSparseOptions, embedSparseOptions } from "./embed-sparse-options.ts";
 import {
   type SparseEmbedding,

@@ -2,7 +2,7 @@
 import type { EmbedSparseOptions } from "./embed-sparse-options.ts";
 import type { SparseEmbeddings } from "./sparse-vectors.ts";
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
-import { type Task, defineTask, tokenizerFiles } from "../shared/define-task.ts";
+import { type Task, defineTask, tokenizerFiles } from "../definition/define-task.ts";
 
 /** Sparse vectors of texts over the vocabulary. */
 export const sparseEmbeddingTask: Task<readonly string[], EmbedSparseOptions, SparseEmbeddings> = defineTask(

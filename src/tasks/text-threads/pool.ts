@@ -4,15 +4,15 @@
  */
 import { getHeapStatistics } from "node:v8";
 import { Worker } from "node:worker_threads";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import { moduleArguments } from "../../hosts/node-arguments.ts";
 import type { TextThreadSettings } from "../../runtime/options/runtime-settings.ts";
 import type { DecodeOptions } from "../../tokenizers/index.ts";
 import type { TransferableTokens, TokenizerThreads } from "../../tokenizers/tokenizer-threads.ts";
-import type { ChunkSettings } from "../chunking/chunk-options.ts";
-import type { ChunkedText } from "../chunking/chunk.ts";
+import type { ChunkSettings } from "./chunked-text.ts";
+import type { ChunkedText } from "./chunked-text.ts";
 import type { TextWorkers } from "./text-workers.ts";
 import type { ResultMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
 

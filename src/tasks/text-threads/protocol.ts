@@ -1,10 +1,10 @@
 /** Messages between the thread pool and its threads. */
-import type { SerializedError } from "../../errors.ts";
+import type { SerializedError } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import type { DecodeOptions } from "../../tokenizers/index.ts";
 import type { TransferableTokens } from "../../tokenizers/tokenizer-threads.ts";
-import type { ChunkSettings } from "../chunking/chunk-options.ts";
-import type { ChunkedText } from "../chunking/chunk.ts";
+import type { ChunkSettings } from "./chunked-text.ts";
+import type { ChunkedText } from "./chunked-text.ts";
 
 /** Arguments and result of every operation that a thread performs. */
 export interface Operations {

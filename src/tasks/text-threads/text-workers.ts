@@ -1,8 +1,8 @@
 /** Interface of the worker threads that process long texts. */
 import type { TextSettings } from "../../models/manifest.ts";
 import { type TokenizerThreads, maxInlineUnits } from "../../tokenizers/tokenizer-threads.ts";
-import type { ChunkSettings } from "../chunking/chunk-options.ts";
-import type { ChunkedText } from "../chunking/chunk.ts";
+import type { ChunkSettings } from "./chunked-text.ts";
+import type { ChunkedText } from "./chunked-text.ts";
 
 /** Worker threads that tokenize, decode and chunk long texts. */
 export interface TextWorkers extends TokenizerThreads {

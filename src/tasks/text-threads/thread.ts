@@ -1,7 +1,7 @@
 /** Entry point of a worker thread that processes texts: one call at a time, with tokenizers that are loaded on first use. */
 import { getPriority, setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { loadTextTokenizer } from "../../tokenizers/index.ts";
 import { type TransferableTokens, toTransferable } from "../../tokenizers/tokenizer-threads.ts";
 import type { TextTokenizer } from "../../tokenizers/text-tokenizer.ts";

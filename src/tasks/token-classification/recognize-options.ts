@@ -1,7 +1,7 @@
 /** Options of the task `token-classification`. */
 import { type OffsetUnit, offsetUnits } from "../../tokenizers/index.ts";
-import { type TaskOptions, boolean, choice, texts, zeroOrMore } from "../shared/task-option.ts";
-import { type TextTaskOptions, textTaskOptions } from "../shared/task-options.ts";
+import { type TaskOptions, boolean, choice, texts, zeroOrMore } from "../definition/task-option.ts";
+import { type TextTaskOptions, textTaskOptions } from "../definition/task-options.ts";
 import { type Aggregation, aggregations } from "./entities.ts";
 
 /** Options of `Runtime.recognize`. */

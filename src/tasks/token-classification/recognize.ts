@@ -1,10 +1,10 @@
 /** Task `token-classification` (Hugging Face, "ner"): the entities of a text with their offsets, equal to transformers' pipeline of that name. */
-import { type EncodingWindow, encodingWindows } from "../shared/encoding-windows.ts";
-import { at } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { type EncodingWindow, encodingWindows } from "../encoding/encoding-windows.ts";
+import { at } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { convertSpans } from "../../tokenizers/index.ts";
-import { encodeTexts } from "../shared/encode-texts.ts";
+import { encodeTexts } from "../encoding/encode-texts.ts";
 import { type Encoder, runEncodings } from "../batching/run-encodings.ts";
 import {
   type Aggregation,
@@ -18,10 +18,10 @@ import {
   resolveOverlaps,
 } from "./entities.ts";
 import { type GlinerOptions, recognizeWithGliner, isGlinerSpanModel } from "./gliner/recognize-with-gliner.ts";
-import { applyActivation, labelHeadOf, logitsOutput } from "../shared/label-head.ts";
-import { requireFinite } from "../shared/require-finite.ts";
-import { checkOptions } from "../shared/task-option.ts";
-import { textTaskSettings } from "../shared/task-options.ts";
+import { applyActivation, labelHeadOf, logitsOutput } from "../encoding/label-head.ts";
+import { requireFinite } from "../encoding/require-finite.ts";
+import { checkOptions } from "../definition/task-option.ts";
+import { textTaskSettings } from "../definition/task-options.ts";
 import { type RecognizeOptions, recognizeOptions } from "./recognize-options.ts";
 
 /**

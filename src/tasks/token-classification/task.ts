@@ -2,7 +2,7 @@
 import type { Entities } from "./entities.ts";
 import type { RecognizeOptions } from "./recognize-options.ts";
 import { architecturesOf } from "../../models/huggingface/model-card.ts";
-import { type Task, defineTask, labelFiles } from "../shared/define-task.ts";
+import { type Task, defineTask, labelFiles } from "../definition/define-task.ts";
 
 /** The task `token-classification`: named entities in texts. */
 export const tokenClassificationTask: Task<readonly string[], RecognizeOptions, Entities> = defineTask(

@@ -3,7 +3,7 @@
  * embedding is base64 of little-endian float32 values.
  */
 import * as z from "zod";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { KnownAnswer } from "../../models/manifest.ts";
 import { schemaProblems } from "../../models/validation/schema-problems.ts";
 

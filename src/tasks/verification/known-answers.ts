@@ -1,9 +1,9 @@
 /** Verifies a loaded model: embeds the known texts of its manifest and compares the vectors with the expected ones. */
 import type { AnswerCheck } from "../../runtime/loading/verification.ts";
-import { at } from "../../checked.ts";
-import { InferyardError } from "../../errors.ts";
+import { at } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
 import type { KnownAnswer } from "../../models/manifest.ts";
-import type { TokenizerCache } from "../shared/tokenizer-cache.ts";
+import type { TokenizerCache } from "../encoding/tokenizer-cache.ts";
 
 /**
  * Creates the check that runs after every load. It returns a sentence for the decision, or undefined for a model without known answers, and

@@ -1,5 +1,5 @@
 /** Reads and validates tokenizer.json, the file format of Hugging Face's tokenizers library. */
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { type ComponentConfig, isComponentConfig } from "./component-config.ts";
 import { readText as readTextFile } from "../../platform/node/files.ts";
 

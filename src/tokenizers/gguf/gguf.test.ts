@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { needsData, sharedData } from "../../../test/shared-data.ts";
+import { needsData, sharedData } from "../../../test/fixtures/shared-data.ts";
 import { loadTokenizer, type Tokenizer } from "../index.ts";
 
 async function tokenizerOf(path: string): Promise<Tokenizer> {

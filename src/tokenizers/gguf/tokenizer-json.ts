@@ -1,6 +1,6 @@
 /** Translates the tokenizer of a GGUF file to the components of tokenizer.json, so that the same code runs both. */
 import { readGguf } from "../../formats/gguf/read-gguf.ts";
-import { InferyardError, messageOf } from "../../errors.ts";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { encodeBase64 } from "../../platform/base64.ts";
 import type { ComponentConfig } from "../config/component-config.ts";
 import { type AddedToken, type TokenizerJson, tokenizerInvalid } from "../config/tokenizer-json.ts";

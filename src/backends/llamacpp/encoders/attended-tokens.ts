@@ -1,5 +1,6 @@
 /** The token ids that llama.cpp reads of each row of a batch. */
-import { InferyardError, type TensorMap } from "../../../backend.ts";
+import { InferyardError } from "../../../contract/errors.ts";
+import type { TensorMap } from "../../../contract/tensor.ts";
 
 /** Limits of token ids and texts. */
 export interface TokenLimits {

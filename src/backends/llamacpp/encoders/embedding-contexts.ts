@@ -4,7 +4,7 @@
  * `LlamaContext` with the flags `_embeddings` and `_ranking`, whose result is read with `getEmbedding`. This file uses the same members, which
  * are not part of the published types, and states so if a version does not have them. llama.cpp itself does not normalize.
  */
-import { InferyardError } from "../../../backend.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { LlamaContext, LlamaModel } from "../library.ts";
 
 /** How contexts are created. */

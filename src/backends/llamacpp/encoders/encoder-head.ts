@@ -1,5 +1,5 @@
 /** What llama.cpp gives for a text of an encoder, as far as the file states it. */
-import { InferyardError } from "../../../backend.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { ggufNumber } from "../../../formats/gguf/gguf-metadata.ts";
 import { ggufPooling } from "../../../formats/gguf/models/architectures.ts";
 import type { GgufModel } from "../../../formats/gguf/models/read-model.ts";

@@ -1,15 +1,7 @@
 /** A GGUF encoder in llama.cpp as a tensor model of the backend contract. */
-import { checkInputs, InferyardError, throwIfAborted } from "../../../backend.ts";
-import type {
-  Device,
-  KernelCount,
-  Library,
-  ModelBase,
-  RunOptions,
-  TensorInfo,
-  TensorMap,
-  TensorModel,
-} from "../../../backend.ts";
+import { InferyardError, throwIfAborted } from "../../../contract/errors.ts";
+import { checkInputs, type TensorInfo, type TensorMap } from "../../../contract/tensor.ts";
+import type { Device, KernelCount, Library, ModelBase, RunOptions, TensorModel } from "../../../contract/backend.ts";
 import { llamaKernelId } from "../../../kernels/kernel-ids.ts";
 import { KernelTally } from "../../../kernels/kernel-tally.ts";
 import { Mutex } from "../../../concurrency/mutex.ts";

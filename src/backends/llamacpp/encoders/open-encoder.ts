@@ -1,6 +1,7 @@
 /** Loads a GGUF file into llama.cpp as an encoder. */
 import { basename } from "node:path";
-import { type Device, InferyardError, type LoadOptions, type ModelFiles } from "../../../backend.ts";
+import type { Device, LoadOptions, ModelFiles } from "../../../contract/backend.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { readGgufModel } from "../../../formats/gguf/models/read-model.ts";
 import { EmbeddingContexts, type EmbeddingSettings } from "./embedding-contexts.ts";
 import { encoderHead, maxEncoderTokens } from "./encoder-head.ts";

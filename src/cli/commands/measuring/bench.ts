@@ -1,7 +1,7 @@
 import { loadavg } from "node:os";
 import { type Command, Option } from "commander";
 import type { Runtime } from "../../../api/runtime.ts";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { type Measurement, measuredMachine, recordMeasurements } from "../../../measurements/index.ts";
 import { type MeasuringFlags, addMeasuringFlags, runAsMeasuringChild } from "../../measuring/flags.ts";
 import type { Round } from "../../measuring/measure-round.ts";

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { omitUndefined } from "../../../checked.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { CrossValidationOptions } from "../../../cross-validation/index.ts";
-import { InferyardError, messageOf } from "../../../errors.ts";
+import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import { usualKind } from "../../../models/language-tasks.ts";
 import { formatCrossValidation, formatRecorded } from "../../measuring/cross-validation.ts";
 import { addLoadFlags, openSession, type Session, withNotice, zeroOrMore } from "../../session.ts";

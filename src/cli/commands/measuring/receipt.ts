@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { readFile } from "node:fs/promises";
-import { omitUndefined } from "../../../checked.ts";
-import { InferyardError, messageOf } from "../../../errors.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import { writeAtomically } from "../../../platform/node/atomic-write.ts";
 import { describeReceipt } from "../../measuring/receipt.ts";
 import { addLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";

@@ -1,5 +1,5 @@
 /** Targets that can run a model. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Decision } from "../../../runtime/decision/decision.ts";
 import type { Session } from "../../session.ts";
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { threadsFor } from "../../../devices/index.ts";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { readManifest } from "../../../models/index.ts";
 import { type EffectiveSettings, settingsPath } from "../../../settings/read.ts";
 import { settingDefaults } from "../../../settings/settings.ts";

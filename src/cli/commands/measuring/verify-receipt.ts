@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { omitUndefined } from "../../../checked.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { describeVerification } from "../../measuring/receipt.ts";
 import { list } from "../../session.ts";
 import { type Terminal, writeAll } from "../../terminal.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { Runtime } from "../../../api/runtime.ts";
-import { InferyardError, messageOf } from "../../../errors.ts";
+import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import { type SelfTest, selfTest } from "../../../tasks/verification/self-test.ts";
 import { addLoadFlags, openSession, positiveNumber, withNotice } from "../../session.ts";
 import { colorize } from "../../output/style.ts";

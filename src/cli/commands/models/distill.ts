@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Command, Option } from "commander";
-import { omitUndefined } from "../../../checked.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { DistillProgress, DistillReport } from "../../../distillation/distill-options.ts";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { addBulkLoadFlags, openSession, positiveInteger, withNotice } from "../../session.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";
 import { readTexts } from "../../input/texts.ts";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import * as write from "../../../../test/fixtures/gguf-bytes.ts";
-import { needsData, sharedData } from "../../../../test/shared-data.ts";
+import * as write from "../../../../test/fixtures/models/gguf-bytes.ts";
+import { needsData, sharedData } from "../../../../test/fixtures/shared-data.ts";
 import type { ModelInspection } from "../../../inspection/index.ts";
 import { run } from "../../main.ts";
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { inspectModel } from "../../../inspection/index.ts";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { formatInspection } from "../../inspection/index.ts";
 import { nativeGraph } from "../../inspection/native-graph.ts";
 import { positiveInteger } from "../../session.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { emptyGguf } from "../../../../test/fixtures/gguf-bytes.ts";
+import { emptyGguf } from "../../../../test/fixtures/models/gguf-bytes.ts";
 import { definePack } from "./pack.ts";
 
 let root = "";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { openStore } from "../../model-store.ts";
 import { withNotice } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";

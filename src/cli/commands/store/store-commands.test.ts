@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type HubStandIn, startHub } from "../../../../test/fixtures/hub-stand-in.ts";
-import { smallModel } from "../../../../test/fixtures/small-model.ts";
+import { type HubStandIn, startHub } from "../../../../test/fixtures/models/hub-stand-in.ts";
+import { smallModel } from "../../../../test/fixtures/models/small-model.ts";
 import { run } from "../../main.ts";
 
 let hub: HubStandIn;

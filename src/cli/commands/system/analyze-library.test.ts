@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CommandResult, commandLine } from "../../../../test/fixtures/command-streams.ts";
-import { compile, machoLibrary, needsPrograms } from "../../../../test/fixtures/native-libraries.ts";
+import { type CommandResult, commandLine } from "../../../../test/fixtures/processes/command-streams.ts";
+import { compile, machoLibrary, needsPrograms } from "../../../../test/libraries/fixtures/native-libraries.ts";
 import type { LibraryAnalysis } from "../../../libraries/analysis/index.ts";
 import { run } from "../../main.ts";
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { analyzeLibrary, failedRequirements } from "../../../libraries/analysis/index.ts";
 import { formatAnalysis } from "../../libraries/analysis.ts";
 import { formatSymbols } from "../../libraries/symbols.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import type { DeviceState } from "../../../backend.ts";
+import type { DeviceState } from "../../../contract/backend.ts";
 import type { BackendReport } from "../../../runtime/reports.ts";
-import { formatTarget } from "../../../runtime/selection/target.ts";
+import { formatTarget } from "../../../runtime/targets/target.ts";
 import { openSession } from "../../session.ts";
 import { formatTable } from "../../output/table.ts";
 import { type Terminal, writeLine } from "../../terminal.ts";

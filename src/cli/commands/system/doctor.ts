@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { MachineFacts } from "../../../backend.ts";
+import type { MachineFacts } from "../../../contract/backend.ts";
 import { openSession, withNotice } from "../../session.ts";
 import { colorize } from "../../output/style.ts";
 import { formatTable } from "../../output/table.ts";

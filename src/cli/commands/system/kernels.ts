@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { ggmlTypeNamed } from "../../../formats/gguf/ggml-types.ts";
-import { kernelCapabilities } from "../../../kernels/capabilities/index.ts";
+import { kernelCapabilities } from "../../../kernel-capabilities/index.ts";
 import { kernelRegistry } from "../../../kernels/registry.ts";
 import { nearestName } from "../../../models/validation/nearest-name.ts";
 import { formatKernels } from "../../libraries/format-kernels.ts";

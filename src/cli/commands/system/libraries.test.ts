@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CommandResult, commandLine } from "../../../../test/fixtures/command-streams.ts";
+import { type CommandResult, commandLine } from "../../../../test/fixtures/processes/command-streams.ts";
 import type { AcceleratorInfo } from "../../../libraries/accelerators/index.ts";
 import type { BuildFlags, LibraryInventory } from "../../../libraries/inventory/index.ts";
 import { run } from "../../main.ts";

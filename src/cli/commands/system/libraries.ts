@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { InferyardError, messageOf } from "../../../errors.ts";
+import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import { type AcceleratorInfo, type ProbedBackend, listAccelerators } from "../../../libraries/accelerators/index.ts";
 import { contracts } from "../../../libraries/contracts/index.ts";
 import type { DiscoveryOptions } from "../../../libraries/discovery/index.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { omitUndefined } from "../../../checked.ts";
-import { InferyardError } from "../../../errors.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { parseDuration } from "../../../runtime/options/duration.ts";
 import type { RuntimeSettings } from "../../../runtime/options/runtime-settings.ts";
 import type { ServedModel } from "../../../server/server-settings.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { InferyardError, messageOf } from "../../../errors.ts";
+import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import { type ChatOptions, chatOptions } from "../../../tasks/generation/chat/chat-options.ts";
 import type { Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { ChatState } from "../../chat/chat-commands.ts";

@@ -1,11 +1,12 @@
 import type { Command } from "commander";
 import type { ChunkResult } from "../../../api/task-requests.ts";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { loadSettingNames } from "../../../runtime/options/load-options.ts";
 import { constraintNames } from "../../../runtime/options/options.ts";
 import { flagName } from "../../../settings/settings.ts";
-import type { Chunk, ChunkedText } from "../../../tasks/chunking/chunk.ts";
-import { type ChunkStrategy, chunkOptions, runsModel } from "../../../tasks/chunking/chunk-options.ts";
+import type { Chunk, ChunkedText } from "../../../tasks/text-threads/chunked-text.ts";
+import { chunkOptions, runsModel } from "../../../tasks/chunking/chunk-options.ts";
+import type { ChunkStrategy } from "../../../tasks/text-threads/chunked-text.ts";
 import { addOptionFlags, optionsFromFlags } from "../../option-flags.ts";
 import { type Document, readDocuments } from "../../input/documents.ts";
 import { addBulkLoadFlags, openSession, withNotice } from "../../session.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { EmbedRequest, QuantizedEmbedRequest } from "../../../api/task-requests.ts";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { embedOptions, isQuantized } from "../../../tasks/embedding/embed-options.ts";
 import { embedSparseOptions } from "../../../tasks/sparse-embedding/embed-sparse-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";

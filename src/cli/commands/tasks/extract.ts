@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { InferyardError, messageOf } from "../../../errors.ts";
+import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import { type ExtractSchema, parseSchema } from "../../../tasks/extraction/extract-schema.ts";
 import type { ExtractedFields, ExtractedValue } from "../../../tasks/extraction/extract.ts";
 import { formatTable, printable } from "../../output/table.ts";

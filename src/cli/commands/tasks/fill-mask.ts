@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { FillTarget } from "../../../tasks/fill-mask/fill-mask.ts";
-import { toHuggingFaceFills } from "../../../tasks/shared/hugging-face-results.ts";
+import { toHuggingFaceFills } from "../../../tasks/hugging-face-results.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { fillMaskOptions } from "../../../tasks/fill-mask/fill-mask-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";

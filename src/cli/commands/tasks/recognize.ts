@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { toHuggingFaceEntities } from "../../../tasks/shared/hugging-face-results.ts";
+import { toHuggingFaceEntities } from "../../../tasks/hugging-face-results.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { recognizeOptions } from "../../../tasks/token-classification/recognize-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";

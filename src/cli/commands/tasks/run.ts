@@ -1,9 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { InferyardError, messageOf } from "../../../errors.ts";
+import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import type { RunRequest, RunResult } from "../../../api/task-requests.ts";
-import type { DataType, TensorMap } from "../../../tensor.ts";
+import type { DataType, TensorMap } from "../../../contract/tensor.ts";
 import { checkWritable, writeTensor } from "../../tensors/write-npy.ts";
 import { addLoadFlags, openSession, withNotice } from "../../session.ts";
 import { formatTable, printable } from "../../output/table.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { formatTable, printable } from "../../output/table.ts";
 import { similarityOptions } from "../../../tasks/similarity/similarity-options.ts";
 import { optionsFromFlags } from "../../option-flags.ts";

@@ -2,7 +2,7 @@
 import { Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { run } from "../../main.ts";
-import { needsData, sharedData } from "../../../../test/shared-data.ts";
+import { needsData, sharedData } from "../../../../test/fixtures/shared-data.ts";
 
 async function tokenize(...words: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const written = { stdout: "", stderr: "" };

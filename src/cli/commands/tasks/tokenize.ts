@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { readManifest } from "../../../models/index.ts";
-import { textSettings } from "../../../tasks/shared/text-settings.ts";
+import { textSettings } from "../../../tasks/encoding/text-settings.ts";
 import {
   type EncodeOptions,
   type Encoding,

@@ -1,5 +1,5 @@
 /** Rotary position embedding, RoPE (Su et al. 2021, https://arxiv.org/abs/2104.09864). */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Value } from "../../ir/graph.ts";
 import { literalOf } from "../../ir/literal.ts";
 import { dimensions, type TensorOps } from "../tensor-ops.ts";

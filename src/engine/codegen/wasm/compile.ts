@@ -1,9 +1,9 @@
 /** Assembles kernels into WebAssembly modules, and instantiates modules over a memory. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { WasmFeatures } from "./assembler/wasm-features.ts";
 import { hostFunctions } from "./assembler/host-functions.ts";
 import { ModuleBuilder, importNames } from "./assembler/module-builder.ts";
-import type { InstalledKernel } from "../x64/machine-code.ts";
+import type { InstalledKernel } from "../x64/machine-kernel.ts";
 import { type WasmMemory, type WasmModule, wasmHost } from "./assembler/webassembly.ts";
 import type { Kernel, KernelCall, KernelFunction } from "./kernel.ts";
 

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { KernelMemory, features, randomFloats } from "../../../../test/kernel-memory.ts";
-import { openMachineCode } from "../../../platform/node/machine-code.ts";
+import { KernelMemory, features, randomFloats } from "../../../../test/engine/kernel-memory.ts";
+import { openMachineCode } from "../../../backends/native/machine-code.ts";
 import { unpackedBlock } from "../../../formats/gguf/blocks/block-format.ts";
 import { blockFormats } from "../../../formats/gguf/blocks/index.ts";
 import { scaledBlockName, scaledBlocks } from "../../../formats/scaled-blocks/block-formats.ts";

@@ -2,12 +2,7 @@
 import type { WasmMemory } from "../wasm/assembler/webassembly.ts";
 import type { CompiledKernels } from "../wasm/compile.ts";
 import type { KernelFunction } from "../wasm/kernel.ts";
-import type { MachineKernel } from "./machine-kernel.ts";
-
-/** A kernel whose code is in executable memory of this process. Can be posted to other threads. */
-export interface InstalledKernel extends Pick<MachineKernel, "key" | "arguments"> {
-  readonly address: bigint;
-}
+import type { InstalledKernel, MachineKernel } from "./machine-kernel.ts";
 
 /** Makes functions that call installed kernels, in the place of WebAssembly functions over `memory`. */
 export type BindMachineKernel = (kernel: InstalledKernel, memory: WasmMemory) => KernelFunction;

@@ -45,3 +45,8 @@ export function machineArguments(
     return argument satisfies never;
   });
 }
+
+/** A kernel whose code is in executable memory of this process. Can be posted to other threads. */
+export interface InstalledKernel extends Pick<MachineKernel, "key" | "arguments"> {
+  readonly address: bigint;
+}

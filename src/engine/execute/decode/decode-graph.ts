@@ -1,6 +1,6 @@
 /** The graph that decodes new tokens with key-value caches of fixed capacity and returns logits. */
-import { InferyardError } from "../../../errors.ts";
-import type { TensorInfo } from "../../../tensor.ts";
+import { InferyardError } from "../../../contract/errors.ts";
+import type { TensorInfo } from "../../../contract/tensor.ts";
 import { type Graph, type NamedValue, typeOf, type Value } from "../../ir/graph.ts";
 import { inferTypes } from "../../ir/shape-inference/index.ts";
 import { literalOf } from "../../ir/literal.ts";

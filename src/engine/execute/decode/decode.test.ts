@@ -1,7 +1,7 @@
 /** Decoders of the shared data, against the answers of PyTorch, against onnxruntime with exact pasts, and against themselves. */
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { InferyardError } from "../../../errors.ts";
+import type { InferyardError } from "../../../contract/errors.ts";
 import {
   decoderGoldens,
   decoderPath,
@@ -9,10 +9,10 @@ import {
   DecoderSession,
   type LoadedDecoder,
   loadDecoder,
-} from "../../../../test/fixtures/decoders.ts";
-import { spawnFromSource } from "../../../../test/fixtures/source-thread.ts";
-import { needsData, sharedData, worst } from "../../../../test/shared-data.ts";
-import type { TensorInfo } from "../../../tensor.ts";
+} from "../../../../test/engine/fixtures/decoders.ts";
+import { spawnFromSource } from "../../../../test/engine/fixtures/source-thread.ts";
+import { needsData, sharedData, worst } from "../../../../test/fixtures/shared-data.ts";
+import type { TensorInfo } from "../../../contract/tensor.ts";
 import type { Literal } from "../../ir/literal.ts";
 import { Compiler } from "../compiler.ts";
 import type { OnnxAttribute, OnnxModel, OnnxNode } from "../../onnx/onnx-model.ts";

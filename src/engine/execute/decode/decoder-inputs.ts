@@ -4,9 +4,9 @@
  * variant with and one without a past also take `use_cache_branch` [1], which selects the variant. A decoder that reads a source takes
  * `encoder_attention_mask` [batch, source], and for each layer `encoder.N.key` and `encoder.N.value`, which stay the same for all tokens of a sequence.
  */
-import { InferyardError } from "../../../errors.ts";
-import type { TensorInfo } from "../../../tensor.ts";
-import type { TensorType } from "../../ir/graph.ts";
+import { InferyardError } from "../../../contract/errors.ts";
+import type { TensorInfo } from "../../../contract/tensor.ts";
+import type { TensorType } from "../../ir/tensor-type.ts";
 import { halfName } from "./split-past.ts";
 
 /** The inputs of a decoder by their role. */

@@ -10,9 +10,9 @@
  * Several sequences with caches of one capacity are decoded in one run, which reads the weights once. Each has its own cache, which the kernels of
  * attention read one after the other. A model gets batches only if they give each sequence the bits that it gets alone; this is verified as well.
  */
-import { at, required } from "../../../checked.ts";
-import { InferyardError } from "../../../errors.ts";
-import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../../tensor.ts";
+import { at, required } from "../../../contract/checked.ts";
+import { InferyardError } from "../../../contract/errors.ts";
+import { type Tensor, type TensorInfo, type TensorMap, zeros } from "../../../contract/tensor.ts";
 import type { Graph, Value } from "../../ir/graph.ts";
 import type { EngineMemory } from "../../memory/engine-memory.ts";
 import type { StateSettings } from "../compiler.ts";

@@ -1,6 +1,6 @@
 /** The keys and values of a decoder, in one block of engine memory. */
-import { at, required } from "../../../checked.ts";
-import { elementCount, type Tensor, type TensorMap, zeros } from "../../../tensor.ts";
+import { at, required } from "../../../contract/checked.ts";
+import { elementCount, type Tensor, type TensorMap, zeros } from "../../../contract/tensor.ts";
 import { storageBytes } from "../../lower/movement.ts";
 import { layOutStates } from "../../plan/state-layout.ts";
 import type { EngineMemory } from "../../memory/engine-memory.ts";

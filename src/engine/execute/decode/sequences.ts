@@ -1,14 +1,14 @@
 /** The sequences of a language model: their caches in the model's memory, and the runs that append tokens to them. */
 import type { Mutex } from "../../../concurrency/mutex.ts";
-import { InferyardError, throwIfAborted } from "../../../errors.ts";
+import { InferyardError, throwIfAborted } from "../../../contract/errors.ts";
 import { yieldToEventLoop } from "../../../platform/event-loop.ts";
-import { required } from "../../../checked.ts";
-import type { Tensor, TensorInfo, TensorMap } from "../../../tensor.ts";
+import { required } from "../../../contract/checked.ts";
+import type { Tensor, TensorInfo, TensorMap } from "../../../contract/tensor.ts";
 import { type Decoder, type DecoderRow, maxBatch, type SourceStates } from "./decoder.ts";
-import { sameShape } from "../../ir/graph.ts";
+import { sameShape } from "../../ir/tensor-type.ts";
 import { type PastInput, sourceMaskName, sourceType } from "./decoder-inputs.ts";
 import { bytesPerToken, type KvCache, noTokens } from "./kv-cache.ts";
-import { SequenceTable } from "../../../sequence-table.ts";
+import { SequenceTable } from "../../../contract/sequence-table.ts";
 
 /** Tokens to append to one sequence. The caller has checked them. */
 export interface SequenceStep {

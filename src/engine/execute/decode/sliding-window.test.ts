@@ -1,7 +1,7 @@
 /** Decoding with sliding-window attention: the window counts tokens, not the positions of the cache, which has unused ones between them. */
 import { expect, it } from "vitest";
-import { worst } from "../../../../test/shared-data.ts";
-import { zeros } from "../../../tensor.ts";
+import { worst } from "../../../../test/fixtures/shared-data.ts";
+import { zeros } from "../../../contract/tensor.ts";
 import { detectWasmFeatures, EngineModel, buildTransformer } from "../../index.ts";
 
 const config = {

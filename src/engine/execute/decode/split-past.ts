@@ -2,8 +2,9 @@
  * Splits caches that hold keys and values of a layer in one tensor [2, batch, heads, past, depth] into two states. In such models each half is sliced
  * out at the beginning and both are stacked again at the end; after splitting, neither is computed.
  */
-import { InferyardError } from "../../../errors.ts";
-import { type Graph, type GraphNode, type NamedValue, sameShape, type Value } from "../../ir/graph.ts";
+import { InferyardError } from "../../../contract/errors.ts";
+import { type Graph, type GraphNode, type NamedValue, type Value } from "../../ir/graph.ts";
+import { sameShape } from "../../ir/tensor-type.ts";
 import { integersOf } from "../../ir/literal.ts";
 
 const halves = [0, 1];

@@ -3,7 +3,7 @@ import { blockFormats, decodeTensor } from "../../../formats/gguf/blocks/index.t
 import { decodeBlocks } from "../../../formats/gguf/blocks/block-format.ts";
 import { scaledBlockName, scaledBlocks } from "../../../formats/scaled-blocks/block-formats.ts";
 import { encodeTensor } from "../../../formats/gguf/blocks/encode.ts";
-import { required } from "../../../checked.ts";
+import { required } from "../../../contract/checked.ts";
 import { LazyStorage, type QuantizedBlocks } from "../../ir/lazy-storage.ts";
 import { int64Literal, type Literal, literalWithStorage, numbersOf } from "../../ir/literal.ts";
 import type { Activation } from "../../ir/operations.ts";

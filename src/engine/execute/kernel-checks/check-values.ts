@@ -1,5 +1,5 @@
 /** Inputs of kernel checks: ordinary numbers, and those that generated code gets wrong first. Deterministic. */
-import { elementCount } from "../../../tensor.ts";
+import { elementCount } from "../../../contract/tensor.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import { type Literal, literalOf, literalOfBigints } from "../../ir/literal.ts";
 

@@ -1,5 +1,5 @@
 /** The functions of elementwise kernels, for checks of all generated code. */
-import { at } from "../../../checked.ts";
+import { at } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import type { BinaryFunction, ElementOperation, UnaryFunction } from "../../ir/operations.ts";
 import { inferTypes } from "../../ir/shape-inference/index.ts";

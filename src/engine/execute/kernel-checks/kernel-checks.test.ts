@@ -6,7 +6,7 @@ import { enableRelaxedSimd } from "../../codegen/wasm/v8-flags.ts";
 import type { GraphSource } from "../../build/graph-source.ts";
 import type { Value } from "../../ir/graph.ts";
 import { planGraph } from "../../plan/plan.ts";
-import type { TensorMap } from "../../../tensor.ts";
+import type { TensorMap } from "../../../contract/tensor.ts";
 import { EngineModel } from "../engine-model.ts";
 import { casesOfFamily, checkedFamilies } from "./check-cases.ts";
 import { elementwiseFunctions } from "./elementwise-functions.ts";

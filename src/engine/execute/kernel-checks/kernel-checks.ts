@@ -3,8 +3,8 @@
  * that differ are excluded from lowering, so that the interpreter computes their operations.
  */
 import { yieldToEventLoop } from "../../../platform/event-loop.ts";
-import { messageOf } from "../../../errors.ts";
-import { elementCount } from "../../../tensor.ts";
+import { messageOf } from "../../../contract/errors.ts";
+import { elementCount, type TensorMap } from "../../../contract/tensor.ts";
 import { compileKernels, kernelFunction, type WasmFeatures } from "../../codegen/wasm/index.ts";
 import { type MachineCode, withMachineCode } from "../../codegen/x64/index.ts";
 import { evaluate } from "../../interpret/evaluate.ts";
@@ -16,7 +16,6 @@ import type { KernelMachine } from "../../../kernels/simd-levels.ts";
 import type { QuantizedBlocks } from "../../ir/lazy-storage.ts";
 import { EngineMemory } from "../../memory/engine-memory.ts";
 import { planGraph } from "../../plan/plan.ts";
-import type { TensorMap } from "../../../tensor.ts";
 import { Executable, type RunKernel } from "../executable.ts";
 import { BlockKernels } from "../block-kernels.ts";
 import { elementwiseFunctions } from "./elementwise-functions.ts";

@@ -1,5 +1,5 @@
 /** Checks of matrix products, convolutions and quantized layers. */
-import { at } from "../../../checked.ts";
+import { at } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import type { Value } from "../../ir/graph.ts";
 import { type Literal, literalOf } from "../../ir/literal.ts";

@@ -1,5 +1,5 @@
 /** The limits and counts of one run of a model, across all its segments and loop iterations. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { TraceBudget, defaultTraceLimits, type TraceLimits } from "../../build/trace-budget.ts";
 import type { YieldPolicy } from "../yield-policy.ts";
 

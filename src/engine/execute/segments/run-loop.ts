@@ -1,8 +1,9 @@
 /** Runs a loop with a data-dependent trip count: its body runs like a model, on the values carried from the previous iteration. */
-import { at } from "../../../checked.ts";
-import { InferyardError } from "../../../errors.ts";
+import { at } from "../../../contract/checked.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { recordOverheadBytes } from "../../build/trace-budget.ts";
-import { byteSize, sameShape, typeOf, type Value } from "../../ir/graph.ts";
+import { typeOf, type Value } from "../../ir/graph.ts";
+import { byteSize, sameShape } from "../../ir/tensor-type.ts";
 import { int64Literal, type Literal, literalOf, numbersOf, reshaped, integersOf } from "../../ir/literal.ts";
 import { evaluate } from "../../interpret/evaluate.ts";
 import { captureName, type InterpretedLoop } from "../../build/data-dependency.ts";

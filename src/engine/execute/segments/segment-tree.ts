@@ -3,7 +3,8 @@
  * shapes of the inputs, each following one by what resolved the data dependency at the end of the segment before it, which is either the elements of a
  * small tensor or the shapes of an interpreted operation's outputs. A run that takes the same path as an earlier one traces nothing.
  */
-import { byteSize, describeType, type TensorType, typeOf, type Value } from "../../ir/graph.ts";
+import { typeOf, type Value } from "../../ir/graph.ts";
+import { byteSize, describeType, type TensorType } from "../../ir/tensor-type.ts";
 import type { Literal } from "../../ir/literal.ts";
 import { literalKey } from "../../ir/literal-key.ts";
 import type { GraphSource } from "../../build/graph-source.ts";

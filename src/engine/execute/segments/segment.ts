@@ -1,6 +1,6 @@
 /** A graph segment that can run. It is compiled, or interpreted if compiling would take longer than running. */
-import { required } from "../../../checked.ts";
-import type { Tensor } from "../../../tensor.ts";
+import { required } from "../../../contract/checked.ts";
+import type { Tensor } from "../../../contract/tensor.ts";
 import type { TraceBudget } from "../../build/trace-budget.ts";
 import type { Graph, Value } from "../../ir/graph.ts";
 import type { Literal } from "../../ir/literal.ts";

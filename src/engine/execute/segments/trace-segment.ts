@@ -1,5 +1,5 @@
 /** Traces one graph segment: what a model computes between two data dependencies. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Graph, GraphNode, NamedValue, Value } from "../../ir/graph.ts";
 import type { ConstantFolder } from "../../interpret/evaluate.ts";
 import type { TraceBudget } from "../../build/trace-budget.ts";

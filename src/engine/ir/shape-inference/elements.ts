@@ -1,7 +1,7 @@
 /** Shape inference of elementwise operations and of operations along an axis. */
-import { at } from "../../../checked.ts";
+import { at } from "../../../contract/checked.ts";
 import { broadcastShape } from "../broadcast.ts";
-import { describeType, sameShape, type TensorType } from "../graph.ts";
+import { describeType, sameShape, type TensorType } from "../tensor-type.ts";
 import { givesBool, type OperationOf } from "../operations.ts";
 import { checkAxis, checkSameDataType, operands } from "./operands.ts";
 

@@ -1,5 +1,5 @@
 /** Shape inference of fused operations, which passes create from several others. */
-import { describeType, sameShape, type TensorType } from "../graph.ts";
+import { describeType, sameShape, type TensorType } from "../tensor-type.ts";
 import type { ElementOperation, OperationOf } from "../operations.ts";
 import { inferTranspose } from "./movement.ts";
 import { operands } from "./operands.ts";

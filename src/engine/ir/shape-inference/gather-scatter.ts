@@ -1,5 +1,5 @@
 /** Shape inference of operations that read or write elements at indices given by an input. */
-import { describeType, sameShape, type TensorType } from "../graph.ts";
+import { describeType, sameShape, type TensorType } from "../tensor-type.ts";
 import type { OperationOf } from "../operations.ts";
 import { checkAxis, operands } from "./operands.ts";
 

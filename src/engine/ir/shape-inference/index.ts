@@ -1,6 +1,6 @@
 /** Shape inference: types of the outputs of an operation, from the types of its inputs. One rule for each kind of operation. */
-import { required } from "../../../checked.ts";
-import type { TensorType } from "../graph.ts";
+import { required } from "../../../contract/checked.ts";
+import type { TensorType } from "../tensor-type.ts";
 import type { Operation, OperationKind, OperationOf } from "../operations.ts";
 import {
   inferArg,

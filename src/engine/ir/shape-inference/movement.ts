@@ -1,8 +1,8 @@
 /** Shape inference of operations that move elements without changing them. */
-import { at } from "../../../checked.ts";
-import { elementCount } from "../../../tensor.ts";
+import { at } from "../../../contract/checked.ts";
+import { elementCount } from "../../../contract/tensor.ts";
 import { broadcastShape } from "../broadcast.ts";
-import { describeType, sameShape, type TensorType } from "../graph.ts";
+import { describeType, sameShape, type TensorType } from "../tensor-type.ts";
 import type { OperationOf } from "../operations.ts";
 import { checkAxis, checkRank, checkSameDataType, operands } from "./operands.ts";
 

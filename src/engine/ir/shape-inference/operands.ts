@@ -1,5 +1,5 @@
 /** Checks that rules of shape inference share. All of them throw Error. */
-import { describeType, type TensorType } from "../graph.ts";
+import { describeType, type TensorType } from "../tensor-type.ts";
 
 /** The types of the inputs, one for each of `names`. Throws Error, which lists the names, if there are more or fewer inputs. */
 export function operands<Names extends readonly string[]>(

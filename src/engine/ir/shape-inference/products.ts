@@ -1,7 +1,7 @@
 /** Shape inference of matrix products, convolutions and pooling. */
-import { at } from "../../../checked.ts";
+import { at } from "../../../contract/checked.ts";
 import { broadcastShape } from "../broadcast.ts";
-import { describeType, type TensorType } from "../graph.ts";
+import { describeType, type TensorType } from "../tensor-type.ts";
 import type { OperationOf, Window } from "../operations.ts";
 import { dilatedSize, transposedWindowSizes, windowCounts, windowTravel } from "../window-arithmetic.ts";
 import { checkRank, checkSameDataType, operands } from "./operands.ts";

@@ -1,7 +1,8 @@
 /** One node of an ONNX graph while it is traced: its inputs, its attributes, and the builder that its translation adds operations to. */
-import { required } from "../../../checked.ts";
+import { required } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
-import { describeType, type Value } from "../../ir/graph.ts";
+import { type Value } from "../../ir/graph.ts";
+import { describeType } from "../../ir/tensor-type.ts";
 import { type Literal, integersOf } from "../../ir/literal.ts";
 import type { OnnxAttribute, OnnxAttributeKind, OnnxAttributeValues, OnnxGraph, OnnxNode } from "../onnx-model.ts";
 import { elementTypeOf } from "../read-tensor.ts";

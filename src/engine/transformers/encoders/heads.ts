@@ -1,6 +1,6 @@
 /** Task heads on top of an encoder, as the `...ForSequenceClassification` and similar classes of Hugging Face transformers have them. */
-import { at } from "../../../checked.ts";
-import type { TensorInfo } from "../../../tensor.ts";
+import { at } from "../../../contract/checked.ts";
+import type { TensorInfo } from "../../../contract/tensor.ts";
 import type { Value } from "../../ir/graph.ts";
 import { dimensions, type TensorOps } from "../../build/tensor-ops.ts";
 import type { Config } from "../config.ts";

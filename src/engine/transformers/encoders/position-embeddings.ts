@@ -1,5 +1,5 @@
 /** Learned absolute position embeddings, as in BERT and RoBERTa: one row of a table per position. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Value } from "../../ir/graph.ts";
 import { int64Literal } from "../../ir/literal.ts";
 import { dimensions, type TensorOps } from "../../build/tensor-ops.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { needsData, sharedData } from "../../../../test/shared-data.ts";
+import { needsData, sharedData } from "../../../../test/fixtures/shared-data.ts";
 import { readGguf } from "../read-gguf.ts";
 import { encodeTensor } from "./encode.ts";
 import { blockFormats, decodeTensor, unpackedBlock } from "./index.ts";

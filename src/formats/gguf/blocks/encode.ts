@@ -2,7 +2,7 @@
  * Quantizes float32 values to blocks. Q8_0, Q4_0 and TQ2_0 give the bytes of gguf-py's `quantize`; Q4_K searches scale and minimum of each group as
  * `make_qkx2_quants` of ggml-quants.c does, without weights. Sources: gguf-py/gguf/quants.py and ggml-quants.c.
  */
-import { decodeFloat, encodeFloat } from "../../floats/small-floats.ts";
+import { decodeFloat, encodeFloat } from "../../../contract/small-floats.ts";
 
 /** A type that values can be quantized to. */
 export type EncodableType = "Q8_0" | "Q4_0" | "Q4_K" | "TQ2_0" | "I2_S" | "F16" | "F32";

@@ -1,5 +1,5 @@
 /** Decodes the elements of GGUF tensors to float32, and reads quantized blocks as integers. */
-import { decodeFloat } from "../../floats/small-floats.ts";
+import { decodeFloat } from "../../../contract/small-floats.ts";
 import { type BlockFormat, decodeBlocks, float16At, uint16At } from "./block-format.ts";
 import { iq4nl, mxfp4, q40, q41, q50, q51, q80 } from "./blocks-of-32.ts";
 import { iq1m, iq1s, iq2s, iq2xs, iq2xxs, iq3s, iq3xxs } from "./codebook-types.ts";

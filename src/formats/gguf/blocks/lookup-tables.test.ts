@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { multiplyTables, packTables, tableTensor } from "../../../../test/fixtures/bitnet-tables.ts";
+import { multiplyTables, packTables, tableTensor } from "../../../../test/gguf/fixtures/bitnet-tables.ts";
 import { tableCodeBytes, tableScaleOffset, unpackTables, usedCodeBytes } from "./lookup-tables.ts";
 import { parseTiles, publishedTiles, type TableType, type TiledShape, tileProblem } from "./tl-tiles.ts";
 

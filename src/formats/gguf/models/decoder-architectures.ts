@@ -1,5 +1,5 @@
 /** Decoders of llama.cpp in the terms of Hugging Face transformers, by `general.architecture`. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { type GgufArchitecture, hasTensor, type HuggingFaceConfig, rowsOf, sizes } from "./architecture.ts";
 import { ropeScaling } from "./rope-scaling.ts";
 import type { GgufSettings } from "./settings.ts";

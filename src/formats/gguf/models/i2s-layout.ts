@@ -1,5 +1,5 @@
 /** Which order of codes the I2_S tensors of a model have: what was asked for, what the file states, or what the shapes leave. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { modelInvalid } from "../../format-errors.ts";
 import { fitsI2SLayout, type I2SLayout, i2sLayouts } from "../blocks/i2s.ts";
 import { ggufText } from "../gguf-metadata.ts";

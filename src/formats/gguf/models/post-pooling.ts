@@ -1,5 +1,5 @@
 /** The linear layers that some GGUF embedding models have behind the pooling: Dense of sentence-transformers, without an activation. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { withFileWindow } from "../../file-window.ts";
 import { modelInvalid } from "../../format-errors.ts";
 import { decodeTensor, isDecodable } from "../blocks/index.ts";

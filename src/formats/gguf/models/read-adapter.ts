@@ -3,7 +3,7 @@
  * https://github.com/ggml-org/llama.cpp, and src/llama-adapter.cpp for what must fit. For a matrix of the model of the shape `[in, out]` (the innermost dimension
  * first), an adapter of the rank r has `NAME.lora_a` of `[in, r]` and `NAME.lora_b` of `[r, out]`; the change is `scale * alpha / r * B A`.
  */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { modelInvalid } from "../../format-errors.ts";
 import { ggufNumber, ggufText } from "../gguf-metadata.ts";
 import { type GgufTensor, readGguf } from "../read-gguf.ts";

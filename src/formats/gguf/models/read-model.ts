@@ -1,5 +1,5 @@
 /** Reads the headers of a GGUF model, which gguf-split of llama.cpp may have divided into several files. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { basename, dirname, join } from "../../../platform/node/paths.ts";
 import { modelInvalid } from "../../format-errors.ts";
 import { type GgufValue, type KeptMetadata, ggufNumber, ggufText } from "../gguf-metadata.ts";

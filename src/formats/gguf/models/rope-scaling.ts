@@ -1,5 +1,5 @@
 /** Rotary position embedding of GGUF models, as `rope_scaling` of config.json states it. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { withFileWindow } from "../../file-window.ts";
 import { decodeTensor } from "../blocks/index.ts";
 import type { GgufSettings } from "./settings.ts";

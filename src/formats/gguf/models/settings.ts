@@ -1,5 +1,5 @@
 /** Typed access to the metadata of a GGUF model under the prefix of its architecture. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { ggufBoolean, ggufNumber, ggufNumbers, ggufText } from "../gguf-metadata.ts";
 import type { GgufModel } from "./read-model.ts";
 

@@ -1,5 +1,5 @@
 /** Matrices in TL1 and TL2 of BitNet: which tiles they have, where their scale is, and how they are read. */
-import { InferyardError, messageOf } from "../../../errors.ts";
+import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import type { ByteSource } from "../../byte-source.ts";
 import { modelInvalid } from "../../format-errors.ts";
 import { tableCodeBytes, tableScaleOffset, unpackTables } from "../blocks/lookup-tables.ts";

@@ -1,6 +1,6 @@
 /** The tensors of a GGUF model under their names in a safetensors file of the same model, as float32. */
-import { required } from "../../../checked.ts";
-import { InferyardError } from "../../../errors.ts";
+import { required } from "../../../contract/checked.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { ByteSource } from "../../byte-source.ts";
 import { type BlockFormat, blockFormats, decodeTensor, isDecodable } from "../blocks/index.ts";
 import { decodeI2S, i2s, i2sBlocks, type I2SLayout, type I2SShape } from "../blocks/i2s.ts";

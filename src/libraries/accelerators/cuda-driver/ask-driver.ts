@@ -1,7 +1,7 @@
 /** Asks NVIDIA's driver in a child process: a driver that does not fit its kernel module can hang or end the process that loads it. */
 import { fileURLToPath } from "node:url";
 import { findCudaDriver, nodeSources } from "../../../devices/index.ts";
-import { throwIfAborted } from "../../../errors.ts";
+import { throwIfAborted } from "../../../contract/errors.ts";
 import { runReportingChild } from "../../../platform/node/report-child.ts";
 import type { CudaDevice } from "./cuda-device.ts";
 

@@ -1,5 +1,5 @@
 /** Program of the child process of `ask-driver.ts`. argv[2] is the path of the driver library as JSON; the last line of stdout is the report. */
-import { messageOf } from "../../../errors.ts";
+import { messageOf } from "../../../contract/errors.ts";
 import { ForeignFunctions } from "../../ffi/index.ts";
 import type { DriverReport } from "./ask-driver.ts";
 import { readCudaDevices } from "./cuda-driver.ts";

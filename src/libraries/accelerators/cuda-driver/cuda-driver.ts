@@ -1,5 +1,5 @@
 /** Asks NVIDIA's driver library for its GPUs, by the CUDA driver API (cuda.h). It makes no context, so that it takes no memory of a GPU. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { ForeignFunctions, NativeLibrary } from "../../ffi/index.ts";
 import type { CudaDevice } from "./cuda-device.ts";
 

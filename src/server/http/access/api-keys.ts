@@ -1,6 +1,6 @@
 /** API keys: stored as SHA-256 digests, presented in a header, compared in constant time. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { ApiKey } from "../../server-settings.ts";
 
 /** The configured keys. */

@@ -1,6 +1,6 @@
 /** Identifies the client of a request and its rights. */
 import { isIP } from "node:net";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { type KeyRing, presentedKey } from "./api-keys.ts";
 import { hostOf, isLoopback } from "./origin.ts";
 import type { Role } from "../../server-settings.ts";

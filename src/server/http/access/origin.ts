@@ -1,6 +1,6 @@
 /** Checks against cross-origin requests and DNS rebinding: which web pages may use the server, and under which host names it responds. */
 import { isIP } from "node:net";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 
 type Header = (name: string) => string | undefined;
 

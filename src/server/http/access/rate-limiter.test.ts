@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { InferyardError } from "../../../errors.ts";
+import type { InferyardError } from "../../../contract/errors.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
 describe("RateLimiter", () => {

@@ -1,5 +1,5 @@
 /** Rate limiting per client and minute. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 
 /** Token bucket of one client. */
 interface Bucket {

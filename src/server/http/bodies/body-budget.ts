@@ -1,5 +1,5 @@
 /** Bounds the memory of all request bodies that are being received or processed. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 
 const retryAfterMs = 1000;
 

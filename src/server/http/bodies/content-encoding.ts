@@ -2,7 +2,7 @@
 import { Readable, pipeline } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { createUnzip } from "node:zlib";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 
 /** The encodings that request bodies may have, for the response header Accept-Encoding. */
 export const acceptedEncodings = "gzip, deflate, identity";

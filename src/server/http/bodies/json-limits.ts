@@ -1,5 +1,5 @@
 /** Bounds on a JSON text, checked in one linear scan before it is parsed. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 
 /** Limits on a JSON text. */
 export interface JsonLimits {

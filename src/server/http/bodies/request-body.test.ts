@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Env } from "../context.ts";
 import { publicError } from "../public-error.ts";
-import { bodyBudgetBytes, requestBodies } from "./request-body.ts";
+import { bodyBudgetBytes, requestBodies } from "./read-bodies.ts";
 import type { ServerSettings } from "../../server-settings.ts";
 
 type App = Hono<Env>;

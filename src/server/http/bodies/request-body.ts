@@ -2,14 +2,12 @@
  * Request bodies: read once, within the limits on their size and the budget of all bodies; as text only if they are UTF-8 and within the limits
  * on JSON.
  */
-import { getHeapStatistics } from "node:v8";
-import type { Context, MiddlewareHandler } from "hono";
-import { InferyardError } from "../../../errors.ts";
+import type { Context } from "hono";
+import { InferyardError } from "../../../contract/errors.ts";
 import { serverDefaults } from "../../../settings/server-section.ts";
-import { BodyBudget, type BodyReservation } from "./body-budget.ts";
-import type { Env } from "../context.ts";
+import type { BodyReservation } from "./body-budget.ts";
 import { type JsonLimits, countJsonValues } from "./json-limits.ts";
-import { LargeBodyQueue } from "./large-body-queue.ts";
+import type { LargeBodyQueue } from "./large-body-queue.ts";
 import type { ServerSettings } from "../../server-settings.ts";
 import { decompress, isCompressed } from "./content-encoding.ts";
 import { decodeUtf8 } from "./utf8.ts";
@@ -23,13 +21,10 @@ const smallBodyBytes = 16_384;
 const minBlockBytes = 65_536;
 const maxBlockBytes = 1_048_576;
 /** Memory of one JSON value besides its text, in bytes: an array element and its copy. */
-const bytesPerValue = 16;
+export const bytesPerValue = 16;
 /** The limit on arrays, objects and members is `maxJsonValues` divided by this, and at least `minStructures`. */
 const valuesPerStructure = 16;
 const minStructures = 1024;
-/** Fraction of V8's heap limit that bodies may hold by default. */
-const heapShare = 1 / 8;
-
 /** Limits on one request body. */
 export interface BodyLimits {
   /** Maximum size of any body in bytes. */
@@ -47,64 +42,16 @@ export function bodyLimits(settings: ServerSettings): BodyLimits {
   return { bytes, jsonBytes: Math.min(bytes, maxJsonBytes), json };
 }
 
-/** The budget for all bodies in bytes: `maxInFlightBodyBytes`, else an eighth of the heap limit, but at least two bodies of the maximum size. */
-export function bodyBudgetBytes(settings: ServerSettings): number {
-  const { bytes, jsonBytes, json } = bodyLimits(settings);
-  const largest = Math.max(bytes, jsonBytes + bytesPerValue * Math.min(json.values, jsonBytes / 2));
-  return settings.maxInFlightBodyBytes ?? Math.max(Math.floor(getHeapStatistics().heap_size_limit * heapShare), 2 * largest);
-}
-
-/**
- * Middleware that gives each request its `RequestBody`. All readers of `context.req` (text, JSON, bytes) receive the checked body, whatever the
- * content type. JSON is read at once, so that errors are those of this file.
- */
-export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> {
-  const limits = bodyLimits(settings);
-  const budget = new BodyBudget(bodyBudgetBytes(settings));
-  const largeBodies = new LargeBodyQueue();
-  return async (context, next) => {
-    const { method } = context.req;
-    if (method === "GET" || method === "HEAD") return next();
-    const reservation = budget.reservation(context.get("client"));
-    const body = new RequestBody(context, limits, reservation, largeBodies);
-    context.set("body", body);
-    Object.defineProperties(context.req.bodyCache, {
-      text: { get: () => body.text(), enumerable: true },
-      arrayBuffer: { get: () => body.arrayBuffer(), enumerable: true },
-    });
-    try {
-      body.refuseAnnounced();
-      const isJson = /json/i.test(context.req.header("content-type") ?? "");
-      const hasBinaryPart = context.req.header("inference-header-content-length") !== undefined;
-      if (isJson && !hasBinaryPart) await body.text();
-      if (takesAsJson(context)) context.req.raw.headers.set("content-type", "application/json"); // read when a route asks for JSON
-      await next();
-    } finally {
-      reservation.release();
-    }
-  };
-}
-
-/**
- * Whether the body is read as JSON although its type is not said, or is the one that `curl -d` and simple HTTP libraries say by themselves.
- * Bodies with binary tensors are left alone.
- */
-function takesAsJson({ req }: Context<Env>): boolean {
-  const type = req.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  if (type !== "" && type !== "application/x-www-form-urlencoded") return false;
-  return req.header("inference-header-content-length") === undefined;
-}
-
 /** The body of one request. It is read at most once. */
 export class RequestBody {
-  readonly #context: Context<Env>;
+  readonly #context: Pick<Context, "req">;
   readonly #limits: BodyLimits;
   readonly #reservation: BodyReservation;
   readonly #largeBodies: LargeBodyQueue;
   #text: Promise<string> | undefined;
   #bytes: Promise<Uint8Array<ArrayBuffer>> | undefined;
 
-  constructor(context: Context<Env>, limits: BodyLimits, reservation: BodyReservation, largeBodies: LargeBodyQueue) {
+  constructor(context: Pick<Context, "req">, limits: BodyLimits, reservation: BodyReservation, largeBodies: LargeBodyQueue) {
     this.#largeBodies = largeBodies;
     this.#context = context;
     this.#limits = limits;

@@ -1,6 +1,6 @@
 /** Strict decoding of UTF-8: invalid bytes are an error and are not replaced. */
-import { at } from "../../../checked.ts";
-import { InferyardError } from "../../../errors.ts";
+import { at } from "../../../contract/checked.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 

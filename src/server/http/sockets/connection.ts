@@ -1,6 +1,6 @@
 /** One client connection. */
 import type { Socket } from "node:net";
-import type { InferyardError } from "../../../errors.ts";
+import type { InferyardError } from "../../../contract/errors.ts";
 import { type OpenResponse, probeClient } from "./half-closed.ts";
 import type { Reader } from "./unread-responses.ts";
 

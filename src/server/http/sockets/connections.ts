@@ -1,7 +1,7 @@
 /** All connections of a server: limits on their number, in all and per client, and which idle ones are closed for new ones. */
 import type { Socket } from "node:net";
-import { required } from "../../../checked.ts";
-import { InferyardError } from "../../../errors.ts";
+import { required } from "../../../contract/checked.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { isLoopback } from "../access/origin.ts";
 import { clientAddress } from "./client-address.ts";
 import { Connection } from "./connection.ts";

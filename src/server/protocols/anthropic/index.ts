@@ -1,6 +1,6 @@
 /** Anthropic's API: messages, and counting their tokens. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { at, omitUndefined } from "../../../checked.ts";
+import { at, omitUndefined } from "../../../contract/checked.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { createRoutes } from "../../http/routes.ts";

@@ -1,6 +1,6 @@
 /** The texts of the documents of a request. */
-import { InferyardError } from "../../../errors.ts";
-import { encodeText } from "../../../tasks/shared/encode-texts.ts";
+import { InferyardError } from "../../../contract/errors.ts";
+import { encodeText } from "../../../tasks/encoding/encode-texts.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 
 /** A document of a request: a text, or an object with text fields. */

@@ -1,6 +1,6 @@
 /** POST /v1/embed and /v2/embed of Cohere. Version 1 gives plain vectors unless the request asks for formats; version 2 always gives them by format. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { anyList, isObject, listOf, name, requestObject, texts } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";

@@ -1,7 +1,7 @@
 /** POST /v1/ranking of NVIDIA's NIM: passages ranked by the model's raw score. */
 import { createRoute, z } from "@hono/zod-openapi";
 import type { RerankResult } from "../../../api/task-requests.ts";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { listOf, name, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";

@@ -1,6 +1,6 @@
 /** The request of the rerank routes: the fields of Cohere, Jina, vLLM, Infinity, Voyage and Mixedbread. */
 import { z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { isObject, listOf, members, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import type { Document } from "./documents.ts";

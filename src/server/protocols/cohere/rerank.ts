@@ -4,7 +4,7 @@
  */
 import type { Context } from "hono";
 import { createRoute } from "@hono/zod-openapi";
-import { createYielder } from "../../../tasks/shared/yielding.ts";
+import { createYielder } from "../../../tasks/encoding/yielding.ts";
 import { type Env, type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { jsonRoute } from "../../http/json-route.ts";

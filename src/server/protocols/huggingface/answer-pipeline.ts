@@ -1,6 +1,6 @@
 /** Runs the tasks of Hugging Face's inference API, and gives what its pipelines give. Positions count code points, as in Python. */
 import type { Context } from "hono";
-import { toHuggingFaceEntities, toHuggingFaceFills } from "../../../tasks/shared/hugging-face-results.ts";
+import { toHuggingFaceEntities, toHuggingFaceFills } from "../../../tasks/hugging-face-results.ts";
 import { type Env, callerOf, resultHeaders } from "../../http/context.ts";
 import { validated } from "../../http/json-body.ts";
 import { jsonResponse } from "../../http/json-response.ts";

@@ -1,6 +1,6 @@
 /** Finds the task of a request of Hugging Face's inference API, and answers it. */
 import type { Context } from "hono";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { type Env, callerOf } from "../../http/context.ts";
 import { isObject } from "../../http/field-schemas.ts";

@@ -1,6 +1,6 @@
 /** Routes under /api that only admins may use. */
 import type { Context } from "hono";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Env } from "../../http/context.ts";
 
 /** Throws FORBIDDEN if the client is not an admin. */

@@ -1,6 +1,6 @@
 /** POST /api/chunk: splits a long text into chunks of a maximum number of tokens. */
 import { createRoute, z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { chunkingTask } from "../../../tasks/definitions.ts";
 import { chunkOptions, runsModel } from "../../../tasks/chunking/chunk-options.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";

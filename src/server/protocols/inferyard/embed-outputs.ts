@@ -1,6 +1,6 @@
 /** POST /api/embed/outputs: embeddings of texts in several forms, from one run of the model. */
 import { createRoute, z } from "@hono/zod-openapi";
-import type { EmbeddingForm } from "../../../tasks/embedding/heads.ts";
+import type { EmbeddingForm } from "../../../tasks/embedding/output-options.ts";
 import { type EmbedOutputsOptions, embeddingForms } from "../../../tasks/embedding/output-options.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { arrayAlternative, isText, listOf, name, oneOf, requestObject, text, texts } from "../../http/field-schemas.ts";

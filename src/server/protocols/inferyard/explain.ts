@@ -1,8 +1,8 @@
 /** GET and POST /api/explain: where a model would run, without loading it. GET /api/backends: which backends and devices are available. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { omitUndefined } from "../../../checked.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { BackendReport } from "../../../runtime/reports.ts";
-import { gpuModes } from "../../../runtime/selection/constraints.ts";
+import { gpuModes } from "../../../runtime/targets/constraints.ts";
 import { type Routes, callerOf } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";

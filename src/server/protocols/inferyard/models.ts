@@ -1,6 +1,6 @@
 /** /api/models: lists models and what they support, shows the decision of a loaded model, loads and unloads models. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { readManifest } from "../../../models/index.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonContent } from "../../http/error-responses.ts";

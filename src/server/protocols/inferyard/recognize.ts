@@ -1,6 +1,6 @@
 /** POST /api/recognize: named entities in texts, with their positions. */
 import { createRoute, z } from "@hono/zod-openapi";
-import { at } from "../../../checked.ts";
+import { at } from "../../../contract/checked.ts";
 import type { Entity } from "../../../tasks/token-classification/entities.ts";
 import { recognizeOptions } from "../../../tasks/token-classification/recognize-options.ts";
 import { tokenClassificationTask } from "../../../tasks/definitions.ts";

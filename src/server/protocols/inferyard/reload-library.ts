@@ -1,7 +1,7 @@
 /** POST /api/library/reload: replaces the native library that models run on, while they serve. */
 import { createRoute, z } from "@hono/zod-openapi";
-import { omitUndefined } from "../../../checked.ts";
-import { InferyardError } from "../../../errors.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { ReloadReport } from "../../../runtime/reloading/reload-report.ts";
 import { type Routes, callerOf } from "../../http/context.ts";
 import { requestObject } from "../../http/field-schemas.ts";

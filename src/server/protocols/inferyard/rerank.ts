@@ -3,7 +3,7 @@
  * with `documents` are of the form that Ollama's users ask for (ollama/ollama#11389), and get the documents best first.
  */
 import { createRoute, z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { rerankOptions } from "../../../tasks/reranking/rerank-options.ts";
 import { rerankingTask } from "../../../tasks/definitions.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";

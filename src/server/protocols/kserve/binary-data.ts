@@ -2,8 +2,7 @@
  * Tensor data as bytes, as the binary tensor data extension has it: little-endian and row-major; each string is preceded by its length in bytes
  * as u32.
  */
-import type { DataType, Tensor } from "../../../tensor.ts";
-import { elementCount } from "../../../tensor.ts";
+import { type DataType, type Tensor, elementCount } from "../../../contract/tensor.ts";
 import { type Datatype, dataTypeOf } from "./datatypes.ts";
 import { invalid } from "./json-data.ts";
 

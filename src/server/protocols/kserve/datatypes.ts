@@ -1,6 +1,6 @@
 /** Data types of the Open Inference Protocol and the corresponding ones of `Tensor`. */
-import { required } from "../../../checked.ts";
-import type { DataType } from "../../../tensor.ts";
+import { required } from "../../../contract/checked.ts";
+import type { DataType } from "../../../contract/tensor.ts";
 
 /** Data types of the protocol. */
 export const datatypes = [

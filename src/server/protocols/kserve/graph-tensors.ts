@@ -1,7 +1,7 @@
 /** Inputs and outputs declared in an ONNX file, for the metadata of a model that is not in memory. */
 import { readOnnxOutline } from "../../../formats/onnx/onnx-outline.ts";
 import type { OnnxValue } from "../../../formats/onnx/onnx-value.ts";
-import type { TensorInfo } from "../../../tensor.ts";
+import type { TensorInfo } from "../../../contract/tensor.ts";
 import { dataTypeOf, datatypes } from "./datatypes.ts";
 
 const dataTypes = datatypes.map(dataTypeOf);

@@ -5,7 +5,7 @@ import { version as serverVersion } from "../../../version.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import type { Readiness } from "../../serving/readiness.ts";
 import { isLoaded } from "../../serving/model-state.ts";
-import type { TensorMap } from "../../../tensor.ts";
+import type { TensorMap } from "../../../contract/tensor.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import { createRoutes, routerPath } from "../../http/routes.ts";

@@ -1,7 +1,7 @@
 /** Inference requests: JSON, followed by the data of the inputs that are sent as binary data. */
 import { z } from "@hono/zod-openapi";
-import { InferyardError, messageOf } from "../../../errors.ts";
-import { type Tensor, type TensorMap, elementCount } from "../../../tensor.ts";
+import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { type Tensor, type TensorMap, elementCount } from "../../../contract/tensor.ts";
 import type { RequestBody } from "../../http/bodies/request-body.ts";
 import { requestLimits } from "../../http/request-limits.ts";
 import { anyList, members, name, nullAsAbsent } from "../../http/field-schemas.ts";

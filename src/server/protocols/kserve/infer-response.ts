@@ -1,5 +1,5 @@
 /** Responses to inference requests: JSON, followed by the data of the outputs that are requested as binary data. */
-import type { TensorMap } from "../../../tensor.ts";
+import type { TensorMap } from "../../../contract/tensor.ts";
 import { tensorToBytes } from "./binary-data.ts";
 import { encodeJson } from "../../http/json-response.ts";
 import { estimateJsonBytes } from "../../serving/plain-data.ts";

@@ -1,7 +1,6 @@
 /** Tensor data as JSON: numbers, booleans and strings, flat or nested. */
-import { InferyardError } from "../../../errors.ts";
-import type { Tensor, TensorData } from "../../../tensor.ts";
-import { elementCount } from "../../../tensor.ts";
+import { InferyardError } from "../../../contract/errors.ts";
+import { type Tensor, type TensorData, elementCount } from "../../../contract/tensor.ts";
 import { type Datatype, dataTypeOf } from "./datatypes.ts";
 
 /** Smallest and largest integer of each type; those of 64 bits are limited by the precision of JSON numbers. */

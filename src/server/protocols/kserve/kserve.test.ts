@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime } from "../../../api/create-runtime.ts";
 import type { Runtime } from "../../../api/runtime.ts";
-import type { DataType, Tensor } from "../../../tensor.ts";
+import type { DataType, Tensor } from "../../../contract/tensor.ts";
 import { type Handler, createHandler } from "../../handler.ts";
 import { tensorFromBytes, tensorToBytes } from "./binary-data.ts";
 import { datatypeOf } from "./datatypes.ts";

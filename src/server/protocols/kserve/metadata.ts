@@ -1,8 +1,8 @@
 /** Metadata of models, from the loaded model or from its files. Nothing is loaded for it. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
-import type { TensorInfo } from "../../../tensor.ts";
+import type { TensorInfo } from "../../../contract/tensor.ts";
 import type { LoadProgress } from "../../serving/load-progress.ts";
 import { datatypeOf } from "./datatypes.ts";
 import { type GraphTensors, readGraphTensors } from "./graph-tensors.ts";

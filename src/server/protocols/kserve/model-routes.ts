@@ -1,7 +1,7 @@
 /** What the routes of a model under /v2/models have in common. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Env } from "../../http/context.ts";
 import type { CallResult, Caller } from "../../serving/calls.ts";
 import type { Service } from "../../serving/service.ts";

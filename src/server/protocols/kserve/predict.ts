@@ -3,9 +3,9 @@
  * pair of query and document), or the values of the model's own inputs by name; a row of the response is what the model makes of it.
  */
 import { z } from "@hono/zod-openapi";
-import { at } from "../../../checked.ts";
+import { at } from "../../../contract/checked.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
-import { type Tensor, type TensorMap, elementCount } from "../../../tensor.ts";
+import { type Tensor, type TensorMap, elementCount } from "../../../contract/tensor.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import { isObject, isText, listOf, members, requestObject } from "../../http/field-schemas.ts";

@@ -1,8 +1,8 @@
 /** Models that take texts: a BYTES tensor `text` in, and `embedding`, `score` or `label` out. */
-import { at } from "../../../checked.ts";
+import { at } from "../../../contract/checked.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import type { Runtime } from "../../../api/runtime.ts";
-import type { Tensor, TensorInfo, TensorMap } from "../../../tensor.ts";
+import type { Tensor, TensorInfo, TensorMap } from "../../../contract/tensor.ts";
 import { invalid } from "./json-data.ts";
 
 /** Name of the text input. */

@@ -1,6 +1,6 @@
 /** POST /api/embeddings: the vector of one text, as older clients of Ollama ask for it. */
 import { createRoute, z } from "@hono/zod-openapi";
-import { at } from "../../../checked.ts";
+import { at } from "../../../contract/checked.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
 import { jsonResponse } from "../../http/json-response.ts";

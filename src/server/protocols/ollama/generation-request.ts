@@ -1,7 +1,7 @@
 /** Requests of Ollama's routes that generate text. */
 import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
-import { omitUndefined } from "../../../checked.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";

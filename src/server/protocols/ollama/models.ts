@@ -1,7 +1,7 @@
 /** GET /api/tags and /api/ps, POST /api/show: the models there are, those in memory, and one of them. Nothing is loaded for it. */
 import { stat } from "node:fs/promises";
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { readManifest } from "../../../models/index.ts";
 import { type Routes, callerOf } from "../../http/context.ts";

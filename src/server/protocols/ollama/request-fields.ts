@@ -1,7 +1,7 @@
 /** Request fields of Ollama's API that its routes and ours share. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { type Env, callerOf } from "../../http/context.ts";
 import { isObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";

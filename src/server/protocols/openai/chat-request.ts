@@ -1,6 +1,6 @@
 /** Requests of OpenAI's chat completions, with the fields that vLLM and others add. */
 import { z } from "@hono/zod-openapi";
-import { omitUndefined } from "../../../checked.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";

@@ -1,6 +1,6 @@
 /** The request of /v1/embeddings: OpenAI's fields, and those that clients of Voyage, Mixedbread, Jina and NVIDIA send to the same path. */
 import { z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import {
   arrayAlternative,
   isNumber,

@@ -1,6 +1,6 @@
 /** Errors as OpenAI's clients read them: the HTTP status selects the exception class, and `message` is shown. */
 import { z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeanings } from "../../http/error-responses.ts";
 import { type PublicError, errorResponse, messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";
 import type { ErrorHandler } from "../../http/routes.ts";

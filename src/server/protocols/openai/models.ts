@@ -3,7 +3,7 @@
  * Cohere, which read `models`; one model has the fields of both, and `ready`, which those of KServe's V1 protocol read.
  */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { readManifest } from "../../../models/index.ts";
 import type { Routes } from "../../http/context.ts";
 import { isLoaded } from "../../serving/model-state.ts";

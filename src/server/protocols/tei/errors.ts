@@ -1,6 +1,6 @@
 /** Errors as text-embeddings-inference reports them: its statuses, and one of its six types. */
 import { z } from "@hono/zod-openapi";
-import { type ErrorCode, InferyardError } from "../../../errors.ts";
+import { type ErrorCode, InferyardError } from "../../../contract/errors.ts";
 import { type DocumentedErrors, documentErrors, retryFieldSchemas, statusMeanings } from "../../http/error-responses.ts";
 import { errorResponse, messageWithRemedy, publicError, retryFields } from "../../http/public-error.ts";
 import type { ErrorHandler } from "../../http/routes.ts";

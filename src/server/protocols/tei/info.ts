@@ -1,6 +1,6 @@
 /** GET /info: the model and its limits. Loads nothing. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { defaultBatchTokens } from "../../../tasks/batching/plan-batches.ts";
 import { serverDefaults } from "../../../settings/server-section.ts";

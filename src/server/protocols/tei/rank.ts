@@ -1,6 +1,6 @@
 /** POST /rerank, /predict and /similarity: relevance of texts to a query, labels of texts, and cosine similarity. */
 import { createRoute, z } from "@hono/zod-openapi";
-import type { TextPair } from "../../../tasks/shared/encode-pairs.ts";
+import type { TextPair } from "../../../tasks/encoding/encode-pairs.ts";
 import type { Context } from "hono";
 import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
 import { relevanceScore } from "../relevance.ts";

@@ -1,7 +1,7 @@
 /** What the requests of TEI have in common. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { serverDefaults } from "../../../settings/server-section.ts";
 import type { ModelHandle } from "../../../runtime/model-handle.ts";
 import { type Env, callerOf } from "../../http/context.ts";

@@ -1,10 +1,10 @@
 /** POST /tokenize and /decode: tokens of texts, and texts of token ids. */
 import { createRoute, z } from "@hono/zod-openapi";
-import { at } from "../../../checked.ts";
-import { throwIfAborted } from "../../../errors.ts";
+import { at } from "../../../contract/checked.ts";
+import { throwIfAborted } from "../../../contract/errors.ts";
 import { embedSettings } from "../../../tasks/embedding/embed-options.ts";
-import { decodeTokens, encodeText } from "../../../tasks/shared/encode-texts.ts";
-import { createYielder } from "../../../tasks/shared/yielding.ts";
+import { decodeTokens, encodeText } from "../../../tasks/encoding/encode-texts.ts";
+import { createYielder } from "../../../tasks/encoding/yielding.ts";
 import { type Encoding, convertOffsets } from "../../../tokenizers/index.ts";
 import { type Routes, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";

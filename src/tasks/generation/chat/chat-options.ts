@@ -1,5 +1,5 @@
 /** Options of the task `chat`. */
-import { type TaskOptions, unchecked } from "../../shared/task-option.ts";
+import { type TaskOptions, unchecked } from "../../definition/task-option.ts";
 import { type GenerationOptions, generationOptions } from "../sampling/generation-options.ts";
 import type { ToolChoice } from "./constrained-answer.ts";
 import type { Tool } from "./messages.ts";

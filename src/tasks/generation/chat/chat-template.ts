@@ -1,5 +1,5 @@
 /** Makes the prompt of a conversation with the model's own chat template. */
-import { InferyardError, messageOf } from "../../../errors.ts";
+import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import { type ChatMessage, type Tool, textOf } from "./messages.ts";
 import { TemplateBound, TemplateRefusal, parseTemplate, runTemplate } from "./template-interpreter.ts";
 

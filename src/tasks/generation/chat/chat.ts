@@ -1,6 +1,6 @@
 /** Answers a conversation with a language model. */
-import { omitUndefined } from "../../../checked.ts";
-import { InferyardError } from "../../../errors.ts";
+import { omitUndefined } from "../../../contract/checked.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { refuseUnlisted } from "../../../runtime/options/options.ts";
 import type { GeneratedLogprob, GeneratedText, GenerationEvent } from "../generated-text.ts";

@@ -1,5 +1,5 @@
 /** What an answer must be: a call of a tool, or a text that fits a constraint. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { type GrammarNode, choice, literal, sequence } from "../constraints/grammar/grammar.ts";
 import type { GrammarSource } from "../constraints/grammar-cache.ts";
 import { compileSchema } from "../constraints/schema/compile-schema.ts";

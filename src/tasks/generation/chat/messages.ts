@@ -1,5 +1,5 @@
 /** Messages of a conversation, and the tools that a model may call. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 
 /** Who a message is from. "developer" counts as "system". */
 export type ChatRole = "system" | "developer" | "user" | "assistant" | "tool";

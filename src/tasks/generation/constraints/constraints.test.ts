@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { sharedData } from "../../../../test/shared-data.ts";
+import { sharedData } from "../../../../test/fixtures/shared-data.ts";
 import { numberDfa, type NumberRange } from "./automata/numbers.ts";
 import { regularExpressionDfa } from "./automata/regular-expression.ts";
 import { PushdownMachine } from "./grammar/pushdown-machine.ts";

@@ -1,5 +1,5 @@
 /** Grammars of one model that were compiled, so that calls with the same constraint share what they have computed. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { GrammarNode } from "./grammar/grammar.ts";
 import { refusingDepth } from "./refusal.ts";
 import { TokenGrammar } from "./token-constraint.ts";

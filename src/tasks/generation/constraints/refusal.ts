@@ -1,5 +1,5 @@
 /** Constraints that are not supported. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 
 /** Where in a constraint the refused part is. */
 export interface RefusedPart {

@@ -1,5 +1,5 @@
 /** Which tokens may follow in a text that must fit a grammar. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { GrammarNode } from "./grammar/grammar.ts";
 import { type MachineState, PushdownMachine } from "./grammar/pushdown-machine.ts";
 import { type TokenTree, type TokenVocabulary, clearBit, setBit } from "./token-vocabulary.ts";

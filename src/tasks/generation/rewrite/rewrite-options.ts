@@ -1,5 +1,5 @@
 /** Options of the task `text2text-generation`. */
-import { type TaskOptions, name, text, unchecked } from "../../shared/task-option.ts";
+import { type TaskOptions, name, text, unchecked } from "../../definition/task-option.ts";
 import { type GenerationOptions, generationOptions } from "../sampling/generation-options.ts";
 
 /** Options of `rewrite`. */

@@ -1,5 +1,5 @@
 /** Summarizes, translates and otherwise rewrites texts with models that have an encoder and a decoder. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import type { PreparedPrompts, PromptSettings, TextGenerator } from "../text-generator.ts";

@@ -1,5 +1,5 @@
 /** Reads generation_config.json: the model's own settings of generation. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { SequenceBias } from "./sampling-settings.ts";
 
 /** Settings that generation_config.json states; what it leaves out is absent. */

@@ -1,6 +1,14 @@
 /** Options of tasks that generate text. */
 import type { TextConstraint } from "../constraints/text-constraint.ts";
-import { type TaskOptions, boolean, number, positiveInteger, strings, unchecked, zeroOrMore } from "../../shared/task-option.ts";
+import {
+  type TaskOptions,
+  boolean,
+  number,
+  positiveInteger,
+  strings,
+  unchecked,
+  zeroOrMore,
+} from "../../definition/task-option.ts";
 
 /**
  * How text is generated. What is left out is as generation_config.json of the model says, and otherwise as stated here. Names are those of transformers in

@@ -1,7 +1,7 @@
 /** Merges the options of a request with the model's own settings into the settings of one generation. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
-import { checkOptions } from "../../shared/task-option.ts";
+import { checkOptions } from "../../definition/task-option.ts";
 import type { BeamSettings } from "./beam-search.ts";
 import type { GenerationConfig } from "./generation-config.ts";
 import { type GenerationOptions, generationOptions } from "./generation-options.ts";

@@ -32,7 +32,7 @@ interface Goldens {
   }[];
 }
 
-/** Written by scripts/sampling-goldens.py with transformers 4.57.1. null stands for minus infinity. */
+/** Written by scripts/goldens/transformers/sampling-goldens.py with transformers 4.57.1. null stands for minus infinity. */
 const goldens = JSON.parse(readFileSync(new URL("sampling-goldens.json", import.meta.url), "utf8")) as Goldens;
 const floats = (values: Numbers): Float32Array => Float32Array.from(values, (value) => value ?? Number.NEGATIVE_INFINITY);
 const vocabulary = 12;

@@ -1,5 +1,5 @@
 /** Chooses the next token of a text from its logits. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { exponential } from "./exponential.ts";
 import { exponentialSum, filterLogits, highestLogit } from "./filters.ts";
 import { type LogitsProcessor, createLogitsProcessors } from "./logits-processors.ts";

@@ -1,5 +1,5 @@
 /** Drafts by a smaller language model with the same vocabulary. */
-import type { SequenceId } from "../../../backend.ts";
+import type { SequenceId } from "../../../contract/backend.ts";
 import type { DecodeScheduler, DecodingModel } from "../decode-scheduler.ts";
 import { type PrefixCache, commonLength } from "../prefix-cache.ts";
 import type { DraftCounts, Drafter } from "./speculation.ts";

@@ -1,5 +1,5 @@
 /** Prompt look-up (Saxena 2023, https://github.com/apoorvumang/prompt-lookup-decoding): where the last tokens of a text occurred before, those that followed are drafted again. */
-import { at } from "../../../checked.ts";
+import { at } from "../../../contract/checked.ts";
 import type { Drafter } from "./speculation.ts";
 
 /** Lengths of the ends of a text that are looked for, longest first. A single token occurs too often. */

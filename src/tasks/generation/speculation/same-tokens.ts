@@ -1,5 +1,5 @@
 /** Whether two models give the same meaning to each token id. */
-import { InferyardError } from "../../../errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import type { DecodingModel } from "../decode-scheduler.ts";
 

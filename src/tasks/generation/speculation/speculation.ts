@@ -2,8 +2,8 @@
  * Speculative decoding (Leviathan et al. 2023): tokens that may come next are drafted, the model reads them in one call, and they are kept as far as it would have
  * chosen the same. The text is that of plain decoding.
  */
-import type { SequenceId } from "../../../backend.ts";
-import { at } from "../../../checked.ts";
+import type { SequenceId } from "../../../contract/backend.ts";
+import { at } from "../../../contract/checked.ts";
 import type { DecodeScheduler } from "../decode-scheduler.ts";
 
 /** Logits are compared with those of a single token where the lead of a choice is below so many times the known rounding. */

@@ -3,15 +3,15 @@
  * Transformer"): every span of up to `max_width` words is scored against every label. Supported are span-level exports, with the inputs
  * `span_idx` and `span_mask` (span_mode "markerV0").
  */
-import { at } from "../../../checked.ts";
-import { InferyardError } from "../../../errors.ts";
+import { at } from "../../../contract/checked.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
-import type { TensorInfo } from "../../../tensor.ts";
+import type { TensorInfo } from "../../../contract/tensor.ts";
 import { type OffsetUnit, convertSpans } from "../../../tokenizers/index.ts";
 import { type Encoder, runEncodings } from "../../batching/run-encodings.ts";
-import { requireFinite } from "../../shared/require-finite.ts";
+import { requireFinite } from "../../encoding/require-finite.ts";
 import type { Entities } from "../entities.ts";
-import { type TextTaskOptions, textTaskSettings } from "../../shared/task-options.ts";
+import { type TextTaskOptions, textTaskSettings } from "../../definition/task-options.ts";
 import { type LabelledSpan, selectSpans, scoredSpans } from "./spans.ts";
 import { type GlinerConfig, type WordWindow, encodeGlinerWindows, glinerInputs } from "./windows.ts";
 

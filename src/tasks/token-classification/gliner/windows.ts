@@ -1,10 +1,10 @@
 /** Inputs of a span-level GLiNER model: the labels, each after an entity token, a separator, then the words of the text. */
-import { at } from "../../../checked.ts";
-import { InferyardError, throwIfAborted } from "../../../errors.ts";
-import type { TensorMap } from "../../../tensor.ts";
+import { at } from "../../../contract/checked.ts";
+import { InferyardError, throwIfAborted } from "../../../contract/errors.ts";
+import type { TensorMap } from "../../../contract/tensor.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
-import { encodeText } from "../../shared/encode-texts.ts";
-import { createYielder } from "../../shared/yielding.ts";
+import { encodeText } from "../../encoding/encode-texts.ts";
+import { createYielder } from "../../encoding/yielding.ts";
 import { type Word, splitWords } from "./words.ts";
 
 /** Settings of gliner_config.json; defaults are those of the GLiNER library. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { KernelMemory, features } from "../../../../../test/kernel-memory.ts";
+import { KernelMemory, features } from "../../../../../test/engine/kernel-memory.ts";
 import { compileKernels } from "../compile.ts";
 import { defineKernel } from "../kernel.ts";
 import { signed32, signed64, unsigned } from "./encoding.ts";

@@ -2,7 +2,7 @@
  * The part of the host's WebAssembly interface that the engine uses, stated here because neither Node's types nor our compiler options
  * declare it (https://webassembly.github.io/spec/js-api/). Host Node.js started with --jitless has none.
  */
-import { InferyardError } from "../../../../errors.ts";
+import { InferyardError } from "../../../../contract/errors.ts";
 
 /** A compiled module. It may be posted to workers. */
 export interface WasmModule {

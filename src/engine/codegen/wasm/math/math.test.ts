@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { KernelMemory, featureSets, randomNumbers } from "../../../../../test/kernel-memory.ts";
+import { KernelMemory, featureSets, randomNumbers } from "../../../../../test/engine/kernel-memory.ts";
 import type { Local, V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { i32 } from "../assembler/scalar.ts";

@@ -1,5 +1,5 @@
 /** Polynomial evaluation, clamping and sign transfer on four float32 lanes. The coefficients in this folder are minimax approximations. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { Local, V128 } from "../assembler/expression.ts";
 import type { FunctionBuilder } from "../assembler/function-builder.ts";
 import { f32x4, i32x4, v128 } from "../assembler/vector.ts";

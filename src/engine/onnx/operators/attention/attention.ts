@@ -1,5 +1,5 @@
 /** Attention operators of ai.onnx, and TensorScatter, which writes into a cache of keys or values. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import { causalMask, joinHeads, splitHeads } from "../../../build/nn/attention.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OnnxGraph } from "../../onnx-model.ts";

@@ -1,5 +1,5 @@
 /** Recurrent forms of attention with a state of fixed size: linear attention, and the short causal convolution that precedes it in such models. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";

@@ -1,5 +1,5 @@
 /** Rotary position embeddings (RoPE): Su et al., https://arxiv.org/abs/2104.09864. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { joinHeads, splitHeads } from "../../../build/nn/attention.ts";
 import { applyRotaryEmbedding } from "../../../build/nn/rotary-embedding.ts";

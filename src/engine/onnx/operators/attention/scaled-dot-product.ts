@@ -3,7 +3,7 @@
  * Dimensions: N batch, L queries, S keys, D and Dv sizes of a head. The transformers of build/nn scale the scores instead of the queries and mask
  * with a finite number, as PyTorch does, so they have a function of their own.
  */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { numbersOf } from "../../../ir/literal.ts";

@@ -1,5 +1,5 @@
 /** Attention operators of com.microsoft: https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import { causalMask, joinHeads, splitHeads } from "../../../build/nn/attention.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { sumBiases, appendToCache, scaledDotProductAttention, maskToBias, iota } from "../attention/scaled-dot-product.ts";

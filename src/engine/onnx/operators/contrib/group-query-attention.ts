@@ -1,5 +1,5 @@
 /** GroupQueryAttention of com.microsoft: grouped heads with a key-value cache, rotary embeddings, a sliding window and a length for each sequence. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { joinHeads, splitHeads } from "../../../build/nn/attention.ts";
 import { applyRotaryEmbedding } from "../../../build/nn/rotary-embedding.ts";

@@ -1,5 +1,5 @@
 /** QLinear operators of com.microsoft: inputs are dequantized, the operation is computed in float32, and the result is quantized again. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { withoutZeroPoint, quantizeScaled, alignQuantization } from "../quantization/quantized-values.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";

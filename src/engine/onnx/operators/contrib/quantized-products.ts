@@ -1,5 +1,5 @@
 /** Matrix products of com.microsoft with quantized operands: block-wise quantized weights of 2 to 8 bits, and 8-bit operands with scales. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { isFloat } from "../../../ir/element-types.ts";
 import { literalOf } from "../../../ir/literal.ts";

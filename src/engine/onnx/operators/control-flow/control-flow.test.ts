@@ -1,6 +1,6 @@
 import * as onnxruntime from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
-import { float, integer, message, model, node, value } from "../../../../../test/fixtures/onnx-bytes.ts";
+import { float, integer, message, model, node, value } from "../../../../../test/fixtures/models/onnx-bytes.ts";
 import { Builder, isTensor, readOnnxModel, traceModel } from "../../../index.ts";
 import type { Literal } from "../../../ir/literal.ts";
 

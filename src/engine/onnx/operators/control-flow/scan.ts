@@ -1,5 +1,5 @@
 /** ONNX Scan, https://onnx.ai/onnx/operators/onnx__Scan.html, unrolled over the sequence. */
-import { at, required } from "../../../../checked.ts";
+import { at, required } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { zeroLiteral } from "../../../ir/literal.ts";
 import { isTensor, type TracedValue } from "../../../build/traced-value.ts";

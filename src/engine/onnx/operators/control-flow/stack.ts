@@ -1,5 +1,5 @@
 /** Stacking of the per-iteration outputs of loops and scans. */
-import { InferyardError } from "../../../../errors.ts";
+import { InferyardError } from "../../../../contract/errors.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { type Literal, zeroLiteral } from "../../../ir/literal.ts";
 import type { OnnxType } from "../../onnx-model.ts";

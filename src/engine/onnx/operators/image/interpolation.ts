@@ -1,6 +1,6 @@
 /** Sampling of images at coordinates that are tensors, with interpolation. Coordinate 0 is the centre of the first pixel. */
-import { at } from "../../../../checked.ts";
-import { elementCount } from "../../../../tensor.ts";
+import { at } from "../../../../contract/checked.ts";
+import { elementCount } from "../../../../contract/tensor.ts";
 import { contiguousStrides } from "../../../ir/broadcast.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";

@@ -1,5 +1,5 @@
 /** Selection of boxes in object detection: https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, numbersOf } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";

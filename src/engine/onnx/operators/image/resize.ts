@@ -1,5 +1,5 @@
 /** Resizing of images. Along each axis an output element is a weighted sum of input elements, whose indices and weights are constants. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { isFloat } from "../../../ir/element-types.ts";
 import { int64Literal, literalOf, numbersOf, integersOf } from "../../../ir/literal.ts";

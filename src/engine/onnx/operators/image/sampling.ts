@@ -1,6 +1,6 @@
 /** Operators that sample images at computed coordinates: GridSample, AffineGrid and RoiAlign. */
-import { at } from "../../../../checked.ts";
-import { elementCount } from "../../../../tensor.ts";
+import { at } from "../../../../contract/checked.ts";
+import { elementCount } from "../../../../contract/tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { literalOf, numbersOf } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";

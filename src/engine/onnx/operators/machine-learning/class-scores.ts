@@ -1,5 +1,5 @@
 /** Scores, probabilities and labels of ai.onnx.ml models: https://onnx.ai/onnx/operators/index_ml.html. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, type Literal } from "../../../ir/literal.ts";

@@ -1,8 +1,8 @@
 /** Linear models and feature preparation of ai.onnx.ml: https://onnx.ai/onnx/operators/index_ml.html. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf } from "../../../ir/literal.ts";
-import { elementCount } from "../../../../tensor.ts";
+import { elementCount } from "../../../../contract/tensor.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";
 import { gatherLabels, classLabels, argmaxLabel, asMatrix, postTransformOf, applyPostTransform } from "./class-scores.ts";

@@ -1,7 +1,7 @@
 /** The operators of ai.onnx.ml on made-up models, held against onnxruntime-node. */
 import * as onnxruntime from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
-import { float, integer, message, model, node, value } from "../../../../../test/fixtures/onnx-bytes.ts";
+import { float, integer, message, model, node, value } from "../../../../../test/fixtures/models/onnx-bytes.ts";
 import { Builder, defaultTraceLimits, isTensor, readOnnxModel, traceModel } from "../../../index.ts";
 import type { Literal } from "../../../ir/literal.ts";
 

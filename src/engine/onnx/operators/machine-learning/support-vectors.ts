@@ -1,5 +1,5 @@
 /** Support vector regression of ai.onnx.ml. SVMClassifier is not supported: implementations disagree on how its votes are counted. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { literalOf } from "../../../ir/literal.ts";
 import type { OperatorCall } from "../operator-call.ts";

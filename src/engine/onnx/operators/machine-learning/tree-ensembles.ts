@@ -1,5 +1,5 @@
 /** Ensembles of decision trees of ai.onnx.ml: TreeEnsembleRegressor and TreeEnsembleClassifier, and TreeEnsemble of version 5. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { type Literal, numbersOf } from "../../../ir/literal.ts";
 import { treeAggregates, treeModes } from "../../../interpret/tree-ensembles.ts";

@@ -1,6 +1,6 @@
 /** ONNX Einsum, opset 12, https://onnx.ai/onnx/operators/onnx__Einsum.html: translated to transposes, sums and batched matrix products. */
-import { at } from "../../../../checked.ts";
-import { elementCount } from "../../../../tensor.ts";
+import { at } from "../../../../contract/checked.ts";
+import { elementCount } from "../../../../contract/tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";

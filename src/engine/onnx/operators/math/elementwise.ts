@@ -3,7 +3,8 @@
  * definitions are those of https://onnx.ai/onnx/operators/.
  */
 import { isFloat } from "../../../ir/element-types.ts";
-import { sameShape, type Value } from "../../../ir/graph.ts";
+import { type Value } from "../../../ir/graph.ts";
+import { sameShape } from "../../../ir/tensor-type.ts";
 import type { BinaryFunction, UnaryFunction } from "../../../ir/operations.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type Translate, type OperatorFamily, type OperatorRule, since, versions } from "../operator-rule.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { float, integer, message, model, node, value } from "../../../../../test/fixtures/onnx-bytes.ts";
+import { float, integer, message, model, node, value } from "../../../../../test/fixtures/models/onnx-bytes.ts";
 import { Builder, isTensor, readOnnxModel, traceModel } from "../../../index.ts";
 import { numbersOf } from "../../../ir/literal.ts";
 import type { Value } from "../../../ir/graph.ts";

@@ -1,6 +1,6 @@
 /** Operators along axes: reductions, argmax, prefix sums, top-k and softmax. Definitions: https://onnx.ai/onnx/operators/. */
-import { at } from "../../../../checked.ts";
-import { elementCount } from "../../../../tensor.ts";
+import { at } from "../../../../contract/checked.ts";
+import { elementCount } from "../../../../contract/tensor.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { ReduceFunction } from "../../../ir/operations.ts";

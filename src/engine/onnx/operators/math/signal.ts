@@ -1,5 +1,5 @@
 /** Discrete Fourier transforms, computed as products with DFT matrices, and the windows and filter banks that go with them. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf, numbersOf } from "../../../ir/literal.ts";

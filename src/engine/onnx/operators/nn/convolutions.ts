@@ -1,6 +1,6 @@
 /** Convolutions: plain, transposed, of quantized integers and deformable; and Col2Im. */
-import { at } from "../../../../checked.ts";
-import { elementCount } from "../../../../tensor.ts";
+import { at } from "../../../../contract/checked.ts";
+import { elementCount } from "../../../../contract/tensor.ts";
 import { contiguousStrides } from "../../../ir/broadcast.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf } from "../../../ir/literal.ts";

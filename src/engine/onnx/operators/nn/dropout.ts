@@ -1,5 +1,5 @@
 /** Dropout: Srivastava et al., https://jmlr.org/papers/v15/srivastava14a.html. */
-import { elementCount } from "../../../../tensor.ts";
+import { elementCount } from "../../../../contract/tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { literalOf, numbersOf } from "../../../ir/literal.ts";
 import { mersenneTwister } from "./mersenne-twister.ts";

@@ -1,5 +1,5 @@
 /** Matsumoto and Nishimura's generator MT19937, https://doi.org/10.1145/272991.272995, seeded as its authors and numpy's `random.seed` do it. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 
 const size = 624;
 const middle = 397;

@@ -1,6 +1,6 @@
 /** Normalization layers. Moments of types smaller than float32 are computed in float32. */
-import { at } from "../../../../checked.ts";
-import { elementCount } from "../../../../tensor.ts";
+import { at } from "../../../../contract/checked.ts";
+import { elementCount } from "../../../../contract/tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { normalizeAxes, normalizeAxis, type OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";

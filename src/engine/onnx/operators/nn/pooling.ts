@@ -1,6 +1,6 @@
 /** Pooling: maximum, mean or p-norm of windows or whole channels, MaxUnpool and MaxRoiPool. */
-import { at } from "../../../../checked.ts";
-import { elementCount } from "../../../../tensor.ts";
+import { at } from "../../../../contract/checked.ts";
+import { elementCount } from "../../../../contract/tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { Window } from "../../../ir/operations.ts";
 import { transposedWindowSizes, windowTravel } from "../../../ir/window-arithmetic.ts";

@@ -1,5 +1,5 @@
 /** RNN, GRU and LSTM, unrolled over the sequence. Directions are computed one after the other and stacked. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { OperatorCall } from "../operator-call.ts";
 import { type OperatorFamily, since } from "../operator-rule.ts";

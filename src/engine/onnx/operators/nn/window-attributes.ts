@@ -1,5 +1,5 @@
 /** Attributes of convolutions and pooling that describe their windows. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import type { Window } from "../../../ir/operations.ts";
 import { dilatedSize } from "../../../ir/window-arithmetic.ts";

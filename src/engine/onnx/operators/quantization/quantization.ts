@@ -1,5 +1,5 @@
 /** Quantization, dequantization and matrix products of quantized tensors: https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import { isFloat } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";

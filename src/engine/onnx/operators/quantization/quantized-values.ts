@@ -1,6 +1,6 @@
 /** Quantized tensors: integers around a zero point with a scale, per tensor, per index of an axis or per block of an axis. */
-import { at, required } from "../../../../checked.ts";
-import { elementCount } from "../../../../tensor.ts";
+import { at, required } from "../../../../contract/checked.ts";
+import { elementCount } from "../../../../contract/tensor.ts";
 import type { ElementType } from "../../../ir/element-types.ts";
 import { isFloat, isBigIntType } from "../../../ir/element-types.ts";
 import type { Value } from "../../../ir/graph.ts";

@@ -1,6 +1,6 @@
 /** Operators whose output shape depends on the elements of an input: they need its data when the model is traced. */
-import { at } from "../../../../checked.ts";
-import { elementCount } from "../../../../tensor.ts";
+import { at } from "../../../../contract/checked.ts";
+import { elementCount } from "../../../../contract/tensor.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { type Element, elementsOf, int64Literal, literalOf, numbersOf, pickElements } from "../../../ir/literal.ts";
 import { normalizeAxis, type OperatorCall } from "../operator-call.ts";

@@ -1,5 +1,5 @@
 /** Sequences and optionals. They exist only while a model is traced; the graph contains tensors only. */
-import { at } from "../../../../checked.ts";
+import { at } from "../../../../contract/checked.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf, integersOf } from "../../../ir/literal.ts";
 import { isOptional, isSequence, isTensor, type TracedValue } from "../../../build/traced-value.ts";

@@ -1,6 +1,6 @@
 /** Operators on shapes, and operators that move elements without changing them. Definitions: https://onnx.ai/onnx/operators/. */
-import { at } from "../../../../checked.ts";
-import { elementCount } from "../../../../tensor.ts";
+import { at } from "../../../../contract/checked.ts";
+import { elementCount } from "../../../../contract/tensor.ts";
 import { broadcastShape } from "../../../ir/broadcast.ts";
 import type { Value } from "../../../ir/graph.ts";
 import { int64Literal, literalOf } from "../../../ir/literal.ts";

@@ -1,5 +1,5 @@
 /** Deterministic automata over bytes: the regular parts of a constraint. */
-import type { InferyardError } from "../../../../errors.ts";
+import type { InferyardError } from "../../../../contract/errors.ts";
 import { refusal } from "../refusal.ts";
 
 /** Reads a text byte by byte. States are numbers from 0; -1 says that the text does not fit. From every state a text that fits can be reached. */

@@ -1,6 +1,6 @@
 /** Regular expressions of ECMAScript as automata. The expressions are parsed by @eslint-community/regexpp. */
 import { type AST, RegExpParser } from "@eslint-community/regexpp";
-import { messageOf } from "../../../../errors.ts";
+import { messageOf } from "../../../../contract/errors.ts";
 import { refusal } from "../refusal.ts";
 import { type Dfa, difference, emptyDfa, intersection, lengthDfa } from "./automaton.ts";
 import { type CodePointRange, characterSet } from "./code-points.ts";

@@ -5,7 +5,7 @@ import { type NumberRange, numberDfa } from "../automata/numbers.ts";
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
 import { type GrammarNode, choice, literal, repeat, sequence, text } from "../grammar/grammar.ts";
 import { PushdownMachine } from "../grammar/pushdown-machine.ts";
-import { messageOf } from "../../../../errors.ts";
+import { messageOf } from "../../../../contract/errors.ts";
 import { refusal } from "../refusal.ts";
 import type { SchemaContext, StringContext } from "./schema-context.ts";
 import { compileObject } from "./compile-objects.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { KernelMemory, randomFloats } from "../../../../../../test/kernel-memory.ts";
+import { KernelMemory, randomFloats } from "../../../../../../test/engine/kernel-memory.ts";
 import { type BlockFormat, decodeBlocks } from "../../../../../formats/gguf/blocks/block-format.ts";
 import { blockFormats } from "../../../../../formats/gguf/blocks/index.ts";
 import { scaledBlockName, scaledBlocks } from "../../../../../formats/scaled-blocks/block-formats.ts";

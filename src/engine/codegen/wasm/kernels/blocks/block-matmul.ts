@@ -3,7 +3,7 @@
  * are summed exactly in int32 for each group, then scaled and summed in float32. One row reads the codes as they lie. Several rows widen a panel to 16-bit integers
  * once and use it for all of them; each row gets the bits that it gets alone.
  */
-import { at as item } from "../../../../../checked.ts";
+import { at as item } from "../../../../../contract/checked.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";

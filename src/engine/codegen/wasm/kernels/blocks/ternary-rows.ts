@@ -2,7 +2,7 @@
  * Code generation for ternary weights times 8-bit activations. Codes are 0, 1 and 2 for -1, 0 and 1; the sum of the activations makes up for the difference. Products
  * of a super-block are summed in 16 bits: see `maxByteActivationGroup` in `block-layout.ts`.
  */
-import { at as item } from "../../../../../checked.ts";
+import { at as item } from "../../../../../contract/checked.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { KernelMemory, featureSets, randomFloats, randomNumbers } from "../../../../../../test/kernel-memory.ts";
-import { decodeFloat, encodeFloat } from "../../../../../formats/floats/small-floats.ts";
+import { KernelMemory, featureSets, randomFloats, randomNumbers } from "../../../../../../test/engine/kernel-memory.ts";
+import { decodeFloat, encodeFloat } from "../../../../../contract/small-floats.ts";
 import { contiguousStrides } from "../../../../ir/broadcast.ts";
 import { collapseAxes } from "../loops/axes.ts";
 import { elementwise } from "./elementwise.ts";

@@ -2,7 +2,7 @@
  * One loop over a fused chain of elementwise operations: operands are loaded four elements at a time, intermediate results stay in registers, and the
  * result is stored once.
  */
-import { at } from "../../../../../checked.ts";
+import { at } from "../../../../../contract/checked.ts";
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";

@@ -1,5 +1,5 @@
 /** Four elements in registers: how each type is represented, loaded and stored. */
-import { InferyardError } from "../../../../../errors.ts";
+import { InferyardError } from "../../../../../contract/errors.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";

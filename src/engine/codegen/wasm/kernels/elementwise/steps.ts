@@ -1,5 +1,5 @@
 /** Generates the code of one elementwise step on four elements of any type. */
-import { InferyardError } from "../../../../../errors.ts";
+import { InferyardError } from "../../../../../contract/errors.ts";
 import type { Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32, f64, i32, i64 } from "../../assembler/scalar.ts";

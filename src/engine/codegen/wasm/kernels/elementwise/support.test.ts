@@ -1,6 +1,6 @@
 /** What a kernel says it supports must be what the generator can write. */
 import { describe, expect, it } from "vitest";
-import { InferyardError } from "../../../../../errors.ts";
+import { InferyardError } from "../../../../../contract/errors.ts";
 import { assembleKernels } from "../../compile.ts";
 import { elementwise } from "./elementwise.ts";
 import type { Arithmetic, Comparison, ElementwiseRequest, ElementwiseType, Step, Unary } from "./request.ts";

@@ -1,5 +1,5 @@
 /** Address arithmetic in generated code. */
-import { at } from "../../../../../checked.ts";
+import { at } from "../../../../../contract/checked.ts";
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32, select } from "../../assembler/scalar.ts";

@@ -1,5 +1,5 @@
 /** Merges neighbouring axes that every operand stores contiguously, which leaves one or two axes for most broadcasts. */
-import { at } from "../../../../../checked.ts";
+import { at } from "../../../../../contract/checked.ts";
 
 /** One axis of a loop nest: its size, and the stride of each operand along it, in elements. */
 export interface Axis {

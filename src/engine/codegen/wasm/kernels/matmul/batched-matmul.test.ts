@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { KernelMemory, featureSets, largestError, randomFloats } from "../../../../../../test/kernel-memory.ts";
+import { KernelMemory, featureSets, largestError, randomFloats } from "../../../../../../test/engine/kernel-memory.ts";
 import { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./batched-matmul.ts";
 
 const extent = (rows: number, columns: number, batch: readonly number[], strides: MatrixStrides) =>

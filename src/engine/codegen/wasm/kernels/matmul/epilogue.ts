@@ -1,5 +1,5 @@
 /** The epilogue of a matrix product: scale, bias, activation and residual, applied to the sums before they are stored. */
-import { required } from "../../../../../checked.ts";
+import { required } from "../../../../../contract/checked.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { f32x4, v128 } from "../../assembler/vector.ts";

@@ -4,7 +4,7 @@
  * two neighbouring ones. Each sum runs over k in the order of the products of several rows, so that a row gets the same bits alone and among others:
  * sequences that are decoded together depend on it.
  */
-import { at } from "../../../../../checked.ts";
+import { at } from "../../../../../contract/checked.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";

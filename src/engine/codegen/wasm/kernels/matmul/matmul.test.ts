@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { KernelMemory, featureSets, largestError, randomFloats } from "../../../../../../test/kernel-memory.ts";
+import { KernelMemory, featureSets, largestError, randomFloats } from "../../../../../../test/engine/kernel-memory.ts";
 import { type MatmulRequest, matmul } from "./matmul.ts";
 import { packMatmulWeights, packedMatmulLength } from "./weight-packing.ts";
 

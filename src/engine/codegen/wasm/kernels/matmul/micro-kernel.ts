@@ -4,7 +4,7 @@
  * V8 uses 15 vector registers and loads all operands of a basic block before it computes, so rows * vectors + vectors + rows must not exceed 15. Within
  * that limit the loop reaches 94 % of the machine's multiply-add peak without manual unrolling of k.
  */
-import { at } from "../../../../../checked.ts";
+import { at } from "../../../../../contract/checked.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";

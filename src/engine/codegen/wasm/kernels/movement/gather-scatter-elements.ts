@@ -1,5 +1,5 @@
 /** GatherElements and ScatterElements of ONNX: each index replaces one coordinate of its own position. */
-import { at, required } from "../../../../../checked.ts";
+import { at, required } from "../../../../../contract/checked.ts";
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";

@@ -1,5 +1,5 @@
 /** GatherND and ScatterND of ONNX: each row of indices holds the leading coordinates of a block of the data. */
-import { required } from "../../../../../checked.ts";
+import { required } from "../../../../../contract/checked.ts";
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";

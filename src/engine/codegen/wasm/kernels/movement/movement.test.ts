@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { KernelMemory, randomNumbers } from "../../../../../../test/kernel-memory.ts";
+import { KernelMemory, randomNumbers } from "../../../../../../test/engine/kernel-memory.ts";
 import { contiguousStrides } from "../../../../ir/broadcast.ts";
 import { gather } from "./gather.ts";
 import { indexOutOfRange } from "./load-index.ts";

@@ -2,7 +2,7 @@
  * Copies between strided layouts: transpose, slice, concatenation, broadcast (stride 0) and reversal (negative strides, with the offset of the element
  * that comes first). Axes are merged first, so that most copies become contiguous runs or a transpose.
  */
-import { at } from "../../../../../checked.ts";
+import { at } from "../../../../../contract/checked.ts";
 import type { I32, Local } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";

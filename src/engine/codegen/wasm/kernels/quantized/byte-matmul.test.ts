@@ -7,9 +7,9 @@ import {
   largestError,
   randomFloats,
   randomNumbers,
-} from "../../../../../../test/kernel-memory.ts";
+} from "../../../../../../test/engine/kernel-memory.ts";
 import type { WasmFeatures } from "../../assembler/wasm-features.ts";
-import { roundHalfToEven } from "../../../../../formats/floats/small-floats.ts";
+import { roundHalfToEven } from "../../../../../contract/small-floats.ts";
 import type { IntegerOutput } from "./integer-epilogue.ts";
 import { maxInt16, normOffset, panelBytes, rowBytes, runSteps, stepDepth } from "./byte-layout.ts";
 import { byteMatmul } from "./byte-matmul.ts";

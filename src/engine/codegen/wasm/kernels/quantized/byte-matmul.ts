@@ -2,7 +2,7 @@
  * Matrix products of bytes with exact 32-bit sums, using the relaxed SIMD dot product of bytes, followed by scales, bias and activation. See
  * `byte-layout.ts` for why the sums are exact.
  */
-import { at } from "../../../../../checked.ts";
+import { at } from "../../../../../contract/checked.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { KernelMemory, featureSets, largestError, randomFloats, randomNumbers } from "../../../../../../test/kernel-memory.ts";
+import {
+  KernelMemory,
+  featureSets,
+  largestError,
+  randomFloats,
+  randomNumbers,
+} from "../../../../../../test/engine/kernel-memory.ts";
 import { type IntegerMatmulRequest, integerMatmul } from "./integer-matmul.ts";
 import { type IntegerWeights, integerWeightBytes, packIntegerWeights, packedIntegerLength } from "./integer-packing.ts";
 import { subtractZeroPoint, int16RowStride, quantizationRange, quantize } from "./quantize.ts";

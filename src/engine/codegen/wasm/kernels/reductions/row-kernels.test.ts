@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { KernelMemory, featureSets, largestError, randomFloats } from "../../../../../../test/kernel-memory.ts";
+import { KernelMemory, featureSets, largestError, randomFloats } from "../../../../../../test/engine/kernel-memory.ts";
 import type { Kernel } from "../../kernel.ts";
 import { argReduce } from "./arg-reduce.ts";
 import { type NormRequest, norm } from "./norm.ts";

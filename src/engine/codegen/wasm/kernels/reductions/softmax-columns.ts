@@ -1,5 +1,5 @@
 /** Softmax and log-softmax over a middle axis of [outer, n, inner], for 16 neighbouring columns at a time. */
-import { at } from "../../../../../checked.ts";
+import { at } from "../../../../../contract/checked.ts";
 import type { I32 } from "../../assembler/expression.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import { i32 } from "../../assembler/scalar.ts";

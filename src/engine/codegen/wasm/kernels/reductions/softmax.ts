@@ -1,5 +1,5 @@
 /** Softmax and log-softmax over the last axis, with the scale and mask of attention. */
-import { at } from "../../../../../checked.ts";
+import { at } from "../../../../../contract/checked.ts";
 import type { FunctionBuilder } from "../../assembler/function-builder.ts";
 import type { I32, Local, V128 } from "../../assembler/expression.ts";
 import { i32 } from "../../assembler/scalar.ts";

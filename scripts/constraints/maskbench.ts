@@ -1,0 +1,101 @@
+/**
+ * The constraint engine on cases of maskbench: `npm run eval:maskbench [-- --data FILE.jsonl --tokenizer FOLDER --json]`. A case passes when every
+ * valid instance goes through token by token, as compact JSON and with spaces, and every invalid one is stopped. Ends with 1 if one fails.
+ */
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { createRuntime } from "../../src/index.ts";
+import { InferyardError } from "../../src/contract/errors.ts";
+import { compileConstraint } from "../../src/tasks/generation/constraints/text-constraint.ts";
+import { TokenConstraint, TokenGrammar } from "../../src/tasks/generation/constraints/token-constraint.ts";
+import { TokenVocabulary } from "../../src/tasks/generation/constraints/token-vocabulary.ts";
+import { textSettings } from "../../src/tasks/encoding/text-settings.ts";
+import { type Tokenizer, loadTokenizer } from "../../src/tokenizers/index.ts";
+import { sharedData } from "../../test/fixtures/shared-data.ts";
+
+interface Case {
+  readonly name: string;
+  readonly schema: object | boolean;
+  readonly tests: readonly { readonly valid: boolean; readonly data: unknown }[];
+}
+
+const { values: flags } = parseArgs({
+  options: {
+    data: { type: "string", default: `${sharedData}maskbench/cases.jsonl` },
+    tokenizer: { type: "string", default: `${sharedData}gpt2-tiny-random` },
+    json: { type: "boolean", default: false },
+  },
+});
+await using runtime = await createRuntime();
+const tokenizer = await loadTokenizer(textSettings(await runtime.manifest(flags.tokenizer)));
+const vocabulary = new TokenVocabulary(tokenizer);
+const cases = readFileSync(flags.data, "utf8")
+  .split("\n")
+  .filter((line) => line.trim() !== "")
+  .map((line) => JSON.parse(line) as Case);
+
+const maskTimes: number[] = [];
+const compileTimes: number[] = [];
+const refusals = new Map<string, number>();
+const failures: string[] = [];
+let passed = 0;
+for (const { name, schema, tests } of cases) {
+  const started = performance.now();
+  let grammar: TokenGrammar;
+  try {
+    grammar = new TokenGrammar(compileConstraint({ type: "schema", schema }), vocabulary);
+  } catch (error) {
+    if (!(error instanceof InferyardError) || error.data["refused"] !== true) throw error;
+    const keyword = String(error.data["keyword"] ?? error.message);
+    refusals.set(keyword, (refusals.get(keyword) ?? 0) + 1);
+    continue;
+  }
+  compileTimes.push(performance.now() - started);
+  const texts = tests.flatMap(({ valid, data }) =>
+    [JSON.stringify(data), JSON.stringify(data, undefined, 1).replaceAll(/\n\s*/g, " ")].map((text) => ({ valid, text })),
+  );
+  const wrong = texts.find(({ valid, text }) => fits(grammar, tokenizer, text) !== valid);
+  if (wrong === undefined) passed += 1;
+  else
+    failures.push(`${name}: ${wrong.valid ? "a valid" : "an invalid"} instance ${wrong.valid ? "is stopped" : "goes through"}`);
+}
+const refused = [...refusals.values()].reduce((sum, count) => sum + count, 0);
+const microseconds = maskTimes.map((time) => time * 1000);
+const report = {
+  passed,
+  failed: failures.length,
+  refused,
+  maskMicroseconds: summary(microseconds),
+  compileMilliseconds: summary(compileTimes),
+};
+if (flags.json) console.log(JSON.stringify(report));
+else {
+  console.log(report);
+  for (const [keyword, count] of refusals) console.log(`refused for ${keyword}: ${count}`);
+}
+for (const failure of failures) console.error(failure);
+process.exitCode = failures.length > 0 ? 1 : 0;
+
+/** Whether every token of a text is allowed where it stands, and the text may end behind the last. */
+function fits(grammar: TokenGrammar, tokens: Pick<Tokenizer, "encode">, text: string): boolean {
+  const constraint = new TokenConstraint({ grammar }, []);
+  const { ids } = tokens.encode(text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY });
+  for (const token of ids) {
+    const started = performance.now();
+    const mask = constraint.allowed();
+    maskTimes.push(performance.now() - started);
+    if ((((mask[token >>> 5] ?? 0) >>> (token & 31)) & 1) === 0) return false;
+    constraint.push(token, text);
+  }
+  return constraint.accepts;
+}
+
+function summary(values: readonly number[]): { readonly mean: number; readonly p99: number } {
+  const sorted = values.toSorted((left, right) => left - right);
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  return { mean: rounded(mean), p99: rounded(sorted[Math.floor(0.99 * sorted.length)] ?? 0) };
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,24 @@
+/** Writes schemas/*.json, the tables of settings and docs/reference/operators.md from the code: `npm run schemas`. Tests hold them together. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { inferyardJsonSchema } from "../../src/models/inferyard-json/schema.ts";
+import { receiptJsonSchema } from "../../src/receipts/receipt-schema.ts";
+import { decisionJsonSchema } from "../../src/runtime/decision/decision-schema.ts";
+import { settingsJsonSchema } from "../../src/settings/schema.ts";
+import { kernelsPage, kernelsText } from "./kernels-page.ts";
+import { operatorsPage, operatorsText } from "./operators-page.ts";
+import { settingsPage, withTables } from "./settings-tables.ts";
+
+const schemas = {
+  inferyard: inferyardJsonSchema(),
+  decision: decisionJsonSchema(),
+  settings: settingsJsonSchema(),
+  receipt: receiptJsonSchema(),
+};
+
+for (const [name, schema] of Object.entries(schemas)) {
+  writeFileSync(new URL(`../../schemas/${name}.json`, import.meta.url), `${JSON.stringify(schema, null, 2)}\n`);
+}
+
+writeFileSync(settingsPage, await withTables(readFileSync(settingsPage, "utf8")));
+writeFileSync(operatorsPage, operatorsText());
+writeFileSync(kernelsPage, kernelsText());

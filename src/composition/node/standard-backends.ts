@@ -1,0 +1,18 @@
+/** The default list of backends. */
+import type { Backend } from "../../contract/backend.ts";
+import { library } from "../../backends/library/index.ts";
+import { llamacpp } from "../../backends/llamacpp/index.ts";
+import { native } from "../../backends/native/index.ts";
+import { onnx } from "../../backends/onnx/index.ts";
+import { wasm } from "../../backends/wasm/index.ts";
+
+/** Options of the standard backends. */
+export interface StandardBackendOptions {
+  /** Path of the native library of the backend `library`: see `RuntimeConfig.library`. */
+  readonly library?: string;
+}
+
+/** New instances of the backends that a runtime has by default, in order of preference: onnx, llamacpp, native, wasm, library. */
+export function standardBackends(options: StandardBackendOptions = {}): Backend[] {
+  return [onnx(), llamacpp(), native(), wasm(), library(options)];
+}

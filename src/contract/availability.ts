@@ -1,0 +1,74 @@
+/** Probes: what a backend needs, and what of it is on this machine. */
+import type { Device } from "./device.ts";
+import type { MachineFacts } from "./machine-facts.ts";
+
+/** A package or library that a backend needs. */
+export interface Requirement {
+  readonly kind: "package" | "library";
+  readonly name: string;
+  /**
+   * Semantic version range as npm writes it, for example ">=1.24 <2". Suffixes such as "-rc.1" of the installed version are
+   * ignored. Default: any version.
+   */
+  readonly range?: string;
+  /** Command that installs it. */
+  readonly install: string;
+}
+
+/** Options of a probe. */
+export interface ProbeOptions {
+  /** Facts about this machine. */
+  readonly machine: MachineFacts;
+  /**
+   * false: checks presence only, within milliseconds and without loading native code: whether the package is installed and
+   * which devices this machine has for it. true: also runs a tiny graph on each device and reports the engine's own error if it
+   * fails.
+   */
+  readonly run: boolean;
+  /** Probes this device only. Default: all devices. */
+  readonly device?: Device;
+  readonly signal?: AbortSignal;
+}
+
+/** The result of a probe. */
+export type Availability =
+  | {
+      readonly present: false;
+      readonly reason: string;
+      readonly remedy?: string;
+      /** The library, if it was found and cannot be used. */
+      readonly library?: Library;
+    }
+  | {
+      readonly present: true;
+      readonly library: Library;
+      /** Every device that the engine could use on this platform, in the engine's order of preference. */
+      readonly devices: readonly DeviceAvailability[];
+    };
+
+/** Name and version of an engine's library. */
+export interface Library {
+  readonly name: string;
+  readonly version: string;
+}
+
+/**
+ * What is known of a device: "absent": it cannot be used, or the tiny graph failed on it; "present": what it needs was found, and nothing has run on
+ * it; "available": the tiny graph ran on it with the right results.
+ */
+export type DeviceState = "absent" | "present" | "available";
+
+/** What a probe says of one device. */
+export interface DeviceAvailability {
+  readonly device: Device;
+  /** A probe with `run: false` never says "available", one with `run: true` never says "present". */
+  readonly state: DeviceState;
+  /** A sentence: why it is absent, or what was found or ran. */
+  readonly reason: string;
+  /** What is wrong with a device that is available nevertheless, as a sentence. Default: nothing. */
+  readonly warning?: string;
+  /** A command or a setting that makes it available. */
+  readonly remedy?: string;
+  /** Milliseconds that the tiny graph took, session creation included. Undefined if it was not run. */
+  readonly milliseconds?: number;
+}

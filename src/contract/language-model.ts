@@ -1,0 +1,89 @@
+/** The part of the contract in `backend.ts` that concerns language models. */
+import type { ModelFiles } from "./model-files.ts";
+import type { ModelBase } from "./tensor-model.ts";
+
+/**
+ * A model that predicts the next token of sequences of tokens, and keeps a cache for each sequence. Choosing tokens from the logits is not its work.
+ *
+ * Calls may overlap; the results are those of serial calls. A call that fails or is aborted leaves every sequence as it was. All members throw
+ * INPUT_INVALID for a sequence that does not exist, and DISPOSED after disposal.
+ */
+export interface LanguageModel extends ModelBase {
+  readonly kind: "language";
+  readonly limits: LanguageModelLimits;
+
+  /** Creates an empty sequence. `source`: tokens that the encoder reads; for models with an encoder, and only for these. */
+  createSequence(options?: SequenceOptions): Promise<SequenceId>;
+
+  /**
+   * Appends tokens to sequences, and returns for each step the logits of its last positions: [step.logits, limits.vocabulary], row by row. Several
+   * sequences in one call are computed together where the engine can; each gets its own result, whatever the others are. Throws INPUT_INVALID for
+   * token ids outside of the vocabulary and for a sequence named twice, and INPUT_TOO_LONG beyond the context length.
+   */
+  decode(steps: readonly DecodeStep[], options?: DecodeOptions): Promise<readonly Float32Array[]>;
+
+  /** Creates a sequence with the same tokens and cache. What is appended to one does not change the other. */
+  forkSequence(sequence: SequenceId): Promise<SequenceId>;
+
+  /** Removes all tokens from position `length` on. Throws INPUT_INVALID if the sequence is shorter. */
+  truncateSequence(sequence: SequenceId, length: number): Promise<void>;
+
+  /** The sequence's cache as bytes, for `restoreSequence` of the same model with the same backend and version. */
+  saveSequence(sequence: SequenceId): Promise<Uint8Array>;
+
+  /** Creates a sequence from the bytes of `saveSequence`. It continues as the saved one. Throws INPUT_INVALID for bytes of another model or version. */
+  restoreSequence(bytes: Uint8Array): Promise<SequenceId>;
+
+  /** Frees the sequence's cache. */
+  releaseSequence(sequence: SequenceId): Promise<void>;
+}
+
+/** Identifies a sequence of one loaded model. */
+export type SequenceId = number;
+
+/** What a language model is able to do. */
+export interface LanguageModelLimits {
+  /** Number of logits of each position. May exceed the number of tokens that the tokenizer knows. */
+  readonly vocabulary: number;
+  /** Maximum number of tokens of a sequence. Undefined if the model states none. */
+  readonly contextLength?: number;
+  /** Bytes of cache of one token of a sequence. */
+  readonly cacheBytesPerToken: number;
+  /** Whether each sequence begins with a source text that an encoder reads. */
+  readonly hasEncoder: boolean;
+}
+
+/** Options of a new sequence. */
+export interface SequenceOptions {
+  /** Tokens that the encoder reads, at least one. */
+  readonly source?: readonly number[];
+  readonly signal?: AbortSignal;
+}
+
+/** Tokens to append to one sequence. */
+export interface DecodeStep {
+  readonly sequence: SequenceId;
+  /** Token ids, at least one. */
+  readonly tokens: readonly number[];
+  /** Number of last positions whose logits are returned, at most the number of `tokens`. Default: 1. */
+  readonly logits?: number;
+  /**
+   * Number of highest logits of each position that are needed. The model may return -Infinity for all others, which saves engines that sort or copy their logits
+   * most of the work. Default: all are needed.
+   */
+  readonly candidates?: number;
+}
+
+/** Options of `LanguageModel.decode`. */
+export interface DecodeOptions {
+  /** If aborted, `decode` throws ABORTED as soon as the engine can stop. */
+  readonly signal?: AbortSignal;
+}
+
+/** The files of one variant of a language model. `path` is its decoder, or the file that holds all of it. */
+export interface LanguageModelFiles extends ModelFiles {
+  /** A decoder in a file of its own for all tokens after the first call, as some exporters write it. */
+  readonly decoderWithPast?: string;
+  /** The encoder, if it is a file of its own. */
+  readonly encoder?: string;
+}

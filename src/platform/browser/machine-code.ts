@@ -1,4 +1,0 @@
-/** A page calls no native code. */
-import type { openMachineCode as openInNode } from "../node/machine-code.ts";
-
-export const openMachineCode: typeof openInNode = undefined;

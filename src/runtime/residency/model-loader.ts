@@ -1,0 +1,196 @@
+/** Loads a candidate, wraps it as a resident model with its replicas, and loads it again on another target after a failure. */
+import type { Backend, LoadLimits } from "../../contract/backend.ts";
+import { threadsFor } from "../../devices/threads.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import { type DigestCache, digestOf, resolveReference } from "../../models/index.ts";
+import type { ModelOptions, RuntimeSettings } from "../options/runtime-settings.ts";
+import type { Platform } from "../platform.ts";
+import type { SupervisionFactory } from "../supervision/supervisor.ts";
+import { type MemoryAmounts, heldMemory } from "../selection/memory-budget.ts";
+import { replicaCount } from "./replica-count.ts";
+import type { MemoryBooking } from "./residency.ts";
+import { ResidentModel } from "./resident-model.ts";
+import type { CandidateLoad } from "./shared-models.ts";
+import type { FactsReader } from "../selection/facts-reader.ts";
+import type { ModelSelector } from "../selection/model-selector.ts";
+import { formatTarget, placementKey } from "../targets/target.ts";
+import type { CircuitBreakers } from "../supervision/circuit-breakers.ts";
+import { trialSupervision } from "../supervision/trial-supervision.ts";
+import { makeDecision } from "../decision/decision.ts";
+import {
+  type DecisionFactory,
+  type LoadOutcome,
+  type LoadingContext,
+  type VerifiedModel,
+  loadCandidate,
+  loadFirstCandidate,
+} from "../loading/loading.ts";
+import type { AnswerCheck } from "../loading/verification.ts";
+
+/** The parts of a runtime that loading needs. */
+export interface ModelLoaderParts {
+  readonly backends: readonly Backend[];
+  readonly settings: RuntimeSettings;
+  readonly loadLimits: LoadLimits;
+  readonly checkAnswers: AnswerCheck;
+  readonly platform: Platform;
+  readonly facts: FactsReader;
+  readonly circuits: CircuitBreakers;
+  readonly digests: DigestCache;
+  readonly selector: ModelSelector;
+  /** Called when a model was unloaded. */
+  readonly onUnloaded: (resident: ResidentModel) => void;
+}
+
+/** A model that was loaded beside the one that serves. */
+export interface TrialModel {
+  readonly loaded: VerifiedModel;
+  /** Called when it serves: its deaths are counted from here on. */
+  promote(): void;
+}
+
+/** Loads the models of one runtime and reports each load as an event. */
+export class ModelLoader {
+  readonly #parts: ModelLoaderParts;
+  readonly #supervisionFor: SupervisionFactory;
+  /** Memory measured when a model was unloaded, by `placementKey`. */
+  readonly #measuredMemory = new Map<string, MemoryAmounts>();
+  /** How each model was loaded. */
+  readonly #loads = new WeakMap<ResidentModel, CandidateLoad>();
+
+  constructor(parts: ModelLoaderParts) {
+    this.#parts = parts;
+    this.#supervisionFor = parts.platform.createSupervision(parts.settings, parts.circuits);
+  }
+
+  /** Loads and verifies one candidate. A failure that permits another candidate is returned; any other error is thrown. */
+  async load(load: CandidateLoad): Promise<LoadOutcome<ResidentModel>> {
+    const { reference, options, outcome, candidate, decide, signal, booking } = load;
+    const { backends, settings } = this.#parts;
+    for (;;) {
+      const used = [...backends];
+      const result = await loadCandidate(await this.#context(reference, booking), outcome, candidate, decide, signal);
+      const isReplaced = backends.some((backend, index) => backend !== used[index] && backend.name === candidate.target.backend);
+      if (!isReplaced) {
+        if (!result.ok) return result;
+        settings.onEvent?.({ type: "loaded", decision: result.item.decision });
+        const resident = await this.#residentOf(reference, options, result.item, booking);
+        this.#loads.set(resident, load);
+        return { ok: true, item: resident };
+      }
+      if (result.ok) await result.item.model.dispose({ waitMs: 0 }); // its library was replaced while it was loaded
+    }
+  }
+
+  /**
+   * Loads a model once more, on the same target with another instance of its backend, while it serves. The decision differs from that of the model in
+   * what runs it.
+   */
+  async loadBeside(resident: ResidentModel, backend: Backend, signal: AbortSignal | undefined): Promise<TrialModel> {
+    const load = this.#loads.get(resident);
+    if (load === undefined) throw new InferyardError("CONTRACT_VIOLATION", "a model is loaded that this loader did not load");
+    const { reference, outcome, candidate, booking } = load;
+    const { decision: before, need, target, variant } = resident.loaded;
+    if (!booking.grow(need)) {
+      throw new InferyardError("MEMORY_BUDGET", `there is no memory for ${reference} with two libraries at a time`, {
+        remedy: "raise maxMemory, or unload models that are not needed",
+      });
+    }
+    const supervision = trialSupervision(this.#supervisionFor(reference, target, variant));
+    const context = { ...(await this.#context(reference, booking)), backends: [backend], supervise: () => supervision };
+    const started = performance.now();
+    const decide: DecisionFactory = (selected, digest) => {
+      const { name, version } = selected.library;
+      const time = { reason: `${name} ${version}, ${variant.name}`, milliseconds: performance.now() - started };
+      const candidates = before.candidates.map((each) => (each.verdict === "selected" ? { ...each, ...time } : each));
+      const { manifest, constraints } = outcome;
+      return makeDecision({ manifest, constraints, candidates, selected, variant, ...(digest === undefined ? {} : { digest }) });
+    };
+    const trial = { ...context, bookMemory: async () => {} }; // booked above, beside the model that serves
+    try {
+      const result = await loadCandidate(trial, outcome, { ...candidate, target, variant }, decide, signal);
+      if (!result.ok) throw result.error;
+      return { loaded: result.item, promote: () => supervision.promote() };
+    } catch (error) {
+      booking.correct(resident.heldMemory);
+      throw error;
+    }
+  }
+
+  /** Gives back the memory of a trial that does not serve. */
+  async dropTrial(resident: ResidentModel, { loaded }: TrialModel): Promise<void> {
+    await loaded.model.dispose({ waitMs: 0 });
+    this.#loads.get(resident)?.booking.correct(resident.heldMemory);
+  }
+
+  async #residentOf(
+    reference: string,
+    options: ModelOptions,
+    loaded: VerifiedModel,
+    booking: MemoryBooking,
+  ): Promise<ResidentModel> {
+    const { settings, circuits, loadLimits, onUnloaded } = this.#parts;
+    const { replicas = "auto", failover = false } = settings;
+    const move = async (failed: VerifiedModel, failure: InferyardError, moveSignal: AbortSignal): Promise<VerifiedModel> => {
+      const target = formatTarget(failed.target);
+      circuits.open(target, `it failed while running: ${failure.message}`);
+      settings.onEvent?.({ type: "failover", reference, from: target, reason: failure.message });
+      return this.#loadOnNextTarget(reference, options, booking, moveSignal);
+    };
+    const resident: ResidentModel = new ResidentModel(loaded, {
+      replicas: replicas === "auto" ? await this.#replicaCount(loaded, options) : replicas,
+      spreadOverlappingRuns: replicas !== "auto",
+      maxRunMemory: loadLimits.maxRunMemory,
+      booking,
+      ...(failover ? { failover: move } : {}),
+      onDispose: (target, reason) => {
+        this.#recordMemory(resident.loaded);
+        onUnloaded(resident);
+        settings.onEvent?.({ type: "unloaded", reference, target, ...reason });
+      },
+    });
+    return resident;
+  }
+
+  async #replicaCount(loaded: VerifiedModel, options: ModelOptions): Promise<number> {
+    const machine = await this.#parts.facts.machine();
+    return replicaCount(loaded, machine, threadsFor(machine.cpu, options.threads ?? this.#parts.settings.threads));
+  }
+
+  #recordMemory({ target, variant, need, model }: VerifiedModel): void {
+    const held = heldMemory(model.memory, need);
+    if (held !== need) this.#measuredMemory.set(placementKey(target, variant), held);
+  }
+
+  async #loadOnNextTarget(
+    reference: string,
+    options: ModelOptions,
+    booking: MemoryBooking,
+    signal: AbortSignal,
+  ): Promise<VerifiedModel> {
+    const selection = await this.#parts.selector.select(await resolveReference(reference), options, { download: true, signal });
+    const { facts, manifest, constraints, request } = selection;
+    const context = await this.#context(reference, booking);
+    const loaded = await loadFirstCandidate(context, facts, manifest, constraints, request, signal);
+    this.#parts.settings.onEvent?.({ type: "loaded", decision: loaded.decision });
+    return loaded;
+  }
+
+  async #context(reference: string, booking: MemoryBooking): Promise<LoadingContext> {
+    const { backends, platform, selector, loadLimits, checkAnswers, digests, settings, facts } = this.#parts;
+    const machine = await facts.machine();
+    return {
+      backends,
+      hosts: platform.hosts,
+      host: selector.hostPolicy(),
+      limits: loadLimits,
+      threads: (wanted) => threadsFor(machine.cpu, wanted),
+      checkAnswers,
+      digestOf: (variant) => digestOf(variant, digests),
+      knownSize: (target, variant) => this.#measuredMemory.get(placementKey(target, variant)),
+      supervise: (target, variant) => this.#supervisionFor(reference, target, variant),
+      onAttempt: (target, { bytes }) => settings.onEvent?.({ type: "loading", reference, target: formatTarget(target), bytes }),
+      bookMemory: (need, known) => booking.book(need, known),
+    };
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Placement constraints: which targets a model may run on and in what order they are tried, and how the constraints of the
+ * runtime, the model and the request are merged.
+ */
+import { InferyardError } from "../../contract/errors.ts";
+import { anyBackend, type TargetPattern, formatPattern, parseTarget } from "./target.ts";
+
+/**
+ * How candidates are ordered. "priority": by the configured order of backends. "manifest": only the targets that the model's
+ * manifest names, in its order. "fastest": accelerators before the CPU, then by speed measured on this machine.
+ */
+export type Policy = "priority" | "manifest" | "fastest";
+
+/**
+ * Use of accelerators, as one word. "auto": whatever the other constraints give. "off": the CPU alone. A device type: that device
+ * alone, of whatever backend; loading fails where no backend can use it.
+ */
+export type GpuMode = "auto" | "off" | "cuda" | "rocm" | "coreml" | "directml" | "webgpu" | "openvino" | "tpu";
+
+/** Every mode, for checks and flags. */
+export const gpuModes: readonly GpuMode[] = ["auto", "off", "cuda", "rocm", "coreml", "directml", "webgpu", "openvino", "tpu"];
+
+/** Every policy, for checks and flags. */
+export const policies: readonly Policy[] = ["priority", "manifest", "fastest"];
+
+/**
+ * Default order of backends under the policies "priority" and "fastest". Backends that are not listed follow in the order of
+ * their registration.
+ */
+export const defaultPriority: readonly string[] = ["onnx", "xla", "llamacpp", "native", "wasm"];
+
+/**
+ * Placement constraints as a user writes them, at any level (runtime, model or request). A target is written
+ * `backend[:device[:index]]`, for example "onnx:cuda:1"; several targets are separated by commas or given as an array.
+ */
+export interface ConstraintOptions {
+  /** Default: "priority". */
+  readonly policy?: Policy;
+  /** Order of backends under the policies "priority" and "fastest". Default: onnx, xla, llamacpp, native, wasm. */
+  readonly priority?: readonly string[];
+  /** Targets tried first, in this order. The other candidates remain as fallbacks. */
+  readonly prefer?: string | readonly string[];
+  /** The only targets that may run. Loading fails when none of them can. */
+  readonly target?: string | readonly string[];
+  /** Targets that must not run. */
+  readonly exclude?: string | readonly string[];
+  /** Whether accelerators are used: short for a `target` of any backend. Default: "auto". */
+  readonly gpu?: GpuMode;
+}
+
+/** Placement constraints merged over all levels, with every target parsed. */
+export interface Constraints {
+  readonly policy: Policy;
+  readonly priority: readonly string[];
+  /** Whether a level set `priority`. If so, backends that it names and that are not registered appear in the decision. */
+  readonly priorityChosen: boolean;
+  readonly preferred: readonly TargetPattern[];
+  /** One list of alternative targets for each level that set `target`. A candidate must match every list. */
+  readonly required: readonly (readonly TargetPattern[])[];
+  readonly excluded: readonly TargetPattern[];
+}
+
+/**
+ * Merges the constraints of several levels, the most general first (runtime, model, request). The last level that sets `policy`
+ * or `priority` wins; `prefer` of a later level comes before that of an earlier one; `exclude` and `target` accumulate, so that
+ * no level loosens what another one demands; `gpu` is one more required target. Throws INPUT_INVALID for an unknown policy or
+ * mode and for a malformed target.
+ */
+export function mergeConstraints(...levels: readonly ConstraintOptions[]): Constraints {
+  const unknown = levels.find(({ policy }) => policy !== undefined && !policies.includes(policy))?.policy;
+  if (unknown !== undefined) {
+    throw new InferyardError("INPUT_INVALID", `"${unknown}" is not a policy of this version`, {
+      remedy: `choose one of ${policies.join(", ")}`,
+    });
+  }
+  const priority = levels.findLast((level) => level.priority !== undefined)?.priority;
+  return {
+    policy: levels.findLast((level) => level.policy !== undefined)?.policy ?? "priority",
+    priority: priority ?? defaultPriority,
+    priorityChosen: priority !== undefined,
+    preferred: withoutDuplicates(levels.toReversed().flatMap((level) => parseTargets(level.prefer))),
+    required: levels
+      .flatMap(({ target, gpu }) => [parseTargets(target), gpuTargets(gpu)])
+      .filter((patterns) => patterns.length > 0),
+    excluded: withoutDuplicates(levels.flatMap((level) => parseTargets(level.exclude))),
+  };
+}
+
+/** What a mode requires; empty for "auto". Throws INPUT_INVALID for an unknown mode. */
+function gpuTargets(mode: GpuMode = "auto"): readonly TargetPattern[] {
+  if (!gpuModes.includes(mode)) {
+    throw new InferyardError("INPUT_INVALID", `gpu is "${mode}"`, { remedy: `choose one of ${gpuModes.join(", ")}` });
+  }
+  if (mode === "auto") return [];
+  return [{ backend: anyBackend, deviceType: mode === "off" ? "cpu" : mode }];
+}
+
+/** Limit of one list. Every target named becomes a candidate, and every candidate is compared with every pattern. */
+const maxTargets = 64;
+
+/**
+ * Parses a comma-separated string or an array of targets. Duplicates are removed, whatever their spelling. Throws INPUT_INVALID
+ * for a malformed target and for more than 64 targets.
+ */
+export function parseTargets(written: string | readonly string[] | undefined): TargetPattern[] {
+  const list = typeof written === "string" ? written.split(",") : (written ?? []);
+  if (list.length > maxTargets) {
+    throw new InferyardError("INPUT_INVALID", `a list names ${list.length} targets, and may name ${maxTargets}`, {
+      remedy: "name the targets that matter",
+    });
+  }
+  return withoutDuplicates(list.filter((text) => text.trim() !== "").map(parseTarget));
+}
+
+function withoutDuplicates(patterns: readonly TargetPattern[]): TargetPattern[] {
+  return [...new Map(patterns.map((pattern) => [formatPattern(pattern), pattern])).values()];
+}

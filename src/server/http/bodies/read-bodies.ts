@@ -1,0 +1,59 @@
+/** Middleware that reads the bodies of requests. */
+import { getHeapStatistics } from "node:v8";
+import type { Context, MiddlewareHandler } from "hono";
+import type { Env } from "../context.ts";
+import type { ServerSettings } from "../../server-settings.ts";
+import { BodyBudget } from "./body-budget.ts";
+import { LargeBodyQueue } from "./large-body-queue.ts";
+import { RequestBody, bodyLimits, bytesPerValue } from "./request-body.ts";
+
+/** Fraction of V8's heap limit that bodies may hold by default. */
+const heapShare = 1 / 8;
+
+/** The budget for all bodies in bytes: `maxInFlightBodyBytes`, else an eighth of the heap limit, but at least two bodies of the maximum size. */
+export function bodyBudgetBytes(settings: ServerSettings): number {
+  const { bytes, jsonBytes, json } = bodyLimits(settings);
+  const largest = Math.max(bytes, jsonBytes + bytesPerValue * Math.min(json.values, jsonBytes / 2));
+  return settings.maxInFlightBodyBytes ?? Math.max(Math.floor(getHeapStatistics().heap_size_limit * heapShare), 2 * largest);
+}
+
+/**
+ * Middleware that gives each request its `RequestBody`. All readers of `context.req` (text, JSON, bytes) receive the checked body, whatever the
+ * content type. JSON is read at once, so that errors are those of this file.
+ */
+export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> {
+  const limits = bodyLimits(settings);
+  const budget = new BodyBudget(bodyBudgetBytes(settings));
+  const largeBodies = new LargeBodyQueue();
+  return async (context, next) => {
+    const { method } = context.req;
+    if (method === "GET" || method === "HEAD") return next();
+    const reservation = budget.reservation(context.get("client"));
+    const body = new RequestBody(context, limits, reservation, largeBodies);
+    context.set("body", body);
+    Object.defineProperties(context.req.bodyCache, {
+      text: { get: () => body.text(), enumerable: true },
+      arrayBuffer: { get: () => body.arrayBuffer(), enumerable: true },
+    });
+    try {
+      body.refuseAnnounced();
+      const isJson = /json/i.test(context.req.header("content-type") ?? "");
+      const hasBinaryPart = context.req.header("inference-header-content-length") !== undefined;
+      if (isJson && !hasBinaryPart) await body.text();
+      if (takesAsJson(context)) context.req.raw.headers.set("content-type", "application/json"); // read when a route asks for JSON
+      await next();
+    } finally {
+      reservation.release();
+    }
+  };
+}
+
+/**
+ * Whether the body is read as JSON although its type is not said, or is the one that `curl -d` and simple HTTP libraries say by themselves.
+ * Bodies with binary tensors are left alone.
+ */
+function takesAsJson({ req }: Context<Env>): boolean {
+  const type = req.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (type !== "" && type !== "application/x-www-form-urlencoded") return false;
+  return req.header("inference-header-content-length") === undefined;
+}

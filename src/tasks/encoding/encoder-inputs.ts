@@ -1,0 +1,72 @@
+/** Input tensors of a text encoder by the names that ONNX exports use: `input_ids`, `attention_mask`, `token_type_ids`, `position_ids`. */
+import { InferyardError } from "../../contract/errors.ts";
+import type { DataType, Tensor, TensorInfo, TensorMap } from "../../contract/tensor.ts";
+
+/** One row of a batch. */
+export interface EncoderInputRow {
+  /** Token ids, special tokens included. */
+  readonly ids: readonly number[];
+  /** Token type (segment) of each id. Default: 0 for all. */
+  readonly typeIds?: readonly number[];
+  /** Number of leading ids that are attended to (`attention_mask` 1). Default: all. */
+  readonly attended?: number;
+}
+
+/** Rows to be padded on the right to `length` tokens with `padId`. */
+export interface TokenBatch {
+  readonly rows: readonly EncoderInputRow[];
+  readonly length: number;
+  readonly padId: number;
+}
+
+/** Returns the value at each position of a row. Reads each column of the row once, since getters of `Encoding` may compute it on each access. */
+type Fill = (row: EncoderInputRow, padId: number) => (position: number) => number;
+
+const fills: ReadonlyMap<string, Fill> = new Map<string, Fill>([
+  [
+    "input_ids",
+    ({ ids }, padId) =>
+      (position) =>
+        ids[position] ?? padId,
+  ],
+  [
+    "attention_mask",
+    ({ ids, attended = ids.length }) =>
+      (position) =>
+        position < attended ? 1 : 0,
+  ],
+  [
+    "token_type_ids",
+    ({ typeIds = [] }) =>
+      (position) =>
+        typeIds[position] ?? 0,
+  ],
+  ["position_ids", () => (position) => position],
+]);
+
+/** Builds the tensors `[rows, length]` that a model declares as inputs, as int64 or int32. Throws MODEL_UNSUPPORTED for any other input. */
+export function encoderInputs(inputs: readonly TensorInfo[], batch: TokenBatch): TensorMap {
+  return Object.fromEntries(inputs.map(({ name, dataType }) => [name, fillTensor(name, dataType, batch)]));
+}
+
+function fillTensor(name: string, dataType: DataType, batch: TokenBatch): Tensor {
+  const fill = fills.get(name);
+  if (fill === undefined || (dataType !== "int64" && dataType !== "int32")) {
+    throw new InferyardError("MODEL_UNSUPPORTED", `the model's input "${name}" (${dataType}) is not an input of a text encoder`, {
+      remedy: `a text encoder takes ${[...fills.keys()].join(", ")} as int64 or int32`,
+    });
+  }
+  const { rows, length, padId } = batch;
+  const shape = [rows.length, length];
+  const count = rows.length * length;
+  // The low halves of int64 elements are written as int32, which avoids a BigInt for each token; supported platforms are little-endian.
+  const wide = dataType === "int64" ? new BigInt64Array(count) : undefined;
+  const data = wide === undefined ? new Int32Array(count) : new Int32Array(wide.buffer);
+  const stride = wide === undefined ? 1 : 2;
+  for (const [index, row] of rows.entries()) {
+    const valueAt = fill(row, padId);
+    const start = index * length;
+    for (let position = 0; position < length; position += 1) data[(start + position) * stride] = valueAt(position);
+  }
+  return wide === undefined ? { dataType: "int32", shape, data } : { dataType: "int64", shape, data: wide };
+}

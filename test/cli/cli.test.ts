@@ -1,0 +1,407 @@
+/** The command line as people run it: the built program in processes of its own. */
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Candidate, Decision } from "inferyard";
+import { hasSharedData, miniLmGoldens, needsData, sharedData, worst } from "../fixtures/shared-data.ts";
+
+const repository = fileURLToPath(new URL("../..", import.meta.url));
+const miniLm = `${sharedData}all-MiniLM-L6-v2`;
+const tinyBert = `${sharedData}tiny-random-bert`;
+const folder = mkdtempSync(join(tmpdir(), "inferyard-cli-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const ownEnvironment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("INFERYARD_")));
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function start(args: readonly string[], installation = repository): ChildProcessWithoutNullStreams {
+  const program = [join(installation, "bin/inferyard.js"), ...args];
+  return spawn(process.execPath, program, { cwd: folder, env: ownEnvironment, timeout: 50_000, killSignal: "SIGKILL" });
+}
+
+function outcome(child: ChildProcessWithoutNullStreams): Promise<Outcome> {
+  const written = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const)
+    child[name].setEncoding("utf8").on("data", (chunk) => (written[name] += String(chunk)));
+  return new Promise((resolve) => child.on("close", (code) => resolve({ code, ...written })));
+}
+
+/** Runs to the end; stdin is empty unless it is given. */
+function inferyard(args: readonly string[], { stdin = "", installation = repository } = {}): Promise<Outcome> {
+  const child = start(args, installation);
+  child.stdin.end(stdin);
+  return outcome(child);
+}
+
+interface Answer {
+  readonly model: string;
+  readonly target: string;
+  readonly dimensions: number;
+  readonly embeddings: number[][];
+  readonly decision: Decision;
+}
+
+async function answer(args: readonly string[], options: Parameters<typeof inferyard>[1] = {}): Promise<Answer> {
+  const { code, stdout, stderr } = await inferyard([...args, "--json"], options);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+  return JSON.parse(stdout) as Answer;
+}
+
+/** One error: a headline with its code, its details, something to do; no stack trace, nothing on stdout. */
+async function failure(args: readonly string[], installation = repository): Promise<{ code: string; stderr: string }> {
+  const { code, stdout, stderr } = await inferyard(args, { installation });
+  expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: "" });
+  const headlines = [...stderr.matchAll(/^inferyard: .*$/gm)];
+  expect(headlines, stderr).toHaveLength(1);
+  expect(stderr).toMatch(/^inferyard: /);
+  expect(stderr).not.toMatch(/^\s+at |node:internal/m);
+  expect(stderr).not.toContain("\u001B");
+  return { code: /\[([A-Z_]+)\]$/.exec(headlines[0]![0])?.[1] ?? "", stderr };
+}
+
+const norm = (vector: readonly number[]): number => Math.hypot(...vector);
+
+describe("embed, with the built-in model", () => {
+  it("prints a table on stdout and the note on stderr", async () => {
+    const { code, stdout, stderr } = await inferyard(["embed", "a cat sits on the mat", "ein Satz"]);
+    expect(code).toBe(0);
+    const [head, ...rows] = stdout.trimEnd().split("\n");
+    expect(head).toBe("builtin · 256 dimensions · native:cpu");
+    expect(rows).toEqual([
+      expect.stringMatching(/^a cat sits on the mat {3}\[.*, … \]$/),
+      expect.stringMatching(/^ein Satz {16}\[.*, … \]$/),
+    ]);
+    expect(stderr).toMatch(/^2 texts in .* · --json for all numbers\n$/);
+  });
+
+  it("takes lines from stdin and from files, and gives the same vectors for the same texts", async () => {
+    const path = join(folder, "texts.jsonl");
+    writeFileSync(path, '"one"\n{"text":"zwei"}\n');
+    const [typed, piped, filed] = await Promise.all([
+      answer(["embed", "one", "zwei"]),
+      answer(["embed"], { stdin: "one\r\nzwei\n" }),
+      answer(["embed", "--input", path]),
+    ]);
+    expect(piped.embeddings).toEqual(typed.embeddings);
+    expect(filed.embeddings).toEqual(typed.embeddings);
+    expect(typed).toMatchObject({ model: "builtin", target: "native:cpu", dimensions: 256 });
+  });
+
+  it("--jsonl prints an object per text, in order, over several parts", async () => {
+    const texts = Array.from({ length: 1500 }, (_text, index) => `text ${index}`);
+    const { code, stdout } = await inferyard(["embed", "--jsonl", "--dimensions", "8"], { stdin: texts.join("\n") });
+    expect(code).toBe(0);
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { index: number; text: string; embedding: number[] });
+    expect(lines.map(({ index, text }) => `${index} ${text}`)).toEqual(texts.map((text, index) => `${index} ${text}`));
+    expect(lines.every(({ embedding }) => embedding.length === 8)).toBe(true);
+  });
+
+  it("--npy writes a matrix that reads back as what --json prints", async () => {
+    const path = join(folder, "vectors.npy");
+    const [{ code, stdout, stderr }, { embeddings }] = await Promise.all([
+      inferyard(["embed", "one", "zwei", "", "--npy", path]),
+      answer(["embed", "one", "zwei", ""]),
+    ]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(stderr).toContain(`3 x 256 float32 in ${path}`);
+    const bytes = readFileSync(path);
+    const begin = 10 + bytes.readUInt16LE(8);
+    expect(bytes.subarray(10, begin).toString("latin1")).toContain(
+      "'descr': '<f4', 'fortran_order': False, 'shape': (3, 256), }",
+    );
+    const values = Array.from({ length: (bytes.length - begin) / 4 }, (_value, index) => bytes.readFloatLE(begin + index * 4));
+    expect(values).toEqual(embeddings.flat().map(Math.fround));
+  });
+
+  it("ends quietly when its reader goes away", () => {
+    const program = `"${process.execPath}" "${join(repository, "bin/inferyard.js")}" embed --jsonl`;
+    const script = `set -o pipefail; yes 'a line of text' | head -n 3000 | ${program} 2>errors.txt | head -c 10; echo " \${PIPESTATUS[2]}"`;
+    const shown = execFileSync("bash", ["-c", script], { cwd: folder, env: ownEnvironment, encoding: "utf8", timeout: 50_000 });
+    expect(shown).toBe('{"index":0 0\n');
+    expect(readFileSync(join(folder, "errors.txt"), "utf8")).toBe("");
+  });
+
+  it("no texts are no vectors", async () => {
+    expect((await answer(["embed"])).embeddings).toEqual([]);
+  });
+});
+
+/** What this machine says of CUDA; the tests below are of machines without it. */
+async function cudaHere(): Promise<Candidate | undefined> {
+  if (!hasSharedData) return undefined;
+  const { stdout } = await inferyard(["explain", tinyBert, "--json"]);
+  return (JSON.parse(stdout) as Decision).candidates.find(({ target }) => target === "onnx:cuda");
+}
+const cuda = await cudaHere();
+const [skipCuda, cudaTitle] =
+  cuda?.verdict === "refused"
+    ? [false, "a target that this machine has not"]
+    : [true, "CUDA refused (skipped: this machine has it)"];
+
+const [skip, title] = needsData("embed, with all-MiniLM-L6-v2");
+describe.skipIf(skip)(title, () => {
+  it("prints one JSON object: model, target, dimensions, embeddings, decision", async () => {
+    const printed = await answer(["embed", "--model", miniLm, "a cat sits on the mat", "ein Satz", ""]);
+    expect(Object.keys(printed)).toEqual(["model", "target", "dimensions", "embeddings", "decision"]);
+    expect(printed).toMatchObject({ model: miniLm, target: "onnx:cpu", dimensions: 384 });
+    expect(printed.embeddings.map(({ length }) => length)).toEqual([384, 384, 384]);
+    for (const vector of printed.embeddings) expect(norm(vector)).toBeCloseTo(1, 5);
+    const empty = miniLmGoldens().find(({ text }) => text === "")!;
+    expect(worst(Float32Array.from(printed.embeddings[2]!), empty.normalized)).toBeLessThan(1e-5);
+    expect(printed.decision).toMatchObject({
+      model: { format: "onnx", variant: "fp32", digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) },
+      selected: { target: "onnx:cpu", library: { name: "onnxruntime-node" } },
+    });
+    expect(printed.decision.selected?.evidence.join("\n")).toMatch(/\d+ nodes on CPUExecutionProvider/);
+  });
+
+  it.skipIf(skipCuda)(`${cudaTitle}: --target refuses it with cause and remedy, --prefer falls back and says why`, async () => {
+    const { reason } = cuda!;
+    const { code, stderr } = await failure(["embed", "--model", miniLm, "--target", "onnx:cuda", "hello"]);
+    expect(code).toBe("BACKEND_UNAVAILABLE");
+    expect(stderr).toContain("onnx:cuda cannot run all-MiniLM-L6-v2");
+    expect(stderr).toContain(reason);
+    expect(stderr).toContain("--prefer onnx:cuda");
+    const { target, decision } = await answer(["embed", "--model", miniLm, "--prefer", "onnx:cuda", "hello"]);
+    expect(target).toBe("onnx:cpu");
+    expect(decision.candidates[0]).toMatchObject({ target: "onnx:cuda", verdict: "refused", reason });
+  });
+
+  it("Ctrl-C in the middle of a long run ends it at once with 130", async () => {
+    const child = start(["embed", "--model", miniLm, "--jsonl", "--quiet"]);
+    const ended = outcome(child);
+    child.stdin.end(`${"a text of some length that takes its time ".repeat(30)}\n`.repeat(3000));
+    await new Promise((resolve) => setTimeout(resolve, 2500)); // loaded and computing by then; it would take minutes
+    child.kill("SIGINT");
+    expect(await ended).toEqual({ code: 130, stdout: "", stderr: "" });
+  });
+});
+
+it("Ctrl-C while it waits for lines ends it with 130", async () => {
+  const interruptedAfter = async (milliseconds: number): Promise<unknown> => {
+    const child = start(["embed"]);
+    const ended = outcome(child);
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    child.kill("SIGINT");
+    return ended;
+  };
+  const expected = { code: 130, stdout: "", stderr: "" };
+  // On a busy machine the first signal may come before the command has started, and end it as it ends any program.
+  for (const wait of [700, 3000]) if (isDeepStrictEqual(await interruptedAfter(wait), expected)) return;
+  expect(await interruptedAfter(10_000)).toEqual(expected);
+});
+
+/** The package as npm would lay it out, with the dependencies of package.json and those of the optional packages that are named. */
+function install(name: string, ...optional: readonly string[]): string {
+  const installation = join(folder, name);
+  const { dependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as { dependencies: object };
+  for (const part of ["bin", "dist", "builtin", "package.json"])
+    cpSync(join(repository, part), join(installation, part), { recursive: true });
+  for (const dependency of [...Object.keys(dependencies), ...optional]) {
+    const link = join(installation, "node_modules", dependency);
+    mkdirSync(join(link, "../.."), { recursive: true });
+    symlinkSync(join(repository, "node_modules", dependency), link);
+  }
+  return installation;
+}
+
+const [skipInstall, installTitle] = needsData("without the optional packages");
+describe.skipIf(skipInstall)(installTitle, () => {
+  let [withWasm, bare] = ["", ""];
+  beforeAll(() => {
+    withWasm = install("with-wasm", "onnxruntime-web");
+    bare = install("bare");
+  });
+
+  it.each([
+    ["onnxruntime-node removed", () => withWasm, [], "native:cpu"],
+    ["onnxruntime-node removed, and wasm asked for", () => withWasm, ["--prefer", "wasm"], "wasm:cpu"],
+    ["both removed", () => bare, [], "native:cpu"],
+  ] as const)("%s: the same model runs elsewhere, and the decision says what was missing and what mends it", async (...given) => {
+    const [, installation, flags, wanted] = given;
+    const texts = ["The cat sits outside."];
+    const asked = ["embed", "--model", miniLm, ...flags, ...texts];
+    const { target, embeddings, decision } = await answer(asked, { installation: installation() });
+    expect(target).toBe(wanted);
+    const golden = miniLmGoldens().find(({ text }) => text === texts[0])!;
+    expect(worst(Float32Array.from(embeddings[0]!), golden.normalized)).toBeLessThan(1e-5);
+    expect(decision.candidates.find((candidate) => candidate.target === "onnx:cpu")).toMatchObject({
+      verdict: "refused",
+      stage: "package",
+      reason: "onnxruntime-node is not installed",
+      remedy: "npm install onnxruntime-node --ignore-scripts",
+    });
+  });
+
+  it("both removed and native excluded: one error lists every candidate with its reason", async () => {
+    const { code, stderr } = await failure(["embed", "--model", miniLm, "--exclude", "native", "hello"], bare);
+    expect(code).toBe("NO_BACKEND");
+    expect(stderr).toMatch(/^ {2}onnx:cpu +package: onnxruntime-node is not installed {2}\(npm install onnxruntime-node/m);
+    expect(stderr).toMatch(/^ {2}wasm:cpu +package: onnxruntime-web is not installed {2}\(npm install onnxruntime-web\)/m);
+  });
+
+  it("both removed: the built-in model answers, and `backends` says what would mend the others", async () => {
+    const [{ target }, { code, stdout }] = await Promise.all([
+      answer(["embed", "hello"], { installation: bare }),
+      inferyard(["backends", "--json"], { installation: bare }),
+    ]);
+    expect({ target, code }).toEqual({ target: "native:cpu", code: 0 });
+    expect(JSON.parse(stdout)).toMatchObject([
+      { backend: "onnx", availability: { present: false, remedy: "npm install onnxruntime-node --ignore-scripts" } },
+      { backend: "llamacpp", availability: { present: false, remedy: "npm install node-llama-cpp --ignore-scripts" } },
+      { backend: "native", availability: { present: true, devices: [{ state: "present", reason: "part of inferyard" }] } }, // nothing ran
+      { backend: "wasm", availability: { present: false, remedy: "npm install onnxruntime-web" } },
+      { backend: "library", availability: { present: false, reason: "no llama.cpp library is configured" } },
+    ]);
+  });
+});
+
+const [skipDamage, damageTitle] = needsData("a model that is damaged");
+describe.skipIf(skipDamage)(damageTitle, () => {
+  type Damage = (model: string) => void;
+  const weights = "onnx/model.onnx";
+  const write =
+    (name: string, text: string | Uint8Array): Damage =>
+    (model) =>
+      writeFileSync(join(model, name), text);
+
+  /** A copy of a small whole model, and then the damage. */
+  function damagedModel(name: string, damage: Damage): string {
+    const model = join(folder, name.replaceAll(/\W+/g, "-"));
+    cpSync(tinyBert, model, { recursive: true });
+    execFileSync("chmod", ["-R", "u+w", model]);
+    damage(model);
+    return model;
+  }
+
+  it("stands on a whole one that runs", async () => {
+    const model = damagedModel("whole", () => {});
+    expect((await answer(["embed", "--model", model, "--pooling", "mean", "x"])).target).toBe("onnx:cpu");
+  });
+
+  it.each<readonly [name: string, damage: Damage, code: string, named: string]>([
+    ["corrupt weights", write(weights, Buffer.from("these are no weights ".repeat(500))), "MODEL_INVALID", weights],
+    ["truncated weights", (model) => truncateSync(join(model, weights), 100_000), "MODEL_INVALID", weights],
+    ["empty weights", write(weights, ""), "MODEL_INVALID", weights],
+    [
+      "weights with something behind them",
+      (model) => appendFileSync(join(model, weights), "\u00FFend"),
+      "MODEL_INVALID",
+      weights,
+    ],
+    [
+      "an operator no engine knows",
+      (model) => {
+        const bytes = readFileSync(join(model, weights), "latin1");
+        writeFileSync(join(model, weights), bytes.replaceAll("Softmax", "Softmux"), "latin1");
+      },
+      "MODEL_UNSUPPORTED",
+      "Softmux",
+    ],
+    ["a missing tokenizer", (model) => rmSync(join(model, "tokenizer.json")), "TOKENIZER_INVALID", "tokenizer.json is missing"],
+    ["a broken tokenizer", write("tokenizer.json", "{"), "TOKENIZER_INVALID", "tokenizer.json is not JSON"],
+    ["a tokenizer that is none", write("tokenizer.json", "{}"), "TOKENIZER_INVALID", "tokenizer.json"],
+    ["a broken config.json", write("config.json", "{"), "MODEL_INVALID", "config.json is not JSON"],
+    [
+      "no weights",
+      (model) => ["onnx", "model.safetensors"].forEach((name) => rmSync(join(model, name), { recursive: true })),
+      "MODEL_NOT_FOUND",
+      "holds no model",
+    ],
+    ["no pooling", () => {}, "POOLING_UNKNOWN", "--pooling mean"],
+  ])("%s: one typed error, exit 1", async (name, damage, code, named) => {
+    const model = damagedModel(name, damage);
+    const pooling = code === "POOLING_UNKNOWN" ? [] : ["--pooling", "mean"];
+    const failed = await failure(["embed", "--model", model, ...pooling, "x"]);
+    expect(failed.code).toBe(code);
+    expect(failed.stderr).toContain(named);
+  });
+
+  it("a static model cut short", async () => {
+    const model = join(folder, "static");
+    cpSync(join(repository, "builtin"), model, { recursive: true });
+    truncateSync(join(model, "model.safetensors"), 100_000);
+    expect((await failure(["embed", "--model", model, "x"])).code).toBe("MODEL_INVALID");
+  });
+});
+
+describe("an empty folder", () => {
+  it("holds no model, and says so", async () => {
+    const model = join(folder, "nothing");
+    mkdirSync(model);
+    expect((await failure(["embed", "--model", model, "x"])).code).toBe("MODEL_NOT_FOUND");
+  });
+});
+
+const [skipExplain, explainTitle] = needsData("explain");
+describe.skipIf(skipExplain)(explainTitle, () => {
+  it("prints every candidate with its verdict and loads nothing", async () => {
+    const { code, stdout, stderr } = await inferyard(["explain", tinyBert, "--exclude", "wasm"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^ {2}onnx:cpu +would run +onnxruntime-node \d/m);
+    expect(stdout).toMatch(/^ {2}wasm:cpu +refused +you excluded wasm$/m);
+  });
+});
+
+it.each(["explain", "show", "run", "verify"])("%s loads no replicas, and refuses --replicas", async (command) => {
+  const { code, stderr } = await inferyard([command, "builtin", "--replicas", "2"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("error: unknown option '--replicas'");
+});
+
+it("counts a library outside of the required range of versions as absent, and says so everywhere", async () => {
+  const installation = install("old-onnxruntime");
+  const library = join(installation, "node_modules/onnxruntime-node");
+  const binaries = join(library, `bin/napi-v3/${process.platform}/${process.arch}`);
+  mkdirSync(binaries, { recursive: true });
+  writeFileSync(join(binaries, "onnxruntime_binding.node"), "");
+  writeFileSync(join(library, "package.json"), '{ "name": "onnxruntime-node", "version": "1.10.0" }');
+  const reason = "onnxruntime-node 1.10.0 is installed; >=1.24 <2 is needed";
+  const remedy = "npm install onnxruntime-node --ignore-scripts";
+  const read = async <Report>(...args: readonly string[]): Promise<Report> =>
+    JSON.parse((await inferyard([...args, "--json"], { installation })).stdout) as Report;
+  const { targets } = await read<{ targets: { target: string }[] }>("doctor");
+  expect(targets.find(({ target }) => target === "onnx:cpu")).toMatchObject({ state: "absent", reason, remedy });
+  const reports = await read<{ backend: string; availability: object }[]>("backends");
+  expect(reports.find(({ backend }) => backend === "onnx")?.availability).toMatchObject({ present: false, reason, remedy });
+  const { candidates } = await read<Decision>("explain", "builtin", "--prefer", "onnx:cpu");
+  expect(candidates.find(({ target }) => target === "onnx:cpu")).toMatchObject({
+    verdict: "refused",
+    stage: "package",
+    reason,
+    remedy,
+  });
+});
+
+it("says how to build a checkout that is not built", async () => {
+  const checkout = join(folder, "checkout");
+  cpSync(join(repository, "bin"), join(checkout, "bin"), { recursive: true });
+  expect(await inferyard(["version"], { installation: checkout })).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "inferyard: this checkout is not built yet\n  npm run build\n",
+  });
+});

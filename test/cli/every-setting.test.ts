@@ -1,0 +1,352 @@
+/** Every setting of a runtime and every option of a load, with an effect that is seen: the outcome differs from that without it. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, describe, expect, it } from "vitest";
+import { InferyardError, type ModelHandle, type ModelOptions, type Runtime, type TensorMap, createRuntime } from "inferyard";
+import type { Backend, LoadOptions } from "inferyard/backend";
+import { native } from "inferyard/backends/native";
+import { scriptedBackend } from "inferyard/testing";
+import { tinyGraph } from "../../src/backends/onnxruntime/tiny-graph.ts";
+import { modelOptionNames, runtimeSettingNames } from "../../src/runtime/options/options.ts";
+import type { RuntimeSettings } from "../../src/runtime/options/runtime-settings.ts";
+import { settingNames } from "../../src/settings/settings.ts";
+import { inferyard } from "../fixtures/processes/command-line.ts";
+import { childrenOf } from "../fixtures/processes/child-processes.ts";
+import { behaviors, failing } from "../runtime/fixtures/failing-backend.mjs";
+import { needsData, sharedData } from "../fixtures/shared-data.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "inferyard-every-setting-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const [model, otherModel] = ["model.onnx", "other.onnx"].map((name) => {
+  const path = join(folder, name);
+  writeFileSync(path, Buffer.from(tinyGraph, "base64"));
+  return path;
+}) as [string, string];
+
+/** A runtime with recorded backends, and what it did. */
+interface Scene {
+  readonly runtime: Runtime;
+  /** The loads so far: target and options. */
+  readonly loads: { readonly target: string; readonly options: LoadOptions }[];
+}
+
+type Backends = (loads: Scene["loads"]) => readonly Backend[];
+type Look = (scene: Scene) => Promise<unknown>;
+
+/** A setting, what is looked at with it and without it, and settings that both have. */
+interface Case<Given> {
+  readonly given: Given;
+  readonly look: Look;
+  readonly both?: RuntimeSettings;
+  readonly backends?: Backends;
+}
+
+const devices = (["cuda", "cpu"] as const).map((type) => ({
+  device: { type, index: 0 },
+  state: "present" as const,
+  reason: "scripted",
+}));
+
+/** `onnx` with a GPU and a CPU, whose runs fail on the GPU after the probe where `fails`; and `wasm`. */
+const scripted =
+  (fails = false): Backends =>
+  (loads) =>
+    ["onnx", "wasm"].map((name) => {
+      let runs = 0;
+      const onRun = (inputs: TensorMap): TensorMap => {
+        runs += 1;
+        if (fails && name === "onnx" && runs > 1) throw new InferyardError("OUT_OF_MEMORY", "no memory is left");
+        return { y: inputs["x"]! };
+      };
+      const library = { name, version: "1.0.0" };
+      return scriptedBackend(name, {
+        availability: { present: true, library, devices: name === "onnx" ? devices : devices.slice(1) },
+        onLoad: (_files, { type }, options) => void loads.push({ target: `${name}:${type}`, options }),
+        onRun,
+      });
+    });
+
+const codeOf = async (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => "done",
+    (error: unknown) => (error instanceof Error && "code" in error ? error.code : error),
+  );
+const inputs: TensorMap = { x: { dataType: "float32", shape: [2], data: Float32Array.of(1, 2) } };
+const targetOf: Look = async ({ runtime }) => (await runtime.load(model)).target;
+const loadOptions: Look = async ({ runtime, loads }) => {
+  await runtime.load(model);
+  return loads[0]?.options;
+};
+const loadOutcome: Look = ({ runtime }) => codeOf(runtime.load(model));
+const behave = (handle: ModelHandle, behavior: number): Promise<unknown> =>
+  codeOf(handle.run({ x: { dataType: "float32", shape: [2], data: Float32Array.of(behavior, 0) } }));
+const builtin: Backends = () => [native()];
+
+const events: string[] = [];
+const constraints = {
+  policy: { given: "manifest", look: loadOutcome },
+  priority: { given: ["wasm", "onnx"], look: targetOf },
+  prefer: { given: "wasm", look: targetOf },
+  target: { given: "onnx:cpu", look: targetOf },
+  exclude: { given: "onnx:cuda", look: targetOf },
+  gpu: { given: "off", look: targetOf },
+} satisfies { readonly [Name in keyof RuntimeSettings]: Case<RuntimeSettings[Name]> };
+const loadSettings = {
+  threads: { given: 1, look: loadOptions },
+  graphOptimization: { given: "basic", look: loadOptions },
+  cpuNodes: { given: "allow", look: loadOptions },
+  memoryPattern: { given: false, look: loadOptions },
+  memoryArena: { given: false, look: loadOptions },
+  contextLength: { given: 64, look: loadOptions },
+  allowSmallerContext: { given: true, look: loadOptions },
+  cachePrecision: { given: "fp16", look: loadOptions },
+  i2sLayout: { given: "arm", look: loadOptions },
+  kernels: { given: ["Q4_K_Scalar"], look: loadOptions },
+  tlTiles: { given: ["8x8=1/2/3"], look: loadOptions },
+  adapters: { given: [{ path: "adapter.gguf", scale: 0.5 }], look: loadOptions },
+} satisfies { readonly [Name in keyof RuntimeSettings]: Case<RuntimeSettings[Name]> };
+
+const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettings[Name]> } = {
+  ...constraints,
+  ...loadSettings,
+  models: { given: { [model]: { target: "wasm" } }, look: targetOf },
+  preload: { given: [model], look: async ({ loads }) => loads.length },
+  host: { given: "worker", look: loadOutcome },
+  replicas: {
+    given: 2,
+    backends: () => [failing()],
+    both: { host: "process" },
+    look: async ({ runtime }) => {
+      const handle = await runtime.load(model);
+      for (let round = 0; round < 10; round += 1) {
+        await Promise.all([1, 2, 3].map(() => behave(handle, behaviors.plain)));
+        await sleep(100);
+        if (childrenOf(process.pid).length > 1) return "several processes";
+      }
+      return "one process";
+    },
+  },
+  shareBatches: {
+    given: true,
+    backends: builtin,
+    look: async ({ runtime }) => {
+      const handle = await runtime.load("builtin");
+      batches.length = 0;
+      await Promise.all(Array.from({ length: 8 }, (_, index) => runtime.embed([`text ${index}`], { model: handle })));
+      return batches.length;
+    },
+  },
+  textThreads: {
+    given: { maxCharacters: 10, timeout: "5s" },
+    backends: builtin,
+    look: ({ runtime }) => codeOf(runtime.embed(["a text that is long ".repeat(5000)], { model: "builtin" })),
+  },
+  maxMemory: { given: 10, look: loadOutcome },
+  maxDeviceMemory: { given: { cuda: 10 }, both: { target: "onnx:cuda", memoryWait: 1 }, look: loadOutcome },
+  maxLoadedModels: {
+    given: 1,
+    both: { memoryWait: 1 },
+    look: async ({ runtime }) => {
+      await runtime.load(model);
+      return codeOf(runtime.load(otherModel));
+    },
+  },
+  memoryWait: {
+    given: 1,
+    both: { maxLoadedModels: 1 },
+    look: async ({ runtime }) => {
+      const first = await runtime.load(model);
+      const second = codeOf(runtime.load(otherModel));
+      const outcome = await Promise.race([second, sleep(500, "waits")]);
+      await first.dispose();
+      await second;
+      return outcome;
+    },
+  },
+  keepAlive: {
+    given: 1,
+    look: async ({ runtime }) => {
+      await (await runtime.load(model)).dispose();
+      await sleep(100);
+      return (await runtime.loaded()).length;
+    },
+  },
+  failover: {
+    given: true,
+    backends: scripted(true),
+    look: async ({ runtime }) => {
+      const handle = await runtime.load(model);
+      return [await codeOf(handle.run(inputs)), handle.target];
+    },
+  },
+  maxProcessMemory: {
+    given: "1GB",
+    backends: () => [failing()],
+    look: async ({ runtime }) => (await runtime.load(model)).decision.selected?.host, // test/runtime/supervision.test.ts fills processes
+  },
+  maxTraceTime: { given: "7s", look: loadOptions },
+  maxTraceMemory: { given: 1, backends: builtin, look: loadOutcome },
+  maxRunMemory: {
+    given: 1,
+    look: async ({ runtime }) => codeOf((await runtime.load(model)).run(inputs)),
+  },
+  maxCrashes: {
+    given: 1,
+    backends: () => [failing()],
+    both: { host: "process" },
+    look: async ({ runtime }) => {
+      const handle = await runtime.load(model);
+      return [await behave(handle, behaviors.exit), await behave(handle, behaviors.plain)];
+    },
+  },
+  crashWindow: {
+    given: "300ms",
+    backends: () => [failing()],
+    both: { host: "process", maxCrashes: 1 },
+    look: async ({ runtime }) => {
+      const handle = await runtime.load(model);
+      await behave(handle, behaviors.exit);
+      await sleep(1000);
+      return behave(handle, behaviors.plain);
+    },
+  },
+  loadTimeout: {
+    given: 200,
+    backends: () => [failing({ onLoad: "hang", gate: join(folder, "gate") })],
+    both: { host: "process" },
+    look: async ({ runtime }) => {
+      return codeOf(runtime.load(model, { signal: AbortSignal.timeout(1500) }));
+    },
+  },
+  runTimeout: {
+    given: 500,
+    backends: () => [failing()],
+    both: { host: "process" },
+    look: async ({ runtime }) => {
+      const handle = await runtime.load(model);
+      const data = Float32Array.of(behaviors.hang, 0);
+      return codeOf(handle.run({ x: { dataType: "float32", shape: [2], data } }, { signal: AbortSignal.timeout(1500) }));
+    },
+  },
+  offline: {
+    given: true,
+    look: async ({ runtime }) => {
+      process.env["HF_ENDPOINT"] = "http://127.0.0.1:9"; // a port that nobody listens on
+      return codeOf(runtime.load("hf:owner/model", { signal: AbortSignal.timeout(500) }));
+    },
+  },
+  onEvent: {
+    given: ({ type }) => events.push(type),
+    look: async ({ runtime }) => {
+      events.length = 0;
+      await runtime.load(model);
+      return events.length;
+    },
+  },
+  onBatch: {
+    given: (batch) => batches.push(batch),
+    backends: builtin,
+    look: async ({ runtime }) => {
+      batches.length = 0;
+      await runtime.embed(["a text"], { model: "builtin" });
+      return batches.length;
+    },
+  },
+};
+const batches: unknown[] = [];
+
+/** Settings whose cases count what these functions are told. */
+const watched: Partial<Record<keyof RuntimeSettings, RuntimeSettings>> = {
+  shareBatches: { onBatch: (batch) => batches.push(batch) },
+};
+
+async function seen({ look, both = {}, backends = scripted() }: Case<unknown>, own: RuntimeSettings): Promise<unknown> {
+  const loads: Scene["loads"] = [];
+  const runtime = await createRuntime({ ...both, ...own, backends: backends(loads) });
+  try {
+    return await look({ runtime, loads });
+  } finally {
+    await runtime.dispose({ timeout: 0 });
+  }
+}
+
+describe("a setting of a runtime has an effect", () => {
+  it("each one is in the table", () => {
+    expect(Object.keys(settings).sort()).toEqual([...runtimeSettingNames].sort());
+  });
+
+  it.each(Object.entries(settings) as [keyof RuntimeSettings, Case<unknown>][])("%s", async (name, each) => {
+    const without = await seen(each, watched[name] ?? {});
+    const with_ = await seen(each, { ...watched[name], [name]: each.given });
+    expect(with_).not.toEqual(without);
+  });
+});
+
+describe("an option of a load has an effect", () => {
+  const aborted = new AbortController();
+  aborted.abort();
+  const own = {
+    variant: "nothing",
+    kind: "language",
+    signal: aborted.signal,
+    ...Object.fromEntries(Object.entries({ ...constraints, ...loadSettings }).map(([name, { given }]) => [name, given])),
+  };
+
+  it("each one is in the table", () => {
+    expect(Object.keys(own).sort()).toEqual([...modelOptionNames].sort());
+  });
+
+  it.each(Object.entries(own))("%s", async (name, value) => {
+    const look =
+      (options: ModelOptions): Look =>
+      async ({ runtime, loads }) => [await codeOf(runtime.load(model, options)), loads];
+    const without = await seen({ given: undefined, look: look({}) }, {});
+    expect(await seen({ given: undefined, look: look({ [name]: value }) }, {})).not.toEqual(without);
+  });
+});
+
+const miniLm = `${sharedData}all-MiniLM-L6-v2`;
+
+/** Settings of inferyard.yaml that are options of a call. */
+const ofCalls: Readonly<Record<string, string>> = {
+  model: `model: ${otherModel}`,
+  variant: "variant: nothing",
+  batchTokens: "batchTokens: 1", // int8 models scale activations per batch, so that a text alone has another vector
+};
+
+const [skip, title] = needsData("a setting of inferyard.yaml has an effect");
+describe.skipIf(skip)(title, () => {
+  it("each one is that of a runtime, of a call, or of the server, whose settings test/server/serve-settings.test.ts sees", () => {
+    const known = new Set([...Object.keys(settings), ...Object.keys(ofCalls), "library", "server"]);
+    expect(settingNames.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it("library", async () => {
+    const directory = mkdtempSync(join(folder, "settings-"));
+    const reason = async (): Promise<unknown> => {
+      const { stdout } = await inferyard(["backends", "--json"], { directory });
+      const reports = JSON.parse(stdout) as { backend: string; availability: { reason?: string } }[];
+      return reports.find(({ backend }) => backend === "library")?.availability.reason;
+    };
+    expect(await reason()).toBe("no llama.cpp library is configured");
+    writeFileSync(join(directory, "inferyard.yaml"), "library: ./nowhere.so\n");
+    expect(await reason()).toMatch(/nowhere\.so cannot be read: there is no such file/);
+  });
+
+  it.each(Object.entries(ofCalls))("%s", async (name, line) => {
+    const directory = mkdtempSync(join(folder, "settings-"));
+    const int8 = ["--model", miniLm, "--variant", "int8", "--target", "onnx:cpu"];
+    const args = ["embed", "one", "one two three four five six", "--json", ...(name === "batchTokens" ? int8 : [])];
+    const outcome = async (): Promise<unknown> => {
+      const { stdout } = await inferyard(args, { directory });
+      const { embeddings, error } = JSON.parse(stdout) as { embeddings?: unknown; error?: { code: string } };
+      return embeddings ?? error?.code;
+    };
+    const without = await outcome();
+    expect(await outcome()).toEqual(without);
+    writeFileSync(join(directory, "inferyard.yaml"), `${line}\n`);
+    expect(await outcome()).not.toEqual(without);
+  });
+});

@@ -1,0 +1,206 @@
+/** One model, written in four ways, gives the same vectors to the last bit: a real model on a real engine. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Runtime, createRuntime } from "inferyard";
+import { pack } from "../../src/models/aimod/pack.ts";
+import { inferyard } from "../fixtures/processes/command-line.ts";
+import { miniLmGoldens, needsData, sharedData, worst } from "../fixtures/shared-data.ts";
+
+const miniLm = `${sharedData}all-MiniLM-L6-v2`;
+const cli = fileURLToPath(new URL("../../bin/inferyard.js", import.meta.url));
+const [skip, name] = needsData("all-MiniLM-L6-v2 in four ways");
+
+/** What MiniLM is without its other weights. */
+const files = [
+  "1_Pooling/config.json",
+  "config.json",
+  "config_sentence_transformers.json",
+  "modules.json",
+  "onnx/model.onnx",
+  "sentence_bert_config.json",
+  "tokenizer.json",
+  "tokenizer_config.json",
+];
+
+/** The bytes of each vector. */
+function bits(vectors: readonly Float32Array[]): string[] {
+  return vectors.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength).toString("base64"));
+}
+
+describe.skipIf(skip)(name, async () => {
+  // Every third: short and long, of many scripts.
+  const goldens = skip ? [] : miniLmGoldens().filter((_golden, index) => index % 3 === 0);
+  const texts = goldens.map(({ text }) => text);
+  let root = "";
+  let runtime: Runtime;
+  let reference: readonly Float32Array[] = [];
+
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), "inferyard-manifests-"));
+    process.env["INFERYARD_HOME"] = join(root, "home");
+    runtime = await createRuntime({ host: "inline" });
+    reference = await vectors(miniLm);
+  });
+  afterAll(async () => {
+    await runtime.dispose();
+    delete process.env["INFERYARD_HOME"];
+    await rm(root, { recursive: true });
+  });
+
+  async function vectors(model: string, options: object = {}): Promise<readonly Float32Array[]> {
+    const { embeddings, target } = await runtime.embed(texts, { model, target: "onnx:cpu", ...options });
+    expect(target).toBe("onnx:cpu");
+    await runtime.unloadIdle();
+    return embeddings;
+  }
+
+  /** A folder of links; `flat` as Termite's are, with no subfolders. */
+  async function linked(folder: string, names: readonly string[], flat = false): Promise<string> {
+    const path = join(root, folder);
+    for (const file of names) {
+      const place = join(path, flat ? (file.split("/").at(-1) ?? file) : file);
+      await mkdir(join(place, "../.."), { recursive: true });
+      await symlink(join(miniLm, file), place);
+    }
+    return path;
+  }
+
+  async function termite(folder: string, names: readonly string[]): Promise<string> {
+    const path = await linked(folder, names, true);
+    const stated = (await readdir(path)).map(async (file) => {
+      const digest = createHash("sha256")
+        .update(await readFile(join(path, file)))
+        .digest("hex");
+      return { name: file, digest: `sha256:${digest}`, size: (await stat(join(path, file))).size };
+    });
+    const manifest = {
+      schemaVersion: 2,
+      name: "all-MiniLM-L6-v2",
+      owner: "sentence-transformers",
+      type: "embedder",
+      backends: ["onnx"],
+    };
+    await writeFile(join(path, "model_manifest.json"), JSON.stringify({ ...manifest, files: await Promise.all(stated) }));
+    return path;
+  }
+
+  it("as a Hugging Face folder, which gives the reference's vectors", () => {
+    expect(reference).toHaveLength(16);
+    for (const [index, { normalized }] of goldens.entries()) expect(worst(reference[index]!, normalized)).toBeLessThan(1e-5);
+  });
+
+  it("as a Termite folder", async () => {
+    const folder = await termite(
+      "termite",
+      files.filter((file) => !file.startsWith("1_Pooling")),
+    );
+    // Termite's folders have lost the module that says so.
+    await expect(vectors(folder)).rejects.toMatchObject({ code: "POOLING_UNKNOWN" });
+    expect(bits(await vectors(folder, { pooling: "mean" }))).toEqual(bits(reference));
+    await mkdir(join(folder, "1_Pooling"));
+    await symlink(join(miniLm, "1_Pooling/config.json"), join(folder, "1_Pooling/config.json"));
+    expect(bits(await vectors(folder))).toEqual(bits(reference));
+  });
+
+  it("as a path straight to the .onnx beside its tokenizer", async () => {
+    expect(bits(await vectors(join(miniLm, "onnx/model.onnx")))).toEqual(bits(reference));
+    const folder = await linked(
+      "beside",
+      files.filter((file) => file !== "onnx/model.onnx"),
+    );
+    await symlink(join(miniLm, "onnx/model.onnx"), join(folder, "any-name.onnx"));
+    expect(bits(await vectors(join(folder, "any-name.onnx")))).toEqual(bits(reference));
+  });
+
+  it("as a package made by pack; two processes that unpack it at once do not collide, and one that is killed leaves nothing half", async () => {
+    const file = join(root, "mini.aimod");
+    await pack(await linked("packed", files), { output: file });
+    expect(bits(await vectors(file))).toEqual(bits(reference));
+
+    const home = join(root, "other home");
+    const packages = join(home, "packages");
+    const whole = async (): Promise<string[]> =>
+      existsSync(packages) ? (await readdir(packages)).filter((folder) => !folder.startsWith(".")) : [];
+    const explain = (): ChildProcess =>
+      spawn(process.execPath, [cli, "explain", file, "--json"], {
+        env: { ...process.env, INFERYARD_HOME: home },
+        stdio: "ignore",
+      });
+    const ended = (child: ChildProcess): Promise<unknown> => new Promise((resolve) => child.once("exit", resolve));
+
+    const killed = explain();
+    const started = async (): Promise<boolean> => existsSync(packages) && (await readdir(packages)).length > 0;
+    while (killed.exitCode === null && !(await started())) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(killed.exitCode).toBeNull();
+    killed.kill("SIGKILL");
+    await ended(killed);
+    expect(await whole()).toEqual([]);
+
+    expect(await Promise.all([explain(), explain()].map(ended))).toEqual([0, 0]);
+    expect(await whole()).toHaveLength(1);
+    expect(await readdir(packages)).toHaveLength(1);
+    const copy = await readFile(join(packages, (await whole())[0]!, "onnx/model.onnx"));
+    expect(copy.equals(await readFile(join(miniLm, "onnx/model.onnx")))).toBe(true);
+  });
+
+  it("without a tokenizer: refused for text, served for tensors", async () => {
+    const folder = join(root, "bare");
+    await mkdir(folder);
+    await symlink(join(miniLm, "onnx/model.onnx"), join(folder, "model.onnx"));
+    const model = join(folder, "model.onnx");
+    await expect(vectors(model)).rejects.toMatchObject({
+      code: "MODEL_UNSUPPORTED",
+      message: "model.onnx has no tokenizer, so it cannot take text",
+    });
+    const handle = await runtime.load(model, { target: "onnx:cpu" });
+    const { inputIds } = goldens[0]!;
+    const tensor = (fill: (index: number) => number) => {
+      return {
+        dataType: "int64" as const,
+        shape: [1, inputIds.length],
+        data: BigInt64Array.from(inputIds, (_, index) => BigInt(fill(index))),
+      };
+    };
+    const outputs = await handle.run({
+      input_ids: tensor((index) => inputIds[index]!),
+      attention_mask: tensor(() => 1),
+      token_type_ids: tensor(() => 0),
+    });
+    expect(outputs["last_hidden_state"]?.shape).toEqual([1, inputIds.length, 384]);
+    await handle.dispose();
+  });
+});
+
+describe("a package of a language model", () => {
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "inferyard-llm-"));
+    const json = { project_name: "writer", framework: "llm", version: "1", created_at: "now", model_file: "model.onnx" };
+    await writeFile(join(folder, "metadata.json"), JSON.stringify(json));
+    await writeFile(join(folder, "model.onnx"), "never read");
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it.each([["show"], ["explain"], ["embed", "a text", "--model"]])("%s refuses it by its framework", async (...words) => {
+    const { code, stderr } = await inferyard([...words, folder]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /framework: "llm" is a language model that generates text, which is not built yet \[MODEL_UNSUPPORTED\]/,
+    );
+  });
+
+  it("so does the library", async () => {
+    const runtime = await createRuntime({ host: "inline" });
+    const refused = expect.objectContaining({ code: "MODEL_UNSUPPORTED" });
+    await expect(runtime.explain(folder)).rejects.toEqual(refused);
+    await expect(runtime.load(folder)).rejects.toEqual(refused);
+    await expect(runtime.embed("a text", { model: folder })).rejects.toEqual(refused);
+    await runtime.dispose();
+  });
+});

@@ -1,0 +1,74 @@
+/** Kernels in x86-64 machine code, preferred for real models: the bits of WebAssembly, on every host and with several threads. */
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { createRuntime, type KernelCount } from "inferyard";
+import { needsData, sharedData } from "../fixtures/shared-data.ts";
+
+const hasAvx2 = process.platform === "linux" && process.arch === "x64" && / avx2 /.test(readFileSync("/proc/cpuinfo", "utf8"));
+const hasKoffi = existsSync(new URL("../../node_modules/koffi", import.meta.url));
+const skip = !hasAvx2 || !hasKoffi;
+const title = skip ? "(skipped: this is no Linux on x86-64 with AVX2 and koffi)" : "";
+const [skipModel, modelTitle] = needsData("gguf-tiny-llama");
+const [skipMiniLM, miniLMTitle] = needsData("all-MiniLM-L6-v2");
+
+const ids = (counts: readonly KernelCount[] | undefined): readonly string[] => (counts ?? []).map(({ id }) => id);
+
+describe.skipIf(skip || skipModel)(`a language model in machine code ${modelTitle} ${title}`, () => {
+  const prompt = [1, 2, 3, 4, 5, 6, 7];
+
+  async function logitsOf(type: string, host: "inline" | "worker" | "process", threads: number, kernels: readonly string[]) {
+    const runtime = await createRuntime({ target: "native:cpu", host });
+    try {
+      const path = `${sharedData}gguf-tiny-llama/tiny-llama-${type}.gguf`;
+      const handle = await runtime.load(path, { kind: "language", threads, ...(kernels.length === 0 ? {} : { kernels }) });
+      const sequence = await handle.language.createSequence();
+      const rows = [
+        await handle.language.decode([{ sequence, tokens: prompt, logits: prompt.length }]),
+        await handle.language.decode([{ sequence, tokens: [8] }]),
+      ];
+      const evidence = handle.decision.selected?.evidence.join("\n") ?? "";
+      const counts = ids(await handle.kernelCounts());
+      await handle.dispose();
+      return { rows, counts, evidence };
+    } finally {
+      await runtime.dispose();
+    }
+  }
+
+  it.each([
+    ["256-q4_k", "Q4_K", "inline", 1],
+    ["256-q4_k", "Q4_K", "worker", 2],
+    ["q8_0", "Q8_0", "process", 2],
+    ["256-ternary-tq2_0", "TQ2_0", "worker", 1],
+  ] as const)("%s: %s_AVX2 on the host %s with %i threads", async (type, name, host, threads) => {
+    const wasm = await logitsOf(type, host, threads, []);
+    const machine = await logitsOf(type, host, threads, [`${name}_AVX2`]);
+    expect(wasm.counts).toContain(`${name}_Wasm`);
+    expect(machine.counts).toContain(`${name}_AVX2`);
+    expect(machine.counts).not.toContain(`${name}_Wasm`);
+    expect(machine.evidence).toContain(`kernel for ${name}: ${name}_AVX2 (it is preferred; its self-test passed)`);
+    expect(machine.rows).toEqual(wasm.rows);
+  });
+});
+
+describe.skipIf(skip || skipMiniLM)(`an encoder in machine code ${miniLMTitle} ${title}`, () => {
+  it("computes activations after its products, with the bits of WebAssembly", async () => {
+    const embed = async (kernels: readonly string[]) => {
+      const runtime = await createRuntime({ target: "native:cpu", host: "inline" });
+      try {
+        const options = { variant: "int4", ...(kernels.length === 0 ? {} : { kernels }) };
+        const handle = await runtime.load(`${sharedData}all-MiniLM-L6-v2`, options);
+        const { embeddings } = await runtime.embed(["a cat sits on the mat", "ein Satz"], { model: handle });
+        const counts = ids(await handle.kernelCounts());
+        await handle.dispose();
+        return { embeddings, counts };
+      } finally {
+        await runtime.dispose();
+      }
+    };
+    const [wasm, machine] = [await embed([]), await embed(["INT4_B32_AVX2"])];
+    expect(machine.counts).toContain("INT4_B32_AVX2");
+    expect(machine.counts).not.toContain("INT4_B32_Wasm");
+    expect(machine.embeddings).toEqual(wasm.embeddings);
+  });
+});

@@ -1,0 +1,162 @@
+/** Measuring as people use it: the built program measures real targets, keeps what it found, and decides on it. */
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Decision } from "inferyard";
+import { type CommandResult, inferyard, inferyardProcess, useDirectory } from "../fixtures/processes/command-line.ts";
+import { needsData, sharedData } from "../fixtures/shared-data.ts";
+
+const miniLm = `${sharedData}all-MiniLM-L6-v2`;
+const folder = mkdtempSync(join(tmpdir(), "inferyard-measured-"));
+const home = join(folder, "home");
+afterAll(() => rmSync(folder, { recursive: true }));
+useDirectory(folder);
+beforeAll(() => void vi.stubEnv("INFERYARD_HOME", home)); // records of measurements are looked for there by this process
+afterAll(() => vi.unstubAllEnvs());
+
+/** `bench` measures in processes that start as its own was started. */
+function command(...args: string[]): Promise<CommandResult> {
+  return (args[0] === "bench" ? inferyardProcess : inferyard)(args, { environment: process.env });
+}
+
+async function json<Answer>(...args: string[]): Promise<Answer> {
+  const { code, stdout, stderr } = await command(...args, "--json");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout) as Answer;
+}
+
+interface Bench {
+  readonly targets: readonly { readonly target: string; readonly measurement: { readonly latencyMs: number; rounds: number } }[];
+  readonly recorded: readonly string[];
+}
+
+const int8 = [miniLm, "--variant", "int8"];
+/** Two targets are enough to be put in order. */
+const fastest = ["--policy", "fastest", "--exclude", "native"];
+const explain = (...args: string[]): Promise<Decision> => json("explain", ...int8, ...fastest, ...args);
+const openOnes = ({ candidates }: Decision): (string | undefined)[][] =>
+  candidates.filter(({ verdict }) => verdict !== "refused").map(({ target, note }) => [target, note]);
+
+const [skip, name] = needsData("MiniLM, measured on onnx:cpu and wasm:cpu");
+describe.skipIf(skip)(name, () => {
+  it("nothing is measured: the order of backends, and each candidate says so", async () => {
+    expect(openOnes(await explain())).toEqual([
+      ["onnx:cpu", "not measured"],
+      ["wasm:cpu", "not measured"],
+    ]);
+  });
+
+  it("bench --record keeps what it measured, and the policy fastest picks the winner", async () => {
+    const { targets, recorded } = await json<Bench>(
+      "bench",
+      ...int8,
+      "--targets",
+      "wasm,onnx:cpu",
+      "--rounds",
+      "1",
+      "--count",
+      "8",
+      "--record",
+    );
+    expect(targets.map(({ target }) => target).toSorted()).toEqual(["onnx:cpu", "wasm:cpu"]);
+    expect(recorded).toHaveLength(1);
+    const [first, second] = targets.toSorted((a, b) => a.measurement.latencyMs - b.measurement.latencyMs);
+    const decision = await explain("--priority", second!.target.split(":")[0]!); // measured beats the order of backends
+    expect(openOnes(decision)).toEqual([
+      [first!.target, expect.stringMatching(/^measured \d{4}-\d\d-\d\d: [\d.]+ ms for one text$/)],
+      [second!.target, expect.stringMatching(/^measured /)],
+    ]);
+    const embedded = await json<{ decision: Decision }>("embed", "hello", "--model", ...int8, ...fastest);
+    expect(embedded.decision.selected?.target).toBe(first!.target);
+    expect(embedded.decision.candidates.find(({ verdict }) => verdict === "selected")?.note).toMatch(/^measured /);
+  });
+
+  it("what was measured decides, not what is fast: figures that say otherwise turn the order round", async () => {
+    rewrite(({ target, figures }) => (figures.latencyMs = target === "wasm:cpu" ? 1 : 50));
+    expect(openOnes(await explain()).map(([target]) => target)).toEqual(["wasm:cpu", "onnx:cpu"]);
+    expect((await json<Decision>("explain", ...int8)).candidates.some(({ note }) => note !== undefined)).toBe(false); // another policy
+  });
+
+  it("other threads are another measurement", async () => {
+    expect(openOnes(await explain("--threads", "1"))[0]).toEqual([
+      "onnx:cpu",
+      expect.stringContaining("is ignored: it was taken with"),
+    ]);
+  });
+
+  it("the record of another machine is ignored, and both the decision and the table say why", async () => {
+    rewrite(({ machine }) => (machine.processor = "Cray-1"));
+    const why = /is ignored: it was taken on another machine \(Cray-1, and this is .+\)$/;
+    expect(openOnes(await explain())).toEqual([
+      ["onnx:cpu", expect.stringMatching(why)],
+      ["wasm:cpu", expect.stringMatching(why)],
+    ]);
+    const { stdout } = await command("explain", ...int8, ...fastest);
+    expect(stdout).toMatch(/onnx:cpu +would run +onnxruntime-node [\d.]+, int8; a measurement of .* another machine \(Cray-1/);
+  });
+
+  it("a damaged record is a reason and nothing worse", async () => {
+    writeFileSync(recordFile(), "{");
+    const [[target, note] = []] = openOnes(await explain());
+    expect(target).toBe("onnx:cpu");
+    expect(note).toMatch(/^not measured: .* is damaged/);
+  });
+
+  it("a target that cannot run is named with its reason beside those that can", async () => {
+    const { code, stdout } = await command("bench", ...int8, "--targets", "onnx:cuda", "--rounds", "1");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    const { targets } = await json<{ targets: { target: string; failure?: string }[] }>(
+      "bench",
+      ...int8,
+      "--targets",
+      "onnx:cuda:7,onnx:cpu",
+      "--rounds",
+      "1",
+      "--count",
+      "2",
+    );
+    expect(targets.find(({ target }) => target === "onnx:cuda:7")?.failure).toContain("no such device");
+  });
+
+  it.each([
+    ["--memory-pattern", "memoryPattern"],
+    ["--memory-arena", "memoryArena"],
+  ])("native and wasm do not obey %s, so they are refused where it is set", async (flag, setting) => {
+    const { candidates } = await json<Decision>("explain", ...int8, flag, "false");
+    for (const backend of ["native", "wasm"])
+      expect(candidates.find(({ target }) => target === `${backend}:cpu`)).toMatchObject({
+        verdict: "refused",
+        reason: `${backend} has no setting "${setting}", and you set it`,
+      });
+    expect(candidates.find(({ target }) => target === "onnx:cpu")?.verdict).toBe("would-run");
+  });
+});
+
+interface Kept {
+  readonly target: string;
+  readonly machine: { processor: string };
+  readonly figures: { latencyMs: number };
+}
+
+function recordFile(): string {
+  const [name = "none"] = readdirSync(join(home, "measurements"));
+  return join(home, "measurements", name);
+}
+
+function rewrite(change: (kept: Kept) => void): void {
+  const file = JSON.parse(readFileSync(recordFile(), "utf8")) as { measurements: Kept[] };
+  for (const kept of file.measurements) change(kept);
+  writeFileSync(recordFile(), JSON.stringify(file));
+}
+
+const [skipRaw, rawName] = needsData("a model without a tokenizer");
+describe.skipIf(skipRaw)(rawName, () => {
+  it("is measured by runs on tensors made from what it says of its inputs", async () => {
+    const file = join(folder, "model.onnx");
+    cpSync(`${miniLm}/onnx/model_quantized.onnx`, file); // alone, so without its tokenizer
+    const { code, stdout } = await command("bench", file, "--targets", "onnx:cpu", "--rounds", "1", "--count", "4");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/target +load +one run +rounds from - to +runs\/s \(bulk\) +memory\n +onnx:cpu /);
+  });
+});
