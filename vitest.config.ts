@@ -40,10 +40,11 @@ const config: ViteUserConfig = defineConfig({
     projects: [
       project("isolated", { include: isolated, exclude, isolate: true, setupFiles: [] }),
       project("built", { include: ["test/**/*.test.ts"] }),
-      project("unit", { include: ["src/**/*.test.ts"] }),
+      project("unit", { include: ["src/**/*.test.ts"], env: { INFERYARD_COVERAGE: "1" } }),
     ],
     coverage: {
-      provider: "v8",
+      provider: "custom",
+      customProviderModule: "./scripts/tests/unit-coverage.ts",
       include: [
         "src/runtime/**/*.ts",
         "src/kernels/*.ts",
@@ -64,7 +65,7 @@ const config: ViteUserConfig = defineConfig({
             functions: 95,
             lines: 95,
           },
-        "src/runtime/{selection/{selection,candidate-order,requirements,constraints,target,variant-selection},decision/{decision,no-candidate-error},loading/{loading,verification},residency/{residency,memory-admission,memory-budget,model-keys,shared-models},scheduling/fair-queue}.ts":
+        "src/runtime/{targets/{constraints,target},selection/{selection,candidate-order,requirements,variant-selection,memory-budget},decision/decision,loading/{loading,no-candidate-error,verification},residency/{residency,memory-admission,model-keys,shared-models},scheduling/fair-queue}.ts":
           {
             branches: 95,
             functions: 95,

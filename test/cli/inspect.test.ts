@@ -1,4 +1,8 @@
-/** Acceptance of `inferyard inspect`: it answers on every file it is given, whole or broken. */
+/**
+ * Acceptance of `inferyard inspect`: it answers on every file it is given, whole or broken.
+ *
+ * @isolated since it sees which native libraries its process has loaded
+ */
 import { readdirSync, statSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,8 @@
-/** Models' processes that die, loop or grow, as built: who is told, what waits, and what goes on. */
+/**
+ * Models' processes that die, loop or grow, as built: who is told, what waits, and what goes on.
+ *
+ * @isolated since it counts the children of its process
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
