@@ -2,10 +2,10 @@
 import { createRuntime } from "inferyard";
 import { describe, expect, it } from "vitest";
 import type { DecodeStep } from "inferyard/backend";
-import { DecodeScheduler } from "../../dist/tasks/generation/decode-scheduler.js";
-import { PromptLookup } from "../../dist/tasks/generation/speculation/prompt-lookup.js";
-import { Speculation } from "../../dist/tasks/generation/speculation/speculation.js";
-import { TextGenerator } from "../../dist/tasks/generation/text-generator.js";
+import { DecodeScheduler } from "../../src/tasks/generation/decode-scheduler.ts";
+import { PromptLookup } from "../../src/tasks/generation/speculation/prompt-lookup.ts";
+import { Speculation } from "../../src/tasks/generation/speculation/speculation.ts";
+import { TextGenerator } from "../../src/tasks/generation/text-generator.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
 const [skip, title] = needsData("prompt look-up");
@@ -46,7 +46,7 @@ describe.skipIf(skip)(title, () => {
     });
     const generate = async (options: object) => {
       calls.length = 0;
-      const [text] = await generator.generate(generator.prepare([repeated], { maxNewTokens: 40, ...options }), {
+      const [text] = await generator.generate(generator.prepare([repeated], { maxNewTokens: 24, ...options }), {
         started: performance.now(),
       });
       return { ...text!, calls: calls.length };
@@ -54,7 +54,7 @@ describe.skipIf(skip)(title, () => {
     for (const settings of [{ temperature: 0 }, { temperature: 0.7, seed: 4 }, { temperature: 0, repetitionPenalty: 1.3 }]) {
       const plain = await generate(settings);
       expect(plain).not.toHaveProperty("promptLookup");
-      for (const promptLookup of [1, 3, 10, 64]) {
+      for (const promptLookup of [1, 10]) {
         const fast = await generate({ ...settings, promptLookup });
         expect(fast.tokens).toEqual(plain.tokens);
         expect(fast.promptLookup!.accepted).toBeLessThanOrEqual(fast.promptLookup!.drafted);

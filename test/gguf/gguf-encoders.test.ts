@@ -33,8 +33,11 @@ async function filesOf(path: string): Promise<ModelFiles> {
   return variant;
 }
 
+const backend = llamacpp();
+afterAll(() => backend.dispose?.());
+
 async function load(path: string): Promise<TensorModel> {
-  return await llamacpp().load(await filesOf(path), cpu, { threads: 1 });
+  return await backend.load(await filesOf(path), cpu, { threads: 1 });
 }
 
 function batch(rows: readonly (readonly number[])[], length = Math.max(...rows.map((row) => row.length))): TensorMap {
