@@ -1,9 +1,9 @@
 /** Kept prompts: what they save, that texts have the same bits with them, and that they are bounded. */
 import { createRuntime } from "inferyard";
 import { describe, expect, it } from "vitest";
-import { DecodeScheduler } from "../../dist/tasks/generation/decode-scheduler.js";
-import { PrefixCache } from "../../dist/tasks/generation/prefix-cache.js";
-import { TextGenerator } from "../../dist/tasks/generation/text-generator.js";
+import { DecodeScheduler } from "../../src/tasks/generation/decode-scheduler.ts";
+import { PrefixCache } from "../../src/tasks/generation/prefix-cache.ts";
+import { TextGenerator } from "../../src/tasks/generation/text-generator.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
 const [skip, title] = needsData("kept prompts");
@@ -11,7 +11,7 @@ const chunkTokens = 8;
 
 describe.skipIf(skip)(title, () => {
   it.each(["native", "onnx"])("are read once on %s, and change no bit of a text", async (target) => {
-    await using runtime = await createRuntime({ target });
+    await using runtime = await createRuntime({ target, host: "inline" });
     await using model = await runtime.load(`${sharedData}tiny-random-llama`, { kind: "language" });
     const { language } = model;
     const generator = (): TextGenerator =>

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), "inferyard-chunk-"));
 let runtime: Runtime;
 
 beforeAll(async () => {
-  runtime = await createRuntime();
+  runtime = await createRuntime({ host: "inline" });
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
