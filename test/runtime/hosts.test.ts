@@ -77,7 +77,7 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
     for (const path of [gate, `${gate}-begun`]) rmSync(path, { force: true });
     before = await runsOf(handle.run(plain));
   });
-  const engineHolds = (): Promise<void> => vi.waitFor(() => expect(existsSync(`${gate}-begun`)).toBe(true), { timeout: 20_000 });
+  const engineHolds = (): Promise<void> => vi.waitFor(() => expect(existsSync(`${gate}-begun`)).toBe(true), { timeout: 60_000 });
 
   describe("the calling thread", () => {
     it("goes on while an engine holds its own: timers fire", async () => {
@@ -105,7 +105,7 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
         .mockImplementation((text) => (written.push(`stderr ${String(text)}`), true));
       try {
         await handle.run(inputs(behaviors.print));
-        await vi.waitFor(() => expect(written).toEqual(["stderr an engine that prints\n"]));
+        await vi.waitFor(() => expect(written).toEqual(["stderr an engine that prints\n"]), { timeout: 60_000 });
       } finally {
         out.mockRestore();
         error.mockRestore();
@@ -282,7 +282,7 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
       await new Promise((resolve) => setImmediate(resolve));
       process.off("warning", listen);
       expect(warnings).toEqual([]);
-      await vi.waitFor(() => expect(process.listenerCount("exit")).toBe(listeners));
+      await vi.waitFor(() => expect(process.listenerCount("exit")).toBe(listeners), { timeout: 60_000 });
       expect(process.getMaxListeners()).toBe(listeners + 2);
       setMaxListeners(10);
       process.setMaxListeners(limit);
@@ -323,7 +323,7 @@ describe("the host process", () => {
     const child = Number(line);
     expect(isAlive(child)).toBe(true);
     program.kill("SIGKILL");
-    await vi.waitFor(() => expect(isAlive(child)).toBe(false), { timeout: 5000 });
+    await vi.waitFor(() => expect(isAlive(child)).toBe(false), { timeout: 60_000 });
   });
 });
 
