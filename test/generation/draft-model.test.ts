@@ -52,7 +52,7 @@ describe.skipIf(skip)(title, () => {
     await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     const { results } = await runtime.generate(prompts, {
       model: tinyllm,
-      maxNewTokens: 30,
+      maxNewTokens: 60,
       temperature: 0,
       draftModel: quantized,
     });
@@ -61,7 +61,7 @@ describe.skipIf(skip)(title, () => {
     );
     expect(accepted! / drafted!).toBeGreaterThan(0.5);
     // A text as its own draft: all is kept but what is left over at the end of a text.
-    const own = await runtime.generate(prompts, { model: tinyllm, maxNewTokens: 30, temperature: 0, draftModel: tinyllm });
+    const own = await runtime.generate(prompts, { model: tinyllm, maxNewTokens: 60, temperature: 0, draftModel: tinyllm });
     for (const { draftModel } of own.results) expect(draftModel!.accepted / draftModel!.drafted).toBeGreaterThan(0.9);
     // The beginnings of prompts are kept for later texts; no other sequence is left.
     expect(runtime.sequences().map(({ running, waiting }) => [running, waiting])).toEqual([
