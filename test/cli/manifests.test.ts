@@ -44,7 +44,7 @@ describe.skipIf(skip)(name, async () => {
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), "inferyard-manifests-"));
     process.env["INFERYARD_HOME"] = join(root, "home");
-    runtime = await createRuntime({ host: "inline" });
+    runtime = await createRuntime({ host: "inline", threads: 1 });
     reference = await vectors(miniLm);
   });
   afterAll(async () => {
@@ -197,7 +197,7 @@ describe("a package of a language model", () => {
   });
 
   it("so does the library", async () => {
-    const runtime = await createRuntime({ host: "inline" });
+    const runtime = await createRuntime({ host: "inline", threads: 1 });
     const refused = expect.objectContaining({ code: "MODEL_UNSUPPORTED" });
     await expect(runtime.explain(folder)).rejects.toEqual(refused);
     await expect(runtime.load(folder)).rejects.toEqual(refused);

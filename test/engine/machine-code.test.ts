@@ -55,7 +55,7 @@ describe.skipIf(skip || skipModel)(`a language model in machine code ${modelTitl
 describe.skipIf(skip || skipBert)(`an encoder in machine code ${bertTitle} ${title}`, () => {
   it("computes activations after its products, with the bits of WebAssembly", async () => {
     const embed = async (kernels: readonly string[]) => {
-      const runtime = await createRuntime({ target: "native:cpu", host: "inline" });
+      const runtime = await createRuntime({ target: "native:cpu", host: "inline", threads: 1 });
       try {
         const options = { variant: "int4", ...(kernels.length === 0 ? {} : { kernels }) };
         const handle = await runtime.load(`${sharedData}tiny-random-bert/model.safetensors`, options);

@@ -15,8 +15,8 @@ describe.skipIf(skip)(name, () => {
   beforeAll(
     async () =>
       ([native, onnx] = [
-        await createRuntime({ target: "native:cpu", host: "inline" }),
-        await createRuntime({ target: "onnx:cpu", host: "inline" }),
+        await createRuntime({ target: "native:cpu", host: "inline", threads: 1 }),
+        await createRuntime({ target: "onnx:cpu", host: "inline", threads: 1 }),
       ]),
   );
   afterAll(async () => {

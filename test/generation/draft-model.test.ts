@@ -71,7 +71,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("a text that is aborted ends both", async () => {
-    await using runtime = await createRuntime({ target: "native", host: "inline" });
+    await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     const aborted = new AbortController();
     const stream = await runtime.generate("Once upon a time", {
       model: tinyllm,
@@ -87,7 +87,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("is refused for other tokens, for models with an encoder, with beams, and without a draft model", async () => {
-    await using runtime = await createRuntime({ target: "native", host: "inline" });
+    await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     const llama = `${sharedData}tiny-random-llama`;
     for (const [model, draftModel, options] of [
       [tinyllm, llama, {}],

@@ -33,7 +33,7 @@ const llama = `${sharedData}tiny-random-llama`;
 describe.skipIf(skip)(title, () => {
   let runtime: Runtime;
   beforeAll(async () => {
-    runtime = await createRuntime({ target: "native", host: "inline" });
+    runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     if (!skip) await runtime.load(llama, { kind: "language" });
   });
   afterAll(() => runtime.dispose());
@@ -45,7 +45,7 @@ describe.skipIf(skip)(title, () => {
     ["wasm", slow ? names : ["tiny-random-llama"]],
   ])("on %s", (target, models) => {
     it.each(models)("%s: greedy, a batch, beams and the repetition penalty as transformers has them", async (name) => {
-      await using own = await createRuntime({ target, host: "inline" });
+      await using own = await createRuntime({ target, host: "inline", threads: 1 });
       await using model = await own.load(`${sharedData}${name}`, { kind: "language" });
       const goldens = goldensOf(name);
       const { items, max_new_tokens: maxNewTokens } = goldens;
@@ -71,7 +71,7 @@ describe.skipIf(skip)(title, () => {
   it.each(slow ? ["native", "onnx", "wasm"] : ["native", "onnx"])(
     "folders of onnxruntime-genai on %s give the tokens that its own tests state",
     async (target) => {
-      await using own = await createRuntime({ target, host: "inline" });
+      await using own = await createRuntime({ target, host: "inline", threads: 1 });
       const tokensOf = async (name: string, prompts: number[][], options: object): Promise<readonly (readonly number[])[]> => {
         const { results } = await own.generate(prompts, { model: `${sharedData}${name}`, ...options });
         return results.map(({ tokens }) => tokens);

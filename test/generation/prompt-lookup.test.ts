@@ -20,7 +20,7 @@ describe.skipIf(skip)(title, () => {
     ["tiny-random-t5", "onnx"],
     ["tiny-random-t5/model.safetensors", "native"],
   ])("%s on %s: the text is that of plain decoding, greedy and drawn, in fewer calls", async (name, target) => {
-    await using runtime = await createRuntime({ target, host: "inline" });
+    await using runtime = await createRuntime({ target, host: "inline", threads: 1 });
     await using model = await runtime.load(`${sharedData}${name}`, { kind: "language" });
     const { language } = model;
     const calls: DecodeStep[] = [];
@@ -67,7 +67,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("is refused with beams, and beyond its bound", async () => {
-    await using runtime = await createRuntime({ target: "native", host: "inline" });
+    await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     const model = `${sharedData}tiny-random-gpt2`;
     for (const options of [{ promptLookup: 5, numBeams: 2 }, { promptLookup: 65 }, { promptLookup: -1 }, { promptLookup: 1.5 }])
       await expect(runtime.generate([1, 2], { model, ...options })).rejects.toMatchObject({ code: "INPUT_INVALID" });

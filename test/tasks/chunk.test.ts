@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), "inferyard-chunk-"));
 let runtime: Runtime;
 
 beforeAll(async () => {
-  runtime = await createRuntime({ host: "inline" });
+  runtime = await createRuntime({ host: "inline", threads: 1 });
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });

@@ -9,7 +9,7 @@ const [skip, name] = needsData("all-MiniLM-L6-v2 against sentence-transformers")
 describe.skipIf(skip)(name, async () => {
   const goldens = skip ? [] : miniLmGoldens();
   const texts = goldens.map(({ text }) => text);
-  const runtime: Runtime = await createRuntime({ host: "inline" });
+  const runtime: Runtime = await createRuntime({ host: "inline", threads: 1 });
   afterAll(() => runtime.dispose());
 
   it("has all 46 goldens", () => expect(goldens).toHaveLength(46));

@@ -53,7 +53,7 @@ const [skip, name] = needsData("goldens");
 
 describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) => {
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime({ target, host: "inline" })));
+  beforeAll(async () => (runtime = await createRuntime({ target, host: "inline", threads: 1 })));
   afterAll(() => runtime.dispose());
 
   // MiniLM takes eleven times as long on wasm, by the same path.
