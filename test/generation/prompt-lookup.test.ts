@@ -62,7 +62,7 @@ describe.skipIf(skip)(title, () => {
         expect(fast.calls).toBeLessThanOrEqual(plain.calls + fast.promptLookup!.drafted);
       }
     }
-    const free = await generate({ temperature: 0, promptLookup: 10 });
+    const free = await generate({ temperature: 0, promptLookup: 10, maxNewTokens: 40 });
     expect(free.promptLookup!.drafted).toBeGreaterThan(0);
   });
 

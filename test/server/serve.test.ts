@@ -128,10 +128,12 @@ describe("serve refuses to begin", () => {
 
 const [skip, title] = needsData("serve with a model in a process of its own");
 describe.skipIf(skip)(title, () => {
-  const texts = Array.from({ length: 24 }, (_value, index) => `the text number ${index} `.repeat(12));
+  const texts = Array.from({ length: 12 }, (_value, index) => `the text number ${index} `.repeat(12));
+
+  const patience = { requestTimeout: "10m", drainTimeout: "10m" }; // a model's process has a low priority, and the machine may be busy
 
   it("finishes every request it has taken when SIGTERM comes, and leaves no child behind", async () => {
-    const server = await serve(["--model", miniLm]);
+    const server = await serve(["--model", miniLm], patience);
     await ready(server);
     const children = childrenOf(server.child.pid!);
     expect(children.length).toBeGreaterThan(0);
@@ -154,7 +156,7 @@ describe.skipIf(skip)(title, () => {
 
   it("answers every request or says that it may be sent again when a model's process is killed; the next one works", async () => {
     const patient = { others: { maxCrashes: 1000 } }; // else so many deaths would be a crash loop, which ends in refusals
-    const server = await serve(["--model", miniLm, "--replicas", "1"], {}, patient);
+    const server = await serve(["--model", miniLm, "--replicas", "1"], patience, patient);
     await ready(server);
     const [first] = childrenOf(server.child.pid!);
     let isHit = false;

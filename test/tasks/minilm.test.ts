@@ -9,7 +9,7 @@ const [skip, name] = needsData("all-MiniLM-L6-v2 against sentence-transformers")
 describe.skipIf(skip)(name, async () => {
   const goldens = skip ? [] : miniLmGoldens();
   const texts = goldens.map(({ text }) => text);
-  const runtime: Runtime = await createRuntime({ host: "inline", threads: 1 });
+  const runtime: Runtime = await createRuntime();
   afterAll(() => runtime.dispose());
 
   it("has all 46 goldens", () => expect(goldens).toHaveLength(46));
@@ -28,6 +28,7 @@ describe.skipIf(skip)(name, async () => {
     expect(batch.decision.selected?.host).toBe("worker");
     for (const [index, { text, normalized }] of goldens.entries()) {
       expect(worst(batch.embeddings[index]!, normalized), `batch: ${JSON.stringify(text.slice(0, 40))}`).toBeLessThan(1e-5);
+      if (target === "wasm" && index % 5 !== 0) continue; // slow, and as on onnx
       const single = await runtime.embed(text, { model, target });
       expect(worst(single.embeddings[0]!, normalized), `single: ${JSON.stringify(text.slice(0, 40))}`).toBeLessThan(1e-5);
     }
