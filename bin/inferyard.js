@@ -1,12 +1,9 @@
 #!/usr/bin/env node
 import { existsSync } from "node:fs";
-import { enableCompileCache } from "./compile-cache.js";
 
-const program = new URL("../dist/cli/index.js", import.meta.url);
-if (existsSync(program)) {
-  enableCompileCache();
-  await import(program.href);
-} else {
+const program = new URL("../dist/cli.js", import.meta.url);
+if (existsSync(program)) await import(program.href);
+else {
   process.stderr.write("inferyard: this checkout is not built yet\n  npm run build\n");
   process.exitCode = 1;
 }

@@ -12,16 +12,6 @@ export type * from "./api/generation-pipelines.ts";
 export { type Streamer, TextStreamer, type TextStreamerOptions } from "./tasks/generation/text-streamer.ts";
 export * from "./tasks/index.ts";
 export type { Candidate, Decision, Selected, SelectionStage, Verdict } from "./runtime/decision/decision.ts";
-export {
-  type ClosestFormat,
-  type KernelCapabilities,
-  type KernelCapabilitiesOptions,
-  type KernelCapability,
-  type KernelLevel,
-  type KernelSelfTest,
-  type KernelSpeed,
-  kernelCapabilities,
-} from "./kernel-capabilities/index.ts";
 export { type HeldLanguage, ModelHandle } from "./runtime/model-handle.ts";
 export { ModelRuntime } from "./runtime/model-runtime.ts";
 export type { ModelComparison, ReloadOptions, ReloadReport, ReloadedModel } from "./runtime/reloading/reload-report.ts";
@@ -58,78 +48,6 @@ export {
   type StoreOptions,
   createStore,
 } from "./models/model-store.ts";
-export {
-  type CrossValidation,
-  type CrossValidationOptions,
-  type LanguageCrossValidation,
-  type ComparedLanguageRun,
-  type LogitsComparison,
-  type LogitsSummary,
-  type PositionComparison,
-  type RecordOptions,
-  type ComparedRun,
-  type TokensPerSecond,
-  type TopToken,
-  type VectorComparison,
-  type VectorCrossValidation,
-  type WorstValue,
-  crossValidate,
-  recordLogits,
-} from "./cross-validation/index.ts";
-export {
-  type ComputePath,
-  type Determinism,
-  type MemoryBandwidth,
-  type PeakMemory,
-  type Receipt,
-  type ReceiptFigures,
-  type ReceiptFile,
-  type ReceiptMachine,
-  type ReceiptModel,
-  type ReceiptOptions,
-  type ReceiptOutput,
-  type ReceiptSignature,
-  type ReceiptTest,
-  type ReceiptVerification,
-  type Refusal,
-  type RefusalCode,
-  type VerifyReceiptOptions,
-  createReceipt,
-  formatReceipt,
-  verifyReceipt,
-} from "./receipts/index.ts";
-export {
-  type BackendVerdict,
-  type GgufInspection,
-  type InspectOptions,
-  type InspectedTensor,
-  type Inspection,
-  type ModelInspection,
-  type OnnxInspection,
-  type SafetensorsInspection,
-  type TypeCount,
-  inspectFile,
-  inspectModel,
-} from "./inspection/index.ts";
-export {
-  type AcceleratorName,
-  type AnalyzeOptions,
-  type BinaryFacts,
-  type ComputeVerdict,
-  type Confidence,
-  type ContractCoverage,
-  type Fit,
-  type FoundBy,
-  type IndirectNeed,
-  type LibraryAnalysis,
-  type LibraryClass,
-  type NeededLibrary,
-  type SymbolGroup,
-  type SymbolGroupName,
-  type VersionRequirement,
-  type VersionSummary,
-  analyzeLibrary,
-} from "./libraries/analysis/index.ts";
 export type { Manifest, Pooling, Variant } from "./models/manifest.ts";
 export { convertOffsets } from "./tokenizers/index.ts";
 export type {
@@ -143,42 +61,6 @@ export type {
   Tokenizer,
   TruncationStrategy,
 } from "./tokenizers/index.ts";
-export {
-  type AcceleratorDescription,
-  type AcceleratorDevice,
-  type AcceleratorFacts,
-  type AcceleratorInfo,
-  type AcceleratorKind,
-  type AcceleratorOptions,
-  type CudaDevice,
-  type DeviceDataType,
-  type DriverReport,
-  type ProbedBackend,
-  type SharedMemory,
-  acceleratorInfo,
-  availableAccelerators,
-  isAcceleratorAvailable,
-  listAccelerators,
-} from "./libraries/accelerators/index.ts";
-export type { ContractName } from "./libraries/contracts/index.ts";
-export {
-  type LibraryRefusal,
-  type LibraryValidation,
-  type ProvedStruct,
-  type ValidateOptions,
-  type ValidationStep,
-  type ValidationStepName,
-  validateLibrary,
-} from "./libraries/validation/index.ts";
-export type { DiscoveryOptions, LibraryPackage, LocationOutcome, SearchedLocation } from "./libraries/discovery/index.ts";
-export {
-  type BuildFlag,
-  type BuildFlags,
-  type InstalledLibrary,
-  type LibraryInventory,
-  buildFlags,
-  listLibraries,
-} from "./libraries/inventory/index.ts";
 export { type StandardBackendOptions, standardBackends } from "./composition/node/standard-backends.ts";
 export { type ErrorCode, InferyardError } from "./contract/errors.ts";
 export type { DataType, Tensor, TensorInfo, TensorMap } from "./contract/tensor.ts";

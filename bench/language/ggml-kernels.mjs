@@ -1,7 +1,7 @@
 /**
  * A GGUF model with 110 million random weights on `native`, multiplied by the engine's own kernel and by ggml's, called through FFI: memory and tokens per second.
  *
- * npm run build && node bench/language/ggml-kernels.mjs [--type IQ2_S] [--rounds 5]
+ * npm run build && npx tsx bench/language/ggml-kernels.mjs [--type IQ2_S] [--rounds 5]
  *
  * Each measurement is a process of its own with one thread; they take turns. A prompt has 64 tokens, then 64 are decoded one by one. Medians are reported. Memory is
  * resident memory after the last token less that before the load.
@@ -12,9 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { native } from "../../dist/backends/native/index.js";
-import { GgmlLibrary } from "../../dist/libraries/ggml/index.js";
-import { readManifest } from "../../dist/models/index.js";
+import { native } from "inferyard/backends/native";
+import { GgmlLibrary } from "../../src/libraries/ggml/index.ts";
+import { readManifest } from "../../src/models/index.ts";
 import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
 import { formatTable } from "../measuring/table.mjs";
 import { parameters, writeRandomModel } from "./random-model.mjs";

@@ -1,10 +1,10 @@
 // A model of the shape of a small Llama with random weights, about 110 million of them: a GGUF file in a given type, or safetensors in float32.
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { encodeTensor } from "../../dist/formats/gguf/blocks/encode.js";
-import { ggmlTensorBytes } from "../../dist/formats/gguf/ggml-types.js";
-import { ggufParts } from "../../dist/formats/gguf/write-gguf.js";
-import { writeSafetensors } from "../../dist/formats/safetensors/write-safetensors.js";
+import { encodeTensor } from "../../src/formats/gguf/blocks/encode.ts";
+import { ggmlTensorBytes } from "../../src/formats/gguf/ggml-types.ts";
+import { ggufParts } from "../../src/formats/gguf/write-gguf.ts";
+import { writeSafetensors } from "../../src/formats/safetensors/write-safetensors.ts";
 
 const [layers, width, inner, vocabulary, context] = [12, 768, 2048, 16_000, 2048];
 /** Elements that are encoded once and repeated, so that a large model is made quickly. A multiple of the rows' lengths and of all blocks. */

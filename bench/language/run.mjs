@@ -19,7 +19,7 @@ import "../measuring/built-package.mjs";
 import { llamacpp } from "inferyard/backends/llamacpp";
 import { library } from "inferyard/backends/library";
 import { native } from "inferyard/backends/native";
-import { readManifest } from "../../dist/models/index.js";
+import { readManifest } from "../../src/models/index.ts";
 import { describeLoad, describeMachine, watchLoad } from "../measuring/machine.mjs";
 import { formatTable } from "../measuring/table.mjs";
 import { parameters, writeRandomFolder, writeRandomModel } from "./random-model.mjs";

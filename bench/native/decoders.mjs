@@ -5,9 +5,9 @@ import { basename } from "node:path";
 // Each gives a function that decodes the tokens behind the prompt and gives the logits after the last.
 export const decoders = {
   native: async (path, threads, work) => {
-    const { detectWasmFeatures, EngineModel, onnxSource, readOnnxModel } = await import("../../dist/engine/index.js");
-    const { enableRelaxedSimd } = await import("../../dist/engine/codegen/wasm/v8-flags.js");
-    const { spawnThread } = await import("../../dist/engine/threads/spawn-thread.js");
+    const { detectWasmFeatures, EngineModel, onnxSource, readOnnxModel } = await import("../../src/engine/index.ts");
+    const { enableRelaxedSimd } = await import("../../src/engine/codegen/wasm/v8-flags.ts");
+    const { spawnThread } = await import("../../src/engine/threads/spawn-thread.ts");
     return async () => {
       const { model } = readOnnxModel(readFileSync(path), basename(path));
       const engine = new EngineModel(onnxSource(model), {

@@ -45,10 +45,10 @@ if (single === undefined) {
 } else process.send(await measured(models[Number(single)]));
 
 async function measured([name, file]) {
-  const dist = new URL("../../dist/", import.meta.url);
+  const sources = new URL("../../src/", import.meta.url);
   const [{ workerHost }, { native }, { ReplicaGroup }, { unsupervised }] = await Promise.all(
-    ["hosts/worker.js", "backends/native/index.js", "hosts/replica-group.js", "hosts/supervision.js"].map(
-      (path) => import(new URL(path, dist).href),
+    ["hosts/worker.ts", "backends/native/index.ts", "hosts/replica-group.ts", "hosts/supervision.ts"].map(
+      (path) => import(new URL(path, sources).href),
     ),
   );
   const host = workerHost();

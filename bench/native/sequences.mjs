@@ -18,7 +18,7 @@ const aims = { fourSequences: 2.5, flatness: 1.3 };
 const counts = [1, 4, 16];
 const pasts = [64, 256, 1024];
 
-const { native } = await import("../../dist/backends/native/index.js");
+const { native } = await import("inferyard/backends/native");
 const load = watchLoad();
 const folder = mkdtempSync(join(tmpdir(), "inferyard-bench-sequences-"));
 process.once("exit", () => rmSync(folder, { recursive: true }));

@@ -15,7 +15,7 @@ import { parseArgs } from "node:util";
 import { createRuntime } from "../measuring/built-package.mjs";
 import { llamacpp } from "inferyard/backends/llamacpp";
 import { native } from "inferyard/backends/native";
-import { loadTokenizer } from "../../dist/tokenizers/index.js";
+import { loadTokenizer } from "../../src/tokenizers/index.ts";
 import { sharedPath } from "../measuring/shared-data.mjs";
 import { formatTable } from "../measuring/table.mjs";
 

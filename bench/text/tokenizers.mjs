@@ -23,7 +23,7 @@ const families = [
   ["Unigram (T5)", "tokenizers/t5-small"],
 ];
 
-const { loadTokenizer } = await import("../../dist/tokenizers/index.js");
+const { loadTokenizer } = await import("../../src/tokenizers/index.ts");
 const documents = installedText();
 const bytes = documents.reduce((sum, document) => sum + Buffer.byteLength(document), 0);
 const load = watchLoad();

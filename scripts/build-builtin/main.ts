@@ -20,7 +20,7 @@ import { minilm } from "./teacher.ts";
 import { readSources } from "./text.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
-const data = join(repository, "../..", "shared", "data");
+const data = join(repository, "..", "shared", "data");
 const shipped = join(repository, "builtin");
 /** Bytes the folder may have when it goes into the package. */
 const largestSize = 4_500_000;

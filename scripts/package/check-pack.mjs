@@ -24,6 +24,8 @@ try {
     throw new Error("no inferyard/client");
   const stray = packed.files.filter(({ path }) => path.includes(".test.") || path.includes("recorded"));
   if (stray.length > 0) throw new Error(`the package carries ${stray[0].path}`);
+  if (!packed.files.some(({ path }) => path.endsWith("client/generated-openapi.d.ts")))
+    throw new Error("the package lacks the types of inferyard/client: npm run build makes them");
   console.log(
     `package: ${packed.files.length} files, ${(statSync(tarball).size / 1e6).toFixed(1)} MB packed; installs alone and embeds on ${output.target}`,
   );

@@ -27,7 +27,7 @@ function startWorker(gates: ExitGates, { onAnswer, onDeath, onEnd }: PeerEvents,
     gates.close(gate);
     onDeath(reason, details);
   };
-  const worker = new Worker(new URL("./worker-thread.js", import.meta.url), {
+  const worker = new Worker(new URL("./worker-thread.ts", import.meta.url), {
     workerData: { gate } satisfies WorkerData,
     ...workerArguments(process.execArgv),
   });

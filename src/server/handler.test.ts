@@ -109,6 +109,25 @@ describe("the document", () => {
     const response = await handlerWith()(new Request("http://localhost/openapi.json"));
     expect(await response.json()).toMatchObject({ openapi: "3.1.0", paths: { "/api/embed": { post: {} } } });
   });
+
+  it.each(["3.0", "3.1"])("%s shares error responses between routes, and every reference leads somewhere", async (version) => {
+    const response = await handlerWith()(new Request(`http://localhost/openapi.json?version=${version}`));
+    const text = await response.text();
+    const { components, paths } = JSON.parse(text) as {
+      components: Record<string, Record<string, object>>;
+      paths: Record<string, Record<string, { responses: Record<string, object> }>>;
+    };
+    const references = text.matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g);
+    const missing = [...references].filter(([, kind = "", name = ""]) => components[kind]?.[name] === undefined);
+    expect(missing).toEqual([]);
+    expect(components["responses"]).toHaveProperty("OpenAIError404.description", "There is no such model");
+    const ownErrors = Object.entries(paths).filter(([, methods]) =>
+      Object.values(methods)
+        .flatMap(({ responses }) => Object.entries(responses))
+        .some(([status, error]) => Number(status) >= 400 && !("$ref" in error)),
+    );
+    expect(ownErrors.map(([path]) => path).filter((path) => !/^\/health|\/ready$/.test(path))).toEqual([]);
+  });
 });
 
 describe("the default model", () => {

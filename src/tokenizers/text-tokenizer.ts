@@ -50,7 +50,8 @@ export class TextTokenizer implements Tokenizer {
   readonly #addedIds: ReadonlyMap<string, number>;
   readonly #specialIds: ReadonlySet<number>;
   readonly #frameLength: number;
-  readonly #medianTokenLength: number;
+  /** Computed for the first text that it may shorten. */
+  #medianTokenLength: number | undefined;
   /** Number of tokens of each prompt seen, special tokens not counted. */
   readonly #promptLengths = new Map<string, number>();
 
@@ -75,7 +76,6 @@ export class TextTokenizer implements Tokenizer {
     this.#tokens = tokensById(vocabulary, this.#addedIds);
     this.vocabularySize = this.#tokens.length;
     this.unknownId = unknownId;
-    this.#medianTokenLength = settings.dropUnknown ? medianLength(this.#tokens) : 0;
     // Static embeddings use no special tokens, and often have a reduced vocabulary with the original post-processor.
     checkSpecialTokens(this.#postProcessor, settings.specialTokens ? this.vocabularySize : Number.POSITIVE_INFINITY);
     this.frame = settings.specialTokens ? frameOf(this.#postProcessor.single) : { prefix: [], suffix: [] };
@@ -221,8 +221,10 @@ export class TextTokenizer implements Tokenizer {
    * tokenizing it. Other models tokenize the whole text.
    */
   #firstCharacters(text: string, maxTokens: number): string {
+    if (!this.#settings.dropUnknown || text.length <= maxTokens) return text;
+    this.#medianTokenLength ??= medianLength(this.#tokens);
     const limit = maxTokens * this.#medianTokenLength;
-    if (!this.#settings.dropUnknown || text.length <= limit) return text;
+    if (text.length <= limit) return text;
     return Array.from(text.slice(0, 2 * limit))
       .slice(0, limit)
       .join("");

@@ -222,7 +222,7 @@ function install(name: string, ...optional: readonly string[]): string {
     cpSync(join(repository, part), join(installation, part), { recursive: true });
   for (const dependency of [...Object.keys(dependencies), ...optional]) {
     const link = join(installation, "node_modules", dependency);
-    mkdirSync(join(link, "../.."), { recursive: true });
+    mkdirSync(join(link, ".."), { recursive: true });
     symlinkSync(join(repository, "node_modules", dependency), link);
   }
   return installation;

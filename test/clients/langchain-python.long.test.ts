@@ -37,7 +37,7 @@ function installServer(): string {
     cpSync(join(repository, part), join(installation, part), { recursive: true });
   for (const dependency of Object.keys(dependencies)) {
     const link = join(installation, "node_modules", dependency);
-    mkdirSync(join(link, "../.."), { recursive: true });
+    mkdirSync(join(link, ".."), { recursive: true });
     symlinkSync(join(repository, "node_modules", dependency), link);
   }
   return join(installation, "bin/inferyard.js");

@@ -36,7 +36,7 @@ afterAll(() => {
 const environment = { ...process.env, NO_PROXY: "127.0.0.1" };
 const python = async (program: string): Promise<string> =>
   (await run(pythonOf(folder), ["-c", program], { cwd: folder, env: environment })).stdout;
-const toolOf = (name: string): string => join(pythonOf(folder), "../..", name);
+const toolOf = (name: string): string => join(pythonOf(folder), "..", name);
 
 it.each([
   ["3.0", "OpenAPIV30SpecValidator"],

@@ -11,7 +11,7 @@ const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"
 
 function pagesIn(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".md"))
+    .filter((path) => path.endsWith(".md") && !path.startsWith("reference/api/")) // generated, with a check of its own
     .map((path) => join(folder, path));
 }
 

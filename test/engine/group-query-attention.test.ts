@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LanguageModelFiles } from "inferyard/backend";
-import { native } from "inferyard/backends/native";
 import { onnx } from "inferyard/backends/onnx";
-import { languageCases, type LanguageSample } from "inferyard/testing";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { Compiler } from "../../dist/engine/execute/compiler.js";
+import { native } from "../../src/backends/native/index.ts";
+import { Compiler } from "../../src/engine/execute/compiler.ts";
+import { languageCases, type LanguageSample } from "../../src/testing/index.ts";
 import { float, integer, message, model, node, tensorOf, value } from "../fixtures/models/onnx-bytes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-grouped-"));

@@ -2,7 +2,7 @@
 import { checkInputs, type TensorInfo, type TensorModel } from "inferyard/backend";
 import { onnx } from "inferyard/backends/onnx";
 import { describe, expect, it } from "vitest";
-import { TensorLanguageModel } from "../../dist/backends/sequences/tensor-language-model.js";
+import { TensorLanguageModel } from "../../src/backends/sequences/tensor-language-model.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
 const [skip, title] = needsData("caches over a source");

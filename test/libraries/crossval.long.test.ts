@@ -4,16 +4,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import {
-  createReceipt,
-  createRuntime,
-  type CrossValidationOptions,
-  crossValidate,
-  type LanguageCrossValidation,
-  recordLogits,
-  type Runtime,
-  verifyReceipt,
-} from "inferyard";
+import { createRuntime, type Runtime } from "inferyard";
+import { type CrossValidationOptions, crossValidate, type LanguageCrossValidation, recordLogits } from "inferyard/crossval";
+import { createReceipt, verifyReceipt } from "inferyard/receipts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readGguf } from "../../src/formats/gguf/read-gguf.ts";
 import { inferyard } from "../fixtures/processes/command-line.ts";

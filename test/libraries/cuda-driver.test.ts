@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { askDriver } from "../../dist/libraries/accelerators/cuda-driver/ask-driver.js";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { askDriver } from "../../src/libraries/accelerators/cuda-driver/ask-driver.ts";
 
 /** Each attribute's value is its number plus 1,000 for each device before, so that a mistaken one shows. */
 const source = `
@@ -36,6 +36,7 @@ describe("NVIDIA's driver", () => {
   };
 
   beforeAll(() => {
+    vi.stubEnv("NODE_OPTIONS", "--import tsx"); // the child is a source
     folder = mkdtempSync(join(tmpdir(), "inferyard-driver-"));
     writeFileSync(join(folder, "driver.c"), source);
     try {
@@ -45,7 +46,10 @@ describe("NVIDIA's driver", () => {
     }
   });
   beforeEach(({ skip }) => skip(problem !== undefined, problem));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => {
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   it("states name, memory, compute capability and shared memory of each GPU", async () => {
     const device = {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { validateLibrary } from "inferyard";
+import { validateLibrary } from "inferyard/libraries";
 import { installNpm } from "../fixtures/installed.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-releases-"));

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type LibraryAnalysis, analyzeLibrary } from "../../src/index.ts";
+import { type LibraryAnalysis, analyzeLibrary } from "../../src/libraries/index.ts";
 import { needsInstalled, problemOf } from "../fixtures/installed.ts";
 
 let directory = "";

@@ -7,7 +7,7 @@ import { type Decision, type Runtime, createRuntime } from "inferyard";
 import { type Handler, RuntimeEvents, createHandler } from "inferyard/server";
 import { createLog } from "../../src/server/observability/log.ts";
 
-const program = fileURLToPath(new URL("../../dist/cli/index.js", import.meta.url));
+const program = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 const lines: Record<string, unknown>[] = [];
 const events = new RuntimeEvents();
 const log = createLog({ level: "info", stream: { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) } });

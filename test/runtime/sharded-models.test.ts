@@ -2,7 +2,8 @@
 import { cpSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createRuntime, inspectModel } from "inferyard";
+import { createRuntime } from "inferyard";
+import { inspectModel } from "inferyard/inspect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Tensor } from "../../src/contract/tensor.ts";
 import { readManifest } from "../../src/models/index.ts";

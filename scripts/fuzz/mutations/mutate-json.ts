@@ -123,7 +123,7 @@ const texts: readonly string[] = [
   "\xA0",
   "\n",
   "%zz",
-  "../../",
+  "../",
   "/",
   "__proto__",
   "constructor",

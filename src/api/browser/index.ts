@@ -20,18 +20,6 @@ export type { Policy, ConstraintOptions } from "../../runtime/targets/constraint
 export type { HostedRunOptions } from "../../hosts/host.ts";
 export type { HostName } from "../../hosts/host-name.ts";
 export type { Reduction, TokenPosition } from "../../hosts/output-reduction.ts";
-export { analyzeLibrary, createStore, inspectFile, inspectModel } from "./unavailable.ts";
-export {
-  acceleratorInfo,
-  availableAccelerators,
-  buildFlags,
-  isAcceleratorAvailable,
-  listAccelerators,
-  listLibraries,
-  kernelCapabilities,
-  validateLibrary,
-} from "./unavailable-libraries.ts";
-export { createReceipt, crossValidate, formatReceipt, recordLogits, verifyReceipt } from "./unavailable-receipts.ts";
 export type { PullProgress } from "../../models/hub/progress.ts";
 export type { Manifest, Pooling, Variant } from "../../models/manifest.ts";
 export { type Streamer, TextStreamer, type TextStreamerOptions } from "../../tasks/generation/text-streamer.ts";

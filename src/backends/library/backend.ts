@@ -52,7 +52,11 @@ class LibraryBackend implements ReloadableBackend {
   get entry(): NonNullable<ReloadableBackend["entry"]> {
     const path = this.#path === undefined ? {} : { library: this.#path };
     const digest = this.#sha256 === undefined ? {} : { sha256: this.#sha256 };
-    return { module: import.meta.url, export: "library", options: { ...path, ...digest } satisfies LibraryOptions };
+    return {
+      module: new URL("./index.ts", import.meta.url).href,
+      export: "library",
+      options: { ...path, ...digest } satisfies LibraryOptions,
+    };
   }
 
   withLibrary(path: string): ReloadableBackend {

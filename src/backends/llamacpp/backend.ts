@@ -24,7 +24,7 @@ export function llamacpp(): Backend {
     name: "llamacpp",
     contractVersion: 1,
     requires: [requirement],
-    entry: { module: import.meta.url, export: "llamacpp" },
+    entry: { module: new URL("./index.ts", import.meta.url).href, export: "llamacpp" },
     probe,
     capabilities,
     load: (model, device, options) => load(model, device, options, builds),

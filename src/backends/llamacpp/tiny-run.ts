@@ -13,7 +13,7 @@ export type ChildReport = { readonly ok: true; readonly sentence: string } | { r
 
 /** Runs the tiny model on a device. Never throws for a failure of the engine. */
 export async function tinyRun(device: Device, signal?: AbortSignal): Promise<TinyRun> {
-  const program = fileURLToPath(new URL("./tiny-run-child.js", import.meta.url));
+  const program = fileURLToPath(new URL("./tiny-run-child.ts", import.meta.url));
   const { report, ended, milliseconds } = await runReportingChild<ChildReport>(program, device, signal);
   if (report?.ok === true) return { ok: true, sentence: report.sentence, milliseconds };
   return { ok: false, reason: report?.message ?? ended, milliseconds };

@@ -70,7 +70,7 @@ export function native(): ReplicaBackend {
   return {
     name: "native",
     contractVersion: 1,
-    entry: { module: import.meta.url, export: "native" },
+    entry: { module: new URL("./index.ts", import.meta.url).href, export: "native" },
     probe: (options) => probe(options, state),
     capabilities: (device) => (isCpu(device) ? onCpu : elsewhere),
     load: (model, device, options) => load(model, device, options, state),

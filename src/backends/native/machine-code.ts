@@ -36,7 +36,7 @@ export const openMachineCode: (() => Promise<MachineCodeSource>) | undefined = a
 function machineCode(ffi: ForeignFunctions, libc: NativeLibrary): MachineCode {
   const blocks: ExecutableMemory[] = [];
   return {
-    module: new URL("./bind-machine-code.js", import.meta.url).href,
+    module: new URL("./bind-machine-code.ts", import.meta.url).href,
     bind: bindMachineKernels(ffi),
     install(kernels) {
       const memory = ExecutableMemory.allocate(

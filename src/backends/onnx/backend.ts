@@ -30,7 +30,7 @@ export function onnx(): Backend {
     name: "onnx",
     contractVersion: 1,
     requires: [requirement],
-    entry: { module: import.meta.url, export: "onnx" },
+    entry: { module: new URL("./index.ts", import.meta.url).href, export: "onnx" },
     probe,
     capabilities,
     load,

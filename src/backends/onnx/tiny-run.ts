@@ -17,7 +17,7 @@ export type ChildReport = { readonly ok: true; readonly milliseconds: number } |
 
 /** Runs the tiny graph on a device. Never throws for a failure of the engine. */
 export async function tinyRun(device: Device, signal?: AbortSignal): Promise<TinyRun> {
-  const program = fileURLToPath(new URL("./tiny-run-child.js", import.meta.url));
+  const program = fileURLToPath(new URL("./tiny-run-child.ts", import.meta.url));
   const { report, ended, stderr, milliseconds } = await runReportingChild<ChildReport>(program, device, signal);
   if (report?.ok === true) return { ok: true, milliseconds: report.milliseconds };
   return { ok: false, milliseconds, reason: causeIn(stderr) ?? cleanMessage(report?.message ?? ended) };

@@ -26,7 +26,7 @@ export function wasm(options: WasmOptions = {}): Backend {
     name: "wasm",
     contractVersion: 1,
     requires: [requirement],
-    entry: { module: import.meta.url, export: "wasm", options },
+    entry: { module: new URL("./index.ts", import.meta.url).href, export: "wasm", options },
     probe: (asked) => probe(asked, options),
     capabilities,
     load: (model, device, asked) => load(model, device, { ...asked, ...options }),

@@ -1,6 +1,6 @@
-/** Modules that package.json puts in the place of others for browsers: whoever imports one of Node.js gets the same exports with the same types. */
-import { readFileSync } from "node:fs";
+/** Modules that the build for pages puts in the place of others: whoever imports one of Node.js gets the same exports with the same types. */
 import { describe, expect, it } from "vitest";
+import { pageReplacements } from "../../../scripts/build/entries.ts";
 import type * as apiBrowserCreateRuntime from "../../api/browser/create-runtime.ts";
 import type * as apiCreateRuntime from "../../api/create-runtime.ts";
 import type * as backendsWasmPackage from "../../backends/wasm/package.ts";
@@ -23,54 +23,53 @@ import type * as nodeGgmlKernels from "../../backends/native/ggml-kernels.ts";
 import type * as nodePaths from "../../platform/node/paths.ts";
 
 const root = new URL("../../../", import.meta.url);
-const { browser } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { browser: Record<string, string> };
-
-/** The source of a built file. */
-const sourceOf = (built: string): string => new URL(built.replace("./dist/", "src/").replace(/\.js$/, ".ts"), root).href;
 
 /** The compiler checks each pair: `npm run typecheck` fails where a function of the twin could not be called as the original is. */
 interface Pairs {
-  "./dist/backends/wasm/package.js": [typeof backendsWasmPackage, typeof browserOnnxruntimeWeb];
-  "./dist/api/create-runtime.js": [typeof apiCreateRuntime, typeof apiBrowserCreateRuntime];
-  "./dist/engine/codegen/wasm/v8-flags.js": [typeof engineCodegenWasmV8Flags, typeof browserV8Flags];
-  "./dist/engine/threads/spawn-thread.js": [typeof engineThreadsSpawnThread, typeof browserSpawnThread];
-  "./dist/platform/node/files.js": [typeof nodeFiles, typeof browserFiles];
-  "./dist/models/aimod/read-package.js": [typeof modelsAimodReadPackage, typeof browserReadPackage];
-  "./dist/models/reference/resolve-reference.js": [typeof modelsReferenceResolveReference, typeof browserReference];
-  "./dist/backends/native/machine-code.js": [typeof nodeMachineCode, typeof browserMachineCode];
-  "./dist/backends/native/ggml-kernels.js": [typeof nodeGgmlKernels, typeof browserGgmlKernels];
-  "./dist/platform/node/paths.js": [typeof nodePaths, typeof browserPaths];
+  "src/backends/wasm/package.ts": [typeof backendsWasmPackage, typeof browserOnnxruntimeWeb];
+  "src/api/create-runtime.ts": [typeof apiCreateRuntime, typeof apiBrowserCreateRuntime];
+  "src/engine/codegen/wasm/v8-flags.ts": [typeof engineCodegenWasmV8Flags, typeof browserV8Flags];
+  "src/engine/threads/spawn-thread.ts": [typeof engineThreadsSpawnThread, typeof browserSpawnThread];
+  "src/platform/node/files.ts": [typeof nodeFiles, typeof browserFiles];
+  "src/models/aimod/read-package.ts": [typeof modelsAimodReadPackage, typeof browserReadPackage];
+  "src/models/reference/resolve-reference.ts": [typeof modelsReferenceResolveReference, typeof browserReference];
+  "src/backends/native/machine-code.ts": [typeof nodeMachineCode, typeof browserMachineCode];
+  "src/backends/native/ggml-kernels.ts": [typeof nodeGgmlKernels, typeof browserGgmlKernels];
+  "src/platform/node/paths.ts": [typeof nodePaths, typeof browserPaths];
 }
 
 /** For each pair true, where the twin can stand in the original's place. */
-const fits: { readonly [Built in keyof Pairs]: Pairs[Built][1] extends Pairs[Built][0] ? true : false } = {
-  "./dist/backends/wasm/package.js": true,
-  "./dist/api/create-runtime.js": true,
-  "./dist/engine/codegen/wasm/v8-flags.js": true,
-  "./dist/engine/threads/spawn-thread.js": true,
-  "./dist/platform/node/files.js": true,
-  "./dist/models/aimod/read-package.js": true,
-  "./dist/models/reference/resolve-reference.js": true,
-  "./dist/backends/native/machine-code.js": true,
-  "./dist/backends/native/ggml-kernels.js": true,
-  "./dist/platform/node/paths.js": true,
+const fits: { readonly [Original in keyof Pairs]: Pairs[Original][1] extends Pairs[Original][0] ? true : false } = {
+  "src/backends/wasm/package.ts": true,
+  "src/api/create-runtime.ts": true,
+  "src/engine/codegen/wasm/v8-flags.ts": true,
+  "src/engine/threads/spawn-thread.ts": true,
+  "src/platform/node/files.ts": true,
+  "src/models/aimod/read-package.ts": true,
+  "src/models/reference/resolve-reference.ts": true,
+  "src/backends/native/machine-code.ts": true,
+  "src/backends/native/ggml-kernels.ts": true,
+  "src/platform/node/paths.ts": true,
 };
 
 describe("modules that a browser has in the place of Node.js's", () => {
   it("are the pairs whose types are compared here", () => {
-    expect(Object.keys(fits).toSorted()).toEqual(Object.keys(browser).toSorted());
+    expect(Object.keys(fits).toSorted()).toEqual(Object.keys(pageReplacements).toSorted());
   });
 
-  it.each(Object.entries(browser))("%s has all its names in %s", async (original, twin) => {
+  it.each(Object.entries(pageReplacements))("%s has all its names in %s", async (original, twin) => {
     const [names, twins] = await Promise.all(
-      [original, twin].map(async (file) => Object.keys((await import(sourceOf(file))) as object)),
+      [original, twin].map(async (file) => Object.keys((await import(new URL(file, root).href)) as object)),
     );
     expect(twins).toEqual(expect.arrayContaining(names!));
   });
 });
 
-it("the entry for browsers has the public names of the one for Node.js, and refuses to work there", async () => {
-  const [node, page] = await Promise.all([import("../../index.ts"), import("../../api/browser/index.ts")]);
+it("the entry for browsers has the public names of the one for Node.js but the store, and refuses to work there", async () => {
+  const [{ createStore: _store, ...node }, page] = await Promise.all([
+    import("../../index.ts"),
+    import("../../api/browser/index.ts"),
+  ]);
   expect(Object.keys(page).toSorted()).toEqual(Object.keys(node).toSorted());
   await expect(page.createRuntime()).rejects.toMatchObject({ code: "CONFIG_INVALID" });
 });

@@ -42,7 +42,7 @@ function newWorker(program: URL | undefined): BrowserWorker {
   try {
     if (program !== undefined) return new Worker(program, options);
     // Bundlers recognize exactly this expression and build the worker with the page.
-    return new Worker(new URL("./inferyard-worker.js", import.meta.url), { type: "module", name: "inferyard" });
+    return new Worker(new URL("./inferyard-worker.ts", import.meta.url), { type: "module", name: "inferyard" });
   } catch (cause) {
     throw new InferyardError(
       "BACKEND_UNAVAILABLE",

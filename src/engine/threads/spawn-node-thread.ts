@@ -7,7 +7,7 @@ import type { ThreadHandle } from "./thread-pool.ts";
  * `onFailure` receives the cause.
  */
 export function spawnNodeThread(onFailure: (cause: unknown) => void = () => {}): ThreadHandle {
-  return threadHandle(new Worker(new URL("./node-worker.js", import.meta.url)), onFailure);
+  return threadHandle(new Worker(new URL("./node-worker.ts", import.meta.url)), onFailure);
 }
 
 /** Wraps a worker thread that runs `createWorkerLoop` in a handle. The thread does not keep the process alive. `onFailure` receives errors of the thread. */

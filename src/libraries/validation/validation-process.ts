@@ -43,7 +43,7 @@ const flushMs = 100;
 export async function runValidationProcess(options: ProcessOptions): Promise<ProcessEnd> {
   const { path, contract, timeout, maxMemory, environment, signal, onMessage } = options;
   if (signal?.aborted === true) throw abortError(signal);
-  const child = fork(fileURLToPath(new URL("./validation-child.js", import.meta.url)), [path, contract], {
+  const child = fork(fileURLToPath(new URL("./validation-child.ts", import.meta.url)), [path, contract], {
     execArgv: childArguments(process.execArgv),
     env: environment,
     // A group of its own, so that processes which the library starts are ended too. What the library prints to stdout is dropped.

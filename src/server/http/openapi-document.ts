@@ -2,9 +2,7 @@
 import { InferyardError } from "../../contract/errors.ts";
 import type { Routes } from "./context.ts";
 import { isObject } from "./field-schemas.ts";
-
-/** A part of a document: OpenAPI's objects and their values. */
-type Part = Readonly<Record<string, unknown>>;
+import { type Part, shareErrorResponses } from "./shared-responses.ts";
 
 /** Adds GET /openapi.json, which describes the routes there are when it is asked: OpenAPI 3.1, or 3.0 with `?version=3.0`. */
 export function addOpenApiDocument(
@@ -24,7 +22,7 @@ export function addOpenApiDocument(
         },
       );
     const document = routes.getOpenAPI31Document({ openapi: "3.1.0", info });
-    return context.json(convert(document as unknown as Part));
+    return context.json(convert(shareErrorResponses(document as unknown as Part)));
   });
 }
 

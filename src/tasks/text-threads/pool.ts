@@ -66,7 +66,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
   /** `program` (script of the threads) and `heap` (in MiB) are set only by tests. */
   constructor(
     { maxCharacters, timeout }: TextThreadSettings,
-    program: URL = new URL("./thread.js", import.meta.url),
+    program: URL = new URL("./thread.ts", import.meta.url),
     heap: number = threadHeapMebibytes(),
   ) {
     this.#heap = heap;

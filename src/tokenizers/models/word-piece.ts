@@ -8,6 +8,9 @@ import { Trie } from "./trie.ts";
 import { type ModelJson, stringOption, readVocabulary } from "./vocabulary.ts";
 import { WordCache } from "./word-cache.ts";
 
+/** Words that are split before the trie is built. */
+const wordsBeforeTrie = 32;
+
 /** WordPiece model (greedy longest match first, Devlin et al. 2019) with the settings of tokenizer.json. */
 export class WordPieceModel implements Model {
   readonly vocabulary: ReadonlyMap<string, number>;
@@ -16,8 +19,9 @@ export class WordPieceModel implements Model {
   /** `max_input_chars_per_word`, in code points. Longer words are unknown. */
   readonly #longestWord: number;
   readonly #prefix: string;
-  /** Built for the first word that is not itself a token: many programs tokenize a few short texts, and building takes longer than that. */
+  /** Built after `wordsBeforeTrie` words that are no tokens themselves: many programs tokenize a few short texts, and building takes longer than that. */
   #lookup: Lookup | undefined;
+  #splitWords = 0;
   readonly #cache: WordCache = new WordCache((word) => this.#split(word));
 
   constructor(model: ModelJson) {
@@ -46,6 +50,7 @@ export class WordPieceModel implements Model {
     if (longerThan(word, this.#longestWord)) return unknown;
     const whole = word === "" ? undefined : this.vocabulary.get(word); // no token can be a longer match
     if (whole !== undefined) return [whole, 0, word.length];
+    if (this.#lookup === undefined && this.#splitWords++ < wordsBeforeTrie) return this.#splitBySearch(word) ?? unknown;
     const { trie, continuation } = (this.#lookup ??= lookupOf(this.vocabulary, this.#prefix));
     const tokens: number[] = [];
     for (let start = 0; start < word.length;) {
@@ -57,6 +62,21 @@ export class WordPieceModel implements Model {
         if (found !== -1) [id, end] = [found, unit];
       }
       if (id === -1) return unknown;
+      tokens.push(id, start, end);
+      start = end;
+    }
+    return tokens;
+  }
+
+  /** The same without a trie: looks each prefix of the rest of the word up, the longest first. Undefined if the word cannot be covered. */
+  #splitBySearch(word: string): PieceTokens | undefined {
+    const tokens: number[] = [];
+    for (let start = 0; start < word.length;) {
+      const prefix = start === 0 ? "" : this.#prefix;
+      let end = word.length;
+      let id = this.vocabulary.get(prefix + word.slice(start, end));
+      while (id === undefined && --end > start) id = this.vocabulary.get(prefix + word.slice(start, end));
+      if (id === undefined) return undefined;
       tokens.push(id, start, end);
       start = end;
     }

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { InferyardError } from "../../../contract/errors.ts";
 import { ggmlTypeNamed } from "../../../formats/gguf/ggml-types.ts";
-import { kernelCapabilities } from "../../../kernel-capabilities/index.ts";
 import { kernelRegistry } from "../../../kernels/registry.ts";
 import { nearestName } from "../../../models/validation/nearest-name.ts";
 import { formatKernels } from "../../libraries/format-kernels.ts";
@@ -27,6 +26,7 @@ export function defineKernels(command: Command, terminal: Terminal): void {
       const { signal } = terminal;
       const options = { bench, signal, ...(formats === undefined ? {} : { formats }) };
       const notice = bench ? "measuring kernels" : "testing kernels";
+      const { kernelCapabilities } = await import("../../../kernel-capabilities/index.ts");
       const capabilities = await withNotice(terminal, notice, kernelCapabilities(options));
       await writeAll(terminal.stdout, `${json ? JSON.stringify(capabilities) : formatKernels(capabilities)}\n`);
     });

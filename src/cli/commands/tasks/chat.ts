@@ -78,11 +78,15 @@ function toolChoiceOf({ toolChoice }: ChatFlags): Pick<ChatOptions, "toolChoice"
 
 async function talk(session: Session, state: ChatState, terminal: Terminal): Promise<void> {
   const { runtime, model: reference } = session;
-  await using model = await loaded(session, terminal);
-  const { contextLength } = model.language.limits;
-  const context = contextLength === undefined ? "" : ` · context ${contextLength.toLocaleString("en-US")}`;
-  writeLine(terminal.stdout, `${reference} · ${model.target}${context} · /help for commands`);
-  await converse({ runtime, model, terminal, state });
+  const model = await loaded(session, terminal);
+  try {
+    const { contextLength } = model.language.limits;
+    const context = contextLength === undefined ? "" : ` · context ${contextLength.toLocaleString("en-US")}`;
+    writeLine(terminal.stdout, `${reference} · ${model.target}${context} · /help for commands`);
+    await converse({ runtime, model, terminal, state });
+  } finally {
+    await model.dispose();
+  }
 }
 
 async function answerAlone(
@@ -94,8 +98,10 @@ async function answerAlone(
 ): Promise<void> {
   const { runtime } = session;
   const [content] = message === undefined ? await readPrompts({ texts: [] }, terminal) : [message];
-  await using model = await loaded(session, terminal);
-  const result = await answerOnce({ runtime, model, terminal, state }, content, json !== true, terminal.signal);
+  const model = await loaded(session, terminal);
+  const result = await answerOnce({ runtime, model, terminal, state }, content, json !== true, terminal.signal).finally(() =>
+    model.dispose(),
+  );
   const { model: reference, target, decision, results } = result;
   if (json === true) {
     const fields = results.map(generatedFields);

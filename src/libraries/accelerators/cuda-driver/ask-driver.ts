@@ -12,7 +12,7 @@ export type DriverReport = { readonly devices: readonly CudaDevice[] } | { reado
 export async function askDriver(signal?: AbortSignal, path?: string): Promise<DriverReport> {
   const library = path ?? (await findCudaDriver(nodeSources()));
   if (library === undefined) return { problem: "the loader finds no NVIDIA driver library" };
-  const program = fileURLToPath(new URL("./cuda-driver-child.js", import.meta.url));
+  const program = fileURLToPath(new URL("./cuda-driver-child.ts", import.meta.url));
   const { report, ended } = await runReportingChild<DriverReport>(program, library, signal);
   throwIfAborted(signal);
   return report ?? { problem: `asking ${library} for its GPUs: ${ended}` };

@@ -13,12 +13,12 @@ export type PipelineTask =
   | "sentence-similarity";
 
 /** Options of Hugging Face's inference API, about how its servers schedule; they cannot change an answer. */
-const hubOptions = requestObject({
+export const hubOptions: z.ZodType<object> = requestObject({
   wait_for_model: z.boolean().optional(),
   use_cache: z.boolean().optional(),
   use_gpu: z.boolean().optional(),
   dont_load_model: z.boolean().optional(),
-}).openapi({ description: "Accepted and ignored" });
+}).openapi("PipelineOptions", { description: "Accepted and ignored" });
 
 const several = (limit: number): z.ZodType<string | string[]> =>
   oneOf<string | string[]>("a string or an array of strings", [text, { schema: texts(limit, 1), fits: Array.isArray }]);

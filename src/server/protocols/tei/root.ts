@@ -6,25 +6,17 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { type Env, type Routes, callerOf } from "../../http/context.ts";
-import { isObject, requestObject } from "../../http/field-schemas.ts";
+import { isObject } from "../../http/field-schemas.ts";
 import { jsonBody, validated } from "../../http/json-body.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
 import { answerEmbed, answerSparse, embedRequest, sparseRequest } from "./embed.ts";
 import { answerPipeline } from "../huggingface/answer-pipeline.ts";
 import { taskOfManifest } from "../huggingface/answer-task.ts";
-import { type PipelineTask, pipelineRequests, taskOfShape } from "../huggingface/pipeline-requests.ts";
+import { type PipelineTask, hubOptions, pipelineRequests, taskOfShape } from "../huggingface/pipeline-requests.ts";
 import { documentedErrors } from "./errors.ts";
 import { modelNotHere, modelTypeOf } from "./info.ts";
 import { answerPredict, answerRerank, predictRequest, rerankRequest } from "./rank.ts";
-
-/** Options of Hugging Face's inference API, about how its servers schedule; they cannot change an answer. */
-const hubOptions = requestObject({
-  wait_for_model: z.boolean().optional(),
-  use_cache: z.boolean().optional(),
-  use_gpu: z.boolean().optional(),
-  dont_load_model: z.boolean().optional(),
-});
 
 const response = z
   .union([z.array(z.unknown()), z.record(z.string(), z.unknown())])
@@ -33,12 +25,14 @@ const response = z
 /** Adds POST / and POST /invocations. */
 export function addRoot(routes: Routes, service: Service): void {
   const { maxTexts } = service.limits;
-  const request = z.union([
-    embedRequest(maxTexts),
-    predictRequest(maxTexts),
-    rerankRequest(maxTexts),
-    ...Object.values(pipelineRequests(maxTexts)),
-  ]);
+  const request = z
+    .union([
+      embedRequest(maxTexts),
+      predictRequest(maxTexts),
+      rerankRequest(maxTexts),
+      ...Object.values(pipelineRequests(maxTexts)),
+    ])
+    .openapi("RootRequest");
   for (const path of ["/", "/invocations"] as const) {
     const summary = "What the default model does, as text-embeddings-inference and Hugging Face's pipelines";
     routes.openAPIRegistry.registerPath(jsonRoute(path, summary, request, response, documentedErrors));

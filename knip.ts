@@ -1,0 +1,27 @@
+/** What is used from outside: the entries of the build, and the programs of this repository. */
+import type { KnipConfig } from "knip";
+import { compileCache, modules, pageEntries, pageReplacements, programs, sourceMaps, subpaths } from "./scripts/build/entries.ts";
+
+const config: KnipConfig = {
+  entry: [
+    ...[subpaths, modules, programs, pageEntries, pageReplacements].flatMap((table) => Object.values(table)),
+    compileCache,
+    sourceMaps,
+    "src/engine/codegen/wasm/index.ts",
+    "scripts/{build-builtin,check-tokenizers,conformance,fuzz,goldens}/main.ts",
+    "scripts/{constraints,generate,layout,package}/*.{ts,mjs}",
+    "scripts/fuzz/{child,run-one,minimize}.ts",
+    "scripts/fuzz/coverage/{register,hooks}.mjs",
+    "bench/**/*.mjs",
+    "examples/**/*.mjs",
+    "examples/magika/main.ts",
+    "test/**/*.{ts,mjs}",
+  ],
+  project: ["src/**/*.ts", "scripts/**", "test/**"],
+  ignoreExportsUsedInFile: true,
+  ignoreBinaries: ["apt-get", "ar", "dpkg", "gcc", "go", "java", "mkfifo", "mvn", "nm", "openssl", "readelf"],
+  ignoreDependencies: ["@huggingface/transformers"],
+};
+
+// oxlint-disable-next-line import/no-default-export -- knip asks for it
+export default config;

@@ -1,0 +1,81 @@
+/** What the build makes: the one table of files that something outside the bundle names, with the source of each. */
+
+/** The public modules: the path below `inferyard` ("" for `inferyard` itself), and its source. */
+export const subpaths: Readonly<Record<string, string>> = {
+  "": "src/index.ts",
+  inspect: "src/inspection/index.ts",
+  libraries: "src/libraries/index.ts",
+  kernels: "src/kernel-capabilities/index.ts",
+  crossval: "src/cross-validation/index.ts",
+  receipts: "src/receipts/index.ts",
+  distill: "src/distillation/index.ts",
+  backend: "src/contract/index.ts",
+  testing: "src/testing/index.ts",
+  "backends/onnx": "src/backends/onnx/index.ts",
+  "backends/wasm": "src/backends/wasm/index.ts",
+  "backends/native": "src/backends/native/index.ts",
+  "backends/llamacpp": "src/backends/llamacpp/index.ts",
+  "backends/library": "src/backends/library/index.ts",
+  server: "src/server/index.ts",
+  client: "src/client/index.ts",
+  "ai-sdk": "src/ai-sdk/index.ts",
+  langchain: "src/langchain/index.ts",
+};
+
+/** Modules that are imported by their URL: name in `dist/`, and source. `command-line` is for the tests, which run commands in their own process. */
+export const modules: Readonly<Record<string, string>> = {
+  "command-line": "src/cli/main.ts",
+  "bind-machine-code": "src/backends/native/bind-machine-code.ts",
+};
+
+/** Programs that Node.js starts, as a process or as a thread: name in `dist/`, and source. They use the compile cache. */
+export const programs: Readonly<Record<string, string>> = {
+  cli: "src/cli/index.ts",
+  "model-thread": "src/hosts/worker-thread.ts",
+  "model-process": "src/hosts/process-child.ts",
+  "engine-thread": "src/engine/threads/node-worker.ts",
+  "text-thread": "src/tasks/text-threads/thread.ts",
+  "onnx-tiny-run": "src/backends/onnx/tiny-run-child.ts",
+  "llamacpp-tiny-run": "src/backends/llamacpp/tiny-run-child.ts",
+  "library-tiny-run": "src/backends/library/tiny-run-child.ts",
+  "validate-library": "src/libraries/validation/validation-child.ts",
+  "cuda-driver": "src/libraries/accelerators/cuda-driver/cuda-driver-child.ts",
+};
+
+/** The modules of a page: name in `dist/browser/`, and source. */
+export const pageEntries: Readonly<Record<string, string>> = {
+  inferyard: "src/api/browser/index.ts",
+  "inferyard-worker": "src/composition/browser/inferyard-worker.ts",
+};
+
+/** Modules that a page gets another one for. */
+export const pageReplacements: Readonly<Record<string, string>> = {
+  "src/backends/wasm/package.ts": "src/composition/browser/onnxruntime-web.ts",
+  "src/api/create-runtime.ts": "src/api/browser/create-runtime.ts",
+  "src/engine/codegen/wasm/v8-flags.ts": "src/platform/browser/v8-flags.ts",
+  "src/engine/threads/spawn-thread.ts": "src/platform/browser/spawn-thread.ts",
+  "src/platform/node/files.ts": "src/platform/browser/files.ts",
+  "src/models/aimod/read-package.ts": "src/composition/browser/read-package.ts",
+  "src/models/reference/resolve-reference.ts": "src/composition/browser/reference.ts",
+  "src/backends/native/machine-code.ts": "src/composition/browser/machine-code.ts",
+  "src/backends/native/ggml-kernels.ts": "src/composition/browser/ggml-kernels.ts",
+  "src/platform/node/paths.ts": "src/platform/browser/paths.ts",
+};
+
+/**
+ * Chunks, in order: each has what its sources import, directly or through others, and no earlier chunk has. The rest is split by who needs it. Without them
+ * the first embedding would load 120 files.
+ */
+export const chunks: Readonly<Record<string, readonly string[]>> = {
+  base: ["src/contract/index.ts", "src/hosts/model-server.ts"],
+  backends: ["src/composition/node/standard-backends.ts"],
+  runtime: ["src/index.ts"],
+  page: ["src/api/browser/index.ts"],
+};
+
+/** What is called before a program's own modules are loaded: by all of them, and by the command line. */
+export const compileCache = "src/platform/node/compile-cache.ts";
+export const sourceMaps = "src/cli/source-maps.ts";
+
+/** The name of a public module's file in `dist/`, without ".js". */
+export const fileNameOf = (subpath: string): string => (subpath === "" ? "index" : subpath.replaceAll("/", "-"));
