@@ -83,7 +83,7 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
     it("goes on while an engine holds its own: timers fire", async () => {
       const running = handle.run(inputs(behaviors.hold));
       await engineHolds();
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(await new Promise((resolve) => setTimeout(resolve, 5, "fired"))).toBe("fired");
       writeFileSync(gate, "");
       await running;
     });

@@ -159,15 +159,14 @@ describe.skipIf(skip)(title, () => {
     const server = await serve(["--model", miniLm, "--replicas", "1"], patience, patient);
     await ready(server);
     const [first] = childrenOf(server.child.pid!);
-    let isHit = false;
+    const seen = { hit: false, end: false };
     const requests = Array.from({ length: 4 }, async (_value, request) => {
       const response = await embed(server, { input: texts.map((text) => text + request) });
-      isHit ||= response.status === 503;
+      seen.hit ||= response.status === 503;
       return { status: response.status, body: await response.text() };
     });
-    let isOver = false;
-    const all = Promise.all(requests).finally(() => (isOver = true));
-    while (!isHit && !isOver) {
+    const all = Promise.all(requests).finally(() => (seen.end = true));
+    while (!seen.hit && !seen.end) {
       for (const child of childrenOf(server.child.pid!)) process.kill(child, "SIGKILL");
       await new Promise((resolve) => setTimeout(resolve, 100)); // texts become tokens first: not every kill hits a run
     }
