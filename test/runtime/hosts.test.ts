@@ -68,7 +68,6 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
   beforeAll(async () => {
     runtime = await createRuntime({ backends: [failing({ gate })], host, crashWindow: 0 });
     handle = await runtime.load(model);
-    expect(handle.decision.selected?.host).toBe(host);
   });
   afterAll(() => runtime.dispose());
 
@@ -77,6 +76,8 @@ describe.each<RemoteHost>(["worker", "process"])("the host %s", (host) => {
     for (const path of [gate, `${gate}-begun`]) rmSync(path, { force: true });
     before = await runsOf(handle.run(plain));
   });
+  it("is where the model is", () => expect(handle.decision.selected?.host).toBe(host));
+
   const engineHolds = (): Promise<void> => vi.waitFor(() => expect(existsSync(`${gate}-begun`)).toBe(true), { timeout: 60_000 });
 
   describe("the calling thread", () => {
