@@ -13,6 +13,7 @@ const serve = servers.serve.bind(servers);
 afterEach(() => servers.killAll());
 afterAll(() => servers.remove());
 const here = new ServersHere();
+afterEach(() => here.endAll());
 afterAll(() => here.remove());
 
 /** Waits until so many requests run. */
@@ -91,7 +92,7 @@ describe("serve with the built-in model", () => {
   });
 
   it("cuts off whoever sends too slowly", async () => {
-    const server = await serve(["--headers-timeout", "300ms", "--body-timeout", "600ms"]);
+    const server = await here.serve(["--headers-timeout", "300ms", "--body-timeout", "600ms"]);
     const statusOf = async (text: string): Promise<string> => {
       const socket = connect(server.port, "127.0.0.1");
       socket.write(text);
