@@ -14,6 +14,9 @@ import { encodeFloat } from "../../src/contract/small-floats.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 import { languageCasesOnOneModel } from "../fixtures/cases-on-one-model.ts";
 
+/** One for all tests: a backend tests its kernels when it loads its first model. */
+const ours = native();
+
 const root = mkdtempSync(join(tmpdir(), "inferyard-packed-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -122,7 +125,7 @@ function filesOf(folder: string, to?: PackedPrecision): LanguageModelFiles {
 }
 
 async function load(files: LanguageModelFiles): Promise<LanguageModel> {
-  return (await native().loadLanguage?.(files, cpu, { threads: 1 })) as LanguageModel;
+  return (await ours.loadLanguage?.(files, cpu, { threads: 1 })) as LanguageModel;
 }
 
 const prompt = [1, 17, 400, 33, 512, 9, 88, 260, 3, 77];
