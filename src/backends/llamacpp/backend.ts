@@ -13,12 +13,13 @@ import type {
 } from "../../contract/backend.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { deviceTypes, gpuOf } from "./devices.ts";
-import { hasBuild, installedVersion, requirement } from "./package.ts";
+import { LlamaBuilds, hasBuild, installedVersion, requirement } from "./package.ts";
 import { estimateMemory } from "../gguf/memory.ts";
 import { tinyRun } from "./tiny-run.ts";
 
 /** The backend `llamacpp`: llama.cpp through node-llama-cpp. Neither the package nor its library is touched before `probe` or `load`. */
 export function llamacpp(): Backend {
+  const builds = new LlamaBuilds();
   return {
     name: "llamacpp",
     contractVersion: 1,
@@ -26,9 +27,10 @@ export function llamacpp(): Backend {
     entry: { module: new URL("./index.ts", import.meta.url).href, export: "llamacpp" },
     probe,
     capabilities,
-    load,
-    loadLanguage,
+    load: (model, device, options) => load(model, device, options, builds),
+    loadLanguage: (model, device, options) => loadLanguage(model, device, options, builds),
     estimateCache: (model, _device, settings) => estimateMemory(model, settings),
+    dispose: () => builds.dispose(),
   };
 }
 
@@ -55,37 +57,41 @@ async function probe(options: ProbeOptions): Promise<Availability> {
   const library = { name: "node-llama-cpp", version };
   const offered = deviceTypes.filter(({ platforms }) => platforms.includes(platform));
   const reports = offered.flatMap((type) => type.devices(options.machine).map((device) => ({ type, device })));
-  const devices: DeviceAvailability[] = [];
-  for (const { type, device } of reports) {
-    const wanted = options.device === undefined || (options.device.type === device.type && options.device.index === device.index);
-    const hasPackage = hasBuild(platform, architecture, type.gpu);
-    const absence = hasPackage ? type.absenceReason(options.machine) : `node-llama-cpp has no build for ${type.name} here`;
-    if (!options.run || !wanted || !hasPackage) {
-      devices.push({ device, state: absence === undefined ? "present" : "absent", reason: absence ?? "found" });
-      continue;
-    }
-    throwIfAborted(options.signal);
-    const run = await tinyRun(device, options.signal);
-    const { milliseconds } = run;
-    if (run.ok) devices.push({ device, state: "available", reason: run.sentence, milliseconds });
-    else {
+  const devices = await Promise.all(
+    reports.map(async ({ type, device }): Promise<DeviceAvailability> => {
+      const wanted =
+        options.device === undefined || (options.device.type === device.type && options.device.index === device.index);
+      const hasPackage = hasBuild(platform, architecture, type.gpu);
+      const absence = hasPackage ? type.absenceReason(options.machine) : `node-llama-cpp has no build for ${type.name} here`;
+      const isKnown = absence !== undefined && options.full !== true; // a run would start a process to say the same
+      if (!options.run || !wanted || !hasPackage || isKnown)
+        return { device, state: absence === undefined ? "present" : "absent", reason: absence ?? "found" };
+      throwIfAborted(options.signal);
+      const run = await tinyRun(device, options.signal);
+      const { milliseconds } = run;
+      if (run.ok) return { device, state: "available", reason: run.sentence, milliseconds };
       const reason = [absence, run.reason].filter((part) => part !== undefined).join("; ");
-      devices.push({ device, state: "absent", reason, milliseconds });
-    }
-  }
+      return { device, state: "absent", reason, milliseconds };
+    }),
+  );
   return { present: true, library, devices };
 }
 
-async function load(model: ModelFiles, device: Device, options: LoadOptions): Promise<TensorModel> {
+async function load(model: ModelFiles, device: Device, options: LoadOptions, builds: LlamaBuilds): Promise<TensorModel> {
   checkRequest(model, options);
   const { openEncoder } = await import("./encoders/open-encoder.ts");
-  return await openEncoder(model, device, options);
+  return await openEncoder(model, device, options, builds);
 }
 
-async function loadLanguage(model: LanguageModelFiles, device: Device, options: LoadOptions): Promise<LanguageModel> {
+async function loadLanguage(
+  model: LanguageModelFiles,
+  device: Device,
+  options: LoadOptions,
+  builds: LlamaBuilds,
+): Promise<LanguageModel> {
   checkRequest(model, options);
   const { openLanguageModel } = await import("./open-language-model.ts");
-  return await openLanguageModel(model, device, options);
+  return await openLanguageModel(model, device, options, builds);
 }
 
 function checkRequest({ format }: ModelFiles, { signal }: LoadOptions): void {
