@@ -1,12 +1,14 @@
 /**
  * Every setting of a runtime and every option of a load, with an effect that is seen: the outcome differs from that without it. That flags, variables and
  * inferyard.yaml become these settings, test/cli/every-flag.test.ts sees.
+ *
+ * @isolated since it counts the children of its process
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { InferyardError, type ModelHandle, type ModelOptions, type Runtime, type TensorMap, createRuntime } from "inferyard";
 import type { Backend, LoadOptions } from "inferyard/backend";
 import { native } from "inferyard/backends/native";
@@ -235,8 +237,10 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
   offline: {
     given: true,
     look: async ({ runtime }) => {
-      process.env["HF_ENDPOINT"] = "http://127.0.0.1:9"; // a port that nobody listens on
-      return codeOf(runtime.load("hf:owner/model", { signal: AbortSignal.timeout(500) }));
+      vi.stubEnv("HF_ENDPOINT", "http://127.0.0.1:9"); // a port that nobody listens on
+      const outcome = await codeOf(runtime.load("hf:owner/model", { signal: AbortSignal.timeout(500) }));
+      vi.unstubAllEnvs();
+      return outcome;
     },
   },
   onEvent: {
