@@ -57,6 +57,7 @@ export const pageReplacements: Readonly<Record<string, string>> = {
   "src/platform/node/files.ts": "src/platform/browser/files.ts",
   "src/models/aimod/read-package.ts": "src/composition/browser/read-package.ts",
   "src/models/reference/resolve-reference.ts": "src/composition/browser/reference.ts",
+  "src/backends/native/check-record.ts": "src/composition/browser/check-record.ts",
   "src/backends/native/machine-code.ts": "src/composition/browser/machine-code.ts",
   "src/backends/native/ggml-kernels.ts": "src/composition/browser/ggml-kernels.ts",
   "src/platform/node/paths.ts": "src/platform/browser/paths.ts",

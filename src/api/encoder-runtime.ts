@@ -262,19 +262,23 @@ export class EncoderRuntime extends ModelRuntime {
 
   /** Runs work on texts. */
   async #onEncoder<Result>(call: TaskCall, work: (encoder: Encoder) => Promise<Result>): Promise<Result & TaskRun> {
-    return this.onModel(call, async (handle) => {
+    const prepare = async (handle: ModelHandle): Promise<() => Promise<Result>> => {
       const encoder = await this.#encoder(handle);
       return () => work(encoder);
+    };
+    return this.onModel(call, prepare, ({ text }) => {
+      if (text !== undefined) this.#tokenizers.get(text).catch(() => {}); // `prepare` throws what reading it throws
     });
   }
 
   /**
    * Runs work on the handle of a request, or on a model that is loaded for it and released afterwards. The time of `prepare` is not
-   * counted in `milliseconds`.
+   * counted in `milliseconds`. `whileLoading`: see `use`.
    */
   protected async onModel<Result>(
     call: TaskCall,
     prepare: (handle: ModelHandle) => Promise<() => Promise<Result>>,
+    whileLoading?: (manifest: Manifest) => void,
   ): Promise<Result & TaskRun> {
     refuseUnknownOptions(call);
     const { model, ...options } = call.request;
@@ -290,7 +294,7 @@ export class EncoderRuntime extends ModelRuntime {
       // A call of a language model says itself where it ran: the library may have been reloaded meanwhile.
       return { model: handle.reference, target: handle.target, decision: handle.decision, ...result, milliseconds };
     };
-    if (!(model instanceof ModelHandle)) return this.use(model, placement, run);
+    if (!(model instanceof ModelHandle)) return this.use(model, placement, run, undefined, whileLoading);
     refuseLoadOptions(placement);
     return run(model);
   }

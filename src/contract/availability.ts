@@ -25,6 +25,11 @@ export interface ProbeOptions {
    * fails.
    */
   readonly run: boolean;
+  /**
+   * With `run`: repeats self-tests that passed before on this machine and are remembered, and tries devices whose absence the machine's facts show already, so that
+   * the engine's own error is known. Default: false.
+   */
+  readonly full?: boolean;
   /** Probes this device only. Default: all devices. */
   readonly device?: Device;
   readonly signal?: AbortSignal;

@@ -16,6 +16,15 @@ const windowBytes = 16 * 1024;
 const maxItems = 2_000_000;
 const maxTextBytes = 64 * 1024 * 1024;
 
+/** A range of the file that must be in the buffer before reading goes on. `length` is at most 16 KiB. */
+export interface NeededBytes {
+  readonly position: number;
+  readonly length: number;
+}
+
+/** A reader of a file as a generator: it stops only where bytes are missing from the buffer, so that a header of many small fields costs no promises. See `FileWindow.run`. */
+export type Reading<Result> = Generator<NeededBytes, Result, void>;
+
 /**
  * Buffered access to the header of a model file through a buffer of 16 KiB. Methods throw Error if the file ends before the
  * requested bytes, and MODEL_UNSUPPORTED if the header has more than 2 million fields or too many bytes of text.
@@ -60,12 +69,26 @@ export class FileWindow {
     if (bytesRead < length) throw new Error(`it ends too early, after ${position + bytesRead} bytes`);
   }
 
+  /** Runs a reader, and loads what it needs. */
+  async run<Result>(reading: Reading<Result>): Promise<Result> {
+    for (;;) {
+      const { done, value } = reading.next();
+      if (done === true) return value;
+      await this.load(value.position, value.length);
+    }
+  }
+
   /** A copy of a range of any length. The caller checks `length` against the size of the file first. */
-  async bytes(position: number, length: number): Promise<Uint8Array> {
+  bytes(position: number, length: number): Promise<Uint8Array> {
+    return this.run(this.readBytes(position, length));
+  }
+
+  /** As `bytes`, for readers. */
+  *readBytes(position: number, length: number): Reading<Uint8Array> {
     const copy = new Uint8Array(length);
     for (let done = 0; done < length;) {
       const piece = Math.min(windowBytes, length - done);
-      await this.load(position + done, piece);
+      yield { position: position + done, length: piece };
       const start = position + done - this.#start;
       copy.set(this.buffer.subarray(start, start + piece), done);
       done += piece;
@@ -74,11 +97,16 @@ export class FileWindow {
   }
 
   /** The range decoded as UTF-8; invalid sequences become U+FFFD. Counts towards the limit on text. */
-  async text(position: number, length: number): Promise<string> {
+  text(position: number, length: number): Promise<string> {
+    return this.run(this.readText(position, length));
+  }
+
+  /** As `text`, for readers. */
+  *readText(position: number, length: number): Reading<string> {
     this.#textBytes += length;
     if (this.#textBytes > maxTextBytes) throw this.#limitExceeded(`more than ${maxTextBytes} bytes of names`);
-    if (length > windowBytes) return this.#decoder.decode(await this.bytes(position, length));
-    await this.load(position, length);
+    if (length > windowBytes) return this.#decoder.decode(yield* this.readBytes(position, length));
+    if (this.available(position) < length) yield { position, length };
     const start = position - this.#start;
     return this.#decoder.decode(this.buffer.subarray(start, start + length));
   }

@@ -1,5 +1,6 @@
 /** The runtime below the tasks: it registers backends, selects a target for each model, loads it, and keeps it in memory while it is used. */
 import type { Backend, MachineFacts } from "../contract/backend.ts";
+import { omitUndefined } from "../contract/checked.ts";
 import { waitAtMost } from "../concurrency/time-limit.ts";
 import { InferyardError, messageOf } from "../contract/errors.ts";
 import { usualKind } from "../models/language-tasks.ts";
@@ -127,15 +128,16 @@ export class ModelRuntime {
   /**
    * Runs `work` with a handle on a model, which is loaded if necessary, and disposes the handle afterwards. Under a memory
    * budget, a model that is leased only in this way can be drained and evicted, which a model held by `load` cannot.
-   * `schedulingKey`: the client whose work it is.
+   * `schedulingKey`: the client whose work it is. `whileLoading`: see `ModelRequest`.
    */
   async use<Result>(
     reference: string,
     options: ModelOptions,
     work: (model: ModelHandle) => Promise<Result>,
     schedulingKey?: SchedulingKey,
+    whileLoading?: (manifest: Manifest) => void,
   ): Promise<Result> {
-    const handle = await this.#acquire(reference, options, "work", schedulingKey);
+    const handle = await this.#acquire(reference, options, "work", schedulingKey, whileLoading);
     try {
       return await work(handle);
     } finally {
@@ -191,15 +193,21 @@ export class ModelRuntime {
     return this.#selector.manifest(await resolveReference(reference), options, options.signal);
   }
 
-  /** The availability of each backend. `run`: runs a tiny graph on each device instead of looking for its presence only. */
-  async backends(options: { readonly run?: boolean; readonly signal?: AbortSignal } = {}): Promise<BackendReport[]> {
-    if (options.run !== true) {
+  /**
+   * The availability of each backend. `run`: runs a tiny graph on each device instead of looking for its presence only. `full`, beside `run`: repeats self-tests that
+   * passed before and are remembered, and tries devices that this machine does not have.
+   */
+  async backends(
+    options: { readonly run?: boolean; readonly full?: boolean; readonly signal?: AbortSignal } = {},
+  ): Promise<BackendReport[]> {
+    const { run = false, ...probing } = options;
+    if (!run) {
       const facts = await this.#facts.read(this.#circuits, { again: true });
       return facts.backends.map(({ name, availability }) => ({ backend: name, availability }));
     }
     const reports = this.#backends.map(async (backend) => ({
       backend: backend.name,
-      availability: await this.#facts.run(backend, options.signal),
+      availability: await this.#facts.run(backend, omitUndefined(probing)),
     }));
     return Promise.all(reports);
   }
@@ -311,10 +319,11 @@ export class ModelRuntime {
     options: ModelOptions,
     leaseKind: "handle" | "work",
     schedulingKey?: SchedulingKey,
+    whileLoading?: (manifest: Manifest) => void,
   ): Promise<ModelHandle> {
     checkCall(reference, options);
     const { signal, ...requested } = await this.#withPreference(reference, options);
-    const request = { reference, options: requested, leaseKind, admitLoad: schedulingKey?.admitLoad };
+    const request = { reference, options: requested, leaseKind, admitLoad: schedulingKey?.admitLoad, whileLoading };
     return new ModelHandle(reference, await this.#models.acquire(request, signal), schedulingKey);
   }
 

@@ -12,7 +12,7 @@ import { formatInspection } from "../../src/cli/inspection/index.ts";
 import { InferyardError } from "../../src/contract/errors.ts";
 import { inspectModel } from "../../src/inspection/index.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
-import { slow } from "../fixtures/slow.ts";
+import { runsAll } from "../fixtures/slow.ts";
 
 const [skip, name] = needsData("every model file of ../shared/data");
 
@@ -38,7 +38,7 @@ describe.skipIf(skip)(name, () => {
     expect(files.filter((file) => file.includes("onnx-conformance"))).toHaveLength(1289);
     expect(new Set(files.map((file) => extname(file)))).toEqual(new Set([".onnx", ".gguf", ".safetensors"]));
     // Conformance models are small and alike; every fourth of them but under TEST_SLOW=1.
-    const inspected = files.filter((file, index) => slow || index % 4 === 0 || !file.includes("onnx-conformance"));
+    const inspected = files.filter((file, index) => runsAll || index % 4 === 0 || !file.includes("onnx-conformance"));
     for (const file of inspected) expect(await inspect(file)).toContain(file);
   });
 

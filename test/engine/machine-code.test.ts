@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createRuntime, type KernelCount } from "inferyard";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
-import { slow } from "../fixtures/slow.ts";
+import { runsAll } from "../fixtures/slow.ts";
 
 const hasAvx2 = process.platform === "linux" && process.arch === "x64" && / avx2 /.test(readFileSync("/proc/cpuinfo", "utf8"));
 const hasKoffi = existsSync(new URL("../../node_modules/koffi", import.meta.url));
@@ -40,7 +40,7 @@ describe.skipIf(skip || skipModel)(`a language model in machine code ${modelTitl
     ["256-q4_k", "Q4_K", "inline", 1],
     ["q8_0", "Q8_0", "process", 2],
     ["256-ternary-tq2_0", "TQ2_0", "worker", 2],
-    ...(slow ? [["256-q4_k", "Q4_K", "worker", 2] as const, ["256-ternary-tq2_0", "TQ2_0", "worker", 1] as const] : []),
+    ...(runsAll ? [["256-q4_k", "Q4_K", "worker", 2] as const, ["256-ternary-tq2_0", "TQ2_0", "worker", 1] as const] : []),
   ] as const)("%s: %s_AVX2 on the host %s with %i threads", async (type, name, host, threads) => {
     const wasm = await logitsOf(type, host, threads, []);
     const machine = await logitsOf(type, host, threads, [`${name}_AVX2`]);

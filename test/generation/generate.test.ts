@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type GenerationEvent, type InferyardError, type Runtime, createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
-import { slow } from "../fixtures/slow.ts";
+import { runsAll } from "../fixtures/slow.ts";
 
 const [skip, title] = needsData("generate");
 
@@ -42,7 +42,7 @@ describe.skipIf(skip)(title, () => {
   describe.each([
     ["native", names],
     ["onnx", names],
-    ["wasm", slow ? names : ["tiny-random-llama"]],
+    ["wasm", runsAll ? names : ["tiny-random-llama"]],
   ])("on %s", (target, models) => {
     it.each(models)("%s: greedy, a batch, beams and the repetition penalty as transformers has them", async (name) => {
       await using own = await createRuntime({ target, host: "inline", threads: 1 });
@@ -68,7 +68,7 @@ describe.skipIf(skip)(title, () => {
     });
   });
 
-  it.each(slow ? ["native", "onnx", "wasm"] : ["native", "onnx"])(
+  it.each(runsAll ? ["native", "onnx", "wasm"] : ["native", "onnx"])(
     "folders of onnxruntime-genai on %s give the tokens that its own tests state",
     async (target) => {
       await using own = await createRuntime({ target, host: "inline", threads: 1 });

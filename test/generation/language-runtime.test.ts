@@ -6,7 +6,7 @@ import { type ModelHandle, type HostName, createRuntime } from "inferyard";
 import { afterAll, describe, expect, it } from "vitest";
 import { childrenOf } from "../fixtures/processes/child-processes.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
-import { slow } from "../fixtures/slow.ts";
+import { runsAll } from "../fixtures/slow.ts";
 
 const [skip, title] = needsData("language models");
 
@@ -35,7 +35,7 @@ async function greedy({ language }: ModelHandle, prompt: readonly number[], coun
 }
 
 /** Each engine inline, and each host with one engine; every host with every engine under TEST_SLOW=1. */
-const places: readonly (readonly [HostName, string])[] = slow
+const places: readonly (readonly [HostName, string])[] = runsAll
   ? (["inline", "worker", "process"] as const).flatMap((host) =>
       ["onnx", "wasm", "native"].map((target) => [host, target] as const),
     )

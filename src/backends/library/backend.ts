@@ -77,7 +77,7 @@ class LibraryBackend implements ReloadableBackend {
     return file;
   }
 
-  async probe({ machine, run, device: only, signal }: ProbeOptions): Promise<Availability> {
+  async probe({ machine, run, full = false, device: only, signal }: ProbeOptions): Promise<Availability> {
     // Nothing is imported for users who name no library.
     if (this.#path === undefined && process.env["LLAMA_CPP_DIR"] === undefined)
       return { present: false, reason: "no llama.cpp library is configured", remedy: libraryRemedy };
@@ -96,7 +96,7 @@ class LibraryBackend implements ReloadableBackend {
     let validation: ReturnType<typeof problemOf> | undefined;
     for (const { device, absence } of await offeredDevices(file.path, machine)) {
       const isWanted = only === undefined || (only.type === device.type && only.index === device.index);
-      if (!run || !isWanted) {
+      if (!run || !isWanted || (absence !== undefined && !full)) {
         devices.push({ device, state: absence === undefined ? "present" : "absent", reason: absence ?? "found" });
         continue;
       }

@@ -57,24 +57,23 @@ async function probe(options: ProbeOptions): Promise<Availability> {
   const library = { name: "node-llama-cpp", version };
   const offered = deviceTypes.filter(({ platforms }) => platforms.includes(platform));
   const reports = offered.flatMap((type) => type.devices(options.machine).map((device) => ({ type, device })));
-  const devices: DeviceAvailability[] = [];
-  for (const { type, device } of reports) {
-    const wanted = options.device === undefined || (options.device.type === device.type && options.device.index === device.index);
-    const hasPackage = hasBuild(platform, architecture, type.gpu);
-    const absence = hasPackage ? type.absenceReason(options.machine) : `node-llama-cpp has no build for ${type.name} here`;
-    if (!options.run || !wanted || !hasPackage) {
-      devices.push({ device, state: absence === undefined ? "present" : "absent", reason: absence ?? "found" });
-      continue;
-    }
-    throwIfAborted(options.signal);
-    const run = await tinyRun(device, options.signal);
-    const { milliseconds } = run;
-    if (run.ok) devices.push({ device, state: "available", reason: run.sentence, milliseconds });
-    else {
+  const devices = await Promise.all(
+    reports.map(async ({ type, device }): Promise<DeviceAvailability> => {
+      const wanted =
+        options.device === undefined || (options.device.type === device.type && options.device.index === device.index);
+      const hasPackage = hasBuild(platform, architecture, type.gpu);
+      const absence = hasPackage ? type.absenceReason(options.machine) : `node-llama-cpp has no build for ${type.name} here`;
+      const isKnown = absence !== undefined && options.full !== true; // a run would start a process to say the same
+      if (!options.run || !wanted || !hasPackage || isKnown)
+        return { device, state: absence === undefined ? "present" : "absent", reason: absence ?? "found" };
+      throwIfAborted(options.signal);
+      const run = await tinyRun(device, options.signal);
+      const { milliseconds } = run;
+      if (run.ok) return { device, state: "available", reason: run.sentence, milliseconds };
       const reason = [absence, run.reason].filter((part) => part !== undefined).join("; ");
-      devices.push({ device, state: "absent", reason, milliseconds });
-    }
-  }
+      return { device, state: "absent", reason, milliseconds };
+    }),
+  );
   return { present: true, library, devices };
 }
 

@@ -83,16 +83,16 @@ export function native(): ReplicaBackend {
 async function probe(options: ProbeOptions, state: NativeState): Promise<Availability> {
   throwIfAborted(options.signal);
   const wanted = options.device === undefined || isCpu(options.device);
-  return { present: true, library, devices: wanted ? [await probeCpu(options.run, state)] : [] };
+  return { present: true, library, devices: wanted ? [await probeCpu(options, state)] : [] };
 }
 
-async function probeCpu(run: boolean, state: NativeState): Promise<DeviceAvailability> {
+async function probeCpu({ run, full = false }: ProbeOptions, state: NativeState): Promise<DeviceAvailability> {
   if (!run) return { device: cpu, state: "present", reason: "part of inferyard" };
   const start = performance.now();
   try {
     const tested = await selfTest(library);
     const { checkGeneratedCode } = await import("./check-generated-code.ts"); // imported on demand, as in `load`
-    const { reason: kernels, ...warning } = await checkGeneratedCode(state);
+    const { reason: kernels, ...warning } = await checkGeneratedCode(state, full);
     const reason = `self-test: static embeddings in ${tested.join(", ")}; ${kernels}`;
     return { device: cpu, state: "available", reason, ...warning, milliseconds: performance.now() - start };
   } catch (error) {

@@ -7,6 +7,7 @@ import { kernelsNamed } from "../../kernels/registry.ts";
 import { isSelectable } from "../../kernels/select-kernel.ts";
 import { type MachineCodeSource, openMachineCode } from "./machine-code.ts";
 import { enableRelaxedSimd } from "../../engine/codegen/wasm/v8-flags.ts";
+import { openCheckRecord } from "./check-record.ts";
 
 /** What all models of one backend share. */
 export interface NativeState {
@@ -20,10 +21,17 @@ export interface NativeState {
 
 /** The checks of this backend, made at their first use. undefined when this machine has no WebAssembly SIMD, and so no generated code. */
 export function kernelChecksOf(state: NativeState): KernelChecks | undefined {
-  if (state.kernelChecks !== undefined) return state.kernelChecks;
+  const checks = state.kernelChecks ?? createKernelChecks();
+  if (checks !== undefined) state.kernelChecks = checks;
+  return checks;
+}
+
+/** `forget`: checks that passed in earlier processes are repeated. */
+function createKernelChecks(options: { readonly forget?: boolean } = {}): KernelChecks | undefined {
   const features = detectWasmFeatures(enableRelaxedSimd);
-  if (features.simd) state.kernelChecks = new KernelChecks(features);
-  return state.kernelChecks;
+  return features.simd
+    ? new KernelChecks(features, { passed: openCheckRecord?.(import.meta.url, features, options) })
+    : undefined;
 }
 
 /**
@@ -62,14 +70,20 @@ function refuseInPage(id: string): () => never {
   };
 }
 
-/** Checks all functions of generated code. Both members are sentences without a full stop; `warning` names what is wrong. */
-export async function checkGeneratedCode(state: NativeState): Promise<{ readonly reason: string; readonly warning?: string }> {
-  const checks = kernelChecksOf(state);
+/**
+ * Checks all functions of generated code; `full`: those too that passed in an earlier process. Both members are sentences without a full stop; `warning` names what is
+ * wrong.
+ */
+export async function checkGeneratedCode(
+  state: NativeState,
+  full: boolean,
+): Promise<{ readonly reason: string; readonly warning?: string }> {
+  const checks = full ? createKernelChecks({ forget: true }) : kernelChecksOf(state);
   if (checks === undefined)
     return { reason: "static embeddings alone", warning: "WebAssembly has no SIMD here, so no other model can be loaded" };
   await checks.checkAll();
-  const { failed, count } = checks;
-  const reason = `${count - failed.length} functions of generated code agree with the interpreter`;
+  const { failed, right } = checks;
+  const reason = checks.describe(right);
   if (failed.length === 0) return { reason };
   const wrong = failed.map(({ name, problem }) => `${name} (${problem})`).join(", ");
   return { reason, warning: `wrong, and computed by the interpreter instead: ${wrong}` };

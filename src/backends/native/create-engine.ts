@@ -74,6 +74,7 @@ export function createEngine(
     try {
       if (options.isUnprepared !== true) engine.prepare(inputs.map(withEmptyCache));
       engine.publishWeights();
+      kernelChecks?.remember();
       return engine;
     } catch (error) {
       void engine.dispose();

@@ -118,7 +118,8 @@ async function report(
     absence === undefined && library !== undefined ? { remedy: "npm rebuild onnxruntime-node --ignore-scripts=false" } : {};
   const presence =
     absence ?? (library === undefined ? undefined : `the provider is not installed (${library} is not beside the binding)`);
-  if (!options.run || !wanted) {
+  const isKnown = presence !== undefined && options.full !== true; // a run would start a process to say the same
+  if (!options.run || !wanted || isKnown) {
     return { device, state: presence === undefined ? "present" : "absent", reason: presence ?? "found", ...remedy };
   }
   throwIfAborted(options.signal);

@@ -4,10 +4,12 @@ import { pageReplacements } from "../../../scripts/build/entries.ts";
 import type * as apiBrowserCreateRuntime from "../../api/browser/create-runtime.ts";
 import type * as apiCreateRuntime from "../../api/create-runtime.ts";
 import type * as backendsWasmPackage from "../../backends/wasm/package.ts";
+import type * as backendsNativeCheckRecord from "../../backends/native/check-record.ts";
 import type * as engineCodegenWasmV8Flags from "../../engine/codegen/wasm/v8-flags.ts";
 import type * as engineThreadsSpawnThread from "../../engine/threads/spawn-thread.ts";
 import type * as modelsAimodReadPackage from "../../models/aimod/read-package.ts";
 import type * as modelsReferenceResolveReference from "../../models/reference/resolve-reference.ts";
+import type * as browserCheckRecord from "./check-record.ts";
 import type * as browserFiles from "../../platform/browser/files.ts";
 import type * as browserMachineCode from "./machine-code.ts";
 import type * as browserGgmlKernels from "./ggml-kernels.ts";
@@ -33,6 +35,7 @@ interface Pairs {
   "src/platform/node/files.ts": [typeof nodeFiles, typeof browserFiles];
   "src/models/aimod/read-package.ts": [typeof modelsAimodReadPackage, typeof browserReadPackage];
   "src/models/reference/resolve-reference.ts": [typeof modelsReferenceResolveReference, typeof browserReference];
+  "src/backends/native/check-record.ts": [typeof backendsNativeCheckRecord, typeof browserCheckRecord];
   "src/backends/native/machine-code.ts": [typeof nodeMachineCode, typeof browserMachineCode];
   "src/backends/native/ggml-kernels.ts": [typeof nodeGgmlKernels, typeof browserGgmlKernels];
   "src/platform/node/paths.ts": [typeof nodePaths, typeof browserPaths];
@@ -47,6 +50,7 @@ const fits: { readonly [Original in keyof Pairs]: Pairs[Original][1] extends Pai
   "src/platform/node/files.ts": true,
   "src/models/aimod/read-package.ts": true,
   "src/models/reference/resolve-reference.ts": true,
+  "src/backends/native/check-record.ts": true,
   "src/backends/native/machine-code.ts": true,
   "src/backends/native/ggml-kernels.ts": true,
   "src/platform/node/paths.ts": true,

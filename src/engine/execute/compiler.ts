@@ -159,7 +159,7 @@ export class Compiler {
     if (kernelChecks === undefined) return [];
     const failed = kernelChecks.failed.filter(({ name }) => this.#excludedFunctions.has(name));
     return [
-      `kernel checks: ${this.#checkedFunctions.size} functions of generated code agree with the interpreter`,
+      `kernel checks: ${kernelChecks.describe([...this.#checkedFunctions])}`,
       ...new Set([...this.#selected.values()].map((weights) => describeSelection(this.#selectKernel(kernelChecks, weights)))),
       ...failed.map(({ name, problem }) => `kernel check failed: ${name}: ${problem}; the interpreter computes it instead`),
     ];

@@ -22,7 +22,7 @@ import { SegmentTree } from "./segments/segment-tree.ts";
 import { Mutex } from "../../concurrency/mutex.ts";
 
 /** Sizes of free axes, except the first one, for which executables are compiled when a model is loaded. */
-const preparedSizes: readonly number[] = [1, 16, 128];
+const preparedSizes: readonly number[] = [8];
 /** Sizes of the free axes of images, tried in this order until one fits the model: most models refuse images that their poolings make smaller than 1 x 1. */
 const preparedImageSizes: readonly number[] = [64, 1];
 

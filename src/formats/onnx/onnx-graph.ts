@@ -1,6 +1,7 @@
 /** Reads the outline of an ONNX graph: its inputs and outputs, its tensors without their elements, and the operators it uses. Subgraphs of If, Loop and Scan are included. */
 import { type OnnxTensorOutline, readOnnxTensor } from "./onnx-tensor.ts";
 import { type OnnxValue, readOnnxValue } from "./onnx-value.ts";
+import type { Reading } from "../file-window.ts";
 import type { ProtobufFile } from "../protobuf/protobuf-file.ts";
 import { lengthDelimited, type ProtobufField } from "../protobuf/wire-format.ts";
 import { attributeProto, functionProto, graphProto, nodeProto, sparseTensorProto } from "./onnx-fields.ts";
@@ -56,9 +57,9 @@ export class OnnxGraphReader {
   }
 
   /** Reads the main graph (GraphProto). Its `constants` include those of the functions that were read before with `readFunctionBody`. */
-  async read(graph: ProtobufField): Promise<OnnxGraphOutline> {
+  *read(graph: ProtobufField): Reading<OnnxGraphOutline> {
     const totals = this.#newTotals();
-    const { inputs, outputs } = await this.#graph(graph, totals, 0);
+    const { inputs, outputs } = yield* this.#graph(graph, totals, 0);
     const { initializers, constants, intermediateTypes, nodes, operators } = totals;
     const initial = new Set(initializers.map(({ name }) => name));
     return {
@@ -73,10 +74,11 @@ export class OnnxGraphReader {
   }
 
   /** Reads the operators that the body of a FunctionProto uses. */
-  async readFunctionBody(body: ProtobufField): Promise<readonly OnnxOperatorUse[]> {
+  *readFunctionBody(body: ProtobufField): Reading<readonly OnnxOperatorUse[]> {
     const totals = this.#newTotals();
-    for await (const field of this.#file.fields(body.start, body.end)) {
-      if (field.number === functionProto.node) await this.#node(field, totals, 0);
+    const fields = this.#file.fields(body.start, body.end);
+    for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
+      if (field.number === functionProto.node) yield* this.#node(field, totals, 0);
     }
     return [...totals.operators.values()];
   }
@@ -85,35 +87,34 @@ export class OnnxGraphReader {
     return { operators: new Map(), initializers: [], constants: this.#constants, intermediateTypes: new Set(), nodes: 0 };
   }
 
-  async #graph(
-    graph: ProtobufField,
-    totals: GraphAccumulator,
-    depth: number,
-  ): Promise<{ inputs: OnnxValue[]; outputs: OnnxValue[] }> {
+  *#graph(graph: ProtobufField, totals: GraphAccumulator, depth: number): Reading<{ inputs: OnnxValue[]; outputs: OnnxValue[] }> {
     if (depth > maxGraphDepth) throw new Error(`it nests graphs more than ${maxGraphDepth} deep at byte ${graph.start}`);
     const inputs: OnnxValue[] = [];
     const outputs: OnnxValue[] = [];
-    for await (const field of this.#file.fields(graph.start, graph.end)) {
+    const fields = this.#file.fields(graph.start, graph.end);
+    for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
       if (field.wireType !== lengthDelimited) continue;
-      if (field.number === graphProto.node) await this.#node(field, totals, depth);
-      else if (field.number === graphProto.initializer) totals.initializers.push(await readOnnxTensor(this.#file, field));
-      else if (field.number === graphProto.input) inputs.push(await readOnnxValue(this.#file, field));
-      else if (field.number === graphProto.output) outputs.push(await readOnnxValue(this.#file, field));
-      else if (field.number === graphProto.valueInfo) totals.intermediateTypes.add((await readOnnxValue(this.#file, field)).type);
-      else if (field.number === graphProto.sparseInitializer) await this.#sparse(field, totals.initializers);
+      if (field.number === graphProto.node) yield* this.#node(field, totals, depth);
+      else if (field.number === graphProto.initializer) totals.initializers.push(yield* readOnnxTensor(this.#file, field));
+      else if (field.number === graphProto.input) inputs.push(yield* readOnnxValue(this.#file, field));
+      else if (field.number === graphProto.output) outputs.push(yield* readOnnxValue(this.#file, field));
+      else if (field.number === graphProto.valueInfo)
+        totals.intermediateTypes.add((yield* readOnnxValue(this.#file, field)).type);
+      else if (field.number === graphProto.sparseInitializer) yield* this.#sparse(field, totals.initializers);
     }
     if (depth > 0) for (const { type } of [...inputs, ...outputs]) totals.intermediateTypes.add(type);
     return { inputs, outputs };
   }
 
   /** Counts the operator of a NodeProto, and reads the tensors and subgraphs of its attributes. */
-  async #node(node: ProtobufField, totals: GraphAccumulator, depth: number): Promise<void> {
+  *#node(node: ProtobufField, totals: GraphAccumulator, depth: number): Reading<void> {
     let name = "";
     let domain = "";
-    for await (const field of this.#file.fields(node.start, node.end)) {
-      if (field.number === nodeProto.opType) name = await this.#name(field);
-      else if (field.number === nodeProto.domain) domain = await this.#name(field);
-      else if (field.number === nodeProto.attribute) await this.#attribute(field, totals, depth);
+    const fields = this.#file.fields(node.start, node.end);
+    for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
+      if (field.number === nodeProto.opType) name = yield* this.#name(field);
+      else if (field.number === nodeProto.domain) domain = yield* this.#name(field);
+      else if (field.number === nodeProto.attribute) yield* this.#attribute(field, totals, depth);
     }
     const key = `${domain}:${name}`;
     const before = totals.operators.get(key)?.count ?? 0;
@@ -122,27 +123,29 @@ export class OnnxGraphReader {
   }
 
   /** Reads the tensors and subgraphs of an AttributeProto. */
-  async #attribute(attribute: ProtobufField, totals: GraphAccumulator, depth: number): Promise<void> {
-    for await (const field of this.#file.fields(attribute.start, attribute.end)) {
+  *#attribute(attribute: ProtobufField, totals: GraphAccumulator, depth: number): Reading<void> {
+    const fields = this.#file.fields(attribute.start, attribute.end);
+    for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
       if (field.wireType !== lengthDelimited) continue;
       if (field.number === attributeProto.t || field.number === attributeProto.tensors)
-        totals.constants.push(await readOnnxTensor(this.#file, field));
+        totals.constants.push(yield* readOnnxTensor(this.#file, field));
       else if (field.number === attributeProto.g || field.number === attributeProto.graphs)
-        await this.#graph(field, totals, depth + 1);
+        yield* this.#graph(field, totals, depth + 1);
       else if (field.number === attributeProto.sparseTensor || field.number === attributeProto.sparseTensors)
-        await this.#sparse(field, totals.constants);
+        yield* this.#sparse(field, totals.constants);
     }
   }
 
   /** Adds the values of a SparseTensorProto. */
-  async #sparse(tensor: ProtobufField, into: OnnxTensorOutline[]): Promise<void> {
-    for await (const field of this.#file.fields(tensor.start, tensor.end)) {
-      if (field.number === sparseTensorProto.values) into.push(await readOnnxTensor(this.#file, field));
+  *#sparse(tensor: ProtobufField, into: OnnxTensorOutline[]): Reading<void> {
+    const fields = this.#file.fields(tensor.start, tensor.end);
+    for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
+      if (field.number === sparseTensorProto.values) into.push(yield* readOnnxTensor(this.#file, field));
     }
   }
 
-  async #name(field: ProtobufField): Promise<string> {
+  *#name(field: ProtobufField): Reading<string> {
     if (field.end - field.start > maxNameBytes) throw new Error(`it has an operator's name of more than ${maxNameBytes} bytes`);
-    return await this.#file.text(field);
+    return yield* this.#file.text(field);
   }
 }

@@ -1,6 +1,7 @@
 /** Reads what a TensorProto says of one tensor of an ONNX file: its name, type and shape, and where its elements are. The elements are not read. */
 import { onnxType, onnxTypeName } from "./onnx-types.ts";
 import { quoteName } from "../format-errors.ts";
+import type { Reading } from "../file-window.ts";
 import type { ProtobufFile } from "../protobuf/protobuf-file.ts";
 import type { ProtobufField } from "../protobuf/wire-format.ts";
 import { stringStringEntryProto, tensorProto } from "./onnx-fields.ts";
@@ -37,7 +38,7 @@ const stringType = 8;
  * Reads the outline of a TensorProto. Throws Error for more than 256 dimensions, for a size beyond 2^53, and for a tensor that
  * claims more elements than it stores.
  */
-export async function readOnnxTensor(file: ProtobufFile, tensor: ProtobufField): Promise<OnnxTensorOutline> {
+export function* readOnnxTensor(file: ProtobufFile, tensor: ProtobufField): Reading<OnnxTensorOutline> {
   const shape: number[] = [];
   let name = "";
   let type = 0;
@@ -45,13 +46,14 @@ export async function readOnnxTensor(file: ProtobufFile, tensor: ProtobufField):
   let strings = 0;
   let maxElements = 0;
   const external = new Map<string, string>();
-  for await (const field of file.fields(tensor.start, tensor.end)) {
+  const fields = file.fields(tensor.start, tensor.end);
+  for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
     const length = field.end - field.start;
     const minBytes = minElementBytes.get(field.number);
-    if (field.number === tensorProto.dims) shape.push(...(await file.numbers(field)));
+    if (field.number === tensorProto.dims) shape.push(...(yield* file.numbers(field)));
     else if (field.number === tensorProto.dataType) type = field.value;
-    else if (field.number === tensorProto.name) name = await file.text(field);
-    else if (field.number === tensorProto.externalData) external.set(...(await readOnnxEntry(file, field)));
+    else if (field.number === tensorProto.name) name = yield* file.text(field);
+    else if (field.number === tensorProto.externalData) external.set(...(yield* readOnnxEntry(file, field)));
     else if (field.number === tensorProto.rawData) raw = length;
     else if (field.number === tensorProto.stringData) {
       strings += length;
@@ -81,12 +83,13 @@ export async function readOnnxTensor(file: ProtobufFile, tensor: ProtobufField):
 }
 
 /** Reads a StringStringEntryProto, a pair of key and value. An absent key or value is "". */
-export async function readOnnxEntry(file: ProtobufFile, entry: ProtobufField): Promise<[key: string, value: string]> {
+export function* readOnnxEntry(file: ProtobufFile, entry: ProtobufField): Reading<[key: string, value: string]> {
   let key = "";
   let value = "";
-  for await (const field of file.fields(entry.start, entry.end)) {
-    if (field.number === stringStringEntryProto.key) key = await file.text(field);
-    else if (field.number === stringStringEntryProto.value) value = await file.text(field);
+  const fields = file.fields(entry.start, entry.end);
+  for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
+    if (field.number === stringStringEntryProto.key) key = yield* file.text(field);
+    else if (field.number === stringStringEntryProto.value) value = yield* file.text(field);
   }
   return [key, value];
 }

@@ -1,5 +1,6 @@
 /** Reads a ValueInfoProto: the name, type and shape of one value of an ONNX graph. */
 import { onnxTypeName } from "./onnx-types.ts";
+import type { Reading } from "../file-window.ts";
 import type { ProtobufFile } from "../protobuf/protobuf-file.ts";
 import type { ProtobufField } from "../protobuf/wire-format.ts";
 import {
@@ -35,60 +36,67 @@ const wrappers: ReadonlyMap<number, string> = new Map([
  * Reads a ValueInfoProto: the name, type and shape of a value. Throws Error for more than 256 dimensions or types nested more
  * than 16 deep.
  */
-export async function readOnnxValue(file: ProtobufFile, value: ProtobufField): Promise<OnnxValue> {
+export function* readOnnxValue(file: ProtobufFile, value: ProtobufField): Reading<OnnxValue> {
   let name = "";
   let type: ValueType = { type: "unknown" };
-  for await (const field of file.fields(value.start, value.end)) {
-    if (field.number === valueInfoProto.name) name = await file.text(field);
-    else if (field.number === valueInfoProto.type) type = await readType(file, field, 0);
+  const fields = file.fields(value.start, value.end);
+  for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
+    if (field.number === valueInfoProto.name) name = yield* file.text(field);
+    else if (field.number === valueInfoProto.type) type = yield* readType(file, field, 0);
   }
   return { name, ...type };
 }
 
 /** TypeProto. */
-async function readType(file: ProtobufFile, type: ProtobufField, depth: number): Promise<ValueType> {
+function* readType(file: ProtobufFile, type: ProtobufField, depth: number): Reading<ValueType> {
   if (depth > maxTypeDepth) throw new Error(`it nests types more than ${maxTypeDepth} deep at byte ${type.start}`);
   let found: ValueType = { type: "unknown" };
-  for await (const field of file.fields(type.start, type.end)) {
+  const fields = file.fields(type.start, type.end);
+  for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
     const wrapper = wrappers.get(field.number);
-    if (field.number === typeProto.tensorType) found = await readTensorType(file, field);
-    else if (field.number === typeProto.sparseTensorType) found = { type: `sparse(${(await readTensorType(file, field)).type})` };
-    else if (field.number === typeProto.mapType) found = { type: await readMapType(file, field, depth) };
-    else if (wrapper !== undefined) found = { type: `${wrapper}(${await readElementType(file, field, depth)})` };
+    if (field.number === typeProto.tensorType) found = yield* readTensorType(file, field);
+    else if (field.number === typeProto.sparseTensorType)
+      found = { type: `sparse(${(yield* readTensorType(file, field)).type})` };
+    else if (field.number === typeProto.mapType) found = { type: yield* readMapType(file, field, depth) };
+    else if (wrapper !== undefined) found = { type: `${wrapper}(${yield* readElementType(file, field, depth)})` };
   }
   return found;
 }
 
 /** TypeProto.Sequence and TypeProto.Optional. */
-async function readElementType(file: ProtobufFile, type: ProtobufField, depth: number): Promise<string> {
+function* readElementType(file: ProtobufFile, type: ProtobufField, depth: number): Reading<string> {
   let element = "unknown";
-  for await (const field of file.fields(type.start, type.end)) {
-    if (field.number === elementTypeProto.elemType) element = (await readType(file, field, depth + 1)).type;
+  const fields = file.fields(type.start, type.end);
+  for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
+    if (field.number === elementTypeProto.elemType) element = (yield* readType(file, field, depth + 1)).type;
   }
   return element;
 }
 
 /** TypeProto.Map. */
-async function readMapType(file: ProtobufFile, type: ProtobufField, depth: number): Promise<string> {
+function* readMapType(file: ProtobufFile, type: ProtobufField, depth: number): Reading<string> {
   let key = 0;
   let value = "unknown";
-  for await (const field of file.fields(type.start, type.end)) {
+  const fields = file.fields(type.start, type.end);
+  for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
     if (field.number === mapTypeProto.keyType) key = field.value;
-    else if (field.number === mapTypeProto.valueType) value = (await readType(file, field, depth + 1)).type;
+    else if (field.number === mapTypeProto.valueType) value = (yield* readType(file, field, depth + 1)).type;
   }
   return `map(${onnxTypeName(key)}, ${value})`;
 }
 
 /** TypeProto.Tensor and TypeProto.SparseTensor. */
-async function readTensorType(file: ProtobufFile, type: ProtobufField): Promise<ValueType> {
+function* readTensorType(file: ProtobufFile, type: ProtobufField): Reading<ValueType> {
   let element = 0;
   let shape: (number | string | null)[] | undefined;
-  for await (const field of file.fields(type.start, type.end)) {
+  const fields = file.fields(type.start, type.end);
+  for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
     if (field.number === tensorTypeProto.elemType) element = field.value;
     else if (field.number === tensorTypeProto.shape) {
       shape = [];
-      for await (const dimension of file.fields(field.start, field.end)) {
-        if (dimension.number === tensorShapeProto.dim) shape.push(await readDimension(file, dimension));
+      const dimensions = file.fields(field.start, field.end);
+      for (let dimension = yield* dimensions.next(); dimension !== undefined; dimension = yield* dimensions.next()) {
+        if (dimension.number === tensorShapeProto.dim) shape.push(yield* readDimension(file, dimension));
         if (shape.length > maxDimensions) throw new Error(`it has a value of more than ${maxDimensions} dimensions`);
       }
     }
@@ -97,12 +105,13 @@ async function readTensorType(file: ProtobufFile, type: ProtobufField): Promise<
 }
 
 /** TensorShapeProto.Dimension. Some exporters write -1 for a free dimension. */
-async function readDimension(file: ProtobufFile, dimension: ProtobufField): Promise<number | string | null> {
+function* readDimension(file: ProtobufFile, dimension: ProtobufField): Reading<number | string | null> {
   let size: number | string | null = null;
-  for await (const field of file.fields(dimension.start, dimension.end)) {
+  const fields = file.fields(dimension.start, dimension.end);
+  for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
     if (field.number === dimensionProto.dimValue && field.wireType === 0)
       size = Number.isSafeInteger(field.value) ? field.value : null;
-    else if (field.number === dimensionProto.dimParam) size = (await file.text(field)) || null;
+    else if (field.number === dimensionProto.dimParam) size = (yield* file.text(field)) || null;
   }
   return size;
 }

@@ -3,7 +3,7 @@
  * gigabytes of weights costs a few kilobytes of reading.
  */
 import { PbfReader } from "pbf";
-import type { FileWindow } from "../file-window.ts";
+import type { FileWindow, Reading } from "../file-window.ts";
 import {
   lengthDelimited,
   maxHeaderBytes,
@@ -34,39 +34,59 @@ export class ProtobufFile {
     return this.#window.size;
   }
 
-  /** The fields of the message in the range from `start` to `end`. The last field must end at `end`. */
-  async *fields(start: number, end: number): AsyncGenerator<ProtobufField> {
-    const window = this.#window;
-    for (let position = start; position < end;) {
-      const headerBytes = Math.min(maxHeaderBytes, end - position);
-      if (window.available(position) < headerBytes) await window.load(position, headerBytes);
-      window.countItems();
-      const field = readFieldHeader(this.#pbf, window.start, position, end);
-      yield field;
-      position = field.end;
-    }
+  /** Goes through the fields of the message in the range from `start` to `end`. The last field must end at `end`. */
+  fields(start: number, end: number): FieldCursor {
+    return new FieldCursor(this.#window, this.#pbf, start, end);
   }
 
   /** The content of a string field. Throws Error for a field of another wire type and for a text of more than 64 KiB. */
-  async text(field: ProtobufField): Promise<string> {
+  *text(field: ProtobufField): Reading<string> {
     const length = field.end - field.start;
     if (field.wireType !== lengthDelimited) throw new Error(`it has a number in the place of a name at byte ${field.start}`);
     if (length > maxTextBytes) throw new Error(`it has a name of ${length} bytes at byte ${field.start}`);
-    return await this.#window.text(field.start, length);
+    return yield* this.#window.readText(field.start, length);
   }
 
   /** The numbers of one field of a repeated integer: one number, or a packed list. */
-  async numbers(field: ProtobufField): Promise<number[]> {
+  *numbers(field: ProtobufField): Reading<number[]> {
     if (field.wireType === 0) return [field.value];
     const window = this.#window;
     const numbers: number[] = [];
     for (let position = field.start; position < field.end;) {
       const bytes = Math.min(maxVarintBytes, field.end - position);
-      if (window.available(position) < bytes) await window.load(position, bytes);
+      if (window.available(position) < bytes) yield { position, length: bytes };
       window.countItems();
       numbers.push(readVarint(this.#pbf, window.start, position, field.end));
       position = window.start + this.#pbf.pos;
     }
     return numbers;
+  }
+}
+
+/** The fields of one message, one after the other. */
+export class FieldCursor {
+  readonly #window: FileWindow;
+  readonly #pbf: PbfReader;
+  readonly #end: number;
+  #position: number;
+
+  constructor(window: FileWindow, pbf: PbfReader, start: number, end: number) {
+    this.#window = window;
+    this.#pbf = pbf;
+    this.#end = end;
+    this.#position = start;
+  }
+
+  /** The next field; undefined behind the last one. Its content is not read. */
+  *next(): Reading<ProtobufField | undefined> {
+    const window = this.#window;
+    const position = this.#position;
+    if (position >= this.#end) return undefined;
+    const length = Math.min(maxHeaderBytes, this.#end - position);
+    if (window.available(position) < length) yield { position, length };
+    window.countItems();
+    const field = readFieldHeader(this.#pbf, window.start, position, this.#end);
+    this.#position = field.end;
+    return field;
   }
 }

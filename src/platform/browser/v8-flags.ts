@@ -10,3 +10,6 @@ export function withOptimizingCompiler<Result>(compile: () => Result): Result {
 export function withoutOptimizer<Result>(work: () => Result): Result {
   return work();
 }
+
+/** Does nothing. */
+export function settleCompilerFlags(): void {}

@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import { type Stats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
-import { pipeline } from "node:stream/promises";
 
 /** Size, modification time and kind of a file. */
 export interface FileStatus {
@@ -114,10 +113,18 @@ export function listFolder(path: string): Promise<FolderEntry[]> {
   return readdir(path, { withFileTypes: true });
 }
 
-/** Hexadecimal SHA-256 of a file, which is read as a stream. */
+/** Hexadecimal SHA-256 of a file, which is read in pieces of 1 MiB. */
 export async function sha256Of(path: string): Promise<string> {
   const hash = createHash("sha256");
+  const piece = Buffer.allocUnsafeSlow(1024 * 1024); // one for all: new ones for each read take as long as the hash
   const file = await openRegular(path);
-  await pipeline(file.createReadStream({ highWaterMark: 1024 * 1024 }), hash); // which closes the file
-  return hash.digest("hex");
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(piece, 0, piece.length);
+      if (bytesRead === 0) return hash.digest("hex");
+      hash.update(piece.subarray(0, bytesRead));
+    }
+  } finally {
+    await file.close();
+  }
 }

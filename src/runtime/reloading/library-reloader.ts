@@ -138,7 +138,7 @@ export class LibraryReloader {
 
   /** Runs the tiny model on each device with the new library. Returns what each device says. */
   async #validate(fresh: ReloadableBackend, path: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
-    const availability = await this.#parts.facts.run(fresh, signal);
+    const availability = await this.#parts.facts.run(fresh, signal === undefined ? {} : { signal });
     throwIfAborted(signal);
     if (!availability.present) {
       const { reason, remedy } = availability;

@@ -4,7 +4,7 @@
  * decision. Resolved requests are cached, so that a request for a loaded model reads neither files nor facts.
  */
 import type { InferyardError } from "../../contract/errors.ts";
-import { type ModelReference, resolveReference } from "../../models/index.ts";
+import { type Manifest, type ModelReference, resolveReference } from "../../models/index.ts";
 import type { Decision } from "../decision/decision.ts";
 import {
   type DecisionFactory,
@@ -33,6 +33,8 @@ export interface ModelRequest {
   readonly leaseKind: "handle" | "work";
   /** See `SchedulingKey.admitLoad`. */
   readonly admitLoad?: AdmitLoad | undefined;
+  /** Called when this request begins a load: reads what it needs besides the model. Must not throw. */
+  readonly whileLoading?: ((manifest: Manifest) => void) | undefined;
 }
 
 /** A caller's lease on a loaded model. */
@@ -168,7 +170,9 @@ export class SharedModels {
       const outcome = await choose(reference, request.options, true, signal);
       const attempt = (candidate: EligibleCandidate, decide: DecisionFactory): Promise<LoadOutcome<Lease<ResidentModel>>> =>
         this.#attempt(key, request, reservation, outcome, { candidate, decide, signal });
-      return await tryCandidates(outcome, attempt, signal);
+      const loading = tryCandidates(outcome, attempt, signal);
+      request.whileLoading?.(outcome.manifest);
+      return await loading;
     } catch (error) {
       onFailed(request.reference, error);
       throw error;

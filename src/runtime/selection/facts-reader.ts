@@ -47,12 +47,11 @@ export class FactsReader {
     this.#presence.delete(backend);
   }
 
-  /** Probes a backend by running a tiny graph on each of its devices, unless it is absent. The result is not cached. */
-  async run(backend: Backend, signal?: AbortSignal): Promise<Availability> {
+  /** Probes a backend by running a tiny graph on each of its devices, unless it is absent. The result is not cached. `full`: see `ProbeOptions`. */
+  async run(backend: Backend, options: Pick<ProbeOptions, "full" | "signal"> = {}): Promise<Availability> {
     const machine = await this.#machine.read();
     const presence = await availabilityOf(backend, { machine, run: false });
-    if (!presence.present) return presence;
-    return availabilityOf(backend, { machine, run: true, ...(signal === undefined ? {} : { signal }) });
+    return presence.present ? availabilityOf(backend, { machine, run: true, ...options }) : presence;
   }
 
   async #backendFacts(backend: Backend, machine: MachineFacts): Promise<BackendFacts> {

@@ -9,10 +9,14 @@ import { type TargetReport, targetsOf } from "./backends.ts";
 
 /** Defines the command `doctor`. */
 export function defineDoctor(command: Command, terminal: Terminal): void {
+  command.option(
+    "--full",
+    "repeat the self-tests that passed before on this machine, and try the devices that it does not have, for the engines' own messages",
+  );
   command.action(async (flags: Record<string, unknown>) => {
     const { runtime } = await openSession(terminal, flags);
     const machine = await runtime.machine();
-    const running = runtime.backends({ run: true, signal: terminal.signal });
+    const running = runtime.backends({ run: true, full: flags["full"] === true, signal: terminal.signal });
     const targets = targetsOf(await withNotice(terminal, "running a tiny computation on every target", running));
     if (flags["json"] === true) return writeLine(terminal.stdout, JSON.stringify({ machine, targets }));
     writeLine(terminal.stdout, describeMachine(machine));

@@ -15,16 +15,20 @@ const tolerance = 1e-3;
 
 const activations: readonly Exclude<Activation, "none">[] = ["relu", "gelu", "gelu-tanh", "tanh", "sigmoid", "silu"];
 
-/** A quantized matrix [rows, columns] and its transpose. */
-function quantized(
-  type: "Q8_0" | "Q4_0" | "Q4_K" | "TQ2_0",
-  rows: number,
-  columns: number,
-): { readonly table: Literal; readonly matrix: Literal } {
+type QuantizedType = "Q8_0" | "Q4_0" | "Q4_K" | "TQ2_0";
+
+/** Blocks of a matrix, and their values row by row. */
+interface Encoded {
+  readonly blocks: QuantizedBlocks;
+  readonly values: Float32Array;
+}
+
+/** Quantizes a matrix [rows, columns]. */
+function encode(type: QuantizedType, rows: number, columns: number): Encoded {
   const floats = Float32Array.from(numbersOf(ordinary("float32", [rows, columns], 2)), (value) => value / columns);
   const bytes = encodeTensor(type, floats);
-  const values = decodeTensor(type, bytes, rows * columns);
-  return literals({ type, format: required(blockFormats[type], type), rows, columns, read: () => bytes }, values);
+  const blocks = { type, format: required(blockFormats[type], type), rows, columns, read: () => bytes };
+  return { blocks, values: decodeTensor(type, bytes, rows * columns) };
 }
 
 /** A matrix in blocks of 16 with a scale and a minimum each, as MatMulNBits may have it. */
@@ -42,11 +46,11 @@ function quantizedInHalves(rows: number, columns: number): Literal {
   }
   const values = new Float32Array(rows * columns);
   decodeBlocks(format, bytes, values);
-  return literals({ type: scaledBlockName(shape), format, rows, columns, read: () => bytes }, values).matrix;
+  return literals({ blocks: { type: scaledBlockName(shape), format, rows, columns, read: () => bytes }, values }).matrix;
 }
 
-/** The literals of blocks. `values`: those of the blocks, row by row. */
-function literals(blocks: QuantizedBlocks, values: Float32Array): { readonly table: Literal; readonly matrix: Literal } {
+/** Literals of a matrix and of its transpose, for one case: kernels release them when they have packed them. */
+function literals({ blocks, values }: Encoded): { readonly table: Literal; readonly matrix: Literal } {
   const { rows, columns } = blocks;
   const swapped = Float32Array.from(
     { length: values.length },
@@ -62,12 +66,18 @@ function literals(blocks: QuantizedBlocks, values: Float32Array): { readonly tab
 
 /** Linear layers with quantized weights of each structure, and with each activation. */
 export function blockProductCases(): readonly CheckCase[] {
+  const encoded = new Map<QuantizedType, Encoded>(); // encoding takes most of the time
+  const matrix = (type: QuantizedType): Literal => {
+    const known = encoded.get(type) ?? encode(type, 21, 256);
+    encoded.set(type, known);
+    return literals(known).matrix;
+  };
   const linear = (
     name: string,
-    type: Parameters<typeof quantized>[0],
+    type: QuantizedType,
     rows: number,
     activation: Activation = "none",
-    weights: Literal = quantized(type, 21, 256).matrix,
+    weights: Literal = matrix(type),
   ): CheckCase =>
     single(
       name,
@@ -91,7 +101,7 @@ export function blockProductCases(): readonly CheckCase[] {
 export function blockGatherCases(): readonly CheckCase[] {
   return (["Q8_0", "Q4_K"] as const).map((type) =>
     single("gather-rows", { kind: "gather", axis: 0 }, [
-      { constant: quantized(type, 11, 256).table },
+      { constant: literals(encode(type, 11, 256)).table },
       int64Literal([3, 10, 0, -1]),
     ]),
   );

@@ -63,9 +63,19 @@ const casesOfFamilies: Readonly<Record<string, () => readonly CheckCase[]>> = {
 /** Names of the kernel families that have cases. */
 export const checkedFamilies: readonly string[] = Object.keys(casesOfFamilies);
 
-/** The cases of a kernel family and of the functions within it, except the steps of elementwise chains, which `elementwiseCase` makes. */
-export function casesOfFamily(family: string): readonly CheckCase[] {
-  return (casesOfFamilies[family]?.() ?? []).filter(({ name }) => name === family || name.startsWith(`${family} `));
+/** The families that are checked even where all passed before: those that a transformer spends its time in. */
+export const sampleFamilies: readonly string[] = ["elementwise", "matmul", "softmax", "norm"];
+
+/** Cases that were made, by their function: one function makes those of several families. */
+export type MadeCases = Map<() => readonly CheckCase[], readonly CheckCase[]>;
+
+/** The cases of a kernel family and of the functions within it, except the steps of elementwise chains, which `elementwiseCase` makes. `made` keeps what is made. */
+export function casesOfFamily(family: string, made: MadeCases = new Map()): readonly CheckCase[] {
+  const make = casesOfFamilies[family];
+  if (make === undefined) return [];
+  const all = made.get(make) ?? make();
+  made.set(make, all);
+  return all.filter(({ name }) => name === family || name.startsWith(`${family} `));
 }
 
 /** Functions whose results are approximations; those of all others are equal to the interpreter's. */

@@ -11,6 +11,7 @@ import { EngineModel } from "../engine-model.ts";
 import { casesOfFamily, checkedFamilies } from "./check-cases.ts";
 import { elementwiseFunctions } from "./elementwise-functions.ts";
 import { KernelChecks } from "./kernel-checks.ts";
+import type { PassedChecks } from "./passed-checks.ts";
 
 const features = detectWasmFeatures(enableRelaxedSimd);
 const isByteDotMissing = features.byteDot === "none";
@@ -86,10 +87,7 @@ describe("kernel checks", () => {
   it.each(checkedFamilies.filter((family) => !(isByteDotMissing && /^(byte-matmul|quantize-rows)$/.test(family))))(
     "find broken code of %s",
     (family) => {
-      const checks = new KernelChecks(
-        features,
-        breaking((kernel) => kernel.family === family),
-      );
+      const checks = new KernelChecks(features, { compile: breaking((kernel) => kernel.family === family) });
       const names = new Set(casesOfFamily(family).map(({ name }) => name));
       expect(checks.check([...names].map((name) => ({ name })))).toBe(true);
       expect(checks.failed.map(({ name }) => name)).toEqual([...names]);
@@ -97,10 +95,7 @@ describe("kernel checks", () => {
   );
 
   it("find one broken function among those of a family", () => {
-    const checks = new KernelChecks(
-      features,
-      breaking(({ key }) => key.includes('op:"gelu"')),
-    );
+    const checks = new KernelChecks(features, { compile: breaking(({ key }) => key.includes('op:"gelu"')) });
     expect(checks.check([{ name: "elementwise" }, { name: "matmul gelu" }, ...steps])).toBe(true);
     expect(checks.failed.map(({ name }) => name)).toEqual(["elementwise gelu float32"]);
     expect(checks.failed[0]!.problem).toMatch(/^element 0 of float32\[\d+\] is .+, and .+ is right$/);
@@ -117,9 +112,69 @@ describe("kernel checks", () => {
         functions: new Map([...compiled.functions].map(([key, call]) => [key, key.startsWith("norm ") ? stop : call])),
       };
     };
-    const checks = new KernelChecks(features, stopping);
+    const checks = new KernelChecks(features, { compile: stopping });
     expect(checks.check([{ name: "norm" }, { name: "softmax" }])).toBe(true);
     expect(checks.failed).toEqual([{ name: "norm", problem: "it stopped: unreachable" }]);
+  });
+});
+
+/** Checks that passed in an earlier process. */
+function passedBefore(names: readonly string[], isComplete = false): PassedChecks & { readonly names: string[] } {
+  return {
+    names: [...names],
+    isComplete,
+    since: "2026-11-26T10:00:00.000Z",
+    add(more, options = {}) {
+      this.names.push(...more);
+      Object.assign(this, options);
+    },
+  };
+}
+
+describe("checks that passed before", () => {
+  const functions = [{ name: "elementwise" }, { name: "matmul gelu" }, ...steps];
+  const breakingAll = (): typeof compileKernels => breaking(() => true);
+
+  it("are not repeated, and what passes now is remembered", () => {
+    const passed = passedBefore(["elementwise", "matmul gelu"]);
+    const checks = new KernelChecks(features, { compile: breaking(({ family }) => family === "matmul"), passed });
+    expect(checks.check(functions)).toBe(false);
+    checks.remember();
+    expect(passed.names.toSorted()).toEqual(functions.map(({ name }) => name).toSorted());
+    expect(checks.describe(functions.map(({ name }) => name))).toBe(
+      "4 functions of generated code agree with the interpreter (2 remembered from 2026-11-26)",
+    );
+  });
+
+  it("never are those that failed", () => {
+    const passed = passedBefore([]);
+    const checks = new KernelChecks(features, { compile: breaking(({ key }) => key.includes('op:"gelu"')), passed });
+    expect(checks.check(functions)).toBe(true);
+    checks.remember();
+    expect(passed.names.toSorted()).toEqual(["elementwise", "elementwise cast to int32 float32", "matmul gelu"]);
+  });
+
+  it("all of them: a sample is checked, and everything where that is wrong", async () => {
+    const first = passedBefore([]);
+    await new KernelChecks(features, { passed: first }).checkAll();
+    expect(first.isComplete).toBe(true);
+
+    const compiled: Kernel[] = [];
+    const counting: typeof compileKernels = (kernels, ...others) => {
+      compiled.push(...kernels);
+      return compileKernels(kernels, ...others);
+    };
+    const again = new KernelChecks(features, { compile: counting, passed: passedBefore(first.names, true) });
+    await again.checkAll();
+    expect(again.failed).toEqual([]);
+    expect(again.right.toSorted()).toEqual([...first.names].toSorted());
+    expect([...new Set(compiled.map(({ family }) => family))].toSorted()).toEqual(["elementwise", "matmul", "norm", "softmax"]);
+    expect(again.describe(again.right)).toMatch(/ \(4\d\d remembered from 2026-11-26\)$|\(5\d\d remembered from 2026-11-26\)$/);
+
+    const broken = new KernelChecks(features, { compile: breakingAll(), passed: passedBefore(first.names, true) });
+    await broken.checkAll();
+    expect(broken.failed.length).toBeGreaterThan(400);
+    expect(broken.describe(broken.right)).not.toContain("remembered");
   });
 });
 
@@ -143,12 +198,7 @@ describe("a model with a broken kernel", () => {
 
   it("gives the interpreter's results, and says so", async () => {
     const sound = await run(new KernelChecks(features));
-    const broken = await run(
-      new KernelChecks(
-        features,
-        breaking(({ key }) => key.includes('op:"gelu"')),
-      ),
-    );
+    const broken = await run(new KernelChecks(features, { compile: breaking(({ key }) => key.includes('op:"gelu"')) }));
     expect(sound).toMatchObject({
       interpreted: 0,
       evidence: ["kernel checks: 2 functions of generated code agree with the interpreter"],

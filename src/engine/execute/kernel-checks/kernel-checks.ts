@@ -21,7 +21,8 @@ import { BlockKernels } from "../block-kernels.ts";
 import { elementwiseFunctions } from "./elementwise-functions.ts";
 import type { CheckCase } from "./case-builder.ts";
 import { knownAnswerCases } from "./known-answer-cases.ts";
-import { casesOfFamily, checkedFamilies, elementwiseCase } from "./check-cases.ts";
+import { casesOfFamily, checkedFamilies, elementwiseCase, type MadeCases, sampleFamilies } from "./check-cases.ts";
+import type { PassedChecks } from "./passed-checks.ts";
 
 /** Steps of elementwise chains that `checkAll` checks between two yields to the event loop. */
 const stepsAtOnce = 40;
@@ -34,25 +35,40 @@ export interface FailedKernelFunction {
   readonly problem: string;
 }
 
+/** How `KernelChecks` checks. */
+export interface KernelCheckOptions {
+  /** Compiles the kernels to be checked; tests give one that breaks them. Default: `compileKernels`. */
+  readonly compile?: typeof compileKernels;
+  /** The kernels for quantized weights. Default: generated code and plain TypeScript. */
+  readonly blockKernels?: BlockKernels;
+  /** Checks that passed in earlier processes, which are not repeated. Default: none. Kernels for quantized weights are always tested. */
+  readonly passed?: PassedChecks | undefined;
+}
+
 /** The results of all checks so far. Each function is checked once. */
 export class KernelChecks {
   readonly #features: WasmFeatures;
   readonly #compile: typeof compileKernels;
   /** By name of the function: undefined when it is right, otherwise what is wrong. */
   readonly #results = new Map<string, string | undefined>();
-  readonly #cases = new Map<string, readonly CheckCase[]>();
+  readonly #cases: MadeCases = new Map();
   readonly #blockKernels: BlockKernels;
   readonly #selfTests = new Map<string, KernelSelfTest>();
+  readonly #passed: PassedChecks | undefined;
+  /** Functions that passed in an earlier process and were not checked in this one. */
+  readonly #remembered: Set<string>;
+  /** Functions that passed in this process and that `#passed` was not told of. */
+  #news: string[] = [];
   #machineCode: MachineCode | undefined;
 
-  /**
-   * `features`: those that kernels are generated with. `compile`: compiles the kernels to be checked; tests give one that breaks them. `blockKernels`: the
-   * kernels for quantized weights. Default: generated code and plain TypeScript.
-   */
-  constructor(features: WasmFeatures, compile: typeof compileKernels = compileKernels, blockKernels?: BlockKernels) {
+  /** `features`: those that kernels are generated with. */
+  constructor(features: WasmFeatures, { compile = compileKernels, blockKernels, passed }: KernelCheckOptions = {}) {
     this.#features = features;
     this.#compile = compile;
     this.#blockKernels = blockKernels ?? new BlockKernels({ machine: machineWith(features) });
+    this.#passed = passed;
+    this.#remembered = new Set(passed?.names);
+    for (const name of this.#remembered) this.#results.set(name, undefined);
   }
 
   /** The kernels for quantized weights, which these checks test. */
@@ -90,7 +106,30 @@ export class KernelChecks {
       const name = cases[index]?.name;
       if (problem !== undefined && name !== undefined && this.#results.get(name) === undefined) this.#results.set(name, problem);
     }
+    for (const [name, { blocks }] of unknown) if (blocks === undefined && !this.hasFailed(name)) this.#news.push(name);
     return [...unknown.keys()].some((name) => this.hasFailed(name));
+  }
+
+  /** Records the functions that passed, for later processes. `isComplete`: these are all that there are. */
+  remember(options: { readonly isComplete?: boolean } = {}): void {
+    if (this.#news.length > 0) this.#passed?.add(this.#news, options);
+    this.#news = [];
+  }
+
+  /**
+   * Says how many of these functions agree with the interpreter, and how many of them were found right by an earlier process: "12 functions of generated code agree
+   * with the interpreter (9 remembered from 2026-11-26)".
+   */
+  describe(names: readonly string[]): string {
+    const remembered = names.filter((name) => this.#remembered.has(name)).length;
+    const since = this.#passed?.since?.slice(0, "2026-11-26".length);
+    const note = remembered === 0 || since === undefined ? "" : ` (${remembered} remembered from ${since})`;
+    return `${names.length} functions of generated code agree with the interpreter${note}`;
+  }
+
+  /** Names of the functions that are right: checked in this process, or remembered. */
+  get right(): readonly string[] {
+    return [...this.#results].flatMap(([name, problem]) => (problem === undefined ? [name] : []));
   }
 
   /** Whether the function with this name was checked and is wrong. */
@@ -108,8 +147,13 @@ export class KernelChecks {
     return this.#results.size;
   }
 
-  /** Checks all functions of generated code, in about half a second, and yields to the event loop meanwhile. */
+  /**
+   * Checks all functions of generated code, in about half a second, and yields to the event loop meanwhile. If all of them passed in an earlier process,
+   * only a sample is checked again; everything is, if that fails.
+   */
   async checkAll(): Promise<void> {
+    if (this.#passed?.isComplete === true && this.#sampleAgrees()) return;
+    this.#forget(this.#remembered);
     for (const family of checkedFamilies) {
       this.check(this.#familyCases(family));
       await yieldToEventLoop();
@@ -118,6 +162,21 @@ export class KernelChecks {
     for (let from = 0; from < steps.length; from += stepsAtOnce) {
       this.check(steps.slice(from, from + stepsAtOnce));
       await yieldToEventLoop();
+    }
+    this.remember({ isComplete: this.failed.length === 0 });
+  }
+
+  #sampleAgrees(): boolean {
+    const cases = sampleFamilies.flatMap((family) => this.#familyCases(family));
+    this.#forget(cases.map(({ name }) => name));
+    return !this.check(cases);
+  }
+
+  /** Makes functions unchecked. */
+  #forget(names: Iterable<string>): void {
+    for (const name of [...names]) {
+      this.#remembered.delete(name);
+      this.#results.delete(name);
     }
   }
 
@@ -139,9 +198,7 @@ export class KernelChecks {
   }
 
   #familyCases(family: string): readonly CheckCase[] {
-    const cases = this.#cases.get(family) ?? casesOfFamily(family);
-    this.#cases.set(family, cases);
-    return cases;
+    return casesOfFamily(family, this.#cases);
   }
 
   /** What is wrong with each case. All run as one graph; if that throws, each runs alone. */

@@ -39,7 +39,7 @@ describe.each(Object.entries(multipliedFormats))("the kernels for %s", (type, fo
   });
 
   it("are excluded if one lane is wrong, and selection says why", () => {
-    const checks = new KernelChecks(features, flippingOneLane);
+    const checks = new KernelChecks(features, { compile: flippingOneLane });
     checks.testBlockKernels({ type, format });
     const { selfTests, blockKernels } = checks;
     const { selected, candidates } = blockKernels.select({ type, format, rows: 64, columns: 512 }, { selfTests });

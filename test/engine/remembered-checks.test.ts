@@ -1,0 +1,109 @@
+/** Checks of generated code that passed, remembered between starts of the built package. */
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createRuntime } from "inferyard";
+import { native } from "inferyard/backends/native";
+import { inferyard } from "../fixtures/processes/command-line.ts";
+import { needsData, sharedData } from "../fixtures/shared-data.ts";
+
+const homeBefore = process.env["INFERYARD_HOME"];
+let home = "";
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "inferyard-remembered-"));
+  process.env["INFERYARD_HOME"] = home;
+});
+afterEach(() => {
+  if (homeBefore === undefined) delete process.env["INFERYARD_HOME"];
+  else process.env["INFERYARD_HOME"] = homeBefore;
+  rmSync(home, { recursive: true });
+});
+
+const records = (): readonly string[] => readdirSync(join(home, "self-tests")).map((name) => join(home, "self-tests", name));
+
+interface Target {
+  readonly target: string;
+  readonly state: string;
+  readonly reason: string;
+  readonly warning?: string;
+  readonly milliseconds?: number;
+}
+
+/** What a new runtime says of `native:cpu`, after a run. */
+async function doctorOfNative(options: { readonly full?: boolean } = {}): Promise<string> {
+  const runtime = await createRuntime({ backends: [native()] });
+  try {
+    const [report] = await runtime.backends({ run: true, ...options });
+    const { availability } = report!;
+    if (!availability.present) throw new Error(availability.reason);
+    const { state, reason, warning } = availability.devices[0]!;
+    expect({ state, warning }).toEqual({ state: "available" });
+    return reason;
+  } finally {
+    await runtime.dispose();
+  }
+}
+
+const allNow = /; \d{3} functions of generated code agree with the interpreter$/;
+const remembered = /; \d{3} functions of generated code agree with the interpreter \(\d{3} remembered from \d{4}-\d\d-\d\d\)$/;
+
+describe("checks of generated code", () => {
+  it("that passed are remembered, and `full` repeats them", async () => {
+    expect(await doctorOfNative()).toMatch(allNow);
+    expect(records()).toHaveLength(1);
+    expect(await doctorOfNative()).toMatch(remembered);
+    expect(await doctorOfNative({ full: true })).toMatch(allNow);
+    expect(await doctorOfNative()).toMatch(remembered);
+    expect(records()).toHaveLength(1);
+  });
+
+  it("are repeated where the record is damaged, and the record is written again", async () => {
+    await doctorOfNative();
+    const [record = ""] = records();
+    writeFileSync(record, readFileSync(record, "utf8").replace("matmul", "matmux"));
+    expect(await doctorOfNative()).toMatch(allNow);
+    expect(await doctorOfNative()).toMatch(remembered);
+  });
+
+  it("run each time where nothing can be written", async () => {
+    process.env["INFERYARD_HOME"] = join(home, "file", "below");
+    writeFileSync(join(home, "file"), "");
+    expect(await doctorOfNative()).toMatch(allNow);
+    expect(await doctorOfNative()).toMatch(allNow);
+  });
+});
+
+const [skip, name] = needsData("a model on native");
+describe.skipIf(skip)(name, () => {
+  it("remembers the checks of its kernels for the next load, and its decision says so", async () => {
+    const evidence = async (): Promise<string> => {
+      const runtime = await createRuntime({ backends: [native()], host: "inline" });
+      const { decision } = await runtime.embed("hello", { model: `${sharedData}all-MiniLM-L6-v2` });
+      await runtime.dispose();
+      return decision.selected!.evidence.find((sentence) => sentence.startsWith("kernel checks: "))!;
+    };
+    const first = await evidence();
+    expect(first).toMatch(/^kernel checks: (\d+) functions of generated code agree with the interpreter$/);
+    expect(await evidence()).toMatch(
+      /^kernel checks: (\d+) functions of generated code agree with the interpreter \(\1 remembered from \d{4}-\d\d-\d\d\)$/,
+    );
+  });
+});
+
+it("doctor starts no process for a device that the machine does not have; with --full it does, and says what the engine says", async () => {
+  const targets = async (...flags: readonly string[]): Promise<readonly Target[]> => {
+    const { stdout } = await inferyard(["doctor", "--json", ...flags]);
+    return (JSON.parse(stdout) as { targets: Target[] }).targets;
+  };
+  const [quick, full] = [await targets(), await targets("--full")];
+  const withoutDevice = quick.filter(({ state, milliseconds }) => state === "absent" && milliseconds === undefined);
+  for (const { target, reason } of withoutDevice) {
+    const tried = full.find((each) => each.target === target)!;
+    expect(tried.reason.startsWith(reason), `${target}: ${tried.reason}`).toBe(true);
+    expect(tried.milliseconds !== undefined || tried.reason === reason, target).toBe(true);
+  }
+  const verdicts = (all: readonly Target[]): readonly string[] => all.map(({ target, state }) => `${target} ${state}`);
+  expect(verdicts(full)).toEqual(verdicts(quick));
+  expect(verdicts(quick)).toContain("native:cpu available");
+});
