@@ -40,7 +40,7 @@ const config: ViteUserConfig = defineConfig({
     projects: [
       project("isolated", { include: isolated, exclude, isolate: true, setupFiles: [] }),
       project("built", { include: ["test/**/*.test.ts"] }),
-      project("unit", { include: ["src/**/*.test.ts"], env: { INFERYARD_COVERAGE: "1" } }),
+      project("unit", { include: ["src/**/*.test.ts"], env: { COUNT_COVERAGE: "1" } }),
     ],
     coverage: {
       provider: "custom",

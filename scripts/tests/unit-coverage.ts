@@ -5,7 +5,7 @@
 import v8 from "@vitest/coverage-v8";
 import type { CoverageProviderModule } from "vitest/node";
 
-const isCounted = process.env["INFERYARD_COVERAGE"] === "1";
+const isCounted = process.env["COUNT_COVERAGE"] === "1";
 
 const provider: CoverageProviderModule = {
   getProvider: () => v8.getProvider(),

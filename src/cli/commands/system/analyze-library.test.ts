@@ -8,7 +8,10 @@ import type { LibraryAnalysis } from "../../../libraries/analysis/index.ts";
 import { run } from "../../main.ts";
 
 let directory = "";
-beforeAll(async () => void (directory = await mkdtemp(join(tmpdir(), "inferyard-analyze-"))));
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "inferyard-analyze-"));
+  await writeFile(join(directory, "libx.dylib"), machoLibrary(0x0100000c));
+});
 afterAll(async () => await rm(directory, { recursive: true }));
 
 /** What a person would see who types `inferyard analyze-library` and these words. */
@@ -17,7 +20,6 @@ const analyze = (...words: readonly string[]): Promise<CommandResult> =>
 
 describe("inferyard analyze-library", () => {
   it("says what a library of another system is, and that it does not fit", async () => {
-    await writeFile(join(directory, "libx.dylib"), machoLibrary(0x0100000c));
     const { code, stdout, stderr } = await analyze("./libx.dylib");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(
@@ -47,9 +49,12 @@ describe("inferyard analyze-library", () => {
 const [skip, name] = needsPrograms("inferyard analyze-library of what gcc builds", "gcc");
 
 describe.skipIf(skip)(name, () => {
-  it("lists symbols with --symbols, those of C++ demangled, and has all of it with --json", async () => {
+  beforeAll(() => {
     const source = "int bitnet_eval(void) { return 1; } int _ZN6bitnet3runEPKc(void) { return 1; } int other(void) { return 1; }";
     compile(directory, "libbitnet.so", source, "-shared", "-fPIC");
+  });
+
+  it("lists symbols with --symbols, those of C++ demangled, and has all of it with --json", async () => {
     const { stdout } = await analyze("libbitnet.so", "--symbols");
     expect(stdout).toMatch(/^bitnet symbols\n {2}exported {2}bitnet::run\(char const\*\)\n {2}exported {2}bitnet_eval$/m);
     const analysis = JSON.parse((await analyze("libbitnet.so", "--json")).stdout) as LibraryAnalysis;

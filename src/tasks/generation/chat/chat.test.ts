@@ -68,7 +68,7 @@ describe("chat templates", () => {
     expect(() => render("{% for x in %}", [user])).toThrow(invalid);
     expect(() => render("{{ messages.nothing() }}", [user])).toThrow(invalid);
     const loop = `{% for a in range(9000) %}{% set b = 1${" + 1".repeat(500)} %}{% endfor %}`;
-    expect(() => render(loop, [user])).toThrow(/steps/);
+    expect(() => render(loop, [user])).toThrow(/steps|more than 5 seconds/); // a busy machine reaches the second limit first
     expect(() => render("{% for a in range(10000000000) %}{% endfor %}", [user])).toThrow(/counts to more/);
     const doubling = `{% set ns = namespace(t='x' ) %}{% for a in range(60) %}{% set ns.t = ns.t + ns.t %}{% endfor %}{{ ns.t }}`;
     expect(() => render(doubling, [user])).toThrow(/text of more than/);
