@@ -19,7 +19,7 @@ const config: KnipConfig = {
   ],
   project: ["src/**/*.ts", "scripts/**", "test/**"],
   ignoreExportsUsedInFile: true,
-  ignoreBinaries: ["apt-get", "ar", "dpkg", "gcc", "go", "java", "mkfifo", "mvn", "nm", "openssl", "readelf"],
+  ignoreBinaries: ["ar", "gcc", "go", "java", "mkfifo", "mvn", "nm", "openssl", "readelf"],
   ignoreDependencies: ["@huggingface/transformers"],
 };
 

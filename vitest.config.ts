@@ -1,23 +1,33 @@
 /**
- * The suite of `npm test`, in three projects: `runtime`, whose coverage is a condition; `unit`, the other tests beside the code, several files to
- * a process; `built`, which test what `npm run build` made, each file in a process of its own.
+ * The suite of `npm test`: `unit`, the tests beside the code; `built`, those in `test/` of what `npm run build` made; `isolated`, files of both
+ * whose first comment says `@isolated` with the reason. Files of `unit` and of `built` share processes, so each module, native library and
+ * piece of machine code is loaded and compiled once per process; a file of `isolated` has a process of its own.
  */
+import { readFileSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { type TestProjectInlineConfiguration, type ViteUserConfig, configDefaults, defineConfig } from "vitest/config";
+import { ProjectSequencer } from "./scripts/tests/project-sequencer.ts";
 
 const exclude = [...configDefaults.exclude, "dist/**", "bench/**", "**/*.long.test.ts"]; // those are of vitest.long.config.ts
 
-/** The folders whose coverage is a condition: they decide what runs. */
-const measured = ["src/runtime", "src/kernels", "src/libraries/discovery", "src/libraries/analysis"];
-const findLibrary = "src/backends/library/find-library.test.ts";
+const isolated = ["src", "test"].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".test.ts") && !file.endsWith(".long.test.ts"))
+    .map((file) => `${folder}/${file.replaceAll("\\", "/")}`)
+    .filter((file) => /@isolated [a-z]/.test(readFileSync(file, "utf8"))),
+);
 
 const project = (name: string, test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
   extends: true,
-  test: { name, exclude, ...test },
+  test: {
+    name,
+    exclude: [...exclude, ...isolated],
+    setupFiles: "test/fixtures/shared-process.ts",
+    isolate: false,
+    server: { deps: { external: [/\/dist\//] } }, // Node.js imports it, as a user's program does
+    ...test,
+  },
 });
-
-/** `npm test` runs vitest twice, for coverage and for the rest; .ci/run adds up the reports of both. */
-const report = `coverage/report${process.argv.includes("--coverage") ? "-runtime" : ""}.json`;
 
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -25,22 +35,16 @@ const config: ViteUserConfig = defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1), // vitest's own default leaves one of two cores idle
     testTimeout: 180_000, // a busy machine with two cores takes its time; no test is about speed
     hookTimeout: 180_000,
-    reporters: process.env["CI"] === undefined ? ["default"] : ["default", ["json", { outputFile: report }]],
+    sequence: { sequencer: ProjectSequencer },
+    reporters: process.env["CI"] === undefined ? ["default"] : ["default", ["json", { outputFile: "coverage/report.json" }]],
     projects: [
-      project("runtime", { include: measured.map((folder) => `${folder}/**/*.test.ts`).concat(findLibrary) }),
-      project("unit", {
-        include: ["src/**/*.test.ts"],
-        exclude: [...exclude, ...measured.map((folder) => `${folder}/**`), "src/backends/**"],
-        isolate: false,
-      }),
-      project("built", {
-        include: ["test/**/*.test.ts", "src/backends/**/*.test.ts"], // onnxruntime keeps settings in its process
-        exclude: [...exclude, findLibrary],
-        server: { deps: { external: [/\/dist\//] } }, // Node.js imports it, as a user's program does
-      }),
+      project("isolated", { include: isolated, exclude, isolate: true, setupFiles: [] }),
+      project("built", { include: ["test/**/*.test.ts"] }),
+      project("unit", { include: ["src/**/*.test.ts"], env: { INFERYARD_COVERAGE: "1" } }),
     ],
     coverage: {
-      provider: "v8",
+      provider: "custom",
+      customProviderModule: "./scripts/tests/unit-coverage.ts",
       include: [
         "src/runtime/**/*.ts",
         "src/kernels/*.ts",
@@ -61,7 +65,7 @@ const config: ViteUserConfig = defineConfig({
             functions: 95,
             lines: 95,
           },
-        "src/runtime/{selection/{selection,candidate-order,requirements,constraints,target,variant-selection},decision/{decision,no-candidate-error},loading/{loading,verification},residency/{residency,memory-admission,memory-budget,model-keys,shared-models},scheduling/fair-queue}.ts":
+        "src/runtime/{targets/{constraints,target},selection/{selection,candidate-order,requirements,variant-selection,memory-budget},decision/decision,loading/{loading,no-candidate-error,verification},residency/{residency,memory-admission,model-keys,shared-models},scheduling/fair-queue}.ts":
           {
             branches: 95,
             functions: 95,

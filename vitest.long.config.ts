@@ -1,9 +1,11 @@
 /**
  * The long suite, `npm run test:long`: tests of over about ten seconds each that a change rarely breaks, and those that install something. First
- * those that need no quiet machine, side by side; then `alone`, one file at a time.
+ * those that need no quiet machine, side by side; then `alone`, one file at a time. Of each subject a sample within about 60 s of processor time runs;
+ * TEST_SLOW=1 runs everything (test/fixtures/slow.ts).
  */
 import { availableParallelism } from "node:os";
 import { type TestProjectInlineConfiguration, type ViteUserConfig, configDefaults, defineConfig } from "vitest/config";
+import { filesOnRequest, runsAll } from "./test/fixtures/slow.ts";
 
 /** They measure memory or how time grows, hold deadlines, or kill what runs. */
 const alone = [
@@ -19,7 +21,7 @@ const alone = [
   "unread-answers",
 ];
 const aloneFiles = alone.map((name) => `test/*/${name}.long.test.ts`);
-const exclude = [...configDefaults.exclude, "dist/**", "bench/**"];
+const exclude = [...configDefaults.exclude, "dist/**", "bench/**", ...(runsAll ? [] : Object.values(filesOnRequest).flat())];
 
 const project = (test: NonNullable<TestProjectInlineConfiguration["test"]>): TestProjectInlineConfiguration => ({
   extends: true,

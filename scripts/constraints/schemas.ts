@@ -51,7 +51,7 @@ async function report(what: string, document: Document, run: Run): Promise<void>
 }
 
 try {
-  const problem = installPython(folder, [schemathesis]);
+  const problem = await installPython(folder, [schemathesis]);
   if (problem !== undefined) throw new Error(`${schemathesis} cannot be installed: ${problem}`);
   const common = { python: pythonOf(folder), examples: Number(flags.examples), seed: Number(flags.seed) };
   for (const name of names) {

@@ -165,7 +165,7 @@ describe("loading", () => {
     const backend = scriptedBackend("onnx");
     const { runtime, events } = start([backend], { keepAlive: "20ms" });
     await (await runtime.load(model)).dispose();
-    await vi.waitFor(() => expect(disposals(backend)).toBe(1), { timeout: 5000 });
+    await vi.waitFor(() => expect(disposals(backend)).toBe(1), { timeout: 60_000 });
     expect(events.map(({ type }) => type)).toEqual(["loading", "loaded", "unloaded"]);
     await runtime.dispose();
   });
@@ -302,7 +302,9 @@ describe("strategies", () => {
     const { runtime } = start([backend], { keepAlive: 10, models: { [model]: { strategy: "eager" } } });
     await (await runtime.load(model)).dispose();
     await (await runtime.load(otherModel)).dispose();
-    await vi.waitFor(() => expect(runtime.memory().models.map(({ reference }) => reference)).toEqual([model]));
+    await vi.waitFor(() => expect(runtime.memory().models.map(({ reference }) => reference)).toEqual([model]), {
+      timeout: 60_000,
+    });
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(disposals(backend)).toBe(1);
     await runtime.dispose();

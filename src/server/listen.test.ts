@@ -33,6 +33,8 @@ interface Server {
   readonly records: RequestRecord[];
   /** Requests for /big whose answer was made, and how many of them were under way at once at most. */
   readonly made: { count: number; maxAtOnce: number };
+  /** All requests whose head has been read. */
+  readonly received: { count: number };
   /** Signals of the requests for /late, which are answered after a moment, and /never, which are not. */
   readonly aborts: Map<string, AbortSignal>;
 }
@@ -49,10 +51,12 @@ async function serve(options: ListenOptions = {}, handlerOptions: HandlerOptions
   };
   const real = createHandler(runtime, { drainTimeout: 0, log, ...handlerOptions });
   const made = { count: 0, maxAtOnce: 0 };
+  const received = { count: 0 };
   const aborts = new Map<string, AbortSignal>();
   let running = 0;
   const answer = async (...[request, connection]: Parameters<Handler>): Promise<Response> => {
     const { pathname, searchParams } = new URL(request.url);
+    received.count += 1;
     if (pathname === "/late" || pathname === "/never") {
       aborts.set(pathname, request.signal);
       await (pathname === "/late" ? sleep(400) : once(request.signal, "abort"));
@@ -69,7 +73,7 @@ async function serve(options: ListenOptions = {}, handlerOptions: HandlerOptions
   const { service, readiness, watchConnections } = real;
   const listening = await listen(Object.assign(answer, { service, readiness, watchConnections }), { port: 0, ...options });
   listeners.push(listening);
-  return { port: Number(new URL(listening.url).port), url: listening.url, listening, records, made, aborts };
+  return { port: Number(new URL(listening.url).port), url: listening.url, listening, records, made, received, aborts };
 }
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`;
@@ -274,8 +278,9 @@ it("a client that leaves within its body is no defect of the server", async () =
   const head = "POST /api/embed HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
   for (const rest of ["content-length: 100\r\n\r\n{", "transfer-encoding: chunked\r\n\r\n5\r\n{"]) {
     const before = server.records.length;
+    const requests = server.received.count;
     const socket = silent(server, head + rest);
-    await sleep(100);
+    await until(() => server.received.count > requests);
     socket.destroy();
     await until(() => server.records.length > before);
     expect(server.records.at(-1)).toMatchObject({ status: 499, fault: { code: "ABORTED" } });

@@ -78,8 +78,8 @@ describe("a lock", () => {
   it("held on another machine is waited for while its heartbeat continues", async () => {
     await holds({ host: "elsewhere" });
     const life = setInterval(() => void utimes(path, new Date(), new Date()), 20);
-    const entering = withLock(path, () => Promise.resolve("in"), { staleAfterMs: 250 });
-    const first = await Promise.race([entering, delay(800).then(() => "still waiting")]);
+    const entering = withLock(path, () => Promise.resolve("in"), { staleAfterMs: 1500 });
+    const first = await Promise.race([entering, delay(3000).then(() => "still waiting")]);
     clearInterval(life);
     expect(first).toBe("still waiting");
     expect(await entering).toBe("in");

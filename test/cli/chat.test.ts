@@ -17,7 +17,7 @@ describe.skipIf(skip)(title, () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it("answers what `generate` gives for the rendered prompt, whole and as a stream", async () => {
-    await using runtime = await createRuntime({ target: "native" });
+    await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     await using model = await runtime.load(qwen, { kind: "language" });
     const prompt = "<|im_start|>user\nHello world!<|im_end|>\n<|im_start|>assistant\n";
     const { results } = await runtime.generate(prompt, { model, maxNewTokens: 12, addSpecialTokens: false });
@@ -49,7 +49,7 @@ describe.skipIf(skip)(title, () => {
       join(own, "chat_template.jinja"),
       "{{ tools | tojson if tools }}{% for m in messages %}{{ m.content }}{% endfor %}",
     );
-    await using runtime = await createRuntime({ target: "native" });
+    await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     const tools = [{ name: "f" }];
     const [plain, withTools] = [
       await runtime.chat(messages, { model: own, maxNewTokens: 1 }),
@@ -71,7 +71,7 @@ describe.skipIf(skip)(title, () => {
     const config = JSON.parse(readFileSync(join(own, "config.json"), "utf8")) as object;
     const tasks = { summarization: { prefix: "sum: ", num_beams: 2, max_length: 6 } };
     writeFileSync(join(own, "config.json"), JSON.stringify({ ...config, task_specific_params: tasks }));
-    await using runtime = await createRuntime({ target: "native" });
+    await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     const tokensOf = async (text: string, options: object): Promise<readonly number[]> =>
       (await runtime.rewrite(text, { model: own, ...options })).results[0]!.tokens;
     const wanted = (await runtime.generate("sum: Hello", { model: own, numBeams: 2, maxNewTokens: 6 })).results[0]!.tokens;
@@ -84,7 +84,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("has the pipelines of transformers.js, with its names and its streamer", async () => {
-    const generate = await pipeline("text-generation", qwen, { target: "native" });
+    const generate = await pipeline("text-generation", qwen, { target: "native", host: "inline" });
     const parts: string[] = [];
     const streamer = new TextStreamer(generate.tokenizer!, { skip_prompt: true, callback_function: (text) => parts.push(text) });
     const [text] = await generate("Hello", { max_new_tokens: 8, streamer });
@@ -97,7 +97,7 @@ describe.skipIf(skip)(title, () => {
     expect(talk!.generated_text.map(({ role }) => role)).toEqual(["user", "assistant"]);
     await expect(generate("Hello", { max_newtokens: 4 } as object)).rejects.toMatchObject({ code: "INPUT_INVALID" });
     await generate.dispose();
-    const summarize = await pipeline("summarization", t5);
+    const summarize = await pipeline("summarization", t5, { target: "native", host: "inline" });
     expect(Object.keys((await summarize("Hello", { max_new_tokens: 4 }))[0]!)).toEqual(["summary_text"]);
     await summarize.dispose();
   });

@@ -1,4 +1,7 @@
-/** Every setting of a runtime and every option of a load, with an effect that is seen: the outcome differs from that without it. */
+/**
+ * Every setting of a runtime and every option of a load, with an effect that is seen: the outcome differs from that without it. That flags, variables and
+ * inferyard.yaml become these settings, test/cli/every-flag.test.ts sees.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +18,6 @@ import { settingNames } from "../../src/settings/settings.ts";
 import { inferyard } from "../fixtures/processes/command-line.ts";
 import { childrenOf } from "../fixtures/processes/child-processes.ts";
 import { behaviors, failing } from "../runtime/fixtures/failing-backend.mjs";
-import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-every-setting-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -307,19 +309,11 @@ describe("an option of a load has an effect", () => {
   });
 });
 
-const miniLm = `${sharedData}all-MiniLM-L6-v2`;
-
-/** Settings of inferyard.yaml that are options of a call. */
-const ofCalls: Readonly<Record<string, string>> = {
-  model: `model: ${otherModel}`,
-  variant: "variant: nothing",
-  batchTokens: "batchTokens: 1", // int8 models scale activations per batch, so that a text alone has another vector
-};
-
-const [skip, title] = needsData("a setting of inferyard.yaml has an effect");
-describe.skipIf(skip)(title, () => {
-  it("each one is that of a runtime, of a call, or of the server, whose settings test/server/serve-settings.test.ts sees", () => {
-    const known = new Set([...Object.keys(settings), ...Object.keys(ofCalls), "library", "server"]);
+describe("a setting of inferyard.yaml has an effect", () => {
+  it("each one is that of a runtime above, of a call, or of the server", () => {
+    const ofCalls = ["model", "variant", "batchTokens"]; // test/cli/option-kinds.test.ts and test/tasks/every-option.test.ts see them
+    const ofServer = ["server"]; // test/server/serve-settings.test.ts
+    const known = new Set([...Object.keys(settings), ...ofCalls, ...ofServer, "library"]);
     expect(settingNames.filter((name) => !known.has(name))).toEqual([]);
   });
 
@@ -333,20 +327,5 @@ describe.skipIf(skip)(title, () => {
     expect(await reason()).toBe("no llama.cpp library is configured");
     writeFileSync(join(directory, "inferyard.yaml"), "library: ./nowhere.so\n");
     expect(await reason()).toMatch(/nowhere\.so cannot be read: there is no such file/);
-  });
-
-  it.each(Object.entries(ofCalls))("%s", async (name, line) => {
-    const directory = mkdtempSync(join(folder, "settings-"));
-    const int8 = ["--model", miniLm, "--variant", "int8", "--target", "onnx:cpu"];
-    const args = ["embed", "one", "one two three four five six", "--json", ...(name === "batchTokens" ? int8 : [])];
-    const outcome = async (): Promise<unknown> => {
-      const { stdout } = await inferyard(args, { directory });
-      const { embeddings, error } = JSON.parse(stdout) as { embeddings?: unknown; error?: { code: string } };
-      return embeddings ?? error?.code;
-    };
-    const without = await outcome();
-    expect(await outcome()).toEqual(without);
-    writeFileSync(join(directory, "inferyard.yaml"), `${line}\n`);
-    expect(await outcome()).not.toEqual(without);
   });
 });

@@ -107,7 +107,7 @@ const rows: Tensor = { dataType: "float32", shape: [2, 2], data: Float32Array.of
 
 describe.each(["onnx:cpu", "wasm:cpu"])("plain tensors on %s", (target) => {
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime({ target, host: "inline" })));
+  beforeAll(async () => (runtime = await createRuntime({ target, host: "inline", threads: 1 })));
   afterAll(() => runtime.dispose());
 
   it("columns of strings and of whole numbers, with any number of rows", async () => {
@@ -201,7 +201,7 @@ const cases = skip
 
 describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) => {
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime({ target, host: "inline" })));
+  beforeAll(async () => (runtime = await createRuntime({ target, host: "inline", threads: 1 })));
   afterAll(() => runtime.dispose());
   const tensorsOf = (one: string, role: string): (readonly [string, Tensor | undefined])[] => {
     const data = `${sharedData}onnx-conformance/node/${one}/test_data_set_0/`;

@@ -1,6 +1,6 @@
 /**
- * Clients nobody here wrote, unchanged, against `inferyard serve` in a process of its own. They are installed into a folder for this run
- * (measured: 3 s for npm's openai, 17 s for PyPI's openai and cohere), and where a registry cannot be reached the tests say so and are skipped.
+ * Clients nobody here wrote, unchanged, against `inferyard serve` in a process of its own. Where a
+ * registry cannot be reached the tests say so and are skipped.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,14 +11,12 @@ import { createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { guideExample } from "../documentation/fixtures/guide-example.ts";
 import { installNpm, installPython, installedModule, needsInstalled, pythonOf } from "../fixtures/installed.ts";
+import { clientPackage, npmClients, pythonClients } from "./fixtures/client-packages.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "inferyard-clients-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The newest that runs on Node.js 20: version 7 asks for 22. */
-const npmPackage = "openai@6.49.0";
-const pythonPackages = ["openai==3.54.0", "cohere==7.3.1"];
 const python = pythonOf(folder);
 
 /** The server's address, while the tests of this file run. */
@@ -77,8 +75,8 @@ interface OpenAiModule {
   readonly UnprocessableEntityError: new () => Error;
 }
 
-describe(`npm: ${npmPackage}`, () => {
-  needsInstalled(() => installNpm(folder, [npmPackage]));
+describe(`npm: ${clientPackage(npmClients, "openai")}`, () => {
+  needsInstalled(() => installNpm(folder, npmClients));
   const load = (): Promise<OpenAiModule> => installedModule(folder, "openai");
   const connect = async (): Promise<InstanceType<OpenAiModule["default"]>> =>
     new (await load()).default({ baseURL: `${server.url}/v1`, apiKey: "none", maxRetries: 0 });
@@ -124,8 +122,8 @@ describe(`npm: ${npmPackage}`, () => {
   });
 });
 
-describe("PyPI: openai and cohere", () => {
-  needsInstalled(() => installPython(folder, pythonPackages));
+describe(`PyPI: ${["openai", "cohere"].map((name) => clientPackage(pythonClients, name)).join(", ")}`, () => {
+  needsInstalled(() => installPython(folder, pythonClients));
   const run = (program: string): unknown =>
     JSON.parse(
       execFileSync(python, ["-c", program], {

@@ -1,6 +1,6 @@
 /**
- * Cohere's, Ollama's and LangChain's clients, unchanged, against `inferyard serve` in a process of its own. They are installed into a folder for this
- * run; where a registry cannot be reached the tests say so and are skipped.
+ * Cohere's, Ollama's and LangChain's clients, unchanged, against `inferyard serve` in a process of its own.
+ * Where a registry cannot be reached the tests say so and are skipped.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,16 +8,10 @@ import { join } from "node:path";
 import { createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { guideExample } from "../documentation/fixtures/guide-example.ts";
-import {
-  installNpm,
-  installPython,
-  installedModule,
-  needsInstalled,
-  needsTime,
-  pythonOf,
-  runPython,
-} from "../fixtures/installed.ts";
+import { installNpm, installPython, installedModule, needsInstalled, pythonOf, runPython } from "../fixtures/installed.ts";
 import { type ServerProcess, ServerProcesses } from "../fixtures/processes/server-process.ts";
+import { onRequest } from "../fixtures/slow.ts";
+import { clientPackage, npmClients, pythonClients } from "./fixtures/client-packages.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-clients-"));
 const servers = new ServerProcesses();
@@ -29,8 +23,6 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const npmPackages = ["cohere-ai@8.1.0", "ollama@0.6.4"];
-const pythonPackages = ["cohere==7.3.1", "ollama==0.6.3", "langchain-ollama==1.1.0", "numpy==2.4.6"];
 const texts = ["a cat sits on the mat", "ein Satz", "a dog"];
 
 /** What the library says of the same texts. */
@@ -64,8 +56,8 @@ interface OllamaModule {
   };
 }
 
-describe(`npm: ${npmPackages.join(", ")}`, () => {
-  needsInstalled(() => installNpm(folder, npmPackages));
+describe(`npm: ${["cohere-ai", "ollama"].map((name) => clientPackage(npmClients, name)).join(", ")}`, () => {
+  needsInstalled(() => installNpm(folder, npmClients));
 
   it("cohere-ai embeds in both versions of its API, and lists models", async () => {
     const { CohereClient, CohereClientV2 } = await installedModule<CohereModule>(folder, "cohere-ai");
@@ -124,7 +116,7 @@ function runIn(where: string, lines: readonly string[]): unknown {
 
 const floats = (rows: unknown): number[][] => (rows as number[][]).map((row) => row.map(Math.fround));
 
-const [skipLiteLlm, liteLlm] = needsTime("PyPI: litellm==1.106.2", "its installation takes most of a minute");
+const [skipLiteLlm, liteLlm] = onRequest("PyPI: litellm==1.106.2", "its installation takes most of a minute");
 describe.skipIf(skipLiteLlm)(liteLlm, () => {
   const where = join(folder, "litellm");
   needsInstalled(() => {
@@ -150,8 +142,8 @@ describe.skipIf(skipLiteLlm)(liteLlm, () => {
   });
 });
 
-describe(`PyPI: ${pythonPackages.join(", ")}`, () => {
-  needsInstalled(() => installPython(folder, pythonPackages));
+describe(`PyPI: ${pythonClients.join(", ")}`, () => {
+  needsInstalled(() => installPython(folder, pythonClients));
   const run = (...lines: string[]): unknown => runIn(folder, lines);
 
   it("cohere embeds: floats in both versions, and the other types as numpy makes them of those", async () => {
@@ -212,18 +204,36 @@ describe(`PyPI: ${pythonPackages.join(", ")}`, () => {
     expect(answer["failed"]).toEqual([expect.stringMatching(/^there is no model "nothing" here/), 404]);
   });
 
+  it("ollama, PyPI: runs the guide's example", async () => {
+    const [printed, said] = await guideExample("ollama, PyPI", { url: server.url, folder, python: pythonOf(folder) });
+    expect(printed).toEqual(said);
+  });
+});
+
+const [skipLangChain, langChain] = onRequest("PyPI: langchain-ollama==1.1.0", "it imports a hundred modules of LangChain");
+describe.skipIf(skipLangChain)(langChain, () => {
+  const where = join(folder, "langchain");
+  needsInstalled(() => {
+    mkdirSync(where);
+    return installPython(where, ["langchain-ollama==1.1.0"]);
+  });
+
   it("LangChain's OllamaEmbeddings embeds", async () => {
     const { vectors } = await expected();
-    const answer = run(
+    const answer = runIn(where, [
       "from langchain_ollama import OllamaEmbeddings",
       'embedder = OllamaEmbeddings(model="builtin", base_url=url, validate_model_on_init=True)',
       "print(json.dumps([embedder.embed_documents(texts), [embedder.embed_query(text) for text in texts]]))",
-    ) as unknown[];
+    ]) as unknown[];
     expect(answer.map(floats)).toEqual([vectors, vectors]);
   });
 
-  it.each(["ollama, PyPI", "langchain-ollama, PyPI"])("%s: runs the guide's example", async (heading) => {
-    const [printed, said] = await guideExample(heading, { url: server.url, folder, python: pythonOf(folder) });
+  it("runs the guide's example", async () => {
+    const [printed, said] = await guideExample("langchain-ollama, PyPI", {
+      url: server.url,
+      folder: where,
+      python: pythonOf(where),
+    });
     expect(printed).toEqual(said);
   });
 });

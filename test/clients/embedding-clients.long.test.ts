@@ -1,6 +1,5 @@
 /**
- * LangChain.js and the Vercel AI SDK, unchanged, against `inferyard serve` with MiniLM: their vectors are the library's. They are installed
- * into a folder for this run (26 packages, 95 MB, 10 s), and where npm's registry cannot be reached the tests say so and are skipped.
+ * LangChain.js and the Vercel AI SDK, unchanged, against `inferyard serve` with MiniLM: their vectors are the library's. Where npm's registry cannot be reached the tests say so and are skipped.
  */
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Clients of language models that nobody here wrote, unchanged, against `inferyard serve`; installed for this run, or skipped with the reason. */
+/** Clients of language models that nobody here wrote, unchanged, against `inferyard serve`; skipped with the reason where they cannot be installed. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { chatTemplates, writeChatModel } from "../fixtures/models/chat-models.ts
 import { installNpm, installPython, installedModule, needsInstalled, runPython } from "../fixtures/installed.ts";
 import { type ServerProcess, ServerProcesses } from "../fixtures/processes/server-process.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { npmClients, pythonClients } from "./fixtures/client-packages.ts";
 
 const [skip, title] = needsData("clients of language models");
 const qwen = `${sharedData}tiny-random-qwen2`;
@@ -45,18 +46,8 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return list;
 }
 
-const packages = [
-  "openai@6.49.0",
-  "@anthropic-ai/sdk@1.12.0",
-  "ollama@0.6.4",
-  "ai@6.0.326",
-  "@ai-sdk/openai-compatible@2.0.92",
-  "@langchain/core@1.4.0",
-  "zod@4.6.7",
-  "@langchain/openai@1.5.8",
-];
-describe.skipIf(skip)(`${title}, npm: ${packages.join(", ")}`, () => {
-  needsInstalled(() => installNpm(folder, packages));
+describe.skipIf(skip)(`${title}, npm: ${npmClients.join(", ")}`, () => {
+  needsInstalled(() => installNpm(folder, npmClients));
 
   it("openai: chat, streams, completions, responses, an abort", async () => {
     const { default: OpenAI } = await installedModule<{ default: Client }>(folder, "openai");
@@ -186,9 +177,8 @@ describe.skipIf(skip)(`${title}, npm: ${packages.join(", ")}`, () => {
   });
 });
 
-const pythonPackages = ["openai==3.54.0", "anthropic==0.117.0", "ollama==0.6.3"];
-describe.skipIf(skip)(`${title}, PyPI: ${pythonPackages.join(", ")}`, () => {
-  needsInstalled(() => installPython(folder, pythonPackages));
+describe.skipIf(skip)(`${title}, PyPI: ${pythonClients.join(", ")}`, () => {
+  needsInstalled(() => installPython(folder, pythonClients));
 
   it("openai, anthropic and ollama: whole and as streams", () => {
     const printed = runPython(

@@ -1,4 +1,4 @@
-/** Clients of Hugging Face's inference API, unchanged, against `inferyard serve`; installed for this run, or skipped with the reason. */
+/** Clients of Hugging Face's inference API, unchanged, against `inferyard serve`; skipped with the reason where they cannot be installed. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +6,7 @@ import { createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installNpm, installPython, installedModule, needsInstalled, runPython } from "../fixtures/installed.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { clientPackage, npmClients, pythonClients } from "./fixtures/client-packages.ts";
 import { type ServerProcess, ServerProcesses } from "../fixtures/processes/server-process.ts";
 
 const [skip, title] = needsData("Hugging Face's clients");
@@ -67,8 +68,8 @@ interface InferenceModule {
   };
 }
 
-describe.skipIf(skip)(`${title}, npm: @huggingface/inference@4.13.30`, () => {
-  needsInstalled(() => installNpm(folder, ["@huggingface/inference@4.13.30"]));
+describe.skipIf(skip)(`${title}, npm: ${clientPackage(npmClients, "@huggingface/inference")}`, () => {
+  needsInstalled(() => installNpm(folder, npmClients));
 
   it("run every task", async () => {
     const { InferenceClient } = await installedModule<InferenceModule>(folder, "@huggingface/inference");
@@ -89,9 +90,8 @@ describe.skipIf(skip)(`${title}, npm: @huggingface/inference@4.13.30`, () => {
   });
 });
 
-const packages = ["huggingface_hub==2.4.0", "numpy==2.4.6"];
-describe.skipIf(skip)(`${title}, PyPI: ${packages.join(", ")}`, () => {
-  needsInstalled(() => installPython(folder, packages));
+describe.skipIf(skip)(`${title}, PyPI: ${clientPackage(pythonClients, "huggingface_hub")}`, () => {
+  needsInstalled(() => installPython(folder, pythonClients));
 
   it("run every task", async () => {
     const program = [

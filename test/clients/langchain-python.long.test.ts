@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), "inferyard-langchain-python-"));
 const pythonPackages = ["langchain-openai==1.7.3", "tiktoken==0.14.0"];
 const tiktokenPackage = "js-tiktoken@1.0.21";
 const vocabularies = join(folder, "vocabularies");
-needsInstalled(() => installNpm(folder, [tiktokenPackage]) ?? installPython(folder, pythonPackages));
+needsInstalled(async () => (await installNpm(folder, [tiktokenPackage])) ?? (await installPython(folder, pythonPackages)));
 
 const servers = new ServerProcesses();
 afterAll(() => {

@@ -1,6 +1,6 @@
 /**
  * Clients that generators write from GET /openapi.json: they compile, and embed what POST /api/embed gives; and the document is valid as OpenAPI 3.1
- * and 3.0. The generators are installed for this run, and where a registry, Java or Go is absent the tests say so and are skipped.
+ * and 3.0. Where a registry, Java or Go is absent the tests say so and are skipped.
  */
 import { execFile, execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,8 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { installPython, needsInstalled, needsTime, problemOf, pythonOf } from "../fixtures/installed.ts";
+import { installPython, needsInstalled, problemOf, pythonOf } from "../fixtures/installed.ts";
 import { type ServerProcess, ServerProcesses, embed, ready } from "../fixtures/processes/server-process.ts";
+import { onRequest } from "../fixtures/slow.ts";
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "inferyard-openapi-generators-"));
@@ -68,7 +69,7 @@ describe(packages[0]!, () => {
   });
 });
 
-const [skipGo, go] = needsTime(`${packages[1]}, Go`, "Go compiles for a minute");
+const [skipGo, go] = onRequest(`${packages[1]}, Go`, "Go compiles for a minute");
 describe.skipIf(skipGo)(go, () => {
   needsInstalled(() =>
     problemOf(() => {
@@ -114,7 +115,7 @@ func main() {
   });
 });
 
-const [skipJava, java] = needsTime(`${packages[1]}, Java`, "Maven fetches and compiles for a minute");
+const [skipJava, java] = onRequest(`${packages[1]}, Java`, "Maven fetches and compiles for a minute");
 describe.skipIf(skipJava)(java, () => {
   needsInstalled(() => problemOf(() => void execFileSync("mvn", ["--version"], { stdio: "pipe" })));
   const main = `package org.openapitools.client;

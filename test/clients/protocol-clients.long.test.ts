@@ -1,6 +1,6 @@
 /**
- * The clients of Azure OpenAI, Infinity, KServe and Triton, unchanged, against `inferyard serve` in a process of its own. They are installed into
- * folders for this run; where a registry cannot be reached the tests say so and are skipped.
+ * The clients of Azure OpenAI, Infinity, KServe and Triton, unchanged, against `inferyard serve` in a process of its own. Where a
+ * registry cannot be reached the tests say so and are skipped.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,17 +8,10 @@ import { join } from "node:path";
 import { createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { guideExample } from "../documentation/fixtures/guide-example.ts";
-import {
-  installNpm,
-  installPython,
-  installedModule,
-  needsInstalled,
-  needsTime,
-  pythonOf,
-  runPython,
-} from "../fixtures/installed.ts";
+import { installNpm, installPython, installedModule, needsInstalled, pythonOf, runPython } from "../fixtures/installed.ts";
 import { hasSharedData, sharedData } from "../fixtures/shared-data.ts";
 import { type ServerProcess, ServerProcesses } from "../fixtures/processes/server-process.ts";
+import { onRequest } from "../fixtures/slow.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-clients-"));
 const servers = new ServerProcesses();
@@ -128,7 +121,7 @@ describe(`PyPI: ${small.join(", ")}`, () => {
   });
 });
 
-const [skipKserve, kserve] = needsTime("PyPI: kserve==0.21.0", "installing its 60 dependencies takes a minute");
+const [skipKserve, kserve] = onRequest("PyPI: kserve==0.21.0", "installing its 60 dependencies takes a minute");
 describe.skipIf(skipKserve)(kserve, () => {
   const where = folderOf("kserve");
   needsInstalled(() => installPython(where, ["kserve==0.21.0"]));

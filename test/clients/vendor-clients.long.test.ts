@@ -1,4 +1,4 @@
-/** The clients of Voyage, Mixedbread and NVIDIA, unchanged, against `inferyard serve`; installed for this run, or skipped with the reason. */
+/** The clients of Voyage, Mixedbread and NVIDIA, unchanged, against `inferyard serve`; skipped with the reason where they cannot be installed. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,14 +1,24 @@
-/** Pages with commands that take long (`<!-- long suite -->`), run whole. test/documentation/docs-commands.test.ts runs the others. */
+/** The pages that docs-commands.test.ts leaves out, and pages with commands that take long (`<!-- long suite -->`), run whole. */
 import { describe, expect, it } from "vitest";
-import { docPages } from "./fixtures/doc-blocks.ts";
-import { hasBlocksFor, runPage } from "./fixtures/doc-run.ts";
 import { needsData } from "../fixtures/shared-data.ts";
+import { sampled } from "../fixtures/slow.ts";
+import { runPage } from "./fixtures/doc-run.ts";
+import { askedPages, longPages, otherPages } from "./fixtures/doc-sample.ts";
 
-const [skip, name] = needsData("the long commands of");
+const [skip, name] = needsData("the commands and programs of");
 
 describe.skipIf(skip)(name, () => {
-  const pages = docPages.filter((page) => hasBlocksFor(page, true) && page.includes(process.env["DOCS_PAGE"] ?? ""));
-  it.each(pages)("%s print what it shows", async (page) => {
-    expect(await runPage(page, true)).toEqual([]);
+  it.each(askedPages(otherPages()))("%s print what it shows", async (page) => {
+    expect(await runPage(page, false)).toEqual([]);
   });
+});
+
+const [skipLong, longName] = needsData("the long commands of");
+
+describe.skipIf(skipLong)(longName, () => {
+  const ofSample = new Set(["docs/guide/cross-validation.md", "docs/guide/memory.md"]);
+  for (const [isSkipped, title, pages] of sampled("%s print what it shows", longPages(), (page) => ofSample.has(page)))
+    it.skipIf(isSkipped).each(askedPages(pages))(title, async (page) => {
+      expect(await runPage(page, true)).toEqual([]);
+    });
 });

@@ -1,6 +1,7 @@
 /**
- * The commands and programs of the pages, run as they stand: what they print is what the pages show. Fragments of programs are compiled, settings
- * and manifests checked. CONTRIBUTING.md ("Documentation") has the convention.
+ * The commands and programs of one page for each area (fixtures/doc-sample.ts), run as they stand: what they print is what the pages show. The
+ * other pages run in docs-commands.long.test.ts. Of all pages, fragments of programs are compiled, settings and manifests checked. CONTRIBUTING.md
+ * ("Documentation") has the convention.
  */
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -9,7 +10,8 @@ import { settingsSchema } from "../../src/settings/schema.ts";
 import { type DocBlock, actionOf, blocksOf, commandsOf, docPages, marksOf } from "./fixtures/doc-blocks.ts";
 import { fragmentProblems } from "./fixtures/doc-fragments.ts";
 import { sameLine, sameOutput } from "./fixtures/doc-output.ts";
-import { hasBlocksFor, runPage } from "./fixtures/doc-run.ts";
+import { runPage } from "./fixtures/doc-run.ts";
+import { quickPages } from "./fixtures/doc-sample.ts";
 import { wordsOf } from "./fixtures/doc-session.ts";
 import { needsData } from "../fixtures/shared-data.ts";
 
@@ -17,9 +19,7 @@ const allBlocks = docPages.flatMap((page) => blocksOf(page));
 const [skip, name] = needsData("the commands and programs of");
 
 describe.skipIf(skip)(name, () => {
-  /** `DOCS_PAGE=serving` runs the pages with that in their name alone. */
-  const pages = docPages.filter((page) => hasBlocksFor(page, false) && page.includes(process.env["DOCS_PAGE"] ?? ""));
-  it.each(pages)("%s print what it shows", async (page) => {
+  it.each(quickPages())("%s print what it shows", async (page) => {
     expect(await runPage(page, false)).toEqual([]);
   });
 });

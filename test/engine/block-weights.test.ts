@@ -9,6 +9,9 @@ import { afterAll, describe, expect, it } from "vitest";
 import { decodeFloat, encodeFloat } from "../../src/contract/small-floats.ts";
 import { integer, message, model, node, tensorOf, value } from "../fixtures/models/onnx-bytes.ts";
 
+/** One for all tests: a backend tests its kernels when it loads its first model. */
+const ours = native();
+
 const folder = mkdtempSync(join(tmpdir(), "inferyard-block-weights-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -96,7 +99,7 @@ async function multiplied(product: Product, rows: number): Promise<Results> {
   const stored = type === "float32" ? values : Uint16Array.from(values, (each) => encodeFloat("float16", each, false));
   const shape = [1, rows, k];
   const file = write(product);
-  const loaded = await native().load(file, { type: "cpu", index: 0 }, { threads: 1 });
+  const loaded = await ours.load(file, { type: "cpu", index: 0 }, { threads: 1 });
   const { y } = await loaded.run({ a: { dataType: type, shape, data: stored } });
   await loaded.dispose();
   const session = await InferenceSession.create(file.path, { intraOpNumThreads: 1, logSeverityLevel: 4 });
@@ -162,7 +165,7 @@ describe("MatMulNBits with constant weights", () => {
   ] as const)("of %i bits keeps its weights packed in memory", async (bits, codeBytes) => {
     const [k, n, block] = [1024, 4096, 32];
     const file = write({ k, n, bits, block });
-    const loaded = await native().load(file, { type: "cpu", index: 0 }, { threads: 1 });
+    const loaded = await ours.load(file, { type: "cpu", index: 0 }, { threads: 1 });
     await loaded.run({ a: { dataType: "float32", shape: [1, 1, k], data: new Float32Array(k) } });
     const { bytes, measure } = loaded.memory;
     const packed = k * n * (codeBytes + 4 / block);
@@ -176,7 +179,7 @@ describe("MatMulNBits with constant weights", () => {
 
   it("is unpacked where the weights are inputs that a run may replace", async () => {
     const product: Product = { k: 64, n: 16, bits: 4, block: 32, isInput: true };
-    const loaded = await native().load(write(product), { type: "cpu", index: 0 }, {});
+    const loaded = await ours.load(write(product), { type: "cpu", index: 0 }, {});
     expect(loaded.inputs.map(({ name }) => name)).toEqual(["a"]);
     await loaded.dispose();
     expect(difference(await multiplied(product, 2))).toBeLessThan(1e-5);

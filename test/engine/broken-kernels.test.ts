@@ -51,13 +51,11 @@ describe.skipIf(skip)(name, () => {
   });
 
   it("is told by doctor, for every kernel that has GELU in it and for no other", () => {
-    const { targets } = JSON.parse(inferyard("doctor", "--json")) as {
-      targets: { target: string; state: string; warning: string }[];
-    };
-    const { state, warning } = targets.find(({ target }) => target === "native:cpu")!;
-    expect(state).toBe("available");
-    expect(inferyard("doctor")).toMatch(/native:cpu +WARN /);
-    expect([...warning.matchAll(/(?:: |\), )([a-z\d -]+) \(element/g)].map(([, kernel]) => kernel).toSorted()).toEqual([
+    const printed = inferyard("doctor");
+    expect(printed).toMatch(/native:cpu +WARN /);
+    expect(
+      [...printed.replaceAll(/\s+/g, " ").matchAll(/(?:: |\), )([a-z\d -]+) \(element/g)].map(([, kernel]) => kernel).toSorted(),
+    ).toEqual([
       "block-matmul gelu",
       "byte-matmul gelu",
       "conv2d gelu",

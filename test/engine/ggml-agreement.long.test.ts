@@ -16,6 +16,7 @@ import { blockFormats, decodeTensor } from "../../src/formats/gguf/blocks/index.
 import { ternaryBlocks, ternaryFormat } from "../../src/formats/gguf/blocks/ternary.ts";
 import { ForeignFunctions } from "../../src/libraries/ffi/index.ts";
 import { GgmlLibrary } from "../../src/libraries/ggml/index.ts";
+import { amount } from "../fixtures/slow.ts";
 import { packaged } from "../libraries/fixtures/native-libraries.ts";
 import { KernelMemory } from "./kernel-memory.ts";
 
@@ -76,7 +77,7 @@ describe.skipIf(reason !== undefined)(`ggml${reason === undefined ? "" : ` (skip
           const own = decodeTensor(type, bytes, blocks * blockElements);
           expect(bitsOf(own)).toEqual(bitsOf(ggml.toFloat(type, bytes)));
         }),
-        { numRuns: 80, seed },
+        { numRuns: amount(80, 25), seed },
       );
     });
 
@@ -116,7 +117,7 @@ describe.skipIf(reason !== undefined)(`ggml${reason === undefined ? "" : ` (skip
             expect(encodeTensor(type, values)).toEqual(ggml.fromFloat(type, values));
           },
         ),
-        { numRuns: 80, seed },
+        { numRuns: amount(80, 25), seed },
       );
     });
 
@@ -151,7 +152,7 @@ describe.skipIf(reason !== undefined)(`ggml${reason === undefined ? "" : ` (skip
             );
           }
         }),
-        { numRuns: 15, seed },
+        { numRuns: amount(15, 5), seed },
       );
     });
   });
@@ -177,7 +178,7 @@ describe.skipIf(reason !== undefined)(`ggml${reason === undefined ? "" : ` (skip
           }
         }
       }),
-      { numRuns: 20, seed },
+      { numRuns: amount(20, 7), seed },
     );
   });
 

@@ -10,6 +10,9 @@ import { Compiler } from "../../src/engine/execute/compiler.ts";
 import { languageCases, type LanguageSample } from "../../src/testing/index.ts";
 import { float, integer, message, model, node, tensorOf, value } from "../fixtures/models/onnx-bytes.ts";
 
+/** One for all tests: a backend tests its kernels when it loads its first model. */
+const ours = native();
+
 const folder = mkdtempSync(join(tmpdir(), "inferyard-grouped-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -147,7 +150,7 @@ describe.each(subjects)("GroupQueryAttention with %s", (_name, subject) => {
     expect(new Set(subject.samples.flatMap(({ continuation }) => continuation)).size).toBeGreaterThan(8);
   });
   it("reads a prompt in filled chunks, and the rest of it token by token", async () => {
-    const loaded = await native().loadLanguage!(subject.model, subject.device, {});
+    const loaded = await ours.loadLanguage!(subject.model, subject.device, {});
     const runs = vi.spyOn(Compiler.prototype, "execute");
     for (const _warmUp of [1, 2]) {
       runs.mockClear();

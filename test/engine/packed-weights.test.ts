@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { createRuntime, InferyardError } from "inferyard";
 import type { LanguageModel, LanguageModelFiles, PackedPrecision } from "inferyard/backend";
 import { native } from "inferyard/backends/native";
-import { languageCases } from "inferyard/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Tensor } from "../../src/contract/tensor.ts";
 import { writeSafetensors } from "../../src/formats/safetensors/write-safetensors.ts";
@@ -13,6 +12,10 @@ import { decodeBlocks } from "../../src/formats/gguf/blocks/block-format.ts";
 import { packingOf, packValues } from "../../src/formats/scaled-blocks/encode.ts";
 import { encodeFloat } from "../../src/contract/small-floats.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { languageCasesOnOneModel } from "../fixtures/cases-on-one-model.ts";
+
+/** One for all tests: a backend tests its kernels when it loads its first model. */
+const ours = native();
 
 const root = mkdtempSync(join(tmpdir(), "inferyard-packed-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -122,7 +125,7 @@ function filesOf(folder: string, to?: PackedPrecision): LanguageModelFiles {
 }
 
 async function load(files: LanguageModelFiles): Promise<LanguageModel> {
-  return (await native().loadLanguage?.(files, cpu, { threads: 1 })) as LanguageModel;
+  return (await ours.loadLanguage?.(files, cpu, { threads: 1 })) as LanguageModel;
 }
 
 const prompt = [1, 17, 400, 33, 512, 9, 88, 260, 3, 77];
@@ -219,7 +222,8 @@ describe.skipIf(skip)(title, () => {
       samples,
       repeatTolerance: 5e-4, // sums of attention in another order may round an activation to the next of its 16 bits
     };
-    for (const { name, run } of skip ? [] : languageCases(subject)) it(name, async () => expect(await run()).toBeUndefined());
+    for (const { name, run } of skip ? [] : languageCasesOnOneModel(subject))
+      it(name, async () => expect(await run()).toBeUndefined());
   });
 
   it("take the memory of their packed size, and no copy besides", async () => {

@@ -2,8 +2,9 @@
 import { expect, it } from "vitest";
 import { superviseTarget } from "../../scripts/fuzz/supervise.ts";
 import { targets } from "../../scripts/fuzz/targets.ts";
+import { amount } from "../fixtures/slow.ts";
 
-const seconds = 2;
+const seconds = amount(10, 2);
 
 it.each(Object.keys(targets))(
   "%s: no input fails",

@@ -39,7 +39,7 @@ describe.skipIf(skip)(title, () => {
 
   beforeAll(async () => {
     for (const [name, template] of Object.entries(chatTemplates)) endOfThoughts = writeChatModel(modelOf(name), template);
-    runtime = await createRuntime({ target: "native", host: "inline" });
+    runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
   });
   afterAll(async () => {
     await runtime.dispose();

@@ -32,11 +32,12 @@ describe.skipIf(skip)(title, () => {
       { temperature: 0, promptLookup: 4 },
       { temperature: 0, constraint: { type: "regex", pattern: "[a-z ,.]{1,60}" } },
     ];
+    const maxNewTokens = 20;
     for (const options of settings) {
-      const plain = await runtime.generate(prompts, { model, maxNewTokens: 40, ...options });
+      const plain = await runtime.generate(prompts, { model, maxNewTokens, ...options });
       const drafted = await runtime.generate(prompts, {
         model,
-        maxNewTokens: 40,
+        maxNewTokens,
         ...options,
         draftModel: quantized,
         draftTokens: 5,
@@ -48,7 +49,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("drafts of a good model are kept, and the texts of one call may differ in length", async () => {
-    await using runtime = await createRuntime({ target: "native", host: "inline" });
+    await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     const { results } = await runtime.generate(prompts, {
       model: tinyllm,
       maxNewTokens: 60,
@@ -70,7 +71,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("a text that is aborted ends both", async () => {
-    await using runtime = await createRuntime({ target: "native", host: "inline" });
+    await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     const aborted = new AbortController();
     const stream = await runtime.generate("Once upon a time", {
       model: tinyllm,
@@ -86,7 +87,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("is refused for other tokens, for models with an encoder, with beams, and without a draft model", async () => {
-    await using runtime = await createRuntime({ target: "native", host: "inline" });
+    await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     const llama = `${sharedData}tiny-random-llama`;
     for (const [model, draftModel, options] of [
       [tinyllm, llama, {}],

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { native } from "inferyard/backends/native";
-import { languageCases } from "inferyard/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LanguageModelFiles } from "inferyard/backend";
 import type { Tensor } from "../../src/contract/tensor.ts";
 import { writeSafetensors } from "../../src/formats/safetensors/write-safetensors.ts";
+import { languageCasesOnOneModel } from "../fixtures/cases-on-one-model.ts";
 
 interface Case {
   readonly architecture: string;
@@ -58,5 +58,6 @@ describe.each(cases.map((each, index) => [`${each.architecture} ${index}`, each]
     samples: samples.map((sample) => ({ ...sample, logits: Float32Array.from(sample.logits) })),
     tolerance: 2e-4,
   };
-  for (const { name: promise, run } of languageCases(subject)) it(promise, async () => expect(await run()).toBeUndefined());
+  for (const { name: promise, run } of languageCasesOnOneModel(subject))
+    it(promise, async () => expect(await run()).toBeUndefined());
 });

@@ -22,7 +22,7 @@ describe.skipIf(skip)(title, () => {
 
   beforeAll(async () => {
     writeChatModel(folder, chatTemplates.tagged);
-    runtime = await createRuntime({ target: "native", host: "inline" });
+    runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     model = new ChatInferyard({ runtime, model: folder, maxNewTokens: 8 });
   });
   afterAll(async () => {

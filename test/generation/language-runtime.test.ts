@@ -6,6 +6,7 @@ import { type ModelHandle, type HostName, createRuntime } from "inferyard";
 import { afterAll, describe, expect, it } from "vitest";
 import { childrenOf } from "../fixtures/processes/child-processes.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { runsAll } from "../fixtures/slow.ts";
 
 const [skip, title] = needsData("language models");
 
@@ -33,15 +34,26 @@ async function greedy({ language }: ModelHandle, prompt: readonly number[], coun
   return tokens;
 }
 
-const hosts: readonly HostName[] = ["inline", "worker", "process"];
+/** Each engine inline, and each host with one engine; every host with every engine under TEST_SLOW=1. */
+const places: readonly (readonly [HostName, string])[] = runsAll
+  ? (["inline", "worker", "process"] as const).flatMap((host) =>
+      ["onnx", "wasm", "native"].map((target) => [host, target] as const),
+    )
+  : [
+      ["inline", "onnx"],
+      ["inline", "wasm"],
+      ["inline", "native"],
+      ["worker", "native"],
+      ["process", "onnx"],
+    ];
 
 describe.skipIf(skip)(title, () => {
   const folder = mkdtempSync(join(tmpdir(), "language-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  describe.each(hosts)("in host %s", (host) => {
-    it.each(["onnx", "wasm", "native"])("decode as transformers does on %s, with and without an encoder", async (target) => {
-      await using runtime = await createRuntime({ host, target });
+  describe.each(places)("in host %s", (host, target) => {
+    it(`decode as transformers does on ${target}, with and without an encoder`, async () => {
+      await using runtime = await createRuntime({ host, target, threads: 1 });
       await using llama = await runtime.load(`${sharedData}tiny-random-llama`, { kind: "language" });
       await using bart = await runtime.load(`${sharedData}tiny-random-bart`, { kind: "language" });
       const [llamaItem, bartItem] = [goldens("tiny-random-llama")[0]!, goldens("tiny-random-bart")[0]!];
@@ -54,7 +66,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("is a model of its own beside the same files on tensors, and each refuses the other's calls", async () => {
-    await using runtime = await createRuntime({ target: "onnx" });
+    await using runtime = await createRuntime({ target: "onnx", host: "inline", threads: 1 });
     const reference = `${sharedData}tiny-random-llama`;
     await using language = await runtime.load(reference, { kind: "language" });
     await using tensors = await runtime.load(reference);
@@ -68,7 +80,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("refuses a model that cannot decode, and says why for each target", async () => {
-    await using runtime = await createRuntime();
+    await using runtime = await createRuntime({ host: "inline", threads: 1 });
     const refused = runtime.load(`${sharedData}tiny-random-bert`, { kind: "language" });
     await expect(refused).rejects.toThrow(/cannot decode tokens/);
     await expect(runtime.load("builtin", { kind: "language" })).rejects.toThrow(/as a language model/);
@@ -85,7 +97,7 @@ describe.skipIf(skip)(title, () => {
       for (const file of ["encoder_model", "decoder_model", "decoder_with_past_model"])
         cpSync(`${sharedData}tiny-random-t5/onnx/${file}.onnx`, join(reference, "onnx", `${file}${suffix}.onnx`));
     }
-    await using runtime = await createRuntime({ target: "onnx" });
+    await using runtime = await createRuntime({ target: "onnx", host: "inline", threads: 1 });
     await using whole = await runtime.load(reference, { kind: "language" });
     await using half = await runtime.load(reference, { kind: "language", variant: "fp16" });
     expect([whole, half].map(({ decision }) => decision.model.variant)).toEqual(["fp32", "fp16"]);
@@ -95,7 +107,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("reads a decoder from safetensors on our own engine", async () => {
-    await using runtime = await createRuntime({ target: "native" });
+    await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     await using handle = await runtime.load(`${sharedData}tiny-random-llama`, { kind: "language", variant: "safetensors-fp32" });
     const [item] = goldens("tiny-random-llama");
     expect(await greedy(handle, item!.input_ids, 12)).toEqual(item!.generated_ids);

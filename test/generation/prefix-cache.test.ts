@@ -11,7 +11,7 @@ const chunkTokens = 8;
 
 describe.skipIf(skip)(title, () => {
   it.each(["native", "onnx"])("are read once on %s, and change no bit of a text", async (target) => {
-    await using runtime = await createRuntime({ target });
+    await using runtime = await createRuntime({ target, host: "inline", threads: 1 });
     await using model = await runtime.load(`${sharedData}tiny-random-llama`, { kind: "language" });
     const { language } = model;
     const generator = (): TextGenerator =>

@@ -20,7 +20,7 @@ describe.skipIf(skip)(title, () => {
     ["tiny-random-t5", "onnx"],
     ["tiny-random-t5/model.safetensors", "native"],
   ])("%s on %s: the text is that of plain decoding, greedy and drawn, in fewer calls", async (name, target) => {
-    await using runtime = await createRuntime({ target, host: "inline" });
+    await using runtime = await createRuntime({ target, host: "inline", threads: 1 });
     await using model = await runtime.load(`${sharedData}${name}`, { kind: "language" });
     const { language } = model;
     const calls: DecodeStep[] = [];
@@ -46,7 +46,7 @@ describe.skipIf(skip)(title, () => {
     });
     const generate = async (options: object) => {
       calls.length = 0;
-      const [text] = await generator.generate(generator.prepare([repeated], { maxNewTokens: 40, ...options }), {
+      const [text] = await generator.generate(generator.prepare([repeated], { maxNewTokens: 24, ...options }), {
         started: performance.now(),
       });
       return { ...text!, calls: calls.length };
@@ -54,7 +54,7 @@ describe.skipIf(skip)(title, () => {
     for (const settings of [{ temperature: 0 }, { temperature: 0.7, seed: 4 }, { temperature: 0, repetitionPenalty: 1.3 }]) {
       const plain = await generate(settings);
       expect(plain).not.toHaveProperty("promptLookup");
-      for (const promptLookup of [1, 3, 10, 64]) {
+      for (const promptLookup of [1, 10]) {
         const fast = await generate({ ...settings, promptLookup });
         expect(fast.tokens).toEqual(plain.tokens);
         expect(fast.promptLookup!.accepted).toBeLessThanOrEqual(fast.promptLookup!.drafted);
@@ -62,12 +62,12 @@ describe.skipIf(skip)(title, () => {
         expect(fast.calls).toBeLessThanOrEqual(plain.calls + fast.promptLookup!.drafted);
       }
     }
-    const free = await generate({ temperature: 0, promptLookup: 10 });
+    const free = await generate({ temperature: 0, promptLookup: 10, maxNewTokens: 40 });
     expect(free.promptLookup!.drafted).toBeGreaterThan(0);
   });
 
   it("is refused with beams, and beyond its bound", async () => {
-    await using runtime = await createRuntime({ target: "native", host: "inline" });
+    await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     const model = `${sharedData}tiny-random-gpt2`;
     for (const options of [{ promptLookup: 5, numBeams: 2 }, { promptLookup: 65 }, { promptLookup: -1 }, { promptLookup: 1.5 }])
       await expect(runtime.generate([1, 2], { model, ...options })).rejects.toMatchObject({ code: "INPUT_INVALID" });

@@ -12,6 +12,9 @@ import { readManifest } from "../../src/models/index.ts";
 import { caseOf, type GgufCase, type GgufOptions, ids, writeCase } from "./fixtures/gguf-models.ts";
 import { worst } from "../fixtures/shared-data.ts";
 
+/** One for all tests: a backend tests its kernels when it loads its first model. */
+const ours = native();
+
 const golden = caseOf("bitnet-b1.58");
 
 /** Tiles of the matrices of the tiny models. TL2 has 32 or 64 columns in pairs. */
@@ -34,7 +37,7 @@ async function loaded(
 
 async function loadedFrom(path: string, options: Partial<LoadOptions>): Promise<{ logits: Float32Array; notes: string }> {
   const { variants } = await readManifest(path);
-  const model = await native().loadLanguage!(variants[0] as never, { type: "cpu", index: 0 }, options);
+  const model = await ours.loadLanguage!(variants[0] as never, { type: "cpu", index: 0 }, options);
   try {
     const [logits] = await model.decode([{ sequence: await model.createSequence(), tokens: ids, logits: ids.length }]);
     return { logits: logits!, notes: (await model.evidence()).join("\n") };

@@ -18,6 +18,9 @@ const folder = mkdtempSync(join(tmpdir(), "inferyard-gguf-adapters-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const [skip, title] = needsData("LoRA adapters");
 
+const backend = llamacpp();
+afterAll(() => backend.dispose?.());
+
 const rank = 4;
 const alpha = 8;
 const tokens = [1, 17, 200, 33, 5, 90];
@@ -104,7 +107,7 @@ async function merged(name: string, changes: readonly { readonly factors: Factor
 async function logitsOf(path: string, adapters?: readonly LoraAdapter[]): Promise<Float32Array> {
   const { variants } = await readManifest(path);
   const options = { threads: 1, ...(adapters === undefined ? {} : { adapters }) };
-  const model = await llamacpp().loadLanguage?.(variants[0] as LanguageModelFiles, { type: "cpu", index: 0 }, options);
+  const model = await backend.loadLanguage?.(variants[0] as LanguageModelFiles, { type: "cpu", index: 0 }, options);
   if (model === undefined) throw new Error("no language models");
   try {
     const sequence = await model.createSequence();
@@ -175,7 +178,7 @@ describe.skipIf(skip)(title, () => {
     const path = writtenAdapter("saved.gguf", first as Factors);
     const { variants } = await readManifest(base);
     const load = (options: object): ReturnType<NonNullable<ReturnType<typeof llamacpp>["loadLanguage"]>> | undefined =>
-      llamacpp().loadLanguage?.(variants[0] as LanguageModelFiles, { type: "cpu", index: 0 }, { threads: 1, ...options });
+      backend.loadLanguage?.(variants[0] as LanguageModelFiles, { type: "cpu", index: 0 }, { threads: 1, ...options });
     const [adapted, plain] = [await load({ adapters: [{ path }] }), await load({})];
     const sequence = await adapted?.createSequence();
     await adapted?.decode([{ sequence: sequence ?? 0, tokens }]);

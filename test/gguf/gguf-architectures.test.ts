@@ -21,8 +21,11 @@ const quantizedTolerance = 0.1;
 /** That of llama.cpp, which keeps keys and values in half precision. */
 const llamaTolerance = 1e-3;
 
+/** One for all tests: a backend tests its kernels when it loads its first model. */
+const ours = native();
+
 /** Hidden states or logits of all tokens of `ids`. */
-async function statesOf(golden: GgufCase, options: GgufOptions = {}, backend: Backend = native()): Promise<Float32Array> {
+async function statesOf(golden: GgufCase, options: GgufOptions = {}, backend: Backend = ours): Promise<Float32Array> {
   const { variants } = await readManifest(writeCase(golden, options));
   const [variant] = variants;
   if (golden.output === "logits") {
@@ -102,9 +105,12 @@ describe.each(cases.map((each) => [each.name, each] as const))("%s", (_name, gol
   );
 });
 
+const ofLlama = llamacpp();
+afterAll(() => ofLlama.dispose?.());
+
 it("bitnet has the logits of llama.cpp", async () => {
   const golden = caseOf("bitnet");
-  expect(worst(await statesOf(golden, {}, llamacpp()), Float32Array.from(golden.states))).toBeLessThan(llamaTolerance);
+  expect(worst(await statesOf(golden, {}, ofLlama), Float32Array.from(golden.states))).toBeLessThan(llamaTolerance);
 });
 
 it("a scale beside the weights of BitNet multiplies them", async () => {
@@ -117,7 +123,7 @@ it("a scale beside the weights of BitNet multiplies them", async () => {
   const replaced = { "blk.1.ffn_down.scale": { type: "F32", bytes: 4, read: () => half } };
   const own = await statesOf(scaled, { replaced });
   expect(worst(own, Float32Array.from(golden.states))).toBeGreaterThan(0.01);
-  const expected = await statesOf(scaled, { replaced }, llamacpp());
+  const expected = await statesOf(scaled, { replaced }, ofLlama);
   expect(worst(own, expected)).toBeLessThan(llamaTolerance);
 });
 
@@ -213,7 +219,7 @@ describe("files that are refused", () => {
       expect(await errorOf(golden, options)).toMatchObject(unsupported(refusal));
       const decoder = architecture === "qwen3" ? caseOf("bitnet") : golden;
       const other = withType(type);
-      await expect(statesOf(decoder, other, llamacpp())).rejects.toMatchObject(unsupported(`is of the type ${type}`));
+      await expect(statesOf(decoder, other, ofLlama)).rejects.toMatchObject(unsupported(`is of the type ${type}`));
     },
   );
 

@@ -6,10 +6,10 @@ import type { ModelFiles, TensorMap, TensorModel } from "inferyard/backend";
 import { llamacpp } from "inferyard/backends/llamacpp";
 import { native } from "inferyard/backends/native";
 import { createRuntime, type Runtime } from "inferyard";
-import { backendCases } from "inferyard/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readManifest } from "../../src/models/index.ts";
 import { quantizeGguf } from "../../src/models/gguf/quantize.ts";
+import { backendCasesOnOneModel } from "../fixtures/cases-on-one-model.ts";
 import { bertToGguf } from "./fixtures/bert-to-gguf.ts";
 import { type EncoderGguf, encoderGguf, nomicVector } from "./fixtures/encoder-gguf.ts";
 import { rewriteGguf } from "../fixtures/models/rewrite-gguf.ts";
@@ -33,8 +33,11 @@ async function filesOf(path: string): Promise<ModelFiles> {
   return variant;
 }
 
+const backend = llamacpp();
+afterAll(() => backend.dispose?.());
+
 async function load(path: string): Promise<TensorModel> {
-  return await llamacpp().load(await filesOf(path), cpu, { threads: 1 });
+  return await backend.load(await filesOf(path), cpu, { threads: 1 });
 }
 
 function batch(rows: readonly (readonly number[])[], length = Math.max(...rows.map((row) => row.length))): TensorMap {
@@ -87,7 +90,7 @@ describe("the backend contract", () => {
     tolerance: 2e-3,
     damaged: { ...model, path: damaged },
   };
-  for (const { name, run } of backendCases(subject)) it(name, async () => expect(await run()).toBeUndefined());
+  for (const { name, run } of backendCasesOnOneModel(subject)) it(name, async () => expect(await run()).toBeUndefined());
 });
 
 describe("one encoder", () => {

@@ -6,13 +6,13 @@ import type { Backend, LanguageModel, LanguageModelFiles } from "inferyard/backe
 import { llamacpp } from "inferyard/backends/llamacpp";
 import { native } from "inferyard/backends/native";
 import { createRuntime } from "inferyard";
-import { languageCases } from "inferyard/testing";
 import { describe, expect, it } from "vitest";
 import { tinyContinuation, tinyModel, tinyPrompt } from "../../src/backends/gguf/tiny-model.ts";
 import { readGgufModel } from "../../src/formats/gguf/models/read-model.ts";
 import { ggufParts } from "../../src/formats/gguf/write-gguf.ts";
 import { readManifest } from "../../src/models/index.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { languageCasesOnOneModel } from "../fixtures/cases-on-one-model.ts";
 
 interface Item {
   readonly text: string;
@@ -54,7 +54,7 @@ async function load(backend: Backend, file: string): Promise<LanguageModel> {
   const path = isAbsolute(file) ? file : join(folder, file);
   const { variants } = await readManifest(path);
   const [model] = variants;
-  const loaded = await backend.loadLanguage?.({ ...model, path } as never, cpu, {});
+  const loaded = await backend.loadLanguage?.({ ...model, path } as never, cpu, { threads: 1 });
   if (loaded === undefined) throw new Error(`${backend.name} has no language models`);
   return loaded;
 }
@@ -82,13 +82,14 @@ describe.skipIf(skip)(title, () => {
     const samples = (files[0]?.items ?? []).map(({ input_ids: prompt, greedy_12: continuation, last_token_logits: { data } }) => {
       return { prompt, continuation, logits: floats(data) };
     });
-    const subject = { create, device: cpu, model: modelOf(file), samples };
-    for (const { name: promise, run } of skip ? [] : languageCases(subject))
+    const backend = create();
+    const subject = { create, device: cpu, model: modelOf(file), samples, settings: { threads: 1 } };
+    for (const { name: promise, run } of skip ? [] : languageCasesOnOneModel(subject))
       it(promise, async () => expect(await run()).toBeUndefined());
 
     it.each(files)("$file has the logits of PyTorch", async ({ file, type, items }) => {
       const tolerance = tolerances[name][type === "F32" ? "F32" : type.startsWith("TQ") ? "ternary" : "other"];
-      const model = await load(create(), file);
+      const model = await load(backend, file);
       try {
         for (const { input_ids: prompt, greedy_12: greedy, greedy_margin: margin, last_token_logits: golden } of items) {
           const sequence = await model.createSequence();
@@ -113,22 +114,20 @@ describe.skipIf(skip)(title, () => {
   });
 
   it.each(["native", "llamacpp"])("tinyllm writes English on %s, the same each time", async (target) => {
-    const runtime = await createRuntime({ threads: 1 });
+    const runtime = await createRuntime({ threads: 1, host: "inline" });
     try {
       const texts: string[] = [];
       for (let time = 0; time < 2; time += 1) {
         const { results, target: used } = await runtime.generate("Once upon a time", {
           model: `${sharedData}tinyllm/tinyllm.gguf`,
-          maxNewTokens: 40,
+          maxNewTokens: 12,
           temperature: 0,
           target,
         });
         expect(used).toBe(`${target}:cpu`);
         texts.push(results[0]?.text ?? "");
       }
-      expect(texts[0]).toBe(
-        ", there was a little girl named Lily. She loved to play outside in the park. One day, she saw a big, red ball.",
-      );
+      expect(texts[0]).toBe(", there was a little girl named Lily. She");
       expect(texts[1]).toBe(texts[0]);
     } finally {
       await runtime.dispose();

@@ -10,6 +10,9 @@ import { quantizeGguf } from "../../src/models/gguf/quantize.ts";
 import { caseOf, ids, type Layout, text, writeCase } from "./fixtures/gguf-models.ts";
 import { worst } from "../fixtures/shared-data.ts";
 
+/** One for all tests: a backend tests its kernels when it loads its first model. */
+const ours = native();
+
 const layouts: readonly Layout[] = ["x86", "x86-interleaved", "arm"];
 const embedder = caseOf("BitNet embedding model like Qwen3");
 const vector = Float32Array.from(embedder.vector ?? []);
@@ -51,7 +54,7 @@ describe.each(layouts)("%s", (layout) => {
   it("holds for language models", async () => {
     const golden = caseOf("bitnet-b1.58");
     const { variants } = await readManifest(writeCase(golden, { layout }));
-    const model = await native().loadLanguage!(variants[0] as never, { type: "cpu", index: 0 }, { i2sLayout: layout });
+    const model = await ours.loadLanguage!(variants[0] as never, { type: "cpu", index: 0 }, { i2sLayout: layout });
     const [logits] = await model.decode([{ sequence: await model.createSequence(), tokens: ids, logits: ids.length }]);
     await model.dispose();
     expect(worst(logits!, Float32Array.from(golden.states))).toBeLessThan(logitTolerance);

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readGguf } from "../../src/formats/gguf/read-gguf.ts";
 import { inferyard } from "../fixtures/processes/command-line.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { onRequest } from "../fixtures/slow.ts";
 
 const [skip, title] = needsData("cross-validation");
 const tiny = (type: string): string => `${sharedData}gguf-tiny-llama/tiny-llama-${type}.gguf`;
@@ -60,9 +61,13 @@ describe.skipIf(skip)(title, () => {
     expect(summary.firstDivergence).toBeNull();
   });
 
-  it("an ONNX model agrees between onnx and native, and a model with an encoder between onnx and wasm", async () => {
+  it("an ONNX model agrees between onnx and native", async () => {
     const llama = { model: `${sharedData}tiny-random-llama`, target: "onnx", against: "native", tokens: 8, maxError: 1e-4 };
     expect((await compare(llama)).failures).toEqual([]);
+  });
+
+  const [skipWasm, withEncoder] = onRequest("a model with an encoder agrees between onnx and wasm");
+  it.skipIf(skipWasm)(withEncoder, async () => {
     const { failures, promptTokens } = await compare({
       model: `${sharedData}tiny-random-t5`,
       target: "onnx",

@@ -17,8 +17,8 @@ describe.skipIf(skip || process.platform !== "linux" || process.arch !== "x64")(
   afterAll(() => rmSync(folder, { recursive: true }));
   let libraries: LlamaLibraries;
   let problem: string | undefined;
-  beforeAll(() => {
-    const fetched = fetchLibraries(folder);
+  beforeAll(async () => {
+    const fetched = await fetchLibraries(folder);
     if (typeof fetched === "string") problem = fetched;
     else libraries = fetched;
   });

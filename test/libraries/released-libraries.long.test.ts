@@ -1,44 +1,62 @@
 /** Analysis of libraries as Debian and PyPI distribute them, fetched for the test and never loaded. */
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
 import { type LibraryAnalysis, analyzeLibrary } from "../../src/libraries/index.ts";
-import { needsInstalled, problemOf } from "../fixtures/installed.ts";
+import { keptInstallation } from "../fixtures/installations.ts";
+import { needsInstalled, problemOfInstallation } from "../fixtures/installed.ts";
 
-let directory = "";
-beforeAll(() => void (directory = mkdtempSync(join(tmpdir(), "inferyard-released-"))));
-afterAll(() => rmSync(directory, { recursive: true }));
+/** Where libraries were unpacked. */
+const folders: string[] = [];
 
-const quiet = { encoding: "utf8", stdio: "pipe", timeout: 240_000 } as const;
+const run = promisify(execFile);
+const quiet = { timeout: 240_000 } as const;
 
 /** Downloads Debian packages and unpacks them, without installing them. */
-function fetchDebian(...packages: readonly string[]): string | undefined {
-  return problemOf(() => {
-    execFileSync("apt-get", ["download", ...packages], { ...quiet, cwd: directory });
-    for (const file of readdirSync(directory).filter((name) => name.endsWith(".deb")))
-      execFileSync("dpkg", ["-x", file, "debian"], { ...quiet, cwd: directory });
+function fetchDebian(...packages: readonly string[]): Promise<string | undefined> {
+  return problemOfInstallation(async () => {
+    const release = readFileSync("/etc/os-release", "utf8");
+    const kept = await keptInstallation({ tool: "apt-get download", release, packages }, async (inside) => {
+      await run("apt-get", ["download", ...packages], { ...quiet, cwd: inside });
+      for (const file of readdirSync(inside).filter((name) => name.endsWith(".deb")))
+        await run("dpkg", ["-x", file, "debian"], { ...quiet, cwd: inside });
+    });
+    folders.push(kept);
   });
 }
 
 /** Downloads a wheel for a platform and unpacks it, without installing it. */
-function fetchWheel(name: string, platforms: readonly string[]): string | undefined {
-  return problemOf(() => {
-    const folder = join(directory, `${name}-${platforms[0]}`);
-    mkdirSync(folder);
-    const platformFlags = platforms.flatMap((platform) => ["--platform", platform]);
-    const flags = ["--quiet", "--no-deps", "--only-binary=:all:", "--python-version", "3.11", ...platformFlags, "--dest", folder];
-    execFileSync("python3", ["-m", "pip", "download", ...flags, name], quiet);
-    for (const wheel of readdirSync(folder)) execFileSync("python3", ["-m", "zipfile", "-e", join(folder, wheel), folder], quiet);
+function fetchWheel(name: string, platforms: readonly string[]): Promise<string | undefined> {
+  return problemOfInstallation(async () => {
+    const kept = await keptInstallation({ tool: "pip download", packages: [name], platforms }, async (folder) => {
+      const platformFlags = platforms.flatMap((platform) => ["--platform", platform]);
+      const flags = [
+        "--quiet",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--python-version",
+        "3.11",
+        ...platformFlags,
+        "--dest",
+        folder,
+      ];
+      await run("python3", ["-m", "pip", "download", ...flags, name], quiet);
+      for (const wheel of readdirSync(folder)) await run("python3", ["-m", "zipfile", "-e", join(folder, wheel), folder], quiet);
+    });
+    folders.push(kept);
   });
 }
 
-/** The analysis of the library with this file name, somewhere below the directory. */
+/** The analysis of the library with this file name, somewhere below the folders. */
 async function analyze(file: string): Promise<LibraryAnalysis> {
-  const path = readdirSync(directory, { recursive: true, encoding: "utf8" }).find((name) => basename(name) === file);
+  const paths = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
+  );
+  const path = paths.find((name) => basename(name) === file);
   expect(path, `${file} in what was fetched`).toBeDefined();
-  return await analyzeLibrary(join(directory, path ?? ""));
+  return await analyzeLibrary(path ?? "");
 }
 
 const classesOf = ({ classes }: LibraryAnalysis): string[] => classes.map(({ name, confidence }) => `${name} ${confidence}`);
@@ -66,11 +84,11 @@ describe.skipIf(!existsSync("/usr/bin/apt-get"))("libraries of Debian", () => {
 
 describe("libraries of PyPI", () => {
   needsInstalled(
-    () =>
-      fetchWheel("nvidia-cuda-runtime-cu12==12.9.79", ["manylinux2014_x86_64"]) ??
-      fetchWheel("onnxruntime==1.16.3", ["manylinux2014_aarch64"]) ??
-      fetchWheel("onnxruntime==1.22.1", ["macosx_13_0_universal2"]) ??
-      fetchWheel("onnxruntime==1.22.1", ["win_amd64"]),
+    async () =>
+      (await fetchWheel("nvidia-cuda-runtime-cu12==12.9.79", ["manylinux2014_x86_64"])) ??
+      (await fetchWheel("onnxruntime==1.16.3", ["manylinux2014_aarch64"])) ??
+      (await fetchWheel("onnxruntime==1.22.1", ["macosx_13_0_universal2"])) ??
+      (await fetchWheel("onnxruntime==1.22.1", ["win_amd64"])),
   );
 
   it.each([

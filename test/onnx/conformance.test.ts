@@ -7,8 +7,9 @@ import type { ModelFiles, Tensor, TensorMap } from "inferyard/backend";
 import { native } from "inferyard/backends/native";
 import { onnx } from "inferyard/backends/onnx";
 import { wasm } from "inferyard/backends/wasm";
-import { type ConformanceSubject, backendCases, tolerances } from "inferyard/testing";
+import { type ConformanceSubject, tolerances } from "inferyard/testing";
 import { hasSharedData, needsData, sharedData } from "../fixtures/shared-data.ts";
+import { backendCasesOnOneModel } from "../fixtures/cases-on-one-model.ts";
 
 const folder = hasSharedData ? mkdtempSync(join(tmpdir(), "inferyard-conformance-")) : "";
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -84,7 +85,7 @@ it.skipIf(skip)(`${title} onnx, wasm and native`, () =>
 
 describe.skipIf(skip)(title, () => {
   describe.each(subjects)("%s", (_name, subject) => {
-    for (const { name, run } of subject === undefined ? [] : backendCases(subject))
+    for (const { name, run } of subject === undefined ? [] : backendCasesOnOneModel(subject))
       it(name, async () => await expect(run()).resolves.toBeUndefined());
   });
 });

@@ -10,7 +10,7 @@ import { model, node, value, weight } from "../fixtures/models/onnx-bytes.ts";
 const folder = mkdtempSync(join(tmpdir(), "inferyard-exports-"));
 let runtime: Runtime;
 beforeAll(async () => {
-  runtime = await createRuntime({ host: "inline" });
+  runtime = await createRuntime({ host: "inline", threads: 1 });
 });
 afterAll(async () => {
   await runtime.dispose();

@@ -8,6 +8,7 @@ import { type Runtime, createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Magika, type PredictionMode } from "../../examples/magika/magika.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { amount } from "../fixtures/slow.ts";
 
 interface Golden {
   readonly prediction_mode: PredictionMode;
@@ -21,6 +22,8 @@ const [skip, name] = needsData("magika");
 const goldens = skip ? [] : (JSON.parse(gunzipSync(readFileSync(`${model}/goldens-by-content.json.gz`)).toString()) as Golden[]);
 
 describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) => {
+  const step = amount(1, target === "onnx:cpu" ? 4 : 16); // the goldens are sorted by mode
+  const tried = goldens.filter((_golden, index) => index % step === 0);
   let runtime: Runtime;
   let magika: Magika;
   beforeAll(async () => {
@@ -29,12 +32,12 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
   });
   afterAll(() => runtime.dispose());
 
-  it("all 141 goldens: the label told, the model's own label, and scores within 1e-3", async () => {
+  it(`${tried.length} of 141 goldens: the label told, the model's own label, and scores within 1e-3`, async () => {
     expect(goldens).toHaveLength(141);
     expect(magika.target).toBe(target);
     const wrong: string[] = [];
     let worst = 0;
-    for (const [index, { prediction_mode: mode, content_base64: content, prediction }] of goldens.entries()) {
+    for (const [index, { prediction_mode: mode, content_base64: content, prediction }] of tried.entries()) {
       const { label, score, modelLabel = "undefined" } = await magika.identify(Buffer.from(content, "base64"), { mode });
       worst = Math.max(worst, Math.abs(score - prediction.score));
       if (label !== prediction.output || modelLabel !== prediction.dl)

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RuntimeEvent, type TensorMap, createRuntime } from "inferyard";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { amount } from "../fixtures/slow.ts";
 
 /** A hundred models are loaded here, each in a process: half a minute on a quiet machine, minutes on a busy one. */
 const patienceMs = 400_000;
@@ -86,26 +87,28 @@ describe.skipIf(skip || !linux)(linux ? name : `${name} (skipped: it reads /proc
     return { runtime, evicted, worst: () => worst, stop };
   }
 
+  const counts = { inTurn: amount(200, 48), atOnce: amount(60, 24) };
+
   it(
-    "200 shuffled requests: all are answered, memory stays within it, and those leave that were used longest ago",
+    `${counts.inTurn} shuffled requests: all are answered, memory stays within it, and those leave that were used longest ago`,
     async () => {
       const { runtime, evicted, worst, stop } = await start();
       try {
         const expected: string[] = [];
         let loaded: string[] = [];
         let reference: string | undefined;
-        for (const model of shuffled(200, models)) {
+        for (const model of shuffled(counts.inTurn, models)) {
           const outputs = await runtime.use(model, {}, async (handle) => {
             expect(handle.decision.selected?.host).toBe("process");
             return handle.run(inputs);
           });
           const answer = JSON.stringify(Array.from(Object.values(outputs)[0]?.data as Float32Array));
-          expect(answer).toBe((reference ??= answer)); // the same model four times: the same answer 200 times
+          expect(answer).toBe((reference ??= answer)); // the same model four times: the same answer each time
           if (!loaded.includes(model) && loaded.length === 2) expected.push(loaded.shift() ?? "");
           loaded = [...loaded.filter((other) => other !== model), model];
         }
         expect(evicted).toEqual(expected);
-        expect(evicted.length).toBeGreaterThan(50);
+        expect(evicted.length).toBeGreaterThan(counts.inTurn / 4);
         expect(worst().bytes).toBeGreaterThan(200e6); // two were there
         expect(worst().bytes, worst().shown).toBeLessThanOrEqual(budget * 1.1);
         const { limits, models: holders } = runtime.memory();
@@ -126,7 +129,7 @@ describe.skipIf(skip || !linux)(linux ? name : `${name} (skipped: it reads /proc
     async () => {
       const { runtime, worst, stop } = await start();
       try {
-        const requests = shuffled(60, models);
+        const requests = shuffled(counts.atOnce, models);
         const answers: number[] = [];
         const client = async (): Promise<void> => {
           for (let model = requests.pop(); model !== undefined; model = requests.pop()) {
@@ -135,7 +138,7 @@ describe.skipIf(skip || !linux)(linux ? name : `${name} (skipped: it reads /proc
           }
         };
         await Promise.all(Array.from({ length: 8 }, client));
-        expect(answers).toEqual(Array.from({ length: 60 }, () => 1));
+        expect(answers).toEqual(Array.from({ length: counts.atOnce }, () => 1));
         expect(worst().bytes, worst().shown).toBeLessThanOrEqual(budget * 1.1);
       } finally {
         await stop();

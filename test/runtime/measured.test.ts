@@ -5,11 +5,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Decision } from "inferyard";
 import { type CommandResult, inferyard, inferyardProcess, useDirectory } from "../fixtures/processes/command-line.ts";
+import { writePooledBert } from "../fixtures/models/pooled-bert.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
-const miniLm = `${sharedData}all-MiniLM-L6-v2`;
 const folder = mkdtempSync(join(tmpdir(), "inferyard-measured-"));
 const home = join(folder, "home");
+/** A model so small that a measurement of it takes no time. */
+const small = join(folder, "small");
 afterAll(() => rmSync(folder, { recursive: true }));
 useDirectory(folder);
 beforeAll(() => void vi.stubEnv("INFERYARD_HOME", home)); // records of measurements are looked for there by this process
@@ -31,35 +33,36 @@ interface Bench {
   readonly recorded: readonly string[];
 }
 
-const int8 = [miniLm, "--variant", "int8"];
 /** Two targets are enough to be put in order. */
-const fastest = ["--policy", "fastest", "--exclude", "native"];
-const explain = (...args: string[]): Promise<Decision> => json("explain", ...int8, ...fastest, ...args);
+const fastest = ["--policy", "fastest", "--exclude", "wasm"];
+const explain = (...args: string[]): Promise<Decision> => json("explain", small, ...fastest, ...args);
 const openOnes = ({ candidates }: Decision): (string | undefined)[][] =>
   candidates.filter(({ verdict }) => verdict !== "refused").map(({ target, note }) => [target, note]);
 
-const [skip, name] = needsData("MiniLM, measured on onnx:cpu and wasm:cpu");
+const [skip, name] = needsData("a model measured on onnx:cpu and native:cpu");
 describe.skipIf(skip)(name, () => {
+  beforeAll(() => writePooledBert(small));
+
   it("nothing is measured: the order of backends, and each candidate says so", async () => {
     expect(openOnes(await explain())).toEqual([
       ["onnx:cpu", "not measured"],
-      ["wasm:cpu", "not measured"],
+      ["native:cpu", "not measured"],
     ]);
   });
 
   it("bench --record keeps what it measured, and the policy fastest picks the winner", async () => {
     const { targets, recorded } = await json<Bench>(
       "bench",
-      ...int8,
+      small,
       "--targets",
-      "wasm,onnx:cpu",
+      "native,onnx:cpu",
       "--rounds",
       "1",
       "--count",
       "8",
       "--record",
     );
-    expect(targets.map(({ target }) => target).toSorted()).toEqual(["onnx:cpu", "wasm:cpu"]);
+    expect(targets.map(({ target }) => target).toSorted()).toEqual(["native:cpu", "onnx:cpu"]);
     expect(recorded).toHaveLength(1);
     const [first, second] = targets.toSorted((a, b) => a.measurement.latencyMs - b.measurement.latencyMs);
     const decision = await explain("--priority", second!.target.split(":")[0]!); // measured beats the order of backends
@@ -67,15 +70,15 @@ describe.skipIf(skip)(name, () => {
       [first!.target, expect.stringMatching(/^measured \d{4}-\d\d-\d\d: [\d.]+ ms for one text$/)],
       [second!.target, expect.stringMatching(/^measured /)],
     ]);
-    const embedded = await json<{ decision: Decision }>("embed", "hello", "--model", ...int8, ...fastest);
+    const embedded = await json<{ decision: Decision }>("embed", "hello", "--model", small, ...fastest);
     expect(embedded.decision.selected?.target).toBe(first!.target);
     expect(embedded.decision.candidates.find(({ verdict }) => verdict === "selected")?.note).toMatch(/^measured /);
   });
 
   it("what was measured decides, not what is fast: figures that say otherwise turn the order round", async () => {
-    rewrite(({ target, figures }) => (figures.latencyMs = target === "wasm:cpu" ? 1 : 50));
-    expect(openOnes(await explain()).map(([target]) => target)).toEqual(["wasm:cpu", "onnx:cpu"]);
-    expect((await json<Decision>("explain", ...int8)).candidates.some(({ note }) => note !== undefined)).toBe(false); // another policy
+    rewrite(({ target, figures }) => (figures.latencyMs = target === "native:cpu" ? 1 : 50));
+    expect(openOnes(await explain()).map(([target]) => target)).toEqual(["native:cpu", "onnx:cpu"]);
+    expect((await json<Decision>("explain", small)).candidates.some(({ note }) => note !== undefined)).toBe(false); // another policy
   });
 
   it("other threads are another measurement", async () => {
@@ -90,10 +93,10 @@ describe.skipIf(skip)(name, () => {
     const why = /is ignored: it was taken on another machine \(Cray-1, and this is .+\)$/;
     expect(openOnes(await explain())).toEqual([
       ["onnx:cpu", expect.stringMatching(why)],
-      ["wasm:cpu", expect.stringMatching(why)],
+      ["native:cpu", expect.stringMatching(why)],
     ]);
-    const { stdout } = await command("explain", ...int8, ...fastest);
-    expect(stdout).toMatch(/onnx:cpu +would run +onnxruntime-node [\d.]+, int8; a measurement of .* another machine \(Cray-1/);
+    const { stdout } = await command("explain", small, ...fastest);
+    expect(stdout).toMatch(/onnx:cpu +would run +onnxruntime-node [\d.]+, fp32; a measurement of .* another machine \(Cray-1/);
   });
 
   it("a damaged record is a reason and nothing worse", async () => {
@@ -104,11 +107,11 @@ describe.skipIf(skip)(name, () => {
   });
 
   it("a target that cannot run is named with its reason beside those that can", async () => {
-    const { code, stdout } = await command("bench", ...int8, "--targets", "onnx:cuda", "--rounds", "1");
+    const { code, stdout } = await command("bench", small, "--targets", "onnx:cuda", "--rounds", "1");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     const { targets } = await json<{ targets: { target: string; failure?: string }[] }>(
       "bench",
-      ...int8,
+      small,
       "--targets",
       "onnx:cuda:7,onnx:cpu",
       "--rounds",
@@ -123,7 +126,7 @@ describe.skipIf(skip)(name, () => {
     ["--memory-pattern", "memoryPattern"],
     ["--memory-arena", "memoryArena"],
   ])("native and wasm do not obey %s, so they are refused where it is set", async (flag, setting) => {
-    const { candidates } = await json<Decision>("explain", ...int8, flag, "false");
+    const { candidates } = await json<Decision>("explain", small, flag, "false");
     for (const backend of ["native", "wasm"])
       expect(candidates.find(({ target }) => target === `${backend}:cpu`)).toMatchObject({
         verdict: "refused",
@@ -154,7 +157,7 @@ const [skipRaw, rawName] = needsData("a model without a tokenizer");
 describe.skipIf(skipRaw)(rawName, () => {
   it("is measured by runs on tensors made from what it says of its inputs", async () => {
     const file = join(folder, "model.onnx");
-    cpSync(`${miniLm}/onnx/model_quantized.onnx`, file); // alone, so without its tokenizer
+    cpSync(`${sharedData}tiny-random-bert/onnx/model.onnx`, file); // alone, so without its tokenizer
     const { code, stdout } = await command("bench", file, "--targets", "onnx:cpu", "--rounds", "1", "--count", "4");
     expect(code).toBe(0);
     expect(stdout).toMatch(/target +load +one run +rounds from - to +runs\/s \(bulk\) +memory\n +onnx:cpu /);

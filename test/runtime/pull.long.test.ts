@@ -9,6 +9,7 @@ import { type PullProgress, createRuntime } from "inferyard";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type HubStandIn, folderOf, startHub } from "../fixtures/models/hub-stand-in.ts";
 import { hasSharedData, needsData, sharedData } from "../fixtures/shared-data.ts";
+import { amount } from "../fixtures/slow.ts";
 
 const program = fileURLToPath(new URL("../../bin/inferyard.js", import.meta.url));
 const miniLm = `${sharedData}all-MiniLM-L6-v2`;
@@ -95,11 +96,12 @@ function expectWholeModel(): void {
 
 const [skip, name] = needsData("inferyard pull");
 describe.skipIf(skip)(name, () => {
-  it("killed with SIGKILL at ten random moments, goes on each time and ends whole", async () => {
+  const kills = amount(10, 5);
+  it(`killed with SIGKILL at ${kills} random moments, goes on each time and ends whole`, async () => {
     freshHome();
     hub.options = { ...hub.options, bytesPerSecond: 64e6 };
     const whole = statSync(join(miniLm, "onnx/model.onnx")).size;
-    const moments = Array.from({ length: 10 }, () => Math.random() * 0.95 * whole).toSorted((a, b) => a - b);
+    const moments = Array.from({ length: kills }, () => Math.random() * 0.95 * whole).toSorted((a, b) => a - b);
     for (const [index, moment] of moments.entries()) {
       const { child, ended } = start("pull", reference);
       // What was served to those that were killed may have been lost with them.
@@ -116,8 +118,8 @@ describe.skipIf(skip)(name, () => {
       .filter(({ host }) => host === "storage")
       .map(({ range }) => Number(/\d+/.exec(range ?? "0")?.[0] ?? 0));
     expect(starts).toEqual(starts.toSorted((a, b) => a - b));
-    expect(new Set(starts).size).toBeGreaterThan(5);
-    // Eleven pulls from the start would be five times as much. What was on its way when one was killed comes twice: 2 MB in all, measured.
+    expect(new Set(starts).size).toBeGreaterThan(kills / 2);
+    // As many pulls from the start would be several times as much. What was on its way when one was killed comes twice: 2 MB in all, measured.
     expect(hub.served()).toBeLessThan(1.2 * whole);
   });
 

@@ -108,7 +108,7 @@ async function untilLoaded({ loads }: Scene, handle: ModelHandle, wanted: number
       await Promise.all([1, 2, 3].map((rows) => bits(handle, rows)));
       expect(loads().length).toBeGreaterThanOrEqual(wanted);
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
 }
 
@@ -144,7 +144,7 @@ describe("replicas on threads", () => {
           expect(new Set(all)).toEqual(new Set([wanted]));
           expect(set.loads().length).toBeGreaterThan(before);
         },
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       );
     }
     expect(set.loads().filter(({ isReplica }) => !isReplica)).toHaveLength(1);

@@ -52,7 +52,7 @@ describe.skipIf(skip)(title, () => {
 
   it("give the vectors that one file gives", async () => {
     const bert = await split("tiny-random-bert");
-    await using runtime = await createRuntime({ target: "native", host: "inline" });
+    await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     const vectorOf = async (model: string): Promise<readonly number[]> => [
       ...(await runtime.embed("two words", { model, pooling: "mean" })).embeddings[0]!,
     ];

@@ -1,4 +1,8 @@
-/** Models' processes that die, loop or grow, as built: who is told, what waits, and what goes on. */
+/**
+ * Models' processes that die, loop or grow, as built: who is told, what waits, and what goes on.
+ *
+ * @isolated since it counts the children of its process
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,7 +51,7 @@ describe("a process that dies", () => {
     const { runtime, events } = await scene([failing()]);
     const handle = await runtime.load(model);
     for (const child of childrenOf(process.pid)) process.kill(child, "SIGKILL");
-    await vi.waitFor(() => expect(typesOf(events)).toEqual(["loaded", "died"]));
+    await vi.waitFor(() => expect(typesOf(events)).toEqual(["loaded", "died"]), { timeout: 60_000 });
     expect(events.at(-1)).toMatchObject({ reference: model, target: "failing:cpu", deaths: 1, crashLoop: false, backoffMs: 0 });
     expect(events.at(-1)).toMatchObject({
       reason: expect.stringMatching(/^the process was killed \(SIGKILL\), probably .* memory$/),
@@ -128,11 +132,11 @@ describe("a crash loop", () => {
   });
 
   it("crashWindow: after it one start is granted, and when it lives all is well", async () => {
-    const { runtime } = await scene([failing()], { maxCrashes: 1, crashWindow: "200ms" });
+    const { runtime } = await scene([failing()], { maxCrashes: 1, crashWindow: "2s" });
     const handle = await runtime.load(model);
     await expect(run(handle, behaviors.exit)).rejects.toMatchObject({ code: "HOST_DIED" });
     await expect(run(handle, behaviors.plain)).rejects.toMatchObject({ code: "CIRCUIT_OPEN" });
-    await vi.waitFor(async () => expect(await run(handle, behaviors.plain)).toBe(1), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await run(handle, behaviors.plain)).toBe(1), { timeout: 60_000 });
   });
 });
 
@@ -152,7 +156,7 @@ describe("maxProcessMemory", () => {
     }
     expect(replaced()).toBe(2);
     expect(typesOf(events).filter((type) => type !== "restarted")).toEqual(["loaded"]);
-    await vi.waitFor(() => expect(childrenOf(process.pid)).toHaveLength(1));
+    await vi.waitFor(() => expect(childrenOf(process.pid)).toHaveLength(1), { timeout: 60_000 });
     expect(counts.some((count, place) => count < (counts[place - 1] ?? 0))).toBe(true); // a new process counts anew
   });
 

@@ -66,7 +66,7 @@ describe("what a call gives", () => {
   const texts = ["a cat sits on the mat", "ein Satz"];
 
   it("the library's vectors, as JSON and as bytes, and where they were computed", async () => {
-    const runtime = await createRuntime();
+    const runtime = await createRuntime({ host: "inline", threads: 1 });
     const { embeddings, dimensions, tokens } = await runtime.embed(texts);
     await runtime.dispose();
     const { data, response } = await client.post("/api/embed", { body: { input: texts } });

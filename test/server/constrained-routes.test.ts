@@ -28,7 +28,7 @@ describe.skipIf(skip)(title, () => {
 
   beforeAll(async () => {
     writeChatModel(folder, chatTemplates.tagged);
-    runtime = await createRuntime({ target: "native", host: "inline" });
+    runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     handler = createHandler(runtime, { models: { tagged: folder }, defaultModel: "tagged" });
   });
   afterAll(async () => {

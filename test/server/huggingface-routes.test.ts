@@ -11,7 +11,7 @@ const models = {
   splade: `${sharedData}tiny-random-splade`,
   "owner/t5": `${sharedData}tiny-random-t5`,
 };
-const runtime = await createRuntime();
+const runtime = await createRuntime({ host: "inline", threads: 1 });
 afterAll(() => runtime.dispose());
 const handlerOf = (defaultModel?: string): Handler =>
   createHandler(runtime, hasSharedData ? { models, ...(defaultModel === undefined ? {} : { defaultModel }) } : {});

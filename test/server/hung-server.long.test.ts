@@ -36,6 +36,15 @@ async function infer({ url }: ServerProcess, model: string, trips: number | unde
 const childrenOfServer = ({ child }: ServerProcess): number[] => childrenOf(child.pid!);
 const left = (pids: readonly number[]): number[] => pids.filter((pid) => existsSync(`/proc/${pid}`));
 
+/** Waits until the server computes for so many requests. */
+async function running(server: ServerProcess, count: number): Promise<void> {
+  const computing = async (): Promise<number> => {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    return Number(/^inferyard_requests_running (\S+)$/m.exec(text)?.[1]);
+  };
+  await vi.waitFor(async () => expect(await computing()).toBeGreaterThanOrEqual(count), { timeout: 60_000 });
+}
+
 /** Ends the server by SIGTERM; says how. */
 async function end(server: ServerProcess): Promise<{ readonly code: number | null; readonly orphans: number[] }> {
   const children = childrenOfServer(server);
@@ -54,7 +63,7 @@ describe.each(["native:cpu", "onnx:cpu"])("a run that never ends on %s", (target
     await ready(server);
     expect(await infer(server, `counting@${target}`, 3)).toMatchObject({ status: 200 });
     const hung = infer(server, `counting@${target}`, forEver).catch(() => "cut off");
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await running(server, 1);
     expect(await end(server)).toEqual({ code: 0, orphans: [] });
     await hung;
   });
@@ -92,7 +101,7 @@ describe("a server", () => {
     await Promise.all([infer(server, "counting@onnx:cpu", 3), infer(server, "counting@native:cpu", 3)]);
     const children = childrenOfServer(server);
     for (const target of ["onnx:cpu", "native:cpu"]) void infer(server, `counting@${target}`, forEver).catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await running(server, 2);
     server.child.kill("SIGKILL");
     await vi.waitFor(() => expect(left(children)).toEqual([]), { timeout: 10_000 });
   });
@@ -103,9 +112,15 @@ describe("a server", () => {
     await infer(server, "counting@native:cpu", 3);
     const children = childrenOfServer(server);
     void infer(server, "counting@native:cpu", forEver).catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await running(server, 1);
     server.child.kill("SIGTERM");
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    // Signals that arrive together are one: the second is sent when the first has been obeyed.
+    const status = (): Promise<number> =>
+      fetch(`${server.url}/health/ready`).then(
+        (answer) => answer.status,
+        () => 0,
+      );
+    await vi.waitFor(async () => expect(await status()).not.toBe(200), { timeout: 60_000 });
     server.child.kill("SIGTERM");
     expect(await server.ended).toMatchObject({ code: null, signal: "SIGTERM" });
     await vi.waitFor(() => expect(left(children)).toEqual([]), { timeout: 10_000 });

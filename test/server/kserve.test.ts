@@ -90,7 +90,7 @@ interface Said {
 const [skip, modelsTitle] = needsData("KServe: models that judge texts");
 describe.skipIf(skip)(modelsTitle, () => {
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime({ host: "inline" })));
+  beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1 })));
   afterAll(() => runtime.dispose());
 
   const models = { judge: `${sharedData}tiny-bert-nli-untrained`, ranker: `${sharedData}tiny-random-cross-encoder` };
@@ -114,7 +114,7 @@ describe.skipIf(skip)(modelsTitle, () => {
 
   it("says what a model takes and gives from its files as from memory, and loads nothing for that", async () => {
     const graph = `${sharedData}tiny-random-vit/onnx/model.onnx`;
-    const own = await createRuntime({ host: "inline" });
+    const own = await createRuntime({ host: "inline", threads: 1 });
     try {
       const handler = createHandler(own, { models: { ...models, graph } });
       const describe = async (name: string): Promise<Said> => {

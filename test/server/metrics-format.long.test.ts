@@ -2,14 +2,17 @@
  * The metrics as programs that nobody here wrote read them: Prometheus' own linter (what `promtool check metrics` runs) and the strict OpenMetrics
  * parser of prometheus_client. They are fetched for this run; where that cannot be done the tests say so and are skipped.
  */
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { installPython, needsInstalled, problemOf, pythonOf } from "../fixtures/installed.ts";
+import { keptInstallation } from "../fixtures/installations.ts";
+import { installPython, needsInstalled, problemOfInstallation, pythonOf } from "../fixtures/installed.ts";
 import { ServerProcesses, ready } from "../fixtures/processes/server-process.ts";
 
+const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "inferyard-metrics-"));
 const servers = new ServerProcesses();
 const texts = { prometheus: "", openMetrics: "" };
@@ -53,15 +56,16 @@ func main() {
 `;
 
 describe("Prometheus' linter (client_golang 1.23.2)", () => {
-  const module = join(folder, "lint");
+  const linter = "github.com/prometheus/client_golang/prometheus/testutil/promlint@v1.23.2";
+  let module = "";
   needsInstalled(() =>
-    problemOf(() => {
-      mkdirSync(module);
-      writeFileSync(join(module, "main.go"), goProgram);
-      const go = (...words: string[]): void => void execFileSync("go", words, { cwd: module, stdio: "pipe", timeout: 300_000 });
-      go("mod", "init", "lint");
-      go("get", "github.com/prometheus/client_golang/prometheus/testutil/promlint@v1.23.2");
-      go("build", "-o", "lint", ".");
+    problemOfInstallation(async () => {
+      const { stdout: tool } = await run("go", ["version"]);
+      module = await keptInstallation({ tool, packages: [linter], program: goProgram }, async (inside) => {
+        writeFileSync(join(inside, "main.go"), goProgram);
+        for (const words of ["mod init lint", `get ${linter}`, "build -o lint ."])
+          await run("go", words.split(" "), { cwd: inside, timeout: 300_000 });
+      });
     }),
   );
 

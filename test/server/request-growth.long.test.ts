@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { createRuntime, type Runtime } from "inferyard";
 import { type Handler, createHandler } from "inferyard/server";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { amount } from "../fixtures/slow.ts";
 
 interface Schema {
   readonly $ref?: string;
@@ -200,6 +201,6 @@ it.each([4000, 200_000])("from %i bytes to four times as many", { timeout: 1_800
           throw new Error(`${kind} in ${field.what}: ${before} ms at ${bytes} bytes, ${after} ms at ${factor} times as many`);
       }
     }),
-    { numRuns: 600, endOnFailure: true },
+    { numRuns: amount(600, 200), endOnFailure: true },
   );
 });

@@ -1,4 +1,4 @@
-/** Every setting of the server, from the file or a flag, seen from outside. */
+/** Every setting of the server, from the file or a flag, seen from outside. That every flag is its setting, test/cli/every-flag.test.ts sees. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -12,12 +12,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { serverFields } from "../../src/settings/server-schema.ts";
 import type { ServerSection } from "../../src/settings/server-section.ts";
-import { ServersHere } from "../fixtures/processes/server-here.ts";
+import { type ServerHere, ServersHere } from "../fixtures/processes/server-here.ts";
 import { embed, ready } from "../fixtures/processes/server-process.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
+interface ServeSurroundings {
+  readonly others?: object;
+  readonly environment?: Record<string, string>;
+}
+
 const servers = new ServersHere();
-const serve = servers.serve.bind(servers);
+/** Models are in the calling thread, which saves each server a thread of its own. */
+function serve(args: readonly string[], settings: object = {}, surroundings: ServeSurroundings = {}): Promise<ServerHere> {
+  const { others, ...more } = surroundings;
+  return servers.serve(args, settings, { ...more, others: { host: "inline", ...others } });
+}
 afterEach(() => servers.endAll());
 afterAll(() => servers.remove());
 
@@ -25,6 +34,10 @@ const digestOf = (key: string): string => createHash("sha256").update(key).diges
 const texts = (count: number, request = 0): object => ({
   input: Array.from({ length: count }, (_value, index) => `the text number ${index} of request ${request}`),
 });
+/** Many texts, with short answers. */
+const manyTexts = (request: number): object => ({ ...texts(4000, request), dimensions: 4 });
+/** Where requests must be read while others are computed. */
+const onThreads = { others: { host: "worker" } };
 
 async function codeOf(response: Response): Promise<[number, string]> {
   return [response.status, ((await response.json()) as { error: { code: string } }).error.code];
@@ -179,9 +192,9 @@ describe("serve", () => {
   });
 
   it(`${of("maxConcurrentRequests", "maxQueue")}: who comes when all places are taken is sent away, and told when to come again`, async () => {
-    const server = await serve(["--max-concurrent-requests", "1", "--max-queue", "1"]);
+    const server = await serve(["--max-concurrent-requests", "1", "--max-queue", "1"], {}, onThreads);
     await ready(server);
-    const responses = await Promise.all(Array.from({ length: 12 }, (_value, request) => embed(server, texts(4000, request))));
+    const responses = await Promise.all(Array.from({ length: 12 }, (_value, request) => embed(server, manyTexts(request))));
     const refused = responses.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
     expect(responses.filter(({ status }) => status === 200).length).toBe(12 - refused.length);
@@ -241,8 +254,8 @@ describe("serve", () => {
 
   it(`${of("models")}: limits of one model, and of no other`, async () => {
     const limited = { reference: "builtin", maxConcurrentRequests: 1, maxQueue: 1, requestTimeout: "1m" };
-    const server = await serve(["--request-timeout", "1ms"], { models: { limited } });
-    const asked = Array.from({ length: 12 }, (_value, request) => embed(server, { model: "limited", ...texts(4000, request) }));
+    const server = await serve(["--request-timeout", "1ms"], { models: { limited } }, onThreads);
+    const asked = Array.from({ length: 12 }, (_value, request) => embed(server, { model: "limited", ...manyTexts(request) }));
     const answers = await Promise.all(
       (await Promise.all(asked)).map(async (response) => [response.status, await response.text()]),
     );

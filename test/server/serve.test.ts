@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { childrenOf, portIsFree } from "../fixtures/processes/child-processes.ts";
+import { ServersHere } from "../fixtures/processes/server-here.ts";
 import { type ServerProcess, ServerProcesses, embed, ready } from "../fixtures/processes/server-process.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
@@ -11,6 +12,9 @@ const servers = new ServerProcesses();
 const serve = servers.serve.bind(servers);
 afterEach(() => servers.killAll());
 afterAll(() => servers.remove());
+const here = new ServersHere();
+afterEach(() => here.endAll());
+afterAll(() => here.remove());
 
 /** Waits until so many requests run. */
 async function runningAre({ url }: ServerProcess, count: number): Promise<void> {
@@ -88,7 +92,7 @@ describe("serve with the built-in model", () => {
   });
 
   it("cuts off whoever sends too slowly", async () => {
-    const server = await serve(["--headers-timeout", "300ms", "--body-timeout", "600ms"]);
+    const server = await here.serve(["--headers-timeout", "300ms", "--body-timeout", "600ms"]);
     const statusOf = async (text: string): Promise<string> => {
       const socket = connect(server.port, "127.0.0.1");
       socket.write(text);
@@ -114,8 +118,8 @@ describe("serve refuses to begin", () => {
     ["with half of TLS", ["--tls-cert", "x.pem"], /without the other half/],
     ["with a file of keys that is not there", ["--keys-file", "keys.yaml"], /keysFile: keys.yaml cannot be read/],
   ])("%s", async (_what, args, words) => {
-    const server = serve(args);
-    const { code, stderr } = await server
+    const { code, stderr } = await here
+      .serve(args)
       .then(({ ended }) => ended)
       .catch((error: Error) => ({ code: 1, stderr: error.message }));
     expect(code).not.toBe(0);
@@ -125,10 +129,12 @@ describe("serve refuses to begin", () => {
 
 const [skip, title] = needsData("serve with a model in a process of its own");
 describe.skipIf(skip)(title, () => {
-  const texts = Array.from({ length: 24 }, (_value, index) => `the text number ${index} `.repeat(12));
+  const texts = Array.from({ length: 12 }, (_value, index) => `the text number ${index} `.repeat(12));
+
+  const patience = { requestTimeout: "10m", drainTimeout: "10m" }; // a model's process has a low priority, and the machine may be busy
 
   it("finishes every request it has taken when SIGTERM comes, and leaves no child behind", async () => {
-    const server = await serve(["--model", miniLm]);
+    const server = await serve(["--model", miniLm], patience);
     await ready(server);
     const children = childrenOf(server.child.pid!);
     expect(children.length).toBeGreaterThan(0);
@@ -151,20 +157,21 @@ describe.skipIf(skip)(title, () => {
 
   it("answers every request or says that it may be sent again when a model's process is killed; the next one works", async () => {
     const patient = { others: { maxCrashes: 1000 } }; // else so many deaths would be a crash loop, which ends in refusals
-    const server = await serve(["--model", miniLm, "--replicas", "1"], {}, patient);
+    const server = await serve(["--model", miniLm, "--replicas", "1"], patience, patient);
     await ready(server);
     const [first] = childrenOf(server.child.pid!);
-    const requests = Array.from({ length: 4 }, (_value, request) =>
-      embed(server, { input: texts.map((text) => text + request) }).then(async (response) => ({
-        status: response.status,
-        body: await response.text(),
-      })),
-    );
-    const all = Promise.all(requests);
-    const killing = setInterval(() => {
+    const seen = { hit: false, end: false };
+    const requests = Array.from({ length: 4 }, async (_value, request) => {
+      const response = await embed(server, { input: texts.map((text) => text + request) });
+      seen.hit ||= response.status === 503;
+      return { status: response.status, body: await response.text() };
+    });
+    const all = Promise.all(requests).finally(() => (seen.end = true));
+    while (!seen.hit && !seen.end) {
       for (const child of childrenOf(server.child.pid!)) process.kill(child, "SIGKILL");
-    }, 300); // texts become tokens first: not every kill hits a run
-    const answers = await all.finally(() => clearInterval(killing));
+      await new Promise((resolve) => setTimeout(resolve, 100)); // texts become tokens first: not every kill hits a run
+    }
+    const answers = await all;
     expect(answers.map(({ status }) => status)).toContain(503);
     for (const { status, body } of answers) {
       if (status === 200) continue;

@@ -13,7 +13,7 @@ const models = {
   nli: `${sharedData}tiny-bert-nli-untrained`,
   ner: `${sharedData}minilm-l3-ner`,
 };
-const runtime = await createRuntime();
+const runtime = await createRuntime({ host: "inline", threads: 1 });
 afterAll(() => runtime.dispose());
 const handler: Handler = createHandler(runtime, hasSharedData ? { models } : {});
 

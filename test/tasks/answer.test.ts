@@ -26,7 +26,7 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
     folder = mkdtempSync(join(tmpdir(), "inferyard-answer-"));
     const logits = { madrid: 8, 東: 6, "##ffa": 4 };
     model = table("words", miniLm, { start: logits, end: { madrid: 8, 京: 6, "##ffa": 4 } });
-    runtime = await createRuntime({ target, host: "inline" });
+    runtime = await createRuntime({ target, host: "inline", threads: 1 });
   });
   afterAll(async () => {
     await runtime.dispose();

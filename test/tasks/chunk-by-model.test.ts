@@ -15,7 +15,7 @@ describe.skipIf(skip)(name, () => {
   let runtime: Runtime;
   let folder: string;
   beforeAll(async () => {
-    runtime = await createRuntime({ target: "onnx:cpu", host: "inline" });
+    runtime = await createRuntime({ target: "onnx:cpu", host: "inline", threads: 1 });
     folder = mkdtempSync(join(tmpdir(), "inferyard-late-"));
   });
   afterAll(async () => {

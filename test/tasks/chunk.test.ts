@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), "inferyard-chunk-"));
 let runtime: Runtime;
 
 beforeAll(async () => {
-  runtime = await createRuntime();
+  runtime = await createRuntime({ host: "inline", threads: 1 });
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
@@ -25,6 +25,7 @@ const subjects = [
 
 describe("runtime.chunk", () => {
   it("loads no model where only a tokenizer is needed", async () => {
+    await runtime.unloadIdle(); // of other tests
     const result = await runtime.chunk(["one two three", ""], { targetTokens: 2 });
     expect(result.results.map(({ chunks }) => chunks.map(({ text }) => text))).toEqual([["one two ", "three"], []]);
     expect(result).not.toHaveProperty("target");

@@ -21,7 +21,7 @@ const [skip, name] = needsData("goldens");
 
 describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) => {
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime({ target, host: "inline" })));
+  beforeAll(async () => (runtime = await createRuntime({ target, host: "inline", threads: 1 })));
   afterAll(() => runtime.dispose());
 
   it.each(["tiny-random-deberta-v3", "tiny-random-modernbert"])(

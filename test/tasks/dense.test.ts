@@ -30,7 +30,7 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
     folder = mkdtempSync(join(tmpdir(), "inferyard-dense-"));
     model = join(folder, "model");
     await writeDenseModel(model);
-    runtime = await createRuntime({ target, host: "inline" });
+    runtime = await createRuntime({ target, host: "inline", threads: 1 });
   });
   afterAll(async () => {
     await runtime?.dispose();

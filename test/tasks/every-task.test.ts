@@ -82,7 +82,7 @@ const tasks: readonly Task[] = [
     },
   },
   ranking("builtin"),
-  ranking("minilm-pair-scorer"),
+  ranking("tiny-random-cross-encoder"),
   ranking("tiny-random-colbert"),
   {
     name: "fillMask",
@@ -102,7 +102,7 @@ const tasks: readonly Task[] = [
   {
     name: "similarity",
     run: async (runtime, texts) => {
-      const { scores } = await runtime.similarity(texts, ["a dog", "trains"], { model: at("all-MiniLM-L6-v2") });
+      const { scores } = await runtime.similarity(texts, ["a dog", "trains"], { model: at("tiny-random-bert"), pooling: "mean" });
       return vectors(scores);
     },
   },
@@ -127,9 +127,9 @@ const sentences = [
   "",
   "The quick brown fox jumps over the lazy dog near the river bank while Maria Schmidt of Siemens watches from London.",
   "東京 and 👩‍👩‍👧 in São Paulo",
-  "word ".repeat(150),
+  "word ".repeat(60),
   "Der Zug fährt um neun Uhr von Berlin nach München ab.",
-  "one two three four five six seven eight nine ten ".repeat(4),
+  "one two three four five six seven eight nine ten ".repeat(2),
 ];
 
 /** Texts that break tokenizers, and what they are. */
@@ -141,8 +141,8 @@ const odd: readonly (readonly [string, string])[] = [
   ["a mark with nothing to stand on", "\u0301\u0301"],
   ["emoji joined", "👨‍👩‍👧‍👦🏳️‍🌈"],
   ["right to left", "שלום \u202Eעולם"],
-  ["text over the limit", "a sentence that goes on and on ".repeat(400)],
-  ["a million of one letter", "a".repeat(1_000_000)],
+  ["text over the limit", "a sentence that goes on and on ".repeat(90)],
+  ["a quarter of a million of one letter", "a".repeat(250_000)],
 ];
 
 /** An encoder of random weights with a head for answers. */
@@ -157,16 +157,25 @@ function answering(): string {
   return model;
 }
 
-/** Pairs of sentences, each a call of its own. */
-const parts = sentences.map((text, index) => [text, sentences[(index + 3) % sentences.length]!]);
+/** Pairs of sentences, each a call of its own: the shortest beside the longest among them. */
+const parts = [
+  [0, 3],
+  [1, 5],
+  [2, 6],
+  [4, 7],
+].map((pair) => pair.map((index) => sentences[index]!));
 
 const [skip, title] = needsData("every task");
 describe.skipIf(skip)(title, () => {
   let runtime: Runtime;
+  /** What a task said of each pair. */
+  const saidAlone = new Map<string, readonly Said[][]>();
   beforeAll(async () => (runtime = await createRuntime({ prefer: "onnx:cpu", keepAlive: "10m" })));
   afterAll(() => runtime.dispose());
 
-  describe.each(tasks)("$name", ({ run }) => {
+  describe.each(tasks)("$name", ({ name, run }) => {
+    let cat: Promise<Said[]> | undefined;
+
     it("says of texts in a batch what it says of each alone, within 1e-5", async () => {
       const together = await run(runtime, sentences);
       expect(together).toHaveLength(sentences.length);
@@ -178,10 +187,11 @@ describe.skipIf(skip)(title, () => {
       }
     });
 
-    it("says the same, bit for bit, when eight calls run side by side", async () => {
+    it("says the same, bit for bit, when four calls run side by side", async () => {
       const serial: Said[][] = [];
       for (const part of parts) serial.push(await run(runtime, part));
       expect(await Promise.all(parts.map((part) => run(runtime, part)))).toEqual(serial);
+      saidAlone.set(name, serial);
     });
 
     it("gives nothing for nothing", async () => {
@@ -195,7 +205,8 @@ describe.skipIf(skip)(title, () => {
       if (said === undefined) return;
       expect(said).toHaveLength(2);
       expect(said.every(({ numbers }) => numbers.every(Number.isFinite))).toBe(true);
-      expect(said[1]!.words).toEqual((await run(runtime, ["a cat"]))[0]!.words);
+      cat ??= run(runtime, ["a cat"]);
+      expect(said[1]!.words).toEqual((await cat)[0]!.words);
     });
   });
 
@@ -208,7 +219,7 @@ describe.skipIf(skip)(title, () => {
       const calls = tasks.flatMap((task) => parts.map((part) => ({ task, part })));
       const together = await Promise.all(calls.map(({ task, part }) => task.run(sharing, part)));
       for (const [index, { task, part }] of calls.entries()) {
-        const alone = await task.run(runtime, part);
+        const alone = saidAlone.get(task.name)?.[parts.indexOf(part)] ?? (await task.run(runtime, part));
         expect(together[index]).toHaveLength(part.length);
         for (const [text, said] of alone.entries()) {
           const { words, numbers } = together[index]![text]!;

@@ -25,7 +25,7 @@ describe.skipIf(skip)(name, () => {
       start: logits,
       end: logits,
     });
-    runtime = await createRuntime({ target: "onnx:cpu", host: "inline" });
+    runtime = await createRuntime({ target: "onnx:cpu", host: "inline", threads: 1 });
   });
   afterAll(async () => {
     await runtime.dispose();

@@ -40,7 +40,7 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
   let folder: string;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "inferyard-mask-"));
-    runtime = await createRuntime({ target, host: "inline" });
+    runtime = await createRuntime({ target, host: "inline", threads: 1 });
   });
   afterAll(async () => {
     await runtime.dispose();

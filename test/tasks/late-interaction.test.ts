@@ -20,7 +20,7 @@ const [skip, title] = needsData("late interaction as the model's files say");
 describe.skipIf(skip)(title, () => {
   const folder = mkdtempSync(join(tmpdir(), "inferyard-late-"));
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime({ target: "onnx:cpu", host: "inline" })));
+  beforeAll(async () => (runtime = await createRuntime({ target: "onnx:cpu", host: "inline", threads: 1 })));
   afterAll(async () => {
     await runtime.dispose();
     rmSync(folder, { recursive: true });

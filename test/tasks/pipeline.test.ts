@@ -225,7 +225,7 @@ describe.skipIf(skipTiny)(tinyTitle, async () => {
     it("pairs of texts, which are no feature extraction, have PyTorch's hidden states as tensors", async () => {
       const pairs = items.filter(({ text_pair: pair }) => pair !== null);
       expect(pairs.length).toBeGreaterThan(0);
-      const runtime = await createRuntime({ target, host: "inline" });
+      const runtime = await createRuntime({ target, host: "inline", threads: 1 });
       const handle = await runtime.load(model);
       const tokenizer = await runtime.tokenizer(handle);
       for (const golden of pairs) {
@@ -251,7 +251,7 @@ describe.skipIf(skipTiny)(tinyTitle, async () => {
 
 describe("precision", () => {
   it("gives typed arrays with what makes floats of them again, and is refused where floats are meant", async () => {
-    const runtime = await createRuntime({ host: "inline" });
+    const runtime = await createRuntime({ host: "inline", threads: 1 });
     const texts = ["a cat", "ein Satz", ""];
     const { embeddings: floats } = await runtime.embed(texts);
     const { embeddings, scales, precision, dimensions } = await runtime.embed(texts, { precision: "int8" });

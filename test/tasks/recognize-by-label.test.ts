@@ -31,7 +31,7 @@ describe.skipIf(skip)(title, () => {
 
   describe.each(["onnx:cpu", "wasm:cpu"])("on %s", (target) => {
     let runtime: Runtime;
-    beforeAll(async () => (runtime = await createRuntime({ target, host: "inline" })));
+    beforeAll(async () => (runtime = await createRuntime({ target, host: "inline", threads: 1 })));
     afterAll(() => runtime.dispose());
 
     it("finds whole names with their places, in every text of a batch, whatever the order of the labels", async () => {
@@ -100,7 +100,7 @@ describe.skipIf(skip)(title, () => {
   });
 
   it("refuses what means nothing, each with a reason", async () => {
-    const runtime = await createRuntime({ target: "onnx:cpu", host: "inline" });
+    const runtime = await createRuntime({ target: "onnx:cpu", host: "inline", threads: 1 });
     const refused = (request: object): Promise<unknown> => runtime.recognize("Maria", { model, ...request });
     await expect(refused({})).rejects.toMatchObject({
       code: "INPUT_INVALID",

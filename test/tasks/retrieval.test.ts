@@ -79,7 +79,7 @@ const [skip, title] = needsData("models of retrieval");
 describe.skipIf(skip)(title, () => {
   const root = mkdtempSync(join(tmpdir(), "inferyard-retrieval-"));
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime({ host: "inline" })));
+  beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1 })));
   afterAll(async () => {
     await runtime.dispose();
     rmSync(root, { recursive: true });

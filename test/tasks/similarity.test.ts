@@ -7,7 +7,7 @@ import { type Runtime, createRuntime } from "inferyard";
 import { cosine, miniLmGoldens, needsData, sharedData } from "../fixtures/shared-data.ts";
 
 let runtime: Runtime;
-beforeAll(async () => (runtime = await createRuntime({ host: "inline" })));
+beforeAll(async () => (runtime = await createRuntime({ host: "inline", threads: 1 })));
 afterAll(() => runtime.dispose());
 
 describe("builtin", () => {

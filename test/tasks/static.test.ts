@@ -17,7 +17,7 @@ const inSharedData = goldens.models.filter(({ folder }) => folder !== undefined)
 const [skip, name] = needsData("static-embeddings against model2vec");
 
 describe.skipIf(skip)(name, async () => {
-  const runtime: Runtime = await createRuntime();
+  const runtime: Runtime = await createRuntime({ host: "inline", threads: 1 });
   afterAll(() => runtime.dispose());
 
   it("covers both variants", () =>

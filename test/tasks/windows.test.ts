@@ -10,7 +10,7 @@ const page = readFileSync(fileURLToPath(new URL("../../docs/guide/embedding.md",
 const [skip, name] = needsData("windows");
 
 it("static embeddings in windows are what they are whole", async () => {
-  const runtime = await createRuntime({ host: "inline" });
+  const runtime = await createRuntime({ host: "inline", threads: 1 });
   const text = page.slice(0, 1500);
   const whole = await runtime.embed(text);
   const { embeddings, windows, tokens } = await runtime.embed(text, { maxTokens: 50, truncate: "windows" });
@@ -22,7 +22,7 @@ it("static embeddings in windows are what they are whole", async () => {
 
 describe.skipIf(skip)(name, () => {
   let runtime: Runtime;
-  beforeAll(async () => (runtime = await createRuntime({ target: "onnx:cpu", host: "inline" })));
+  beforeAll(async () => (runtime = await createRuntime({ target: "onnx:cpu", host: "inline", threads: 1 })));
   afterAll(() => runtime.dispose());
 
   it.each([

@@ -13,12 +13,13 @@ import type {
 } from "../../contract/backend.ts";
 import { InferyardError, throwIfAborted } from "../../contract/errors.ts";
 import { deviceTypes, gpuOf } from "./devices.ts";
-import { hasBuild, installedVersion, requirement } from "./package.ts";
+import { LlamaBuilds, hasBuild, installedVersion, requirement } from "./package.ts";
 import { estimateMemory } from "../gguf/memory.ts";
 import { tinyRun } from "./tiny-run.ts";
 
 /** The backend `llamacpp`: llama.cpp through node-llama-cpp. Neither the package nor its library is touched before `probe` or `load`. */
 export function llamacpp(): Backend {
+  const builds = new LlamaBuilds();
   return {
     name: "llamacpp",
     contractVersion: 1,
@@ -26,9 +27,10 @@ export function llamacpp(): Backend {
     entry: { module: new URL("./index.ts", import.meta.url).href, export: "llamacpp" },
     probe,
     capabilities,
-    load,
-    loadLanguage,
+    load: (model, device, options) => load(model, device, options, builds),
+    loadLanguage: (model, device, options) => loadLanguage(model, device, options, builds),
     estimateCache: (model, _device, settings) => estimateMemory(model, settings),
+    dispose: () => builds.dispose(),
   };
 }
 
@@ -75,16 +77,21 @@ async function probe(options: ProbeOptions): Promise<Availability> {
   return { present: true, library, devices };
 }
 
-async function load(model: ModelFiles, device: Device, options: LoadOptions): Promise<TensorModel> {
+async function load(model: ModelFiles, device: Device, options: LoadOptions, builds: LlamaBuilds): Promise<TensorModel> {
   checkRequest(model, options);
   const { openEncoder } = await import("./encoders/open-encoder.ts");
-  return await openEncoder(model, device, options);
+  return await openEncoder(model, device, options, builds);
 }
 
-async function loadLanguage(model: LanguageModelFiles, device: Device, options: LoadOptions): Promise<LanguageModel> {
+async function loadLanguage(
+  model: LanguageModelFiles,
+  device: Device,
+  options: LoadOptions,
+  builds: LlamaBuilds,
+): Promise<LanguageModel> {
   checkRequest(model, options);
   const { openLanguageModel } = await import("./open-language-model.ts");
-  return await openLanguageModel(model, device, options);
+  return await openLanguageModel(model, device, options, builds);
 }
 
 function checkRequest({ format }: ModelFiles, { signal }: LoadOptions): void {

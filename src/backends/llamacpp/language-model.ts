@@ -33,8 +33,6 @@ export interface LlamaParts {
   readonly device: Device;
   /** Sentences about where the model computes. */
   readonly evidence: readonly string[];
-  /** Frees the build of llama.cpp. */
-  readonly close: () => Promise<void>;
 }
 
 /** A sequence of the contract. Its tokens say what it is; its place, if it has one, holds their cache. */
@@ -183,7 +181,6 @@ export class LlamaLanguageModel implements LanguageModel {
       this.#sequences.clear();
       await this.#parts.slots.dispose();
       await this.#parts.model.dispose();
-      await this.#parts.close();
     });
     return this.#disposal;
   }

@@ -10,6 +10,7 @@ import { LlamaLanguageModel } from "./language-model.ts";
 import { cachePrecisionOf, precisionOf, unknownBytesPerToken } from "../gguf/memory.ts";
 import { loadAdapters, readAdapters } from "./open-adapters.ts";
 import { openModel } from "./open-model.ts";
+import type { LlamaBuilds } from "./package.ts";
 import { SequenceSlots } from "./sequence-slots.ts";
 import { calibrateThreads, threadSentence } from "../gguf/thread-calibration.ts";
 import { timeTokens } from "./time-tokens.ts";
@@ -26,6 +27,7 @@ export async function openLanguageModel(
   files: LanguageModelFiles,
   device: Device,
   settings: LoadOptions,
+  builds: LlamaBuilds,
 ): Promise<LlamaLanguageModel> {
   const { threads: maxThreads = 1, adapters = [], signal } = settings;
   const { path, config } = files;
@@ -34,8 +36,8 @@ export async function openLanguageModel(
   const vocabulary = vocabularyOf(gguf.tensors.get("token_embd.weight")?.shape[1]);
   const read = await readAdapters(adapters, gguf);
   const wantedContext = contextLengthFor(config, settings);
-  return await openModel(path, device, { ...settings, contextLength: wantedContext }, async (opened) => {
-    const { model, library, placement, takeErrors, close } = opened;
+  return await openModel(path, device, { ...settings, contextLength: wantedContext, builds }, async (opened) => {
+    const { model, library, placement, takeErrors } = opened;
     await loadAdapters(model, read.lora, takeErrors);
     const contextLength = wantedContext ?? model.trainContextSize;
     const cachePrecision = cachePrecisionOf(precisionOf(gguf), settings);
@@ -57,7 +59,6 @@ export async function openLanguageModel(
       identity,
       limits: { vocabulary, contextLength, cacheBytesPerToken: bytesPerToken, hasEncoder: false },
       evidence: [placement, ...read.evidence, ...(calibration === undefined ? [] : [threadSentence(calibration, "a token")])],
-      close,
     });
   });
 }

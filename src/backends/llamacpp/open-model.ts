@@ -4,7 +4,7 @@ import type { Device, Library, LoadOptions } from "../../contract/backend.ts";
 import { InferyardError, messageOf, throwIfAborted } from "../../contract/errors.ts";
 import { gpuOf } from "./devices.ts";
 import type { LlamaGpu, LlamaModel, ModelOptions } from "./library.ts";
-import { type OpenLlama, openLlama } from "./package.ts";
+import type { LlamaBuilds, OpenLlama } from "./package.ts";
 
 /** A model in the memory of llama.cpp. */
 export interface OpenedModel {
@@ -14,8 +14,6 @@ export interface OpenedModel {
   readonly placement: string;
   /** Errors that llama.cpp has logged since this was called last. */
   readonly takeErrors: () => string | undefined;
-  /** Frees the build of llama.cpp, after the model. */
-  readonly close: () => Promise<void>;
 }
 
 /** How a model is opened. */
@@ -24,6 +22,7 @@ export interface OpenSettings {
   readonly signal?: AbortSignal | undefined;
   /** Tokens of a sequence beside whose cache the layers must fit into the memory of a GPU. Undefined: llama.cpp decides. */
   readonly contextLength?: number | undefined;
+  readonly builds: LlamaBuilds;
 }
 
 /**
@@ -34,7 +33,7 @@ export interface OpenSettings {
 export async function openModel<Loaded>(
   path: string,
   device: Device,
-  { cpuNodes = "refuse", signal, contextLength }: OpenSettings,
+  { cpuNodes = "refuse", signal, contextLength, builds }: OpenSettings,
   create: (opened: OpenedModel) => Promise<Loaded>,
 ): Promise<Loaded> {
   const gpu = gpuOf(device);
@@ -43,23 +42,17 @@ export async function openModel<Loaded>(
       remedy: "ask for llamacpp:cpu",
     });
   }
-  const opened = await openLlama(gpu);
+  const opened = await builds.get(gpu);
   const { llama, library, takeErrors } = opened;
-  const close = (): Promise<void> => llama.dispose();
+  if (gpu !== false && !llama.supportsGpuOffloading)
+    throw new InferyardError("BACKEND_UNAVAILABLE", `llama.cpp finds no ${gpu} device on this machine`);
+  const model = await loadModel(opened, path, layersOn(gpu, cpuNodes, contextLength), signal);
   try {
-    if (gpu !== false && !llama.supportsGpuOffloading)
-      throw new InferyardError("BACKEND_UNAVAILABLE", `llama.cpp finds no ${gpu} device on this machine`);
-    const model = await loadModel(opened, path, layersOn(gpu, cpuNodes, contextLength), signal);
-    try {
-      if (gpu !== false && model.gpuLayers === 0)
-        throw new InferyardError("LOAD_FAILED", `llama.cpp put no layer of the model on ${gpu}`);
-      return await create({ model, library, placement: await placementOf(opened, model), takeErrors, close });
-    } catch (error) {
-      await model.dispose();
-      throw error;
-    }
+    if (gpu !== false && model.gpuLayers === 0)
+      throw new InferyardError("LOAD_FAILED", `llama.cpp put no layer of the model on ${gpu}`);
+    return await create({ model, library, placement: await placementOf(opened, model), takeErrors });
   } catch (error) {
-    await close();
+    await model.dispose();
     throw error;
   }
 }

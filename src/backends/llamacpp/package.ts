@@ -91,5 +91,31 @@ export async function openLlama(gpu: LlamaGpu): Promise<OpenLlama> {
   }
 }
 
+/**
+ * Builds of llama.cpp that one backend has loaded, kept until the backend is disposed: node-llama-cpp tries a build in a process of its own each time
+ * it loads one, which takes half a second. Their models share what is logged: node-llama-cpp has one logger per process.
+ */
+export class LlamaBuilds {
+  readonly #opened = new Map<LlamaGpu, Promise<OpenLlama>>();
+
+  /** Throws as `openLlama` does; a build that failed is tried again. */
+  async get(gpu: LlamaGpu): Promise<OpenLlama> {
+    const opened = this.#opened.get(gpu) ?? openLlama(gpu);
+    this.#opened.set(gpu, opened);
+    try {
+      return await opened;
+    } catch (error) {
+      this.#opened.delete(gpu);
+      throw error;
+    }
+  }
+
+  async dispose(): Promise<void> {
+    const opened = [...this.#opened.values()];
+    this.#opened.clear();
+    for (const build of await Promise.allSettled(opened)) if (build.status === "fulfilled") await build.value.llama.dispose();
+  }
+}
+
 /** Errors that are kept: enough for the reason of a failure. */
 const maxErrors = 8;

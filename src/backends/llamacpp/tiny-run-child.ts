@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Device } from "../../contract/backend.ts";
 import { messageOf } from "../../contract/errors.ts";
 import { openLanguageModel } from "./open-language-model.ts";
+import { LlamaBuilds } from "./package.ts";
 import { tinyContinuation, tinyModel, tinyPrompt } from "../gguf/tiny-model.ts";
 import type { ChildReport } from "./tiny-run.ts";
 
@@ -14,7 +15,8 @@ async function run(device: Device): Promise<ChildReport> {
     const path = join(folder, "model.gguf");
     const bytes = tinyModel();
     await writeFile(path, bytes);
-    const model = await openLanguageModel({ format: "gguf", path, bytes: bytes.length, config: {} }, device, { threads: 1 });
+    const files = { format: "gguf", path, bytes: bytes.length, config: {} } as const;
+    const model = await openLanguageModel(files, device, { threads: 1 }, new LlamaBuilds());
     const sequence = await model.createSequence();
     const tokens: number[] = [];
     for (let next = tinyPrompt; tokens.length < tinyContinuation.length; next = tokens.slice(-1)) {

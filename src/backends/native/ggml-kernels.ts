@@ -40,7 +40,7 @@ function ggmlFolder(): string {
   const package_ = `@node-llama-cpp/${process.platform}-${process.arch}`;
   try {
     const root = dirname(createRequire(import.meta.url).resolve(package_));
-    return join(root, "../../platform", "bins", `${process.platform}-${process.arch}`);
+    return join(root, "..", "bins", `${process.platform}-${process.arch}`);
   } catch (cause) {
     throw new InferyardError(
       "BACKEND_UNAVAILABLE",

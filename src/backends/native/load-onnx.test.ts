@@ -1,3 +1,4 @@
+/** @isolated since it sets a flag of V8 and collects garbage */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -193,16 +193,8 @@ describe.skipIf(skipGcc)(gccName, () => {
     const program = await readBinary(compile(directory, "program", "int main(void) { return 0; }"));
     expect(program.kind).toBe("executable");
     expect(program.interpreter).toMatch(/ld-linux/);
-    const first = compile(directory, "first.o", "int second(void); int first(void) { return second(); }", "-c");
-    const second = compile(
-      directory,
-      "a_member_with_a_long_name.o",
-      "int outside(void); int second(void) { return outside(); }",
-      "-c",
-    );
+    const { path: archive, first } = archiveOfTwo();
     expect(await readBinary(first)).toMatchObject({ kind: "object", format: "elf" });
-    const archive = join(directory, "libx.a");
-    execFileSync("ar", ["rcs", archive, first, second]);
     const binary = await readBinary(archive);
     expect(binary).toMatchObject({ kind: "archive", format: "archive", members: { objects: 2, others: 0 } });
     expect(exportsOf(binary).sort()).toEqual(["first", "second"]);
@@ -244,7 +236,7 @@ describe.skipIf(skipGcc)(gccName, () => {
       machoLibrary(0x01000007),
       universalLibrary(),
       dll(),
-      readFileSync(join(directory, "libx.a")),
+      readFileSync(archiveOfTwo().path),
     ];
     const refused = new Set<string>();
     for (let seed = 0; seed < 300; seed += 1) {
@@ -255,6 +247,20 @@ describe.skipIf(skipGcc)(gccName, () => {
     expect(refused.has("INPUT_INVALID")).toBe(true);
   });
 });
+
+/** An archive whose members use one another, and the first of them. */
+function archiveOfTwo(): { readonly path: string; readonly first: string } {
+  const first = compile(directory, "first.o", "int second(void); int first(void) { return second(); }", "-c");
+  const second = compile(
+    directory,
+    "a_member_with_a_long_name.o",
+    "int outside(void); int second(void) { return outside(); }",
+    "-c",
+  );
+  const path = join(directory, "libx.a");
+  execFileSync("ar", ["rcs", path, first, second]);
+  return { path, first };
+}
 
 /** The file with its section headers struck from the header, as some strippers leave it. */
 function withoutSections(path: string): Buffer {

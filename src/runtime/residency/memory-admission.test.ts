@@ -222,7 +222,7 @@ describe("measured sizes", () => {
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(log).toEqual(["load a"]);
     bookings[0]?.correct({ memory: 121 });
-    await vi.waitFor(() => expect(log).toEqual(["load a", "evict a for the budget"]));
+    await vi.waitFor(() => expect(log).toEqual(["load a", "evict a for the budget"]), { timeout: 60_000 });
     lease.release();
   });
 });
@@ -461,7 +461,7 @@ describe("any interleaving", () => {
         });
         await scheduler.waitFor(Promise.all(users));
         await residency.clear();
-        await vi.waitFor(() => expect(held()).toBe(0));
+        await vi.waitFor(() => expect(held()).toBe(0), { timeout: 60_000 });
         expect(residency.entries()).toEqual([]);
         await Promise.all([acquire("a"), acquire("b")]); // all of the budget is free again
       }),

@@ -77,7 +77,7 @@ describe("a request for a model that is not in memory", () => {
   it("waits for it where nothing is said", async () => {
     const own = await scene();
     const answer = inferred(own);
-    await vi.waitFor(() => expect(own.loads()).toBe(1));
+    await vi.waitFor(() => expect(own.loads()).toBe(1), { timeout: 60_000 });
     own.settle();
     expect((await answer).status).toBe(200);
   });
@@ -91,19 +91,19 @@ describe("a request for a model that is not in memory", () => {
   ])("loadingWait 0: %s is told at once, in the words of its protocol, and the load goes on", async (path, body, shape) => {
     const own = await scene({ loadingWait: 0, defaultModel: "slow" });
     expect(await ask(own, path, body)).toMatchObject({ status: 503, retryAfter: "1", body: shape });
-    await vi.waitFor(() => expect(own.loads()).toBe(1));
+    await vi.waitFor(() => expect(own.loads()).toBe(1), { timeout: 60_000 });
     expect((await ask(own, path, body)).body).toMatchObject(
       JSON.parse(JSON.stringify(shape), (key, value: unknown) => (key === "loading" ? { stage: "loading" } : value)) as object,
     );
     own.settle();
-    await vi.waitFor(async () => expect((await inferred(own)).status).toBe(200));
+    await vi.waitFor(async () => expect((await inferred(own)).status).toBe(200), { timeout: 60_000 });
     expect(own.loads()).toBe(1);
   });
 
   it("loadingWait: who waits that long gets the answer when it comes in time", async () => {
     const own = await scene({ loadingWait: "60s" });
     const answers = [inferred(own), inferred(own)];
-    await vi.waitFor(() => expect(own.loads()).toBe(1));
+    await vi.waitFor(() => expect(own.loads()).toBe(1), { timeout: 60_000 });
     own.settle();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
   });
@@ -111,9 +111,11 @@ describe("a request for a model that is not in memory", () => {
   it("is told what went wrong, once, though nobody waited for the load when it failed", async () => {
     const own = await scene({ loadingWait: 0 });
     expect((await inferred(own)).status).toBe(503);
-    await vi.waitFor(() => expect(own.loads()).toBe(1));
+    await vi.waitFor(() => expect(own.loads()).toBe(1), { timeout: 60_000 });
     own.settle(new InferyardError("MODEL_INVALID", "it is damaged"));
-    await vi.waitFor(async () => expect(await inferred(own)).toMatchObject({ status: 422, body: { code: "MODEL_INVALID" } }));
+    await vi.waitFor(async () => expect(await inferred(own)).toMatchObject({ status: 422, body: { code: "MODEL_INVALID" } }), {
+      timeout: 60_000,
+    });
     expect(await inferred(own)).toMatchObject({ status: 503, body: { code: "MODEL_LOADING" } });
   });
 
@@ -122,15 +124,15 @@ describe("a request for a model that is not in memory", () => {
     await inferred(own);
     expect((await inferred(own, "other")).status).toBe(503);
     own.settle();
-    await vi.waitFor(async () => expect((await inferred(own, "other")).status).toBe(200));
+    await vi.waitFor(async () => expect((await inferred(own, "other")).status).toBe(200), { timeout: 60_000 });
   });
 
   it("a load that nobody waits for is given up when the server ends", async () => {
     const own = await scene({ loadingWait: 0 });
     await inferred(own);
-    await vi.waitFor(() => expect(own.loads()).toBe(1));
+    await vi.waitFor(() => expect(own.loads()).toBe(1), { timeout: 60_000 });
     own.handler.service.drain();
-    await vi.waitFor(() => expect(own.aborted()).toBe(1));
+    await vi.waitFor(() => expect(own.aborted()).toBe(1), { timeout: 60_000 });
     own.settle();
   });
 });
@@ -139,7 +141,7 @@ describe("POST /api/models/{name}/load", () => {
   it("waits however long it takes, whatever loadingWait says", async () => {
     const own = await scene({ loadingWait: 0 });
     const answers = [ask(own, "/api/models/slow/load"), ask(own, "/v2/repository/models/other/load")];
-    await vi.waitFor(() => expect(own.loads()).toBe(2));
+    await vi.waitFor(() => expect(own.loads()).toBe(2), { timeout: 60_000 });
     own.settle();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
   });
@@ -150,8 +152,9 @@ describe("POST /api/models/{name}/load", () => {
     expect(await load()).toMatchObject({ status: 202, body: { model: "slow", loading: progress } });
     expect(await load()).toMatchObject({ status: 202 });
     own.settle();
-    await vi.waitFor(async () =>
-      expect(await load()).toMatchObject({ status: 200, body: { model: "slow", target: "onnx:cpu" } }),
+    await vi.waitFor(
+      async () => expect(await load()).toMatchObject({ status: 200, body: { model: "slow", target: "onnx:cpu" } }),
+      { timeout: 60_000 },
     );
     expect(own.loads()).toBe(1);
     expect((await ask(own, "/api/models/slow/load?wait=perhaps")).status).toBe(400);
@@ -160,6 +163,8 @@ describe("POST /api/models/{name}/load", () => {
   it("wait=false: what went wrong", async () => {
     const own = await scene();
     own.settle(new InferyardError("MODEL_INVALID", "it is damaged"));
-    await vi.waitFor(async () => expect(await ask(own, "/api/models/slow/load?wait=false")).toMatchObject({ status: 422 }));
+    await vi.waitFor(async () => expect(await ask(own, "/api/models/slow/load?wait=false")).toMatchObject({ status: 422 }), {
+      timeout: 60_000,
+    });
   });
 });

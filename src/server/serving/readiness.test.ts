@@ -64,8 +64,9 @@ describe("GET /health/ready", () => {
     await readiness.warmUp();
     expect((await readiness.report()).ready).toBe(true);
     works = false;
-    await vi.waitFor(async () =>
-      expect(await readiness.report()).toMatchObject({ models: [{ ready: false, code: "HOST_DIED" }] }),
+    await vi.waitFor(
+      async () => expect(await readiness.report()).toMatchObject({ models: [{ ready: false, code: "HOST_DIED" }] }),
+      { timeout: 60_000 },
     );
   });
 
@@ -93,13 +94,15 @@ describe("GET /health/ready", () => {
       let finish = (): void => {};
       probing = new Promise<void>((resolve) => (finish = resolve));
       readiness.onEvent({ ...died, ...how });
-      await vi.waitFor(async () =>
-        expect(await readiness.report()).toMatchObject({
-          models: [{ ready: false, code: "HOST_DIED", reason: "it did not answer" }],
-        }),
+      await vi.waitFor(
+        async () =>
+          expect(await readiness.report()).toMatchObject({
+            models: [{ ready: false, code: "HOST_DIED", reason: "it did not answer" }],
+          }),
+        { timeout: 60_000 },
       );
       finish();
-      await vi.waitFor(async () => expect((await readiness.report()).ready).toBe(true));
+      await vi.waitFor(async () => expect((await readiness.report()).ready).toBe(true), { timeout: 60_000 });
     }
   });
 

@@ -11,7 +11,7 @@ export interface SimilarityOptions extends Omit<EmbedOptions, "precision"> {
   readonly otherPrompt?: string;
 }
 
-const { precision: _precision, ranges: _ranges, ...dense } = embedOptions; // quantized vectors are not compared
+const { precision: _precision, ranges: _ranges, outputs: _outputs, ...dense } = embedOptions; // neither quantized vectors nor other forms are compared
 
 /** All options of `similarity`. Any other name is refused. */
 export const similarityOptions: TaskOptions<SimilarityOptions> = {

@@ -23,8 +23,6 @@ export interface EncoderParts {
   readonly device: Device;
   /** Sentences about where the model computes. */
   readonly evidence: readonly string[];
-  /** Frees the build of llama.cpp. */
-  readonly close: () => Promise<void>;
 }
 
 /** An encoder whose pooled vectors or logits llama.cpp computes, one text after the other, without padding. */
@@ -92,7 +90,6 @@ export class LlamaEncoder implements TensorModel {
     this.#disposal ??= this.#mutex.runExclusive(async () => {
       await this.#parts.contexts.dispose();
       await this.#parts.model.dispose();
-      await this.#parts.close();
     });
     return this.#disposal;
   }

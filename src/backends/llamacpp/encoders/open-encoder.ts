@@ -10,6 +10,7 @@ import { refuseForeignTypes } from "../../gguf/foreign-types.ts";
 import type { LlamaModel } from "../library.ts";
 import { precisionOf } from "../../gguf/memory.ts";
 import { openModel } from "../open-model.ts";
+import type { LlamaBuilds } from "../package.ts";
 import { calibrateThreads, median, threadSentence } from "../../gguf/thread-calibration.ts";
 
 /** Tokens of the text that is timed to choose the number of threads, and how often. */
@@ -17,7 +18,12 @@ const timedTokens = 32;
 const timedRuns = 3;
 
 /** Loads an encoder on a device. Throws as `openModel` and `encoderHead` do, and MODEL_INVALID for a damaged file. */
-export async function openEncoder({ path }: ModelFiles, device: Device, settings: LoadOptions): Promise<LlamaEncoder> {
+export async function openEncoder(
+  { path }: ModelFiles,
+  device: Device,
+  settings: LoadOptions,
+  builds: LlamaBuilds,
+): Promise<LlamaEncoder> {
   const shown = basename(path);
   if (settings.adapters !== undefined) {
     throw new InferyardError(
@@ -35,8 +41,8 @@ export async function openEncoder({ path }: ModelFiles, device: Device, settings
   if (vocabulary === undefined) throw new InferyardError("MODEL_UNSUPPORTED", `${shown} has no token embeddings`);
   const { threads: maxThreads = 1, cpuNodes, signal } = settings;
   const stated = maxEncoderTokens(gguf);
-  const open = { cpuNodes, signal, contextLength: stated };
-  return await openModel(path, device, open, async ({ model, library, placement, close }) => {
+  const open = { cpuNodes, signal, contextLength: stated, builds };
+  return await openModel(path, device, open, async ({ model, library, placement }) => {
     const maxTokens = stated ?? model.trainContextSize;
     const isRanking = head.output === "logits";
     const shared = { maxTokens, isRanking, isSinglePrecision: precisionOf(gguf) === "fp32" };
@@ -55,7 +61,6 @@ export async function openEncoder({ path }: ModelFiles, device: Device, settings
         placement,
         ...(calibration === undefined ? [] : [threadSentence(calibration, `a text of ${text.length} tokens`)]),
       ],
-      close,
     });
   });
 }

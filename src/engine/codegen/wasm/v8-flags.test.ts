@@ -1,4 +1,8 @@
-/** V8 flags that the engine sets while it works. */
+/**
+ * V8 flags that the engine sets while it works.
+ *
+ * @isolated since it sets a flag of V8
+ */
 import { setFlagsFromString } from "node:v8";
 import { describe, expect, it } from "vitest";
 import { withoutOptimizer } from "./v8-flags.ts";

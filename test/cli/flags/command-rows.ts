@@ -1,0 +1,277 @@
+/** What each flag of the command line does, for test/cli/every-flag.test.ts: a command line that it stands on, its value, and where that arrives. */
+import { generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { tinyGraph } from "../../../src/backends/onnxruntime/tiny-graph.ts";
+import { machoLibrary, packaged } from "../../libraries/fixtures/native-libraries.ts";
+import { type Arrival, type CommandRows, type FlagRow, type Values, sets } from "./flag-row.ts";
+import { serverRows } from "./server-rows.ts";
+import { generatingRows, textRows } from "./task-rows.ts";
+
+const { privateKey, publicKey } = generateKeyPairSync("ed25519", {
+  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  publicKeyEncoding: { type: "spki", format: "pem" },
+});
+const digest = "a".repeat(64);
+/** That of the model of recorded-library.ts. */
+const loadedManifest = { name: "m", directory: "/none", tasks: [], variants: [] };
+const builtin = fileURLToPath(new URL("../../../builtin/model.safetensors", import.meta.url));
+const answer = Buffer.from(Float32Array.of(0.5, 1).buffer).toString("base64");
+
+/** Writes the files that flags name. */
+export function prepareFiles(folder: string): void {
+  const files = {
+    "texts.txt": "from a file\n",
+    "schema.json": '{ "type": "integer" }',
+    "grammar.gbnf": 'root ::= "a"',
+    "tools.json": '[{ "name": "clock" }]',
+    "key.pem": privateKey,
+    "public.pem": publicKey,
+    "answers.json": JSON.stringify({ items: [{ text: "a", embedding: answer }] }),
+    "receipt.json": "{}",
+    "keys.yaml": `- { name: filed, sha256: ${digest}, role: reader }\n`,
+    "model.onnx": Buffer.from(tinyGraph, "base64"),
+    "libtiny.dylib": machoLibrary(0x0100000c),
+  };
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+}
+
+/** What the flags of loading set in the runtime, by flag. */
+const loadSettings: Readonly<Record<string, readonly [value: string, settings: Values]>> = {
+  "--target": ["native", { target: ["native"] }],
+  "--prefer": ["native,wasm", { prefer: ["native", "wasm"] }],
+  "--exclude": ["onnx", { exclude: ["onnx"] }],
+  "--gpu": ["cuda", { gpu: "cuda" }],
+  "--policy": ["manifest", { policy: "manifest" }],
+  "--priority": ["native,onnx", { priority: ["native", "onnx"] }],
+  "--threads": ["1", { threads: 1 }],
+  "--graph-optimization": ["basic", { graphOptimization: "basic" }],
+  "--cpu-nodes": ["allow", { cpuNodes: "allow" }],
+  "--memory-pattern": ["false", { memoryPattern: false }],
+  "--memory-arena": ["false", { memoryArena: false }],
+  "--context-length": ["64", { contextLength: 64 }],
+  "--allow-smaller-context": ["true", { allowSmallerContext: true }],
+  "--cache-precision": ["fp16", { cachePrecision: "fp16" }],
+  "--i2s-layout": ["arm", { i2sLayout: "arm" }],
+  "--kernels": ["Q4_K_Scalar", { kernels: ["Q4_K_Scalar"] }],
+  "--tl-tiles": ["8x8=1/2/3", { tlTiles: ["8x8=1/2/3"] }],
+  "--adapters": ["adapter.gguf=0.5", { adapters: [{ path: "adapter.gguf", scale: 0.5 }] }],
+  "--host": ["worker", { host: "worker" }],
+  "--max-memory": ["1KB", { maxMemory: "1KB" }],
+  "--library": ["/none/libllama.so", { library: "/none/libllama.so" }],
+  "--replicas": ["3", { replicas: 3 }],
+  "--offline": ["", { offline: true }],
+};
+
+/** Calls that are told the variant, where it is not the last one alone. */
+const variantCalls: Readonly<Record<string, readonly string[]>> = {
+  chat: ["load"],
+  run: ["load"],
+  verify: ["explain", "load"],
+  distill: ["load"],
+  bench: ["explain"],
+  tune: ["explain"],
+  explain: ["explain"],
+  show: ["explain"],
+  serve: ["createHandler"],
+};
+
+/** The rows of the flags of loading. */
+export function loadRows(name: string): Readonly<Record<string, FlagRow>> {
+  const words = (value: string): string[] => (value === "" ? [] : [value]);
+  if (name === "config") {
+    const settings = Object.entries(loadSettings).map(([flag, [value]]) => [flag, { value: words(value), shows: true }]);
+    return Object.fromEntries([...settings, ["--variant", { value: ["int8"], shows: true }]]);
+  }
+  const settings = Object.entries(loadSettings).map(([flag, [value, arrive]]) => [
+    flag,
+    { value: words(value), arrives: { settings: arrive } },
+  ]);
+  const calls = variantCalls[name];
+  const variant = { variant: "int8" };
+  const arrives: Arrival =
+    calls === undefined ? { request: variant } : { requests: Object.fromEntries(calls.map((call) => [call, variant])) };
+  return Object.fromEntries([...settings, ["--variant", { value: ["int8"], arrives }]]);
+}
+
+/** The rows of each command's own flags. `folder`: where `prepareFiles` wrote. */
+export function commandRows(folder: string): Readonly<Record<string, CommandRows>> {
+  const file = (name: string): string => join(folder, name);
+  return {
+    ...textRows(file),
+    ...generatingRows(file),
+    serve: serverRows(file),
+    run: {
+      on: ["m", "--input", "x=[1]"],
+      flags: {
+        "--input": {
+          on: ["m"],
+          value: ["x=[1,2]"],
+          sees: ({ calls }) => calls,
+        },
+        "--output": sets(["y", "--output", "z"], { outputs: ["y", "z"] }),
+        "--npy": { value: ["tensors"], plain: true, writes: join("tensors", "y.npy") },
+      },
+    },
+    inspect: {
+      on: [file("model.onnx")],
+      flags: {
+        "--tensors": { on: [builtin], value: [], plain: true, shows: true },
+        "--context": sets(["128"], { context: 128 }),
+        "--graph": { value: [], arrives: { verb: "nativeGraph" } },
+        "--shape": { on: [file("model.onnx"), "--graph"], value: ["x=5"], sees: ({ calls }) => calls },
+      },
+    },
+    explain: { on: ["m"], flags: {} },
+    show: { on: ["builtin"], flags: {} },
+    verify: {
+      on: ["m"],
+      flags: {
+        "--answers": {
+          value: [file("answers.json")],
+          arrives: { input: [loadedManifest, [{ text: "a", embedding: Float32Array.of(0.5, 1), tolerance: 1e-5 }]] },
+        },
+        "--tolerance": {
+          on: ["m", "--answers", file("answers.json")],
+          value: ["3"],
+          arrives: { input: [loadedManifest, [{ text: "a", embedding: Float32Array.of(0.5, 1), tolerance: 3 }]] },
+        },
+      },
+    },
+    crossval: {
+      on: ["--model", "m", "--against", "native"],
+      flags: {
+        "--model": sets(["other"], { model: "other" }),
+        "--target": sets(["onnx:cpu"], { target: ["onnx:cpu"] }),
+        "--against": sets(["wasm"], { against: "wasm" }),
+        "--against-model": sets(["other"], { againstModel: "other" }),
+        "--against-variant": sets(["int8"], { againstVariant: "int8" }),
+        "--threads": { value: ["1"], arrives: { settings: { threads: 1 }, request: { threads: 1 } } },
+        "--prompt": { ...sets(["small"], { prompt: "small" }), last: true },
+        "--prompt-file": { ...sets([file("texts.txt")], { prompt: "from a file" }), last: true },
+        "--tokens": sets(["3"], { tokens: 3 }),
+        "--continuation": sets(["jump"], { continuation: "jump" }),
+        "--record": sets(["logits.safetensors"], { record: "logits.safetensors" }),
+        "--max-error": sets(["0.5"], { maxError: 0.5 }),
+        "--min-cosine": sets(["0.9"], { minCosine: 0.9 }),
+      },
+    },
+    receipt: {
+      on: ["--model", "m", "--output", "run.json"],
+      flags: {
+        "--model": sets(["other"], { model: "other" }),
+        "--output": { on: ["--model", "m"], value: ["run.json"], required: true, writes: "run.json" },
+        "--prompt": sets(["small"], { prompt: "small" }),
+        "--prompt-file": sets([file("texts.txt")], { prompt: "from a file" }),
+        "--tokens": sets(["3"], { tokens: 3 }),
+        "--sign": sets([file("key.pem")], { privateKey }),
+      },
+    },
+    "verify-receipt": {
+      on: [file("receipt.json")],
+      flags: {
+        "--key": sets([file("public.pem")], { publicKey }),
+        "--model": sets(["m"], { model: "m" }),
+        "--library": sets(["libllama.so"], { library: "libllama.so" }),
+        "--require-kernel": sets(["I2S_*,Q4_*"], { requireKernels: ["I2S_*", "Q4_*"] }),
+      },
+    },
+    pull: {
+      on: ["hf:owner/model"],
+      flags: { "--variant": sets(["int8"], { variant: "int8" }), "--offline": sets([], { offline: true }) },
+    },
+    backends: { on: [], flags: { "--run": sets([], { run: true }) } },
+    "analyze-library": {
+      on: [file("libtiny.dylib")],
+      flags: {
+        "--symbols": { on: [packaged.onnxRuntime], value: [], plain: true, shows: true },
+        "--require": { value: ["cuda"], refused: /cuda/i },
+        "--forbid": { value: ["darwin"], refused: /darwin/i },
+      },
+    },
+    libraries: {
+      on: [],
+      flags: {
+        "--python": sets([folder], { python: folder }),
+        "--all": { value: [], plain: true, shows: true },
+        "--emit": { value: ["flags.json"], writes: "flags.json" },
+        "--accelerators": { value: [], arrives: { verb: "listAccelerators" } },
+        "--run": { on: ["--accelerators"], value: [], arrives: { verb: "backends" } },
+        "--contract": {
+          on: ["verify", file("model.onnx")],
+          value: ["bitnet"],
+          arrives: { verb: "validateLibrary" },
+        },
+      },
+    },
+    kernels: {
+      on: [],
+      flags: { "--bench": sets([], { bench: true }), "--format": sets(["i2_s"], { formats: ["I2_S"] }) },
+    },
+    distill: {
+      on: ["m", "--out", "distilled"],
+      flags: {
+        "--dimensions": sets(["12"], { dimensions: 12 }),
+        "--bits": sets(["4"], { bits: 4 }),
+        "--text": sets([file("texts.txt")], { text: ["from a file"], provenance: { teacher: "m", texts: ["texts.txt"] } }),
+        "--out": sets(["elsewhere"], { output: "elsewhere" }),
+        "--name": sets(["another"], { name: "another" }),
+        "--replace": sets([], { replace: true }),
+        "--passes": sets(["1"], { passes: 1 }),
+      },
+    },
+    pack: {
+      on: ["folder"],
+      flags: {
+        "--out": sets(["other.aimod"], { output: "other.aimod" }),
+        "--name": sets(["another"], { name: "another" }),
+        "--replace": sets([], { replace: true }),
+      },
+    },
+    quantize: {
+      on: ["model.gguf", "--to", "q8_0"],
+      flags: {
+        "--to": sets(["q4_0"], { to: "q4_0" }),
+        "--out": sets(["second.gguf"], { output: "second.gguf" }),
+        "--replace": sets([], { replace: true }),
+      },
+    },
+    bench: {
+      on: ["m"],
+      flags: {
+        ...measuringFlags(["m"]),
+        "--targets": { value: ["native"], arrives: { requests: { explain: { target: ["native"] } } } },
+        "--record": { value: [], arrives: { verb: "recordMeasurements" } },
+      },
+    },
+    tune: {
+      on: ["builtin"],
+      flags: {
+        ...measuringFlags(["builtin", "--rounds", "2"]),
+        "--only": { value: ["threads"], sees: processes },
+        "--write": { value: [], writes: "inferyard.yaml" },
+        // They are what is sought.
+        "--threads": { value: ["1"], refused: /tune tries values of threads itself/ },
+        "--replicas": { value: ["2"], refused: /tune tries values of replicas itself/ },
+        "--batch-tokens": { value: ["64"], refused: /tune tries values of batchTokens itself/ },
+      },
+    },
+  };
+}
+
+/** The processes that measure, which `measuringProcess` notes. */
+function processes({ calls }: { readonly calls: readonly object[] }): unknown {
+  return calls.filter((call) => "verb" in call && call.verb === "measure");
+}
+
+/** Flags of the commands that measure, in processes that are told the flags of the first. */
+function measuringFlags(on: readonly string[]): Readonly<Record<string, FlagRow>> {
+  const here = '{"target":"onnx:cpu","count":7}';
+  return {
+    "--rounds": { on, value: ["4"], sees: (seen) => (processes(seen) as object[]).length },
+    "--count": { on, value: ["9"], sees: (seen) => (processes(seen) as { request: object }[]).map(({ request }) => request) },
+    "--here": { on, value: [here], arrives: { verb: "measureRound" } },
+    "--batch-tokens": { on: [...on, "--here", here], value: ["64"], sees: ({ calls }) => calls.at(-1) },
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * The library as the command line calls it, for tests of flags: each function notes what it is asked and refuses, so that nothing is computed. What the
+ * options do, the tests of the library see.
+ */
+import { InferyardError } from "../../../src/contract/errors.ts";
+
+/** One call. */
+export interface Call {
+  /** Name of the function or method. */
+  readonly verb: string;
+  /** Its arguments before the options. */
+  readonly input: readonly unknown[];
+  /** Its options, without signals and functions. */
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+/** What was asked since `forget`. */
+export const asked: { settings: Readonly<Record<string, unknown>> | undefined; calls: Call[] } = {
+  settings: undefined,
+  calls: [],
+};
+
+/** Forgets what was asked. */
+export function forget(): void {
+  asked.settings = undefined;
+  asked.calls = [];
+}
+
+type Recorder = (...given: readonly unknown[]) => Promise<unknown>;
+
+/** A function that notes its call. Without an answer it refuses. */
+export function recorded(verb: string, answer?: (...given: readonly unknown[]) => unknown): Recorder {
+  return async (...given) => {
+    note(verb, given);
+    if (answer === undefined) throw new InferyardError("RUN_FAILED", "this library only notes what it is asked");
+    return answer(...given);
+  };
+}
+
+/** Notes a call. */
+export function note(verb: string, given: readonly unknown[]): void {
+  const plain = given.filter((value) => typeof value !== "function").map(plainOf);
+  const last = plain.at(-1);
+  const hasOptions = typeof last === "object" && last !== null && !Array.isArray(last);
+  asked.calls.push({
+    verb,
+    input: hasOptions ? plain.slice(0, -1) : plain,
+    request: hasOptions ? (last as Call["request"]) : {},
+  });
+}
+
+/** A value without what has no meaning in a comparison: functions, signals, and objects of the library itself, which have a name instead. */
+function plainOf(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
+  if (Array.isArray(value)) return value.map(plainOf);
+  const { recordedAs } = value as { readonly recordedAs?: string };
+  if (recordedAs !== undefined) return recordedAs;
+  const kept = Object.entries(value).filter(
+    ([, each]) => typeof each !== "function" && !(each instanceof AbortSignal) && each !== undefined,
+  );
+  return Object.fromEntries(kept.map(([name, each]) => [name, plainOf(each)]));
+}
+
+const decision = {
+  model: { variant: "fp32" },
+  constraints: { policy: "priority" },
+  selected: null,
+  candidates: [{ target: "onnx:cpu", verdict: "would-run" }],
+};
+const ran = { model: "m", target: "onnx:cpu", decision, milliseconds: 1, truncated: [] };
+const dispose = async (): Promise<void> => {};
+const handle = {
+  recordedAs: "the model",
+  reference: "m",
+  target: "onnx:cpu",
+  inputs: [{ name: "x", dataType: "float32", shape: [null] }],
+  manifest: { name: "m", directory: "/none", tasks: [], variants: [] },
+  language: { limits: {} },
+  decision,
+  dispose,
+  [Symbol.asyncDispose]: dispose,
+};
+
+const fact = (value: unknown): object => ({ value, source: "scripted" });
+const machine = {
+  cpu: { model: fact("a processor"), quota: fact(2), cores: fact(2), features: fact([]) },
+  memory: { available: fact(1e9), total: fact(2e9) },
+  platform: "linux",
+  accelerators: [],
+};
+
+/** What `createRuntime` gives: every method notes its call; those that a command needs an answer of have one. */
+export function recordedRuntime(settings: object): object {
+  asked.settings = plainOf(settings) as Call["request"];
+  const answers: Readonly<Record<string, (...given: readonly unknown[]) => unknown>> = {
+    load: () => handle,
+    use: (_reference, _options, work) => (work as (model: object) => unknown)(handle),
+    embed: () => ({ ...ran, dimensions: 2, pooling: "mean", embeddings: [Float32Array.of(1, 2)] }),
+    run: () => ({ ...ran, outputs: { y: { dataType: "float32", shape: [2], data: Float32Array.of(1, 2) } } }),
+    explain: () => decision,
+    manifest: () => ({ ...handle.manifest, tasks: ["text-generation"] }),
+    machine: () => machine,
+    backends: () => [],
+    unloadIdle: () => {},
+  };
+  return new Proxy(
+    { recordedAs: "the runtime" },
+    {
+      get: (target, name) => {
+        if (typeof name === "symbol" || name === "then") return undefined;
+        if (name === "recordedAs") return target.recordedAs;
+        if (name === "dispose") return dispose;
+        if (name === "machine" || name === "unloadIdle") return async () => answers[name]?.();
+        return recorded(name, answers[name]);
+      },
+    },
+  );
+}
+
+/** What `createHandler` gives: enough for `serve` to listen. */
+export function recordedHandler(...given: readonly unknown[]): object {
+  note("createHandler", given);
+  return { service: {}, readiness: {} };
+}
+
+/** A process that measures, which ends at once. The more tokens a batch may have, the faster it says it is. */
+export function measuringProcess(
+  _program: string,
+  [, ...words]: readonly string[],
+  _options: object,
+  done: (error: null, output: object) => void,
+): void {
+  const here = words.lastIndexOf("--here");
+  note("measure", [words.slice(0, here), JSON.parse(words[here + 1] ?? "{}")]);
+  const tokens = Number(words[words.lastIndexOf("--batch-tokens") + 1]) || 512;
+  const round = {
+    unit: "texts",
+    loadMs: 1,
+    latencyMs: 1000 / tokens,
+    perSecond: tokens,
+    tokensPerSecond: tokens,
+    memoryBytes: 1,
+    model: { digest: `sha256:${"0".repeat(64)}`, variant: "fp32", path: "", bytes: 1, modifiedMs: 1 },
+    library: { name: "onnx", version: "1.0.0" },
+    threads: 2,
+    settings: {},
+  };
+  done(null, { stdout: JSON.stringify(round) });
+}
+
+/** What `loadTokenizer` gives: it notes what it is asked, and finds no tokens. */
+export const recordedTokenizer: object = {
+  encode: (...given: readonly unknown[]): object => {
+    note("encode", given);
+    const nothing = { ids: [], tokens: [], typeIds: [], sequenceIds: [], wordIds: [], specialTokensMask: [] };
+    return { ...nothing, offsets: new Uint32Array(), wholeLength: 0, truncated: false };
+  },
+};
