@@ -160,7 +160,7 @@ async function write(output: Output): Promise<void> {
     tsconfig: false,
     treeshake: { moduleSideEffects: (id) => sources.has(id) },
     plugins: [isPage ? replaceModules(pageReplacements) : undefined, startPrograms, resolveUrls(output), assigning],
-    checks: { ineffectiveDynamicImport: false, pluginTimings: false },
+    checks: { ineffectiveDynamicImport: false, bundlerTimings: false },
     onLog(level, log) {
       if (level !== "debug") throw new Error(`rolldown: ${log.message}`);
     },
