@@ -1,13 +1,15 @@
 // Decoding token by token behind a prompt: our engine with its cache, onnxruntime with the past as tensors that go out and in again.
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
+import { Worker } from "node:worker_threads";
 
 // Each gives a function that decodes the tokens behind the prompt and gives the logits after the last.
 export const decoders = {
   native: async (path, threads, work) => {
     const { detectWasmFeatures, EngineModel, onnxSource, readOnnxModel } = await import("../../src/engine/index.ts");
     const { enableRelaxedSimd } = await import("../../src/engine/codegen/wasm/v8-flags.ts");
-    const { spawnThread } = await import("../../src/engine/threads/spawn-thread.ts");
+    const { threadHandle } = await import("../../src/engine/threads/spawn-node-thread.ts");
+    const spawnThread = () => threadHandle(new Worker(new URL("../../dist/engine-thread.js", import.meta.url)), console.error);
     return async () => {
       const { model } = readOnnxModel(readFileSync(path), basename(path));
       const engine = new EngineModel(onnxSource(model), {

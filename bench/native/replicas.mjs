@@ -2,6 +2,7 @@
 // a process of its own. The first replica has two threads, the others one, as bulk work on two cores has them. Memory is the process's proportional
 // set (Linux), above what it was before; load time is the processor's. Ends with 1 if replicas do not give the same bits. `-- --alone` has them share
 // nothing.
+import { native } from "inferyard/backends/native";
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { createHash } from "node:crypto";
@@ -46,12 +47,10 @@ if (single === undefined) {
 
 async function measured([name, file]) {
   const sources = new URL("../../src/", import.meta.url);
-  const [{ workerHost }, { native }, { ReplicaGroup }, { unsupervised }] = await Promise.all(
-    ["hosts/worker.ts", "backends/native/index.ts", "hosts/replica-group.ts", "hosts/supervision.ts"].map(
-      (path) => import(new URL(path, sources).href),
-    ),
+  const [{ workerHost }, { ReplicaGroup }, { unsupervised }] = await Promise.all(
+    ["hosts/worker.ts", "hosts/replica-group.ts", "hosts/supervision.ts"].map((path) => import(new URL(path, sources).href)),
   );
-  const host = workerHost();
+  const host = workerHost(new URL("../../dist/model-thread.js", import.meta.url));
   const path = join(miniLm, file);
   const format = file.endsWith(".onnx") ? "onnx" : "safetensors";
   const config = JSON.parse(readFileSync(join(miniLm, "config.json"), "utf8"));
@@ -63,7 +62,7 @@ async function measured([name, file]) {
   for (let index = 0; index < replicas; index += 1) {
     const start = process.cpuUsage();
     const settings = { threads: index === 0 ? 2 : 1 };
-    loaded.push(await host.load(native(), model, { type: "cpu", index: 0 }, settings, unsupervised, group));
+    loaded.push(await host.load("tensor", native(), model, { type: "cpu", index: 0 }, settings, unsupervised, group));
     const { user, system } = process.cpuUsage(start);
     row.push(Math.round((user + system) / 1000), Math.round(residentMegabytes() - before));
   }

@@ -8,12 +8,12 @@ import type { DeathDetails, Peer, PeerEvents } from "./peer.ts";
 import { type AnswerMessage, portsOf, type WorkerData } from "./protocol.ts";
 import { remoteHost } from "./remote-model.ts";
 
-/** A host that runs each model in a worker thread. */
-export function workerHost(): Host {
+/** A host that runs each model in a worker thread. `program` (script of the thread) is set only by benchmarks, whose sources no thread can run. */
+export function workerHost(program: URL = new URL("./worker-thread.ts", import.meta.url)): Host {
   const gates = new ExitGates();
   return remoteHost(
     "worker",
-    (events, interruptible) => startWorker(gates, events, interruptible),
+    (events, interruptible) => startWorker(program, gates, events, interruptible),
     () => {
       const { port1, port2 } = new MessageChannel();
       return [port1, port2];
@@ -21,13 +21,13 @@ export function workerHost(): Host {
   );
 }
 
-function startWorker(gates: ExitGates, { onAnswer, onDeath, onEnd }: PeerEvents, interruptible: boolean): Peer {
+function startWorker(program: URL, gates: ExitGates, { onAnswer, onDeath, onEnd }: PeerEvents, interruptible: boolean): Peer {
   const gate = gates.open();
   const die = (reason: string, details: DeathDetails): void => {
     gates.close(gate);
     onDeath(reason, details);
   };
-  const worker = new Worker(new URL("./worker-thread.ts", import.meta.url), {
+  const worker = new Worker(program, {
     workerData: { gate } satisfies WorkerData,
     ...workerArguments(process.execArgv),
   });
