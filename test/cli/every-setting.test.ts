@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { InferyardError, type ModelHandle, type ModelOptions, type Runtime, type TensorMap, createRuntime } from "inferyard";
 import type { Backend, LoadOptions } from "inferyard/backend";
 import { native } from "inferyard/backends/native";
@@ -20,7 +20,10 @@ import { childrenOf } from "../fixtures/processes/child-processes.ts";
 import { behaviors, failing } from "../runtime/fixtures/failing-backend.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-every-setting-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
 const [model, otherModel] = ["model.onnx", "other.onnx"].map((name) => {
   const path = join(folder, name);
   writeFileSync(path, Buffer.from(tinyGraph, "base64"));
@@ -235,7 +238,7 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
   offline: {
     given: true,
     look: async ({ runtime }) => {
-      process.env["HF_ENDPOINT"] = "http://127.0.0.1:9"; // a port that nobody listens on
+      vi.stubEnv("HF_ENDPOINT", "http://127.0.0.1:9"); // a port that nobody listens on
       return codeOf(runtime.load("hf:owner/model", { signal: AbortSignal.timeout(500) }));
     },
   },
