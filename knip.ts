@@ -20,7 +20,7 @@ const config: KnipConfig = {
   project: ["src/**/*.ts", "scripts/**", "test/**"],
   ignoreExportsUsedInFile: true,
   ignoreBinaries: ["ar", "gcc", "go", "java", "mkfifo", "mvn", "nm", "openssl", "readelf"],
-  ignoreDependencies: ["@huggingface/transformers"],
+  ignoreDependencies: ["@arethetypeswrong/cli", "@huggingface/transformers", "publint"], // programs of scripts/package/check-pack.mjs
 };
 
 // oxlint-disable-next-line import/no-default-export -- knip asks for it

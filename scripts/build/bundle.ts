@@ -127,7 +127,10 @@ function replaceModules(replacements: Entries): Plugin {
   };
 }
 
-function isPackage(id: string): boolean {
+/** Whether an import names a package. `page`: the module of a page that imports it. */
+function isPackage(id: string, page: string | undefined): boolean {
+  if (id.startsWith("node:") && page !== undefined)
+    throw new Error(`${relative(root, page)} is needed by a page, and imports ${id}`);
   if (id.startsWith("@oxc-project/runtime"))
     throw new Error("src/ has syntax newer than ES2022 (`using`?), which needs a helper at run time");
   return !/^([./\0]|program:|[a-z]:\\)/i.test(id);
@@ -153,11 +156,11 @@ async function write(output: Output): Promise<void> {
     ),
     platform: isPage ? "browser" : "node",
     transform: { target: "es2022" },
-    external: isPackage,
+    external: (id, importer) => isPackage(id, isPage ? (importer ?? "") : undefined),
     tsconfig: false,
     treeshake: { moduleSideEffects: (id) => sources.has(id) },
     plugins: [isPage ? replaceModules(pageReplacements) : undefined, startPrograms, resolveUrls(output), assigning],
-    checks: { ineffectiveDynamicImport: false },
+    checks: { ineffectiveDynamicImport: false, bundlerTimings: false },
     onLog(level, log) {
       if (level !== "debug") throw new Error(`rolldown: ${log.message}`);
     },

@@ -1,6 +1,8 @@
 /**
  * Every setting of a runtime and every option of a load, with an effect that is seen: the outcome differs from that without it. That flags, variables and
  * inferyard.yaml become these settings, test/cli/every-flag.test.ts sees.
+ *
+ * @isolated since it counts the children of its process
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,10 +22,7 @@ import { childrenOf } from "../fixtures/processes/child-processes.ts";
 import { behaviors, failing } from "../runtime/fixtures/failing-backend.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-every-setting-"));
-afterAll(() => {
-  vi.unstubAllEnvs();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 const [model, otherModel] = ["model.onnx", "other.onnx"].map((name) => {
   const path = join(folder, name);
   writeFileSync(path, Buffer.from(tinyGraph, "base64"));
@@ -239,7 +238,9 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
     given: true,
     look: async ({ runtime }) => {
       vi.stubEnv("HF_ENDPOINT", "http://127.0.0.1:9"); // a port that nobody listens on
-      return codeOf(runtime.load("hf:owner/model", { signal: AbortSignal.timeout(500) }));
+      const outcome = await codeOf(runtime.load("hf:owner/model", { signal: AbortSignal.timeout(500) }));
+      vi.unstubAllEnvs();
+      return outcome;
     },
   },
   onEvent: {

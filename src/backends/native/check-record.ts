@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import { cachedDataVersionTag } from "node:v8";
 import type { WasmFeatures } from "../../engine/codegen/wasm/index.ts";
-import { settleCompilerFlags } from "../../engine/codegen/wasm/v8-flags.ts";
 import type { PassedChecks } from "../../engine/execute/kernel-checks/passed-checks.ts";
 import { processorIdentity } from "../../devices/cpu/processor-identity.ts";
 import { dataFolder } from "../../storage/data-folder.ts";
@@ -22,7 +21,6 @@ export interface CheckRecordOptions {
 export const openCheckRecord: OpenCheckRecord | undefined = (module, features, options) => {
   const build = buildDigest(module);
   if (build === undefined) return undefined;
-  settleCompilerFlags();
   const key = {
     tests: "generated code of the engine",
     build,

@@ -126,7 +126,7 @@ async function report(
   const run = await tinyRun(device, options.signal);
   const { milliseconds } = run;
   if (run.ok) return { device, state: "available", reason: tinyGraphSentence, milliseconds };
-  const reason = [absence, run.reason].filter((part) => part !== undefined).join("; ");
+  const reason = [presence, run.reason].filter((part) => part !== undefined).join("; ");
   return { device, state: "absent", reason, milliseconds, ...remedy };
 }
 

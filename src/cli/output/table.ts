@@ -27,6 +27,7 @@ function pad(cell: string, width: number): string {
 
 /** Number of terminal columns of the text: two for East Asian characters and emoji, none for combining marks. */
 export function displayWidth(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length; // most texts: making a segmenter takes milliseconds
   let width = 0;
   for (const { segment } of new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text)) {
     width +=

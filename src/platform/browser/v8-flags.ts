@@ -10,6 +10,3 @@ export function withOptimizingCompiler<Result>(compile: () => Result): Result {
 export function withoutOptimizer<Result>(work: () => Result): Result {
   return work();
 }
-
-/** Does nothing. */
-export function settleCompilerFlags(): void {}

@@ -182,6 +182,7 @@ export function commandRows(folder: string): Readonly<Record<string, CommandRows
       flags: { "--variant": sets(["int8"], { variant: "int8" }), "--offline": sets([], { offline: true }) },
     },
     backends: { on: [], flags: { "--run": sets([], { run: true }) } },
+    doctor: { on: [], flags: { "--full": sets([], { full: true }) } },
     "analyze-library": {
       on: [file("libtiny.dylib")],
       flags: {

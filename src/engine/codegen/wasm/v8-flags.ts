@@ -17,17 +17,11 @@ export function withOptimizingCompiler<Result>(compile: () => Result): Result {
   try {
     return compile();
   } finally {
-    settleCompilerFlags();
+    setFlagsFromString("--wasm-lazy-compilation");
+    setFlagsFromString("--liftoff");
+    // `--no-liftoff` switches it off too. Without it V8 would optimize other modules of the process as a whole: onnxruntime-web's takes seconds.
+    setFlagsFromString("--wasm-dynamic-tiering");
   }
-}
-
-/**
- * Sets the flags as `withOptimizingCompiler` leaves them, so that V8's tag of its flags is the same before and after the first compilation. `withOptimizingCompiler`
- * itself would do so too, but V8 compiles other modules meanwhile, which would be optimized as a whole.
- */
-export function settleCompilerFlags(): void {
-  setFlagsFromString("--wasm-lazy-compilation");
-  setFlagsFromString("--liftoff");
 }
 
 /** Whether the program was started without V8's optimizing compiler for JavaScript, which then stays off. */

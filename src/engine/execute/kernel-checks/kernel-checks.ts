@@ -174,7 +174,7 @@ export class KernelChecks {
 
   /** Makes functions unchecked. */
   #forget(names: Iterable<string>): void {
-    for (const name of [...names]) {
+    for (const name of names) {
       this.#remembered.delete(name);
       this.#results.delete(name);
     }
