@@ -3,7 +3,11 @@
  * does the work, or in what is printed or written. The library is one that notes what it is asked and computes nothing. What the options do is seen in
  * test/tasks/every-option.test.ts and test/cli/every-setting.test.ts; a flag of each kind is tried with real models in test/cli/option-kinds.test.ts.
  *
+<<<<<<< HEAD
+ * @isolated since it replaces modules by others
+=======
  * @isolated since it puts other modules in the place of the library's
+>>>>>>> main
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -41,7 +41,7 @@ describe("the decision of one load", () => {
     expect(decision).toMatchObject({ id, selected: { target } });
     expect(await (await get("/api/models/builtin/decision")).json()).toMatchObject({ id, candidates: decision!.candidates });
     expect(lines.find(({ msg }) => msg === "loaded")).toMatchObject({ decision: id, target });
-    expect(lines.find(({ msg }) => msg === "request")).toMatchObject({ decision: id, target });
+    expect(lines.find(({ msg, status }) => msg === "request" && status === 200)).toMatchObject({ decision: id, target });
     const metrics = await (await get("/metrics")).text();
     expect(metrics).toContain(`inferyard_model_decision_info{model="builtin",target="${target}",decision="${id}"} 1`);
     const { stdout } = await promisify(execFile)(process.execPath, [program, "explain", "--json"]);
@@ -51,6 +51,7 @@ describe("the decision of one load", () => {
   });
 
   it("is named by the errors of requests: of a load that found no target, and of a run of a loaded model", async () => {
+    expect((await post("/api/embed", { input: "a cat" })).status).toBe(200);
     const refused = await post("/api/embed", { input: "a cat" }, { "x-inferyard-target": "require=onnx:tpu" });
     const { error } = (await refused.json()) as { error: { decision: string } };
     expect(error.decision).toMatch(/^[0-9a-f-]{36}$/);

@@ -1,5 +1,5 @@
 /** Names of kinds one chooses: a GLiNER-shaped model whose answers are known beforehand, on real engines. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Entity, type Runtime, createRuntime } from "inferyard";
@@ -117,9 +117,10 @@ describe.skipIf(skip)(title, () => {
       message: expect.stringContaining("PER"),
     });
     await expect(refused({ ...trained, nested: true })).rejects.toThrow(/has no effect without/);
-    writeFileSync(`${model}/gliner_config.json`, JSON.stringify({ max_width: -1 }));
-    await runtime.unloadIdle();
-    await expect(refused({ labels })).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
+    const damaged = join(folder, "damaged");
+    cpSync(model, damaged, { recursive: true });
+    writeFileSync(`${damaged}/gliner_config.json`, JSON.stringify({ max_width: -1 }));
+    await expect(refused({ model: damaged, labels })).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
     await runtime.dispose();
   });
 });
