@@ -1,3 +1,4 @@
+/** @isolated since onnxruntime-web is loaded once in a process, from where its first user says */
 import { expect, it } from "vitest";
 import { scriptedMachine } from "../../testing/index.ts";
 import { wasm } from "./backend.ts";

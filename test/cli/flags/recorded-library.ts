@@ -65,7 +65,7 @@ const decision = {
   model: { variant: "fp32" },
   constraints: { policy: "priority" },
   selected: null,
-  candidates: [{ target: "onnx:cpu", verdict: "would-run" }],
+  candidates: [{ target: "onnx:cpu", verdict: "would-run", reason: "1 thread" }],
 };
 const ran = { model: "m", target: "onnx:cpu", decision, milliseconds: 1, truncated: [] };
 const dispose = async (): Promise<void> => {};
