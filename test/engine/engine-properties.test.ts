@@ -7,6 +7,7 @@ import { verify } from "../../src/engine/ir/verify.ts";
 import { optimize, passes } from "../../src/engine/passes/index.ts";
 import { fuseElementwise } from "../../src/engine/passes/fuse-elementwise.ts";
 import { randomNumbers } from "./kernel-memory.ts";
+import { amount } from "../fixtures/slow.ts";
 import { randomGraph } from "./fixtures/random-graph.ts";
 import { compiled, expectSame, interpreted, type Results } from "./fixtures/run-graph.ts";
 
@@ -15,7 +16,7 @@ const programs = fc
   .map(randomGraph)
   .map((made) => ({ ...made, [fc.toStringMethod]: () => printGraph(made.graph) }));
 /** More are drawn with RUNS=5000 in the environment. */
-const runs = Number(process.env["RUNS"] ?? 150);
+const runs = Number(process.env["RUNS"] ?? amount(150, 30));
 
 /** A program that fails is made smaller for so long; a slow machine looks at fewer. */
 const settings = { numRuns: runs, interruptAfterTimeLimit: 60_000 };

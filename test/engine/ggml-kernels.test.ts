@@ -8,6 +8,7 @@ import { detectWasmFeatures } from "../../src/engine/codegen/wasm/index.ts";
 import { enableRelaxedSimd } from "../../src/engine/codegen/wasm/v8-flags.ts";
 import { openGgmlKernels } from "../../src/backends/native/ggml-kernels.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { runsAll } from "../fixtures/slow.ts";
 
 const binaries = new URL(`../../node_modules/@node-llama-cpp/${process.platform}-${process.arch}`, import.meta.url);
 const skip = !existsSync(binaries) || !existsSync(new URL("../../node_modules/koffi", import.meta.url));
@@ -30,9 +31,13 @@ describe.skipIf(skip || skipModel)(`a model with a preferred kernel of ggml ${mo
   const path = `${sharedData}gguf-tiny-llama/tiny-llama-256-q4_k.gguf`;
   it.each([
     ["inline", 1],
-    ["process", 2],
-    ["worker", 1],
     ["worker", 2],
+    ...(runsAll
+      ? ([
+          ["process", 2],
+          ["worker", 1],
+        ] as const)
+      : []),
   ] as const)("is run by it on the host %s with %i threads", async (host, threads) => {
     const own = await createRuntime({ target: "native:cpu", host });
     try {

@@ -11,6 +11,7 @@ import { inspectFile } from "../../src/inspection/index.ts";
 import { readManifest } from "../../src/models/index.ts";
 import { caseOf, type GgufCase, type GgufOptions, ids, writeCase } from "./fixtures/gguf-models.ts";
 import { worst } from "../fixtures/shared-data.ts";
+import { amount } from "../fixtures/slow.ts";
 
 /** One for all tests: a backend tests its kernels when it loads its first model. */
 const ours = native();
@@ -153,6 +154,6 @@ it("mutated headers and tensors of TL1 and TL2 end in a model or a typed error",
         expect(outcome === true || typeof outcome === "string", String(outcome)).toBe(true);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: amount(60, 12) },
   );
 });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Runtime, createRuntime, pipeline } from "inferyard";
 import { type TokenLogits, writeHeadModel, writeTableModel } from "../fixtures/models/answering-model.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
+import { amount } from "../fixtures/slow.ts";
 
 const [skip, name] = needsData("known answers");
 const miniLm = `${sharedData}all-MiniLM-L6-v2`;
@@ -152,7 +153,7 @@ describe.skipIf(skip).each(["onnx:cpu", "wasm:cpu"])(`${name} on %s`, (target) =
         const { results } = await runtime.answer("where?", context, { model: handle });
         expect(results[0]?.[0]).toMatchObject({ answer: "Madrid", start: before.join(" ").length + (before.length > 0 ? 1 : 0) });
       }),
-      { numRuns: 40 },
+      { numRuns: amount(40, 10) },
     );
     await handle.dispose();
   });

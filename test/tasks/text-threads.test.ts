@@ -19,13 +19,12 @@ describe("a pool of threads", () => {
     refused.catch(() => {}); // expected below
     const others = Array.from({ length: 20 }, (_value, index) => threads.tokenize(settings, `text ${index}`));
     expect(await Promise.all(others)).toEqual(others.map((_other, index) => `text ${index}`));
-    await expect(refused).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
-    await expect(threads.tokenize(settings, "time")).rejects.toMatchObject({
+    await expect(refused).rejects.toMatchObject({
       code: "LIMIT_EXCEEDED",
       message: "reading a text of 4 characters took longer than 1500 ms",
     });
-    const many = await Promise.allSettled(["time", "time", "time", "a"].map((text) => threads.tokenize(settings, text)));
-    expect(many.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected", "fulfilled"]);
+    const many = await Promise.allSettled(["time", "time", "a"].map((text) => threads.tokenize(settings, text)));
+    expect(many.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
     expect(await threads.decode(settings, [1, 2, 3], {})).toBe("3");
     await threads.dispose();
   });
@@ -55,7 +54,7 @@ const built = async (): Promise<{ createRuntime: typeof createRuntimeOfSource }>
   (await import(new URL("../../dist/index.js", import.meta.url).href)) as { createRuntime: typeof createRuntimeOfSource };
 
 describe("a runtime with threads for texts", () => {
-  const text = "Le café à Zürich 🍕 日本語 🏳️‍🌈.\n\n".repeat(2000);
+  const text = "Le café à Zürich 🍕 日本語 🏳️‍🌈.\n\n".repeat(300);
   let folder = "";
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "inferyard-threads-"));
