@@ -6,6 +6,7 @@ import { InferenceSession } from "onnxruntime-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as write from "../../test/fixtures/models/onnx-bytes.ts";
 import { needsData, sharedData } from "../../test/fixtures/shared-data.ts";
+import { amount, runsAll } from "../../test/fixtures/slow.ts";
 import { wasm } from "../backends/wasm/index.ts";
 import type { BackendVerdict } from "./inspection.ts";
 import { inspectFile } from "./index.ts";
@@ -75,10 +76,11 @@ describe("what onnxruntime would say of a graph", () => {
 const [skip, name] = needsData("verdicts held against onnxruntime-node");
 
 describe.skipIf(skip)(name, () => {
-  it("on ONNX's own 1,289 models: none that is called impossible loads, and 98 of 100 that are expected to load do", async () => {
+  it(`on ${amount(1289, 162)} of ONNX's own 1,289 models: none that is called impossible loads, and 98 of 100 that are expected to load do`, async () => {
     const root = `${sharedData}onnx-conformance`;
-    const models = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".onnx"));
-    expect(models.length).toBe(1289);
+    const all = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".onnx"));
+    expect(all.length).toBe(1289);
+    const models = runsAll ? all : all.toSorted().filter((_, index) => index % 8 === 0);
     const counts = { expected: [0, 0], no: [0, 0], unknown: [0, 0] };
     for (const model of models) {
       const { verdict: said = "unknown" } = (await verdict(join(root, model))) ?? {};
@@ -88,8 +90,8 @@ describe.skipIf(skip)(name, () => {
     expect(counts.no[0]).toBe(0);
     expect(loaded / (loaded + failed)).toBeGreaterThan(0.98);
     // A rule that says nothing would be right as well.
-    expect(loaded).toBeGreaterThan(950);
-    expect(counts.no[1]).toBeGreaterThan(100);
+    expect(loaded).toBeGreaterThan(amount(950, 110));
+    expect(counts.no[1]).toBeGreaterThan(amount(100, 8));
   });
 
   it("wasm reads no weights beside the graph, as its verdict says", async () => {

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { constantFrom, assert, asyncProperty, integer, nat, tuple } from "fast-check";
 import { describe, expect, it } from "vitest";
+import { amount } from "../../test/fixtures/slow.ts";
 import { outputDigest } from "./create-receipt.ts";
 import { namesKernel } from "../kernels/kernel-ids.ts";
 import { computePathOf, expectedKernel } from "./kernel-class.ts";
@@ -367,7 +368,7 @@ describe("a signature", () => {
         const altered = text.slice(0, position) + String.fromCharCode(code) + text.slice(position + 1);
         expect((await verifyReceipt(altered, { now })).accepted).toBe(false);
       }),
-      { numRuns: 1000 },
+      { numRuns: amount(1000, 200) },
     );
   });
 
@@ -384,7 +385,7 @@ describe("a signature", () => {
           expect((await verifyReceipt(copy, { now })).accepted, path.join(".")).toBe(false);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: amount(1000, 200) },
     );
   });
 });

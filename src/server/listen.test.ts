@@ -290,6 +290,16 @@ it("a client that leaves within its body is no defect of the server", async () =
   expect(metrics).not.toContain("DEFECT");
 });
 
+/** One server for all that is sent below: each request after the first also shows that it still answers. */
+let shared: Server | undefined;
+async function sharedServer(): Promise<Server> {
+  shared ??= await serve();
+  const place = listeners.indexOf(shared.listening);
+  if (place >= 0) listeners.splice(place, 1); // it outlives its first test
+  return shared;
+}
+afterAll(() => shared?.listening.close());
+
 it.each([
   [
     "an upgrade",
@@ -326,7 +336,7 @@ it.each([
   ["a URL of 20 KB", `GET /${"a".repeat(20_000)} HTTP/1.1\r\nhost: a\r\n\r\n`, /^HTTP\/1\.1 431/],
   ["no HTTP", "\u0016\u0003\u0001\0\0", /^HTTP\/1\.1 400/],
 ])("answers or closes at once: %s", async (_what, text, wanted) => {
-  const server = await serve();
+  const server = await sharedServer();
   expect(await answerOf(silent(server, text))).toMatch(wanted);
   expect((await embedded(server)).status).toBe(200);
 });

@@ -1,23 +1,14 @@
 /** The command line as people run it: the built program, in processes of its own where pipes, signals, exit codes and installations are seen. */
-import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Candidate, Decision } from "inferyard";
-import { inferyard as inferyardHere, useDirectory } from "../fixtures/processes/command-line.ts";
+import { ownEnvironment, useDirectory } from "../fixtures/processes/command-line.ts";
+import { commandsIn, install, outcome } from "../fixtures/processes/commands-in.ts";
 import { hasSharedData, miniLmGoldens, needsData, sharedData, worst } from "../fixtures/shared-data.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
@@ -28,71 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), "inferyard-cli-"));
 useDirectory(folder);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const ownEnvironment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("INFERYARD_")));
-
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** V8 optimizes all of onnxruntime-web beside a run that is over by then. */
-const nodeFlags = (args: readonly string[]): string[] => (args.includes("wasm") ? ["--liftoff-only"] : []);
-
-function start(args: readonly string[], installation = repository): ChildProcessWithoutNullStreams {
-  const program = [...nodeFlags(args), join(installation, "bin/inferyard.js"), ...args];
-  return spawn(process.execPath, program, { cwd: folder, env: ownEnvironment, timeout: 50_000, killSignal: "SIGKILL" });
-}
-
-function outcome(child: ChildProcessWithoutNullStreams): Promise<Outcome> {
-  const written = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const)
-    child[name].setEncoding("utf8").on("data", (chunk) => (written[name] += String(chunk)));
-  return new Promise((resolve) => child.on("close", (code) => resolve({ code, ...written })));
-}
-
-interface Run {
-  readonly stdin?: string;
-  /** The program of this installation. */
-  readonly installation?: string;
-  /** Whether it runs in a process of its own, as that of an installation does. Default: false. */
-  readonly alone?: boolean;
-}
-
-/** Runs to the end; stdin is empty unless it is given. */
-function inferyard(args: readonly string[], { stdin = "", installation, alone = false }: Run = {}): Promise<Outcome> {
-  if (installation === undefined && !alone) return inferyardHere(args, { stdin, directory: folder });
-  const child = start(args, installation);
-  child.stdin.end(stdin);
-  return outcome(child);
-}
-
-interface Answer {
-  readonly model: string;
-  readonly target: string;
-  readonly dimensions: number;
-  readonly embeddings: number[][];
-  readonly decision: Decision;
-}
-
-async function answer(args: readonly string[], options: Run = {}): Promise<Answer> {
-  const { code, stdout, stderr } = await inferyard([...args, "--json"], options);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout.trimEnd().split("\n")).toHaveLength(1);
-  return JSON.parse(stdout) as Answer;
-}
-
-/** One error: a headline with its code, its details, something to do; no stack trace, nothing on stdout. */
-async function failure(args: readonly string[], options: Run = {}): Promise<{ code: string; stderr: string }> {
-  const { code, stdout, stderr } = await inferyard(args, options);
-  expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: "" });
-  const headlines = [...stderr.matchAll(/^inferyard: .*$/gm)];
-  expect(headlines, stderr).toHaveLength(1);
-  expect(stderr).toMatch(/^inferyard: /);
-  expect(stderr).not.toMatch(/^\s+at |node:internal/m);
-  expect(stderr).not.toContain("\u001B");
-  return { code: /\[([A-Z_]+)\]$/.exec(headlines[0]![0])?.[1] ?? "", stderr };
-}
+const { start, inferyard, answer, failure } = commandsIn(folder);
 
 const norm = (vector: readonly number[]): number => Math.hypot(...vector);
 
@@ -205,15 +132,28 @@ describe.skipIf(skip)(title, () => {
     expect(decision.candidates[0]).toMatchObject({ target: "onnx:cuda", verdict: "refused", reason });
   });
 
-  it("Ctrl-C in the middle of a long run ends it at once with 130", async () => {
+  it.skipIf(process.platform !== "linux")("Ctrl-C in the middle of a long run ends it at once with 130", async () => {
     const child = start(["embed", "--model", miniLm, "--threads", "1", "--jsonl", "--quiet"]);
     const ended = outcome(child);
     child.stdin.end(`${"a text of some length that takes its time ".repeat(30)}\n`.repeat(3000));
-    await new Promise((resolve) => setTimeout(resolve, 2500)); // loaded and computing by then; it would take minutes
+    await computes(child.pid!);
     child.kill("SIGINT");
     expect(await ended).toEqual({ code: 130, stdout: "", stderr: "" });
   });
 });
+
+/** Resolves when a process that has loaded onnxruntime has computed with it for a while. */
+async function computes(pid: number): Promise<void> {
+  const loaded = (): boolean => readFileSync(`/proc/${pid}/maps`, "utf8").includes("libonnxruntime");
+  const ticks = (): number => {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+    return Number(fields[11]) + Number(fields[12]);
+  };
+  const waits = { timeout: 40_000, interval: 20 };
+  await expect.poll(loaded, waits).toBe(true);
+  const before = ticks();
+  await expect.poll(ticks, waits).toBeGreaterThan(before + 70); // hundredths of a second
+}
 
 it("Ctrl-C while it waits for lines ends it with 130", async () => {
   const interruptedAfter = async (milliseconds: number): Promise<unknown> => {
@@ -229,68 +169,16 @@ it("Ctrl-C while it waits for lines ends it with 130", async () => {
   expect(await interruptedAfter(10_000)).toEqual(expected);
 });
 
-/** The package as npm would lay it out, with the dependencies of package.json and those of the optional packages that are named. */
-function install(name: string, ...optional: readonly string[]): string {
-  const installation = join(folder, name);
-  const { dependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as { dependencies: object };
-  for (const part of ["bin", "dist", "builtin", "package.json"])
-    cpSync(join(repository, part), join(installation, part), { recursive: true });
-  for (const dependency of [...Object.keys(dependencies), ...optional]) {
-    const link = join(installation, "node_modules", dependency);
-    mkdirSync(join(link, ".."), { recursive: true });
-    symlinkSync(join(repository, "node_modules", dependency), link);
-  }
-  return installation;
-}
-
-const [skipInstall, installTitle] = needsData("without the optional packages");
+const [skipInstall, installTitle] = needsData("without the optional packages (more: test/cli/installations.long.test.ts)");
 describe.skipIf(skipInstall)(installTitle, () => {
-  let [withWasm, bare] = ["", ""];
-  beforeAll(() => {
-    withWasm = install("with-wasm", "onnxruntime-web");
-    bare = install("bare");
-  });
-
-  it.each([
-    ["onnxruntime-node removed", () => withWasm, [], "native:cpu"],
-    ["onnxruntime-node removed, and wasm asked for", () => withWasm, ["--prefer", "wasm"], "wasm:cpu"],
-    ["both removed", () => bare, [], "native:cpu"],
-  ] as const)("%s: the same model runs elsewhere, and the decision says what was missing and what mends it", async (...given) => {
-    const [, installation, flags, wanted] = given;
-    const texts = ["The cat sits outside."];
-    const asked = ["embed", ...pooled, ...flags, ...texts];
-    const { target, embeddings, decision } = await answer(asked, { installation: installation() });
-    expect(target).toBe(wanted);
-    const [usual = []] = (await answer(["embed", ...pooled, "--target", "onnx:cpu", ...texts])).embeddings;
-    expect(worst(Float32Array.from(embeddings[0]!), Float32Array.from(usual))).toBeLessThan(1e-5);
-    expect(decision.candidates.find((candidate) => candidate.target === "onnx:cpu")).toMatchObject({
-      verdict: "refused",
-      stage: "package",
-      reason: "onnxruntime-node is not installed",
-      remedy: "npm install onnxruntime-node --ignore-scripts",
-    });
-  });
+  let bare = "";
+  beforeAll(() => void (bare = install(folder, "bare")));
 
   it("both removed and native excluded: one error lists every candidate with its reason", async () => {
     const { code, stderr } = await failure(["embed", ...pooled, "--exclude", "native", "hello"], { installation: bare });
     expect(code).toBe("NO_BACKEND");
     expect(stderr).toMatch(/^ {2}onnx:cpu +package: onnxruntime-node is not installed {2}\(npm install onnxruntime-node/m);
     expect(stderr).toMatch(/^ {2}wasm:cpu +package: onnxruntime-web is not installed {2}\(npm install onnxruntime-web\)/m);
-  });
-
-  it("both removed: the built-in model answers, and `backends` says what would mend the others", async () => {
-    const [{ target }, { code, stdout }] = await Promise.all([
-      answer(["embed", "hello"], { installation: bare }),
-      inferyard(["backends", "--json"], { installation: bare }),
-    ]);
-    expect({ target, code }).toEqual({ target: "native:cpu", code: 0 });
-    expect(JSON.parse(stdout)).toMatchObject([
-      { backend: "onnx", availability: { present: false, remedy: "npm install onnxruntime-node --ignore-scripts" } },
-      { backend: "llamacpp", availability: { present: false, remedy: "npm install node-llama-cpp --ignore-scripts" } },
-      { backend: "native", availability: { present: true, devices: [{ state: "present", reason: "part of inferyard" }] } }, // nothing ran
-      { backend: "wasm", availability: { present: false, remedy: "npm install onnxruntime-web" } },
-      { backend: "library", availability: { present: false, reason: "no llama.cpp library is configured" } },
-    ]);
   });
 });
 
@@ -385,28 +273,6 @@ it.each(["explain", "show", "run", "verify"])("%s loads no replicas, and refuses
   const { code, stderr } = await inferyard([command, "builtin", "--replicas", "2"]);
   expect(code).toBe(2);
   expect(stderr).toContain("error: unknown option '--replicas'");
-});
-
-it("counts a library outside of the required range of versions as absent, and says so", async () => {
-  const installation = install("old-onnxruntime");
-  const library = join(installation, "node_modules/onnxruntime-node");
-  const binaries = join(library, `bin/napi-v3/${process.platform}/${process.arch}`);
-  mkdirSync(binaries, { recursive: true });
-  writeFileSync(join(binaries, "onnxruntime_binding.node"), "");
-  writeFileSync(join(library, "package.json"), '{ "name": "onnxruntime-node", "version": "1.10.0" }');
-  const reason = "onnxruntime-node 1.10.0 is installed; >=1.24 <2 is needed";
-  const remedy = "npm install onnxruntime-node --ignore-scripts";
-  const read = async <Report>(...args: readonly string[]): Promise<Report> =>
-    JSON.parse((await inferyard([...args, "--json"], { installation })).stdout) as Report;
-  const reports = await read<{ backend: string; availability: object }[]>("backends");
-  expect(reports.find(({ backend }) => backend === "onnx")?.availability).toMatchObject({ present: false, reason, remedy });
-  const { candidates } = await read<Decision>("explain", "builtin", "--prefer", "onnx:cpu");
-  expect(candidates.find(({ target }) => target === "onnx:cpu")).toMatchObject({
-    verdict: "refused",
-    stage: "package",
-    reason,
-    remedy,
-  });
 });
 
 it("says how to build a checkout that is not built", async () => {

@@ -1,19 +1,16 @@
 /** One model, written in four ways, gives the same vectors to the last bit: a real model on a real engine. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Runtime, createRuntime } from "inferyard";
 import { pack } from "../../src/models/aimod/pack.ts";
+import { writePooledBert } from "../fixtures/models/pooled-bert.ts";
 import { inferyard } from "../fixtures/processes/command-line.ts";
 import { miniLmGoldens, needsData, sharedData, worst } from "../fixtures/shared-data.ts";
 
 const miniLm = `${sharedData}all-MiniLM-L6-v2`;
-const cli = fileURLToPath(new URL("../../bin/inferyard.js", import.meta.url));
 const [skip, name] = needsData("all-MiniLM-L6-v2 in four ways");
 
 /** What MiniLM is without its other weights. */
@@ -119,35 +116,12 @@ describe.skipIf(skip)(name, async () => {
     expect(bits(await vectors(join(folder, "any-name.onnx")))).toEqual(bits(reference));
   });
 
-  it("as a package made by pack; two processes that unpack it at once do not collide, and one that is killed leaves nothing half", async () => {
-    const file = join(root, "mini.aimod");
-    await pack(await linked("packed", files), { output: file });
-    expect(bits(await vectors(file))).toEqual(bits(reference));
-
-    const home = join(root, "other home");
-    const packages = join(home, "packages");
-    const whole = async (): Promise<string[]> =>
-      existsSync(packages) ? (await readdir(packages)).filter((folder) => !folder.startsWith(".")) : [];
-    const explain = (): ChildProcess =>
-      spawn(process.execPath, [cli, "explain", file, "--json"], {
-        env: { ...process.env, INFERYARD_HOME: home },
-        stdio: "ignore",
-      });
-    const ended = (child: ChildProcess): Promise<unknown> => new Promise((resolve) => child.once("exit", resolve));
-
-    const killed = explain();
-    const started = async (): Promise<boolean> => existsSync(packages) && (await readdir(packages)).length > 0;
-    while (killed.exitCode === null && !(await started())) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(killed.exitCode).toBeNull();
-    killed.kill("SIGKILL");
-    await ended(killed);
-    expect(await whole()).toEqual([]);
-
-    expect(await Promise.all([explain(), explain()].map(ended))).toEqual([0, 0]);
-    expect(await whole()).toHaveLength(1);
-    expect(await readdir(packages)).toHaveLength(1);
-    const copy = await readFile(join(packages, (await whole())[0]!, "onnx/model.onnx"));
-    expect(copy.equals(await readFile(join(miniLm, "onnx/model.onnx")))).toBe(true);
+  it("as a package made by pack: a small model, test/cli/unpacking.long.test.ts packs this one", async () => {
+    const small = join(root, "small");
+    writePooledBert(small);
+    const file = join(root, "small.aimod");
+    await pack(small, { output: file });
+    expect(bits(await vectors(file))).toEqual(bits(await vectors(small)));
   });
 
   it("without a tokenizer: refused for text, served for tensors", async () => {

@@ -9,7 +9,10 @@ import { inputsIn, keptFolder, pathsIn } from "../../scripts/fuzz/corpus.ts";
 import { outcomeOf } from "../../scripts/fuzz/oracle.ts";
 import { targets } from "../../scripts/fuzz/targets.ts";
 
-describe.each(Object.keys(targets))("the corpus of %s", (name) => {
+/** A target that no input failed has nothing to be opened for. */
+const failedOnce = Object.keys(targets).filter((name) => pathsIn(keptFolder(name)).length > 0);
+
+describe.each(failedOnce)("the corpus of %s", (name) => {
   const paths = pathsIn(keptFolder(name));
 
   it(`has ${paths.length} inputs, and none fails`, async () => {

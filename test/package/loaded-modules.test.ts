@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { commands } from "../../src/cli/command-table.ts";
+import { sampled } from "../fixtures/slow.ts";
 
 const root = new URL("../..", import.meta.url);
 
@@ -85,23 +86,32 @@ describe("a start loads no more than", () => {
   };
   afterAll(() => console.log(measured.join("\n")));
 
-  it.each(table)("%s", async (name, args, files, kilobytes, packages) => {
-    const loaded = await loadedBy(...args);
-    row(name, loaded);
-    expect(loaded.files).toBeGreaterThan(0);
-    expect(loaded.files).toBeLessThanOrEqual(files);
-    expect(loaded.kilobytes).toBeLessThanOrEqual(kilobytes);
-    expect(loaded.packages).toEqual(packages);
-  });
+  const ofSample = ["createRuntime()", 'import "inferyard/libraries"', "inferyard --help", "inferyard embed hello"];
+  const rows = sampled("%s", table, ([name]) => ofSample.includes(name));
+  for (const [skip, title, some] of rows)
+    it.skipIf(skip).each(some)(title, async (name, args, files, kilobytes, packages) => {
+      const loaded = await loadedBy(...args);
+      row(name, loaded);
+      expect(loaded.files).toBeGreaterThan(0);
+      expect(loaded.files).toBeLessThanOrEqual(files);
+      expect(loaded.kilobytes).toBeLessThanOrEqual(kilobytes);
+      expect(loaded.packages).toEqual(packages);
+    });
 
   const alone = commands.filter(({ readsOthers }) => readsOthers !== true).map(({ name }) => name);
-  it.each(alone)("the flags of inferyard %s, and neither an engine nor the server", async (name) => {
-    const loaded = await loadedBy(...command(name, "--help"));
-    row(`inferyard ${name} --help`, loaded);
-    expect(loaded.files).toBeLessThanOrEqual(50);
-    expect(loaded.kilobytes).toBeLessThanOrEqual(880);
-    expect(["commander", "pbf"]).toEqual(expect.arrayContaining([...loaded.packages]));
-  });
+  const ofFlags = sampled(
+    "the flags of inferyard %s, and neither an engine nor the server",
+    alone,
+    (_name, index) => index % 8 === 0,
+  );
+  for (const [skip, title, some] of ofFlags)
+    it.skipIf(skip).each(some)(title, async (name) => {
+      const loaded = await loadedBy(...command(name, "--help"));
+      row(`inferyard ${name} --help`, loaded);
+      expect(loaded.files).toBeLessThanOrEqual(50);
+      expect(loaded.kilobytes).toBeLessThanOrEqual(880);
+      expect(["commander", "pbf"]).toEqual(expect.arrayContaining([...loaded.packages]));
+    });
 });
 
 describe("the compile cache", () => {
@@ -112,10 +122,12 @@ describe("the compile cache", () => {
     return stdout;
   };
 
-  it.skipIf(process.platform !== "linux").each(["/dev/null", "/proc/none", "/no/such/folder"])(
-    "is left out where %s is the user's cache folder",
-    async (folder) => expect(await version({ XDG_CACHE_HOME: folder })).toMatch(/^inferyard /),
-  );
+  const title = "is left out where %s is the user's cache folder";
+  const folders = sampled(title, ["/dev/null", "/proc/none", "/no/such/folder"], (_folder, index) => index === 0);
+  for (const [skipFolders, name, some] of folders)
+    it.skipIf(skipFolders || process.platform !== "linux").each(some)(name, async (folder) =>
+      expect(await version({ XDG_CACHE_HOME: folder })).toMatch(/^inferyard /),
+    );
 
   const skip = process.platform !== "linux" || !("enableCompileCache" in module);
 
@@ -131,9 +143,9 @@ describe("the compile cache", () => {
     }
   });
 
-  it.skipIf(skip).each(["worker", "process"])(
-    "is used by a model's %s in a library too, and not by the program that uses it",
-    async (host) => {
+  const used = "is used by a model's %s in a library too, and not by the program that uses it";
+  for (const [skipHosts, name, some] of sampled(used, ["worker", "process"], (host) => host === "process"))
+    it.skipIf(skip || skipHosts).each(some)(name, async (host) => {
       const folder = await mkdtemp(join(tmpdir(), "inferyard-cache-"));
       try {
         const code = (used: boolean): readonly string[] =>
@@ -147,6 +159,5 @@ describe("the compile cache", () => {
       } finally {
         await rm(folder, { recursive: true });
       }
-    },
-  );
+    });
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, it } from "vitest";
 import { expectOnKernels } from "../../../test/engine/fixtures/run-graph.ts";
 import { randomFloats, randomNumbers } from "../../../test/engine/kernel-memory.ts";
+import { amount } from "../../../test/fixtures/slow.ts";
 import { inferTypes } from "../ir/shape-inference/index.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
@@ -66,7 +67,7 @@ describe("windows over one to three axes", () => {
         if (!isSound(operation, operands)) return;
         expectOnKernels(operation, operands, { splits, tolerance: whole ? 0 : 1e-4 });
       }),
-      { numRuns: 200 },
+      { numRuns: amount(200, 50) },
     );
   });
 
@@ -94,7 +95,7 @@ describe("windows over one to three axes", () => {
         if (!isSound(operation, [x])) return;
         expectPooled(operation, x, splits);
       }),
-      { numRuns: 200 },
+      { numRuns: amount(200, 50) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compiled, expectOnKernels, interpretedSteps, oneNode } from "../../../test/engine/fixtures/run-graph.ts";
 import { randomNumbers } from "../../../test/engine/kernel-memory.ts";
+import { amount } from "../../../test/fixtures/slow.ts";
 import { fuseElementwise } from "../passes/fuse-elementwise.ts";
 import { type ElementType, elementTypes } from "../ir/element-types.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
@@ -92,7 +93,7 @@ describe("operations on elements of every type of numbers", () => {
           : x;
         expectOnKernels({ kind: "cast", to, saturate: false }, [fitting]);
       }),
-      { numRuns: 300 },
+      { numRuns: amount(300, 75) },
     );
   });
 

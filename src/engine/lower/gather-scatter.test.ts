@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compiled, expectOnKernels, interpretedSteps, oneNode } from "../../../test/engine/fixtures/run-graph.ts";
 import { randomNumbers } from "../../../test/engine/kernel-memory.ts";
+import { amount } from "../../../test/fixtures/slow.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
 import type { OperationOf } from "../ir/operations.ts";
 
@@ -40,6 +41,7 @@ describe("elements that indices name", () => {
         const places = indices(indexType, narrow, () => shape[axis]!, seed + 1);
         expectOnKernels({ kind: "gather-elements", axis }, [data(type, shape, seed), places], { splits });
       }),
+      { numRuns: amount(100, 25) },
     );
   });
 
@@ -61,6 +63,7 @@ describe("elements that indices name", () => {
           expectOnKernels({ kind: "scatter-elements", axis, reduction }, operands, { splits });
         },
       ),
+      { numRuns: amount(100, 25) },
     );
     const bytes = [data("uint8", [4, 300], 1), indices("int64", [2, 300], () => 4, 2), data("uint8", [2, 300], 3)];
     expectOnKernels({ kind: "scatter-elements", axis: 0, reduction: "none" }, bytes, { splits: 2 });
@@ -91,6 +94,7 @@ describe("blocks that indices name", () => {
         );
         expectOnKernels({ kind: "gather-nd", batchAxes }, [data(type, shape, seed), places], { splits });
       }),
+      { numRuns: amount(100, 25) },
     );
   });
 
@@ -102,6 +106,7 @@ describe("blocks that indices name", () => {
         const updates = data(type, [rows, ...shape.slice(length)], seed + 1);
         expectOnKernels({ kind: "scatter-nd", reduction }, [data(type, shape, seed), places, updates], { splits });
       }),
+      { numRuns: amount(100, 25) },
     );
   });
 

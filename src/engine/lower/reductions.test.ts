@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, it } from "vitest";
 import { expectOnKernels } from "../../../test/engine/fixtures/run-graph.ts";
 import { randomFloats, randomNumbers } from "../../../test/engine/kernel-memory.ts";
+import { amount } from "../../../test/fixtures/slow.ts";
 import { type Literal, literalOf } from "../ir/literal.ts";
 
 const size = (max: number) => fc.integer({ min: 1, max });
@@ -30,6 +31,7 @@ describe("operations along any axis", () => {
         const x = type === "float32" ? floats(shape, seed, 2) : wholes(type, shape, seed);
         expectOnKernels({ kind: "cumulative", axis: at % shape.length, ...option }, [x], { splits });
       }),
+      { numRuns: amount(100, 30) },
     );
   });
 
@@ -45,7 +47,7 @@ describe("operations along any axis", () => {
         const max = 1 + (seed % shape[axis]!);
         expectOnKernels({ kind: "top-k", axis, count: max, largest }, [x], { splits });
       }),
-      { numRuns: 200 },
+      { numRuns: amount(200, 50) },
     );
   });
 
@@ -65,6 +67,7 @@ describe("operations along any axis", () => {
         const operation = { kind: "softmax", axis: at % shape.length, logarithm } as const;
         expectOnKernels(operation, [floats(shape, seed, 20)], { splits, tolerance: 1e-5 });
       }),
+      { numRuns: amount(100, 30) },
     );
   });
 
@@ -79,6 +82,7 @@ describe("operations along any axis", () => {
         const own = name === "mean" && type !== "float32" ? "sum" : name;
         expectOnKernels({ kind: "reduce", function: own, axes, keep }, [x], { splits, tolerance: type === "float32" ? 1e-4 : 0 });
       }),
+      { numRuns: amount(100, 30) },
     );
   });
 });

@@ -1,6 +1,7 @@
 /** Architectures without golden files are compared with those that have them, on the same weights; and refusals. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { amount } from "../../../test/fixtures/slow.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { TensorData } from "../../contract/tensor.ts";
 import { int64Literal, type Literal, literalOf, numbersOf } from "../ir/literal.ts";
@@ -461,7 +462,7 @@ describe("refusals", () => {
           (error: unknown) => error === undefined || error instanceof InferyardError,
         );
       }),
-      { numRuns: 300 },
+      { numRuns: amount(300, 90) },
     );
   });
 

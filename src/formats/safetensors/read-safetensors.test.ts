@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { array, assert, asyncProperty, nat, tuple } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { amount } from "../../../test/fixtures/slow.ts";
 import { InferyardError, type ErrorCode } from "../../contract/errors.ts";
 import { readSafetensorsHeader, readTensor } from "./read-safetensors.ts";
 import { writeSafetensors } from "./write-safetensors.ts";
@@ -184,7 +185,7 @@ describe("damaged and hostile files", () => {
         );
         expect(["read", "MODEL_INVALID"]).toContain(outcome);
       }),
-      { numRuns: 200 },
+      { numRuns: amount(200, 60) },
     );
   });
 });

@@ -162,8 +162,8 @@ describe("discoverLibraries", () => {
   });
 
   it.skipIf(!hasCompiler)("searches a folder once, and a limited number of folders that run paths name", async () => {
-    const folders = Array.from({ length: 12 }, (_, index) => join(folder, `p${index}`));
-    for (let index = 0; index < 20; index++) {
+    const folders = Array.from({ length: 30 }, (_, index) => join(folder, `p${index}`));
+    for (let index = 0; index < 8; index++) {
       const runPath = folders.map((path) => `${path}/${index}`).join(":");
       const file = join(folder, `libggml-${index}.so`);
       execFileSync("gcc", ["-shared", "-nostdlib", "-o", file, "-x", "c", "/dev/null", `-Wl,-rpath,${runPath}:$ORIGIN`]);

@@ -8,6 +8,7 @@ import fc from "fast-check";
 import { Header } from "tar";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { emptyGguf } from "../../../test/fixtures/models/gguf-bytes.ts";
+import { amount } from "../../../test/fixtures/slow.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { type Manifest, readManifest } from "../index.ts";
 import { type ArchiveLimits, archiveLimits } from "./archive-limits.ts";
@@ -417,7 +418,7 @@ describe("a package is refused, and nothing is left", () => {
         for (const name of await left(dataFolder)) expect(name).toMatch(/^[0-9a-f]{64}$/);
         expect((await readdir(join(path, ".."))).toSorted()).toEqual(["data", "small.aimod"]);
       }),
-      { numRuns: 80 },
+      { numRuns: amount(80, 20) },
     );
   });
 
@@ -438,7 +439,7 @@ describe("a package is refused, and nothing is left", () => {
         expect((await readdir(join(path, ".."))).toSorted()).toEqual(["data", "small.aimod"]);
         expect(await readdir(dataFolder)).toEqual(["packages"]);
       }),
-      { numRuns: 60 },
+      { numRuns: amount(60, 15) },
     );
   });
 });

@@ -19,6 +19,7 @@ const timing = { attempts: 4, initialDelayMs: 1, maxDelayMs: 5, maxRetryAfterMs:
 /** For servers that fall silent. */
 const impatient = { ...timing, stallMs: 250 };
 const reference = "hf:owner/name";
+const published = smallModel();
 
 let hub: HubStandIn;
 let root = "";
@@ -27,7 +28,7 @@ let model: Record<string, Buffer>;
 let environment: Record<string, string>;
 
 beforeEach(async () => {
-  model = smallModel();
+  model = { ...published };
   root = await mkdtemp(join(tmpdir(), "inferyard-hub-"));
   await serve();
 });

@@ -16,6 +16,7 @@ import { withLock } from "../../storage/lock.ts";
 import { withRunningPull } from "./running-pulls.ts";
 
 const shared = smallModel();
+const other = { ...shared, "onnx/model.onnx": smallModel()["onnx/model.onnx"]! };
 let hub: HubStandIn;
 let root = "";
 let folder = "";
@@ -24,7 +25,6 @@ let store: ModelStore;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "inferyard-store-"));
   folder = join(root, "store");
-  const other = { ...shared, "onnx/model.onnx": smallModel()["onnx/model.onnx"]! };
   hub = await startHub({ models: { "one/name": shared, "two/name": other, "two/unique-name": other } });
   store = createStore({ folder, environment: { HF_ENDPOINT: hub.url, HF_HOME: join(root, "hf") } });
 });

@@ -24,12 +24,18 @@ const limited = (bytes: number, models = Number.POSITIVE_INFINITY): MemoryLimits
   models,
 });
 
-/** A residency of models of these sizes in bytes, by name. Loading and disposal take one task of the event loop each. */
-function residencyWith(limits: MemoryLimits, sizes: Readonly<Record<string, number>>, waitMs = 1000): ResidencyUnderTest {
+const nextTask = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A residency of models of these sizes in bytes, by name. Loading takes one task of the event loop, and so does disposal unless `unloading` takes longer. */
+function residencyWith(
+  limits: MemoryLimits,
+  sizes: Readonly<Record<string, number>>,
+  waitMs = 1000,
+  unloading = nextTask,
+): ResidencyUnderTest {
   const log: string[] = [];
   const alive: string[] = [];
   const residency = new Residency<Model>({ keepAliveMs: 0, limits, waitMs });
-  const nextTask = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   return {
     residency,
     log,
@@ -48,7 +54,7 @@ function residencyWith(limits: MemoryLimits, sizes: Readonly<Record<string, numb
             alive: true,
             async dispose(departure) {
               model.alive = false;
-              await nextTask();
+              await unloading();
               alive.splice(alive.indexOf(name), 1);
               log.push(departure.why === "evicted" ? `evict ${name} for ${departure.evictedFor}` : `unload ${name}`);
             },
@@ -82,6 +88,18 @@ describe("a full budget", () => {
     const { acquire, log } = residencyWith(limited(200), { ...all, big: 200 });
     for (const name of ["a", "b", "big"]) (await acquire(name)).release();
     expect(log).toEqual(["load a", "load b", "evict a for big", "evict b for big", "load big"]);
+  });
+
+  it("waits for an eviction that takes longer than a load may wait, and refuses after it what does not fit even then", async () => {
+    const unloading = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
+    const { acquire, log } = residencyWith(limited(200), { ...all, big: 200 }, 1, unloading);
+    const kept = await acquire("a");
+    (await acquire("b")).release();
+    (await acquire("c")).release();
+    expect(log).toEqual(["load a", "load b", "evict b for c", "load c"]);
+    expect((await refusal(acquire("big"))).code).toBe("MEMORY_BUDGET");
+    expect(log.at(-1)).toBe("evict c for big");
+    kept.release();
   });
 
   it("counts loads in flight: four at once never hold more than fits", async () => {

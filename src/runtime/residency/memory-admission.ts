@@ -45,6 +45,8 @@ interface QueuedLoad<Item> {
   readonly grant: () => void;
   readonly refuse: (error: InferyardError) => void;
   endDraining?: () => void;
+  /** Set once it has waited for the maximum time, while a model was being evicted. */
+  hasExpired?: true;
 }
 
 /** Books the memory of models and queues loads that do not fit. */
@@ -65,7 +67,7 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
 
   /**
    * Waits until `estimated` fits and books it, in place of an earlier booking of the same consumer. An estimate is booked with
-   * a margin, a `known` amount without one. Throws MEMORY_BUDGET after `waitMs`, or at once if the pinned models leave too
+   * a margin, a `known` amount without one. Throws MEMORY_BUDGET after `waitMs`, once no model is being evicted any more, or at once if the pinned models leave too
    * little memory; ABORTED.
    */
   async reserve(consumer: Item, estimated: MemoryAmounts, known: boolean, signal: AbortSignal): Promise<void> {
@@ -78,7 +80,7 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
     let settle: (() => void) | undefined;
     await new Promise<void>((resolve, reject) => {
       const waiting: QueuedLoad<Item> = { consumer, need, grant: resolve, refuse: reject };
-      const timer = setTimeout(() => this.#reject(waiting, this.#budgetError(consumer, need)), this.#waitMs);
+      const timer = setTimeout(() => this.#expire(waiting), this.#waitMs);
       const abort = (): void => this.#reject(waiting, abortError(signal));
       signal.addEventListener("abort", abort, { once: true });
       settle = () => {
@@ -145,6 +147,13 @@ export class MemoryAdmission<Item extends MemoryConsumer> {
     this.#evicting = false;
     this.release(victim);
     this.admitNext();
+    for (const waiting of this.#queue.filter(({ hasExpired }) => hasExpired)) this.#expire(waiting);
+  }
+
+  /** Refuses a load that has waited for the maximum time. While a model is being evicted its memory is about to be free, and the refusal waits for that. */
+  #expire(waiting: QueuedLoad<Item>): void {
+    waiting.hasExpired = true;
+    if (!this.#evicting) this.#reject(waiting, this.#budgetError(waiting.consumer, waiting.need));
   }
 
   /** Drains one model. Otherwise a stream of requests for loaded models could starve the first load of the queue. */

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { amount } from "../../../test/fixtures/slow.ts";
 import { tinyGraph } from "../../backends/onnxruntime/tiny-graph.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { nodePlatform } from "../../composition/node/platform.ts";
@@ -97,7 +98,7 @@ describe("requests", () => {
           expect(runtime.memory().models.length).toBeLessThanOrEqual(2);
         });
       }),
-      { numRuns: 30 },
+      { numRuns: amount(30, 12) },
     );
   });
 

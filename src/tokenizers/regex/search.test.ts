@@ -1,6 +1,7 @@
 /** Held against JavaScript's own engine, which searches with backtracking, on expressions and texts made by chance. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { amount } from "../../../test/fixtures/slow.ts";
 import { createPattern, regexPattern } from "../pattern.ts";
 import { parseRegex } from "./parse.ts";
 import { compileRegex } from "./automaton.ts";
@@ -71,7 +72,7 @@ describe("the search of regular expressions in linear time", () => {
         const [ours, theirs] = [linear(node), backtracking(node)];
         for (const text of list) expect(ours(text), `${inJavaScript(node)} on ${JSON.stringify(text)}`).toEqual(theirs(text));
       }),
-      { numRuns: 3000 },
+      { numRuns: amount(3000, 600) },
     );
   });
 
@@ -117,7 +118,7 @@ describe("the search of regular expressions in linear time", () => {
       fc.property(fc.string({ unit: units, maxLength: 60 }), (text) => {
         for (const [index, [ours, theirs]] of pairs.entries()) expect(ours(text), published[index]).toEqual(theirs(text));
       }),
-      { numRuns: 1000 },
+      { numRuns: amount(1000, 200) },
     );
   });
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { multiplyTables, packTables, tableTensor } from "../../../../test/gguf/fixtures/bitnet-tables.ts";
+import { amount, sampled } from "../../../../test/fixtures/slow.ts";
 import { tableCodeBytes, tableScaleOffset, unpackTables, usedCodeBytes } from "./lookup-tables.ts";
 import { parseTiles, publishedTiles, type TableType, type TiledShape, tileProblem } from "./tl-tiles.ts";
 
@@ -49,17 +50,23 @@ const shapes: fc.Arbitrary<readonly [TableType, TiledShape]> = fc
   });
 
 describe("TL1 and TL2", () => {
-  it.each(converted)("%s of %i x %i in tiles of %i x %i by %i are the bytes of Microsoft's converter", (...each) => {
-    const [type, rows, columns, tileRows, tileColumns, registerRows, bytes, digest] = each;
-    const shape = { rows, columns, tiles: { rows: tileRows, columns: tileColumns, registerRows } };
-    const weights = ternary(rows * columns);
-    const packed = packTables(type, weights, shape);
-    expect(packed).toHaveLength(bytes);
-    expect(createHash("sha256").update(packed).digest("hex")).toBe(digest);
-    expect(tableCodeBytes(type, rows, columns)).toBe(bytes);
-    expect(tileProblem(type, shape)).toBeUndefined();
-    expect(Buffer.from(unpackTables(type, packed, shape).buffer).equals(Buffer.from(weights.buffer))).toBe(true);
-  });
+  const samples = sampled(
+    "%s of %i x %i in tiles of %i x %i by %i are the bytes of Microsoft's converter",
+    converted,
+    ([, rows]) => rows < 1000,
+  );
+  for (const [skip, title, shapesOf] of samples)
+    it.skipIf(skip).each(shapesOf)(title, (...each) => {
+      const [type, rows, columns, tileRows, tileColumns, registerRows, bytes, digest] = each;
+      const shape = { rows, columns, tiles: { rows: tileRows, columns: tileColumns, registerRows } };
+      const weights = ternary(rows * columns);
+      const packed = packTables(type, weights, shape);
+      expect(packed).toHaveLength(bytes);
+      expect(createHash("sha256").update(packed).digest("hex")).toBe(digest);
+      expect(tableCodeBytes(type, rows, columns)).toBe(bytes);
+      expect(tileProblem(type, shape)).toBeUndefined();
+      expect(Buffer.from(unpackTables(type, packed, shape).buffer).equals(Buffer.from(weights.buffer))).toBe(true);
+    });
 
   it("of any shape are decoded as they were packed, and multiply to the same integers", () => {
     fc.assert(
@@ -78,7 +85,7 @@ describe("TL1 and TL2", () => {
         );
         expect([...multiplyTables(type, packed, activations, shape)]).toEqual([...products]);
       }),
-      { numRuns: 60 },
+      { numRuns: amount(60, 15) },
     );
   });
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { sharedData } from "../../../../test/fixtures/shared-data.ts";
+import { amount } from "../../../../test/fixtures/slow.ts";
 import { numberDfa, type NumberRange } from "./automata/numbers.ts";
 import { regularExpressionDfa } from "./automata/regular-expression.ts";
 import { PushdownMachine } from "./grammar/pushdown-machine.ts";
@@ -63,7 +64,7 @@ describe("regular expressions", () => {
 it("numbers within bounds are those that compare so", () => {
   let seed = 1;
   const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
-  for (let round = 0; round < 200; round += 1) {
+  for (let round = 0; round < amount(200, 50); round += 1) {
     const digits = Math.floor(random() * 4);
     const value = (): number => Number(((random() - 0.5) * 10 ** Math.floor(random() * 5)).toFixed(digits));
     const [low, high, factor] = [value(), value(), [0.01, 5, 7, 2.5][Math.floor(random() * 4)]!];
@@ -147,7 +148,8 @@ describe("schemas", () => {
       { type: "string", pattern: String.raw`^(\p{Lu}\p{Ll}*){0,100}$` },
     ];
     for (const schema of schemas) expect(() => acceptorOf({ type: "schema", schema })).toThrow(/too many|too large/);
-    const deep = JSON.parse(`${'{"items":'.repeat(3000)}{}${"}".repeat(3000)}`) as object;
+    const depth = amount(3000, 1500);
+    const deep = JSON.parse(`${'{"items":'.repeat(depth)}{}${"}".repeat(depth)}`) as object;
     expect(acceptorOf({ type: "schema", schema: deep })("[[[1]]]")).toBe(true);
   });
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { amount } from "../../../../test/fixtures/slow.ts";
 import type { TextSettings } from "../../../models/manifest.ts";
 import { loadTokenizer } from "../../../tokenizers/index.ts";
 import { Random } from "../sampling/random.ts";
@@ -32,12 +33,12 @@ describe.skipIf(tokenizers.length === 0)("the text of tokens as they arrive", ()
     const random = Random.seeded(11, 0);
     const words = ["Ünïcode 🍕👩‍👩‍👧 café", "a  b\n\n c", "don't , stop . now !", "日本語テキスト", "<s> x </s>"];
     const lists = words.map((text) => tokenizer.encode(text, { maxTokens: Number.POSITIVE_INFINITY }).ids);
-    const drawn = Array.from({ length: 40 }, () =>
+    const drawn = Array.from({ length: amount(40, 8) }, () =>
       Array.from({ length: 30 }, () => Math.floor(random.uniform() * tokenizer.vocabularySize)),
     );
     // Lone spaces and bytes, which decoders treat in their own way.
     const few = ["▁", "▁▁", "<0x61>", "<0x20>", "<0xE2>", "a", "</s>", "<s>"].flatMap((token) => tokenizer.idOf(token) ?? []);
-    const short = Array.from({ length: few.length > 1 ? 40 : 0 }, () =>
+    const short = Array.from({ length: few.length > 1 ? amount(40, 8) : 0 }, () =>
       Array.from({ length: 12 }, () => few[Math.floor(random.uniform() * few.length)] as number),
     );
     for (const tokens of [...lists, ...drawn, ...short]) {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KernelMemory, featureSets, largestError, randomFloats } from "../../../../../../test/engine/kernel-memory.ts";
+import { amount } from "../../../../../../test/fixtures/slow.ts";
 import { assembleKernels } from "../../compile.ts";
 import type { Kernel } from "../../kernel.ts";
 import { type Conv2dRequest, conv2d } from "./conv2d.ts";
@@ -110,7 +111,7 @@ describe("conv2d", () => {
           );
         },
       ),
-      { numRuns: 150 },
+      { numRuns: amount(150, 38) },
     );
   });
 
@@ -123,6 +124,7 @@ describe("conv2d", () => {
           set,
         );
       }),
+      { numRuns: amount(100, 25) },
     );
   });
 
@@ -194,7 +196,7 @@ describe("pool2d", () => {
           expect(largestError(output(pool2d(request), { x }, wanted.length, splits), wanted)).toBeLessThan(1e-6);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: amount(150, 38) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KernelMemory, featureSets, randomFloats, randomNumbers } from "../../../../../../test/engine/kernel-memory.ts";
+import { amount } from "../../../../../../test/fixtures/slow.ts";
 import { decodeFloat, encodeFloat } from "../../../../../contract/small-floats.ts";
 import { contiguousStrides } from "../../../../ir/broadcast.ts";
 import { collapseAxes } from "../loops/axes.ts";
@@ -304,7 +305,7 @@ describe("broadcasts and chains", () => {
           expect(run(request, operands, splits, set).map((value) => value + 0)).toEqual(wanted);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: amount(150, 45) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KernelMemory, featureSets, largestError, randomFloats } from "../../../../../../test/engine/kernel-memory.ts";
+import { amount } from "../../../../../../test/fixtures/slow.ts";
 import { type BatchedMatmulRequest, type MatrixStrides, batchedMatmul } from "./batched-matmul.ts";
 
 const extent = (rows: number, columns: number, batch: readonly number[], strides: MatrixStrides) =>
@@ -69,7 +70,7 @@ describe("batched matmul", () => {
           expectProduct({ m, n, k, batch, a, b, c, alpha }, splits, set);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: amount(150, 45) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KernelMemory, randomNumbers } from "../../../../../../test/engine/kernel-memory.ts";
+import { amount } from "../../../../../../test/fixtures/slow.ts";
 import { contiguousStrides } from "../../../../ir/broadcast.ts";
 import { gather } from "./gather.ts";
 import { indexOutOfRange } from "./load-index.ts";
@@ -63,7 +64,7 @@ describe("strided copy", () => {
         );
         expect(result).toEqual(places(turned, from).map((place) => source[place]));
       }),
-      { numRuns: 200 },
+      { numRuns: amount(200, 50) },
     );
   });
 
@@ -84,6 +85,7 @@ describe("strided copy", () => {
         });
         expect(result).toEqual(wanted);
       }),
+      { numRuns: amount(100, 30) },
     );
   });
 
@@ -141,6 +143,7 @@ describe("gather", () => {
           expect(result).toEqual(wanted.flat(2));
         },
       ),
+      { numRuns: amount(100, 30) },
     );
   });
 

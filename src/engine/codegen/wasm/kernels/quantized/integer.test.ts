@@ -7,6 +7,7 @@ import {
   randomFloats,
   randomNumbers,
 } from "../../../../../../test/engine/kernel-memory.ts";
+import { amount } from "../../../../../../test/fixtures/slow.ts";
 import { type IntegerMatmulRequest, integerMatmul } from "./integer-matmul.ts";
 import { type IntegerWeights, integerWeightBytes, packIntegerWeights, packedIntegerLength } from "./integer-packing.ts";
 import { subtractZeroPoint, int16RowStride, quantizationRange, quantize } from "./quantize.ts";
@@ -53,6 +54,7 @@ describe("dynamic quantisation", () => {
           expect([...centred.data.subarray(row * stride, (row + 1) * stride)]).toEqual(filled);
         }
       }),
+      { numRuns: amount(100, 30) },
     );
   });
 
@@ -172,7 +174,7 @@ describe("products of integers", () => {
   it("are exact, with zero points of tensors and columns", () => {
     fc.assert(
       fc.property(kinds, size(3), (request, splits) => expectProduct({ ...request, output: "int32" }, splits)),
-      { numRuns: 120 },
+      { numRuns: amount(120, 30) },
     );
   });
 
@@ -181,7 +183,7 @@ describe("products of integers", () => {
       fc.property(kinds, floats, size(3), fc.constantFrom(...featureSets), (request, output, splits, set) =>
         expectProduct({ ...request, output }, splits, set),
       ),
-      { numRuns: 120 },
+      { numRuns: amount(120, 30) },
     );
   });
 

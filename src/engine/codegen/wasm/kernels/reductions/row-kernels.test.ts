@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KernelMemory, featureSets, largestError, randomFloats } from "../../../../../../test/engine/kernel-memory.ts";
+import { amount } from "../../../../../../test/fixtures/slow.ts";
 import type { Kernel } from "../../kernel.ts";
 import { argReduce } from "./arg-reduce.ts";
 import { type NormRequest, norm } from "./norm.ts";
@@ -87,7 +88,7 @@ describe("softmax", () => {
           expect(largestError(y as Float32Array, wanted)).toBeLessThan(4e-6);
         },
       ),
-      { numRuns: 120 },
+      { numRuns: amount(120, 30) },
     );
   });
 
@@ -138,7 +139,7 @@ describe("norm", () => {
         expect(columns > 2 ? largestError(y as Float32Array, wanted) : 0).toBeLessThan(2e-5);
         expect(request.keepSum === true ? largestError(sum as Float32Array, sums.flat()) : 0).toBeLessThan(2e-7);
       }),
-      { numRuns: 150 },
+      { numRuns: amount(150, 38) },
     );
   });
 
@@ -183,7 +184,7 @@ describe("reduce", () => {
           expect(largestError(y as Float32Array, columnsOf(x, outer, n, inner).map(definitions[kind]))).toBeLessThan(1e-5);
         },
       ),
-      { numRuns: 120 },
+      { numRuns: amount(120, 30) },
     );
   });
 
@@ -226,6 +227,7 @@ describe("reduce", () => {
           expect([...wide["y"]!]).toEqual(wanted.flatMap((place) => [place, 0]));
         },
       ),
+      { numRuns: amount(100, 30) },
     );
   });
 });
