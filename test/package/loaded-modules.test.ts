@@ -84,34 +84,25 @@ describe("a start loads no more than", () => {
       `${name.padEnd(32)}${String(files).padStart(4)} files${String(kilobytes).padStart(6)} kB  ${packages.join(", ")}`,
     );
   };
-  afterAll(() => console.log(measured.join("\n")));
+  afterAll(() => console.log(measured.toSorted().join("\n")));
 
-  const ofSample = ["createRuntime()", 'import "inferyard/libraries"', "inferyard --help", "inferyard embed hello"];
-  const rows = sampled("%s", table, ([name]) => ofSample.includes(name));
-  for (const [skip, title, some] of rows)
-    it.skipIf(skip).each(some)(title, async (name, args, files, kilobytes, packages) => {
-      const loaded = await loadedBy(...args);
-      row(name, loaded);
-      expect(loaded.files).toBeGreaterThan(0);
-      expect(loaded.files).toBeLessThanOrEqual(files);
-      expect(loaded.kilobytes).toBeLessThanOrEqual(kilobytes);
-      expect(loaded.packages).toEqual(packages);
-    });
+  it.concurrent.each(table)("%s", async (name, args, files, kilobytes, packages) => {
+    const loaded = await loadedBy(...args);
+    row(name, loaded);
+    expect(loaded.files).toBeGreaterThan(0);
+    expect(loaded.files).toBeLessThanOrEqual(files);
+    expect(loaded.kilobytes).toBeLessThanOrEqual(kilobytes);
+    expect(loaded.packages).toEqual(packages);
+  });
 
   const alone = commands.filter(({ readsOthers }) => readsOthers !== true).map(({ name }) => name);
-  const ofFlags = sampled(
-    "the flags of inferyard %s, and neither an engine nor the server",
-    alone,
-    (_name, index) => index % 8 === 0,
-  );
-  for (const [skip, title, some] of ofFlags)
-    it.skipIf(skip).each(some)(title, async (name) => {
-      const loaded = await loadedBy(...command(name, "--help"));
-      row(`inferyard ${name} --help`, loaded);
-      expect(loaded.files).toBeLessThanOrEqual(50);
-      expect(loaded.kilobytes).toBeLessThanOrEqual(880);
-      expect(["commander", "pbf"]).toEqual(expect.arrayContaining([...loaded.packages]));
-    });
+  it.concurrent.each(alone)("the flags of inferyard %s, and neither an engine nor the server", async (name) => {
+    const loaded = await loadedBy(...command(name, "--help"));
+    row(`inferyard ${name} --help`, loaded);
+    expect(loaded.files).toBeLessThanOrEqual(50);
+    expect(loaded.kilobytes).toBeLessThanOrEqual(880);
+    expect(["commander", "pbf"]).toEqual(expect.arrayContaining([...loaded.packages]));
+  });
 });
 
 describe("the compile cache", () => {
