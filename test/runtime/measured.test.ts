@@ -40,7 +40,8 @@ const openOnes = ({ candidates }: Decision): (string | undefined)[][] =>
   candidates.filter(({ verdict }) => verdict !== "refused").map(({ target, note }) => [target, note]);
 
 const [skip, name] = needsData("a model measured on onnx:cpu and native:cpu");
-describe.skipIf(skip)(name, () => {
+// In this order: each test goes on from the record that the one before it left.
+describe.skipIf(skip)(name, { shuffle: false }, () => {
   beforeAll(() => writePooledBert(small));
 
   it("nothing is measured: the order of backends, and each candidate says so", async () => {
