@@ -52,7 +52,7 @@ export interface CacheEstimate {
   readonly computeBytes: number;
 }
 
-/** What a backend packs. `formats` and `languageFormats` are those of the models whose weights it packs. */
+/** Models whose weights a backend packs while it loads them: their formats and architectures, as in `Capabilities`. */
 export interface PackingCapabilities extends Pick<Capabilities, "formats" | "languageFormats"> {
   /** Bytes in memory of a packed weight. */
   readonly bytesPerWeight: Readonly<Record<PackedPrecision, number>>;

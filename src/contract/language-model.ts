@@ -5,7 +5,7 @@ import type { ModelBase } from "./tensor-model.ts";
 /**
  * A model that predicts the next token of sequences of tokens, and keeps a cache for each sequence. Choosing tokens from the logits is not its work.
  *
- * Calls may overlap; the results are those of serial calls. A call that fails or is aborted leaves every sequence as it was. All members throw
+ * Calls may overlap; each call returns what it would return alone. A call that fails or is aborted leaves every sequence as it was. All members throw
  * INPUT_INVALID for a sequence that does not exist, and DISPOSED after disposal.
  */
 export interface LanguageModel extends ModelBase {

@@ -47,7 +47,7 @@ export interface TensorModel extends ModelBase {
 
   /**
    * Runs the model once. Throws INPUT_INVALID for wrong inputs (see `checkInputs`), and DISPOSED after disposal. Calls may
-   * overlap; the results are those of serial calls. The inputs belong to the model until the promise settles, the outputs
+   * overlap; each call returns what it would return alone. The inputs belong to the model until the promise settles, the outputs
    * belong to the caller.
    */
   run(inputs: TensorMap, options?: RunOptions): Promise<TensorMap>;

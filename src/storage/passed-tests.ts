@@ -15,7 +15,7 @@ interface Content {
   readonly passed: readonly string[];
 }
 
-/** Records in a folder; each change removes the files that were not written for the longest time. */
+/** Maximum number of records in the folder. A write removes the oldest ones above it. */
 const maxFiles = 16;
 const maxFileBytes = 1 << 20;
 /** Write permission of the group and of others. */
@@ -29,7 +29,7 @@ export class PassedTests {
   readonly #folder: string;
   readonly #key: TestKey;
   #content: Content | undefined;
-  /** Whether the file is to be replaced, whatever it has. */
+  /** Whether the next write replaces the file without reading it. */
   #isForgotten: boolean;
 
   /** Reads the file of `key` in `folder`, an absolute path. `forget`: starts anew, and the next `add` replaces the file. */
@@ -45,7 +45,7 @@ export class PassedTests {
     return this.#content?.passed ?? [];
   }
 
-  /** Whether all tests that there are under the key passed. */
+  /** Whether every test of the suite passed, and not only the tests in `names`. */
   get isComplete(): boolean {
     return this.#content?.isComplete ?? false;
   }

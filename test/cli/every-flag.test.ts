@@ -197,7 +197,7 @@ describe("every flag", () => {
   });
 });
 
-/** The rows of a command: its own, and those of the flags of loading where it has them. */
+/** Rows of a command: its own flags, and the flags of loading if it has them. */
 function rowsOf(name: string): Readonly<Record<string, FlagRow>> {
   const flags = flagsOf(name);
   const ofLoading = flags.includes("--threads") ? Object.entries(loadRows(name)).filter(([flag]) => flags.includes(flag)) : [];

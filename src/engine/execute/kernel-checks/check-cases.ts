@@ -66,7 +66,7 @@ export const checkedFamilies: readonly string[] = Object.keys(casesOfFamilies);
 /** The families that are checked even where all passed before: those that a transformer spends its time in. */
 export const sampleFamilies: readonly string[] = ["elementwise", "matmul", "softmax", "norm"];
 
-/** Cases that were made, by their function: one function makes those of several families. */
+/** Check cases by the function that creates them. Cached, since one function creates the cases of several families. */
 export type MadeCases = Map<() => readonly CheckCase[], readonly CheckCase[]>;
 
 /** The cases of a kernel family and of the functions within it, except the steps of elementwise chains, which `elementwiseCase` makes. `made` keeps what is made. */

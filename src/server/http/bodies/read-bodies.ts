@@ -19,7 +19,7 @@ export function bodyBudgetBytes(settings: ServerSettings): number {
 
 /**
  * Middleware that gives each request its `RequestBody`. All readers of `context.req` (text, JSON, bytes) receive the checked body, whatever the
- * content type. JSON is read at once, so that errors are those of this file.
+ * content type. JSON is read at once, so that a body that is no JSON is refused here, with the errors of this file.
  */
 export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> {
   const limits = bodyLimits(settings);
