@@ -47,6 +47,16 @@ const clockSteps = 20_000;
 /** The budget in force. Constraints are compiled synchronously, so that it belongs to one computation. */
 let current: ConstraintBudget | undefined;
 
+function runWith<Result>(budget: ConstraintBudget, compute: () => Result): Result {
+  const before = current;
+  current = budget;
+  try {
+    return compute();
+  } finally {
+    current = before;
+  }
+}
+
 /** Counts what one computation takes. */
 export class ConstraintBudget {
   readonly limits: ConstraintLimits;
@@ -70,13 +80,7 @@ export class ConstraintBudget {
 
   /** What `compute` returns. What it does is charged to this budget, and to no other. */
   run<Result>(compute: () => Result): Result {
-    const before = current;
-    current = this;
-    try {
-      return compute();
-    } finally {
-      current = before;
-    }
+    return runWith(this, compute);
   }
 
   /** Throws INPUT_INVALID once more than the limit is charged, or the deadline is over. */

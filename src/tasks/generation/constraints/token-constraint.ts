@@ -17,6 +17,7 @@ export class TokenGrammar {
   readonly #maxMasks: number;
   readonly #compiledBytes: number;
   #firstMask: Uint32Array | undefined;
+  #generation = 0;
 
   /**
    * `compiledBytes`: estimated memory of the grammar itself. Throws INPUT_INVALID if no text fits the grammar, if a rule begins with itself, and what the budget in force
@@ -41,7 +42,9 @@ export class TokenGrammar {
 
   /** Estimated memory in bytes of the grammar, its masks and what it has computed; it grows with the texts that are generated. */
   get estimatedBytes(): number {
-    return this.#compiledBytes + this.#masks.size * this.vocabulary.words * Uint32Array.BYTES_PER_ELEMENT;
+    return (
+      this.#compiledBytes + this.machine.keptBytes + this.#masks.size * this.vocabulary.words * Uint32Array.BYTES_PER_ELEMENT
+    );
   }
 
   /** The tokens that a text may begin with. */
@@ -68,6 +71,10 @@ export class TokenGrammar {
 
   /** The tokens that may follow, a bit for each; end tokens are not among them. Callers do not change it. */
   mask(state: MachineState): Uint32Array {
+    if (this.#generation !== this.machine.generation) {
+      this.#generation = this.machine.generation;
+      this.#masks.clear(); // their states would be kept with all that follows them
+    }
     const known = this.#masks.get(state);
     if (known !== undefined) return known;
     const mask = this.#compute(state);

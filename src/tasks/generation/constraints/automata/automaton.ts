@@ -356,7 +356,8 @@ export function lengthDfa(min: number, max: number): Dfa {
   });
 }
 
-function stepFreeText(state: number, byte: number, highest: number, max: number): number {
+/** The state of free text after a byte; -1 if none. States: 8 for each code point up to `highest`, one for each state of a decoder of UTF-8. */
+export function stepFreeText(state: number, byte: number, highest: number, max: number): number {
   const [count, utf8] = [Math.floor(state / utf8States), state % utf8States];
   if (utf8 === 0 && count >= max) return -1;
   const next = stepUtf8(utf8, byte);
