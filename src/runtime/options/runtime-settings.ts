@@ -124,6 +124,8 @@ export interface ConstraintThreadSettings {
   readonly timePerMinute: number | string;
   /** Memory for the compiled constraints of one model, in bytes; the least recently used are dropped first. */
   readonly cacheBytes: number;
+  /** Maximum amounts that compiling one constraint may take: states of automata and parts of grammars, estimated bytes, and units of work. */
+  readonly limits?: { readonly states?: number; readonly bytes?: number; readonly steps?: number };
 }
 
 /** Settings of one model: its placement constraints and its loading strategy. */

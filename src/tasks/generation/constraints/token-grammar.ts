@@ -1,17 +1,39 @@
 /** Which tokens may follow in a text that must fit a grammar. */
+import type { ConstraintBudget } from "./constraint-budget.ts";
 import type { GrammarNode } from "./grammar/grammar.ts";
 import { type MachineState, PushdownMachine } from "./grammar/pushdown-machine.ts";
+import { refusingDepth } from "./refusal.ts";
 import { type TokenTree, type TokenVocabulary, clearBit, setBit } from "./token-vocabulary.ts";
 
 /** A grammar over the tokens of one vocabulary. */
 export class TokenGrammar {
   readonly machine: PushdownMachine;
   readonly vocabulary: TokenVocabulary;
+  readonly #compiledBytes: number;
 
-  /** Throws INPUT_INVALID if no text fits the grammar, and if a rule begins with itself. */
-  constructor(root: GrammarNode, vocabulary: TokenVocabulary) {
+  /**
+   * `compiledBytes`: estimated memory of the grammar itself. Throws INPUT_INVALID if no text fits the grammar, if a rule begins with itself, and what the budget in force
+   * throws.
+   */
+  constructor(root: GrammarNode, vocabulary: TokenVocabulary, compiledBytes: number = 0) {
     this.machine = new PushdownMachine(root);
     this.vocabulary = vocabulary;
+    this.#compiledBytes = compiledBytes;
+  }
+
+  /** Compiles a grammar within a budget. Throws INPUT_INVALID for what exceeds it, and what `compile` and the constructor throw. */
+  static compile(compile: () => GrammarNode, vocabulary: TokenVocabulary, budget: ConstraintBudget): TokenGrammar {
+    return budget.run(() =>
+      refusingDepth(() => {
+        const root = compile();
+        return new TokenGrammar(root, vocabulary, budget.used.bytes);
+      }),
+    );
+  }
+
+  /** Estimated memory in bytes of the grammar and of what it has computed; it grows with the texts that are generated. */
+  get estimatedBytes(): number {
+    return this.#compiledBytes + this.machine.keptBytes;
   }
 
   /** The tokens that a text may begin with. The caller owns the mask. */

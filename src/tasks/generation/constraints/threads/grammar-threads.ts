@@ -5,12 +5,13 @@
 import { InferyardError, abortError, messageOf, throwIfAborted } from "../../../../contract/errors.ts";
 import { parseDuration } from "../../../../runtime/options/duration.ts";
 import type { ConstraintThreadSettings } from "../../../../runtime/options/runtime-settings.ts";
+import { type ConstraintLimits, defaultConstraintLimits } from "../constraint-budget.ts";
 import type { CompiledFacts, GrammarHost, HostCall, HostTokenizer, HostedGrammar, Housed } from "../grammar-host.ts";
 import type { GrammarOperations } from "../loaded-grammar.ts";
 import { type VocabularyOptions, type VocabularyTables, readVocabulary } from "../token-vocabulary.ts";
 import { ClientTime } from "./client-time.ts";
 import { GrammarThread, ThreadFailure } from "./grammar-thread.ts";
-import type { CallMessage, ThreadOperations } from "./protocol.ts";
+import type { CallMessage } from "./protocol.ts";
 import { threadError, unfinishedError } from "./thread-errors.ts";
 
 /** Maximum number of threads. One client uses all but one of them at a time. */
@@ -73,7 +74,7 @@ class Moved extends Error {
 
 /** The worker threads of one runtime. `dispose` ends them and rejects their calls with DISPOSED. */
 export class GrammarThreads implements GrammarHost {
-  readonly #timeoutMs: number;
+  readonly #limits: ConstraintLimits;
   readonly #time: ClientTime;
   readonly #program: URL;
   readonly #heap: number;
@@ -95,8 +96,8 @@ export class GrammarThreads implements GrammarHost {
   #lastNumber = 0;
   #isDisposed = false;
 
-  constructor({ timeout, timePerMinute }: ConstraintThreadSettings, internals: GrammarThreadInternals = {}) {
-    this.#timeoutMs = parseDuration(timeout);
+  constructor({ timeout, timePerMinute, limits }: ConstraintThreadSettings, internals: GrammarThreadInternals = {}) {
+    this.#limits = { ...defaultConstraintLimits, ...limits, milliseconds: parseDuration(timeout) };
     this.#time = new ClientTime(parseDuration(timePerMinute));
     this.#program = internals.program ?? new URL("./thread.ts", import.meta.url);
     this.#heap = internals.heap ?? defaultHeapMebibytes;
@@ -198,7 +199,7 @@ export class GrammarThreads implements GrammarHost {
     const known = this.#known.get(thread) ?? new Set();
     const isKnown = known.has(vocabulary);
     this.#known.set(thread, known.add(vocabulary));
-    const args: ThreadOperations["compile"]["args"] = { grammar: number, text, vocabulary, ...(isKnown ? {} : { tables }) };
+    const args = { grammar: number, text, vocabulary, limits: this.#limits, ...(isKnown ? {} : { tables }) };
     return { operation: "compile", args };
   }
 
@@ -289,7 +290,7 @@ export class GrammarThreads implements GrammarHost {
     this.#threads.set(thread, call);
     const started = performance.now();
     const long = setTimeout(() => this.#clear(thread), longCallMs);
-    const late = setTimeout(() => void thread.end(new ThreadFailure("time")), this.#timeoutMs + graceMs);
+    const late = setTimeout(() => void thread.end(new ThreadFailure("time")), this.#limits.milliseconds + graceMs);
     try {
       const reply = await thread.perform(call.messageFor(thread));
       this.#time.add(call.client, reply.tookMs);
@@ -317,7 +318,7 @@ export class GrammarThreads implements GrammarHost {
     // What others hold in the thread may be what fills it.
     if (error.kind === "memory" && !isAlone && hasGuests) return new Moved(true);
     const isCompiled = home !== undefined;
-    return unfinishedError(error, { isCompiled, tookMs, timeoutMs: this.#timeoutMs, heapMebibytes: this.#heap });
+    return unfinishedError(error, { isCompiled, tookMs, timeoutMs: this.#limits.milliseconds, heapMebibytes: this.#heap });
   }
 
   /** Lets a thread rest: it is ended when it is not used for some time, sooner where that gives much memory back. */

@@ -1,6 +1,7 @@
 /** Messages between the pool of grammar threads and its threads. */
 import type { SerializedError } from "../../../../contract/errors.ts";
 import type { TextSettings } from "../../../../models/manifest.ts";
+import type { ConstraintLimits } from "../constraint-budget.ts";
 import type { CompiledFacts } from "../grammar-host.ts";
 import type { GrammarOperations } from "../loaded-grammar.ts";
 import type { VocabularyTables } from "../token-vocabulary.ts";
@@ -22,6 +23,7 @@ export type ThreadOperations = {
       readonly grammar: number;
       readonly text: string;
       readonly vocabulary: number;
+      readonly limits: ConstraintLimits;
       /** With the first grammar of a vocabulary. */
       readonly tables?: VocabularyTables;
     };

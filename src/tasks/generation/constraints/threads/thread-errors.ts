@@ -18,7 +18,7 @@ export function unfinishedError(failure: ThreadFailure, call: UnfinishedCall): I
   const [unit, number, limit, words] =
     failure.kind === "time"
       ? (["milliseconds", Math.round(call.tookMs), call.timeoutMs, "ms"] as const)
-      : (["mebibytes", call.heapMebibytes, call.heapMebibytes, "MiB of memory"] as const);
+      : (["bytes", call.heapMebibytes * 2 ** 20, call.heapMebibytes * 2 ** 20, "bytes of memory"] as const);
   return new InferyardError("INPUT_INVALID", `${what} took more than ${limit} ${words}, the limit`, {
     remedy: failure.kind === "time" ? "simplify the constraint, or raise `constraintTimeout`" : "simplify the constraint",
     data: { refused: true, unit, number, limit },

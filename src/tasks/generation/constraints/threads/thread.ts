@@ -72,11 +72,11 @@ const handlers: Handlers = {
     const tokenizer = await loadTextTokenizer(settings);
     return readVocabulary(tokenizer, { kept, isShared: true, ...(size === undefined ? {} : { size }) });
   },
-  compile: ({ grammar, text, vocabulary: number, tables }) => {
+  compile: ({ grammar, text, vocabulary: number, limits, tables }) => {
     const known = vocabularies.get(number) ?? (tables === undefined ? undefined : new TokenVocabulary(tables));
     if (known === undefined) throw new InferyardError("CONTRACT_VIOLATION", `vocabulary ${number} was not sent to this thread`);
     vocabularies.set(number, known);
-    const loaded = new LoadedGrammar(text, known);
+    const loaded = new LoadedGrammar(text, known, limits);
     grammars.set(grammar, loaded);
     return { bytes: loaded.estimatedBytes, start: loaded.start };
   },
