@@ -3,6 +3,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { integer, message, model, node, tensorOf, value } from "../../test/fixtures/models/onnx-bytes.ts";
+import { chatTemplates, writeChatModel } from "../../test/fixtures/models/chat-models.ts";
 import { soundModels } from "../chaos/models.mjs";
 import { miniLm } from "../measuring/shared-data.mjs";
 
@@ -24,10 +25,13 @@ export function hostileModels(folder) {
     return place;
   };
   mkdirSync(join(folder, "home"), { recursive: true });
+  const chat = join(folder, "chat");
+  writeChatModel(chat, chatTemplates.tagged);
   const split = (Regex) => ({ type: "Split", pattern: { Regex }, behavior: "Isolated", invert: false });
   const doubling = Array.from({ length: 40 }, () => ({ type: "Replace", pattern: { String: "a" }, content: "aa" }));
   return {
     sound: { builtin, tiny, minilm: miniLm },
+    language: { chat },
     tokenizers: {
       backtracking: withTokenizer("backtracking", { pre_tokenizer: split("(a+)+$") }),
       alternatives: withTokenizer("alternatives", { pre_tokenizer: split("^(a|a|aa)+b$") }),

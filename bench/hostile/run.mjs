@@ -16,6 +16,7 @@ import { readOptions } from "../measuring/options.mjs";
 import { quantile } from "../measuring/statistics.mjs";
 import { formatTable } from "../measuring/table.mjs";
 import { bodies } from "./attacks/bodies.mjs";
+import { constraints } from "./attacks/constraints.mjs";
 import { graphs, hang, impatience } from "./attacks/graphs.mjs";
 import { pages } from "./attacks/pages.mjs";
 import { placement, priority } from "./attacks/placement.mjs";
@@ -34,6 +35,27 @@ const allowedRatio = 10;
 /** Memory that may stay after an attack, in MB above what the server held before all of them. */
 const allowedGrowth = 400;
 const settleMs = 10_000;
+/** The models of the well-behaved client: two that embed, and one that answers in a stream, of which the time to the first token counts. */
+const judged = ["builtin", "minilm", "chat"];
+const honestSchema = {
+  type: "object",
+  properties: { a: { type: "integer", maximum: 99 }, b: { type: "boolean" } },
+  required: ["a", "b"],
+  additionalProperties: false,
+};
+const honestChat = {
+  messages: [{ role: "user", content: "Hi" }],
+  options: { temperature: 1, seed: 3, maxNewTokens: 40, constraint: { type: "schema", schema: honestSchema } },
+  request: {
+    model: "chat",
+    messages: [{ role: "user", content: "Hi" }],
+    temperature: 1,
+    seed: 3,
+    max_tokens: 40,
+    stream: true,
+    response_format: { type: "json_schema", json_schema: { name: "pair", schema: honestSchema } },
+  },
+};
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-hostile-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -41,18 +63,31 @@ const keys = { good: "good-key", attacker: "attacker-key", admin: "admin-key" };
 const models = hostileModels(folder);
 const names = { tokenizers: Object.keys(models.tokenizers), graphs: Object.keys(models.graphs) };
 const digest = (key) => createHash("sha256").update(key).digest("hex");
-const served = { ...models.sound, ...models.tokenizers, ...models.graphs };
+const served = { ...models.sound, ...models.language, ...models.tokenizers, ...models.graphs };
 delete served.builtin;
 const common = { models: served, requestTimeout: `${requestTimeoutMs}ms`, drainTimeout: `${drainMs}ms`, logLevel: "warn" };
 const withKeys = {
   ...common,
-  preload: ["minilm"],
+  preload: ["minilm", "chat"],
   keys: Object.entries(keys).map(([name, key]) => ({ name, sha256: digest(key), role: name === "admin" ? "admin" : "reader" })),
 };
 
 const group = createMemoryGroup(limitBytes);
 const heapMebibytes = group === undefined ? 1024 : undefined;
-const attacks = [...bodies, placement, texts, tokenizers, tensors, ...sockets, amplification, priority, graphs, impatience, hang];
+const attacks = [
+  ...bodies,
+  placement,
+  texts,
+  tokenizers,
+  tensors,
+  ...sockets,
+  amplification,
+  priority,
+  graphs,
+  impatience,
+  hang,
+  ...constraints,
+];
 const chosen = attacks.filter(({ name }) => only === undefined || name.includes(only));
 const violations = [];
 const violate = (words) => {
@@ -68,7 +103,7 @@ console.log(
 );
 const load = watchLoad();
 const rows = [];
-const expected = await expectedVectors();
+const expected = await expectedAnswers();
 await attackServer();
 await attackPages();
 for (const signal of ["SIGTERM", "SIGKILL"]) await endUnder(signal);
@@ -77,7 +112,8 @@ console.log(`\n${describeLoad(load())}`);
 console.log(`\n${violations.length} violations`);
 process.exitCode = violations.length === 0 ? 0 : 1;
 
-async function expectedVectors() {
+// What the well-behaved client asks, and what it is answered when nothing else happens.
+async function expectedAnswers() {
   const runtime = await createRuntime();
   const text = "a cat sits on the mat";
   const vectors = [];
@@ -85,8 +121,9 @@ async function expectedVectors() {
     const { embeddings } = await runtime.embed([text], { model: models.sound[name] });
     vectors.push({ name, text, vector: Array.from(embeddings[0]) });
   }
+  const { message } = await runtime.chat(honestChat.messages, { ...honestChat.options, model: models.language.chat });
   await runtime.dispose();
-  return vectors;
+  return [...vectors, { name: "chat", request: honestChat.request, answer: message.content }];
 }
 
 async function attackServer() {
@@ -122,18 +159,18 @@ async function attackServer() {
   observer.end();
   await endServer(server, "SIGTERM", "after all attacks");
   console.log(
-    `\n${formatTable(["attack", "builtin p99 ms", "ratio", "minilm p99 ms", "ratio", "not right", "peak MB", "after MB", "answers"], rows)}`,
+    `\n${formatTable(["attack", ...judged.flatMap((model) => [`${model} p99 ms`, "ratio"]), "not right", "peak MB", "after MB", "answers"], rows)}`,
   );
 }
 
 // Models that an attack loaded stay for their keepAlive: an operator unloads them, so that what is left is the attack's.
 async function unloadOthers(server) {
-  for (const model of Object.keys(served).filter((name) => name !== "minilm"))
+  for (const model of Object.keys(served).filter((name) => name !== "minilm" && name !== "chat"))
     await send(server, { path: `/api/models/${model}/unload`, body: {}, key: keys.admin, longestMs: 10_000 });
 }
 
 function describeRow({ name, said, observed, quiet, peak, after }) {
-  const cells = ["builtin", "minilm"].flatMap((model) => {
+  const cells = judged.flatMap((model) => {
     const [now, before] = [p99(observed, model), p99(quiet, model)];
     return [now.toFixed(0), (now / before).toFixed(1)];
   });
@@ -156,7 +193,7 @@ function judge(name, observed, quiet) {
       `${name}: the well-behaved client got ${outcome} ${same.length} times, first from ${model} after ${Math.round(milliseconds)} ms ${body}`,
     );
   }
-  for (const model of ["builtin", "minilm"]) {
+  for (const model of judged) {
     const ratio = p99(observed, model) / p99(quiet, model);
     if (!(ratio < allowedRatio)) violate(`${name}: p99 of ${model} is ${ratio.toFixed(1)} times the quiet one`);
   }

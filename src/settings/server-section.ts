@@ -150,7 +150,7 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   loadsPerMinute: 30,
   requestTimeout: "120s",
   textTimeout: "30s",
-  constraintTimeout: "5s",
+  constraintTimeout: "30s",
   constraintTimePerMinute: "60s",
   constraintCacheBytes: 134_217_728,
   maxConstraintStates: 500_000,
