@@ -152,7 +152,7 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   textTimeout: "30s",
   constraintTimeout: "30s",
   constraintTimePerMinute: "60s",
-  constraintCacheBytes: 134_217_728,
+  constraintCacheBytes: 67_108_864,
   maxConstraintStates: 500_000,
   maxConstraintBytes: 67_108_864,
   maxConstraintSteps: 5_000_000,

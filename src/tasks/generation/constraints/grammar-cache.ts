@@ -8,7 +8,7 @@ import type { GrammarSource } from "./grammar-source.ts";
 import type { VocabularyTables } from "./token-vocabulary.ts";
 
 /** Memory for the grammars of one model, in bytes. */
-export const defaultGrammarCacheBytes: number = 2 ** 27;
+export const defaultGrammarCacheBytes: number = 2 ** 26;
 
 /** What a cache is made of. */
 export interface GrammarCacheParts {

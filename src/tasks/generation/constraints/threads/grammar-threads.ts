@@ -28,7 +28,7 @@ const abortedCallMs = 250;
 /** Time in milliseconds that a thread has for the budget's own refusal, which says more, before it is ended. */
 const graceMs = 500;
 /** Heap of a thread in bytes above which it is ended after a short rest, so that the memory is given back. */
-const largeHeapBytes = 2 ** 26;
+const largeHeapBytes = 2 ** 25;
 const [shortRestMs, restMs] = [1000, 60_000];
 const maxQueued = 4096;
 /** How often a call is moved before it is given up. */
