@@ -1,4 +1,5 @@
 /** A JSON schema with its references. */
+import { chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 
 /** Keywords of a schema, and where it is. */
@@ -64,6 +65,7 @@ export class SchemaDocument {
 
   /** What a `$ref` refers to. Throws INPUT_INVALID if it is not in the document. */
   resolve(reference: string, from: SchemaPart): SchemaPlace {
+    chargeSteps(100 + reference.length + from.base.length);
     const uri = resolved(reference, from.base);
     const known = this.#targets.get(uri) ?? this.#targets.get(uri.replace(/#$/, ""));
     if (known !== undefined) return known;
@@ -97,10 +99,12 @@ export class SchemaDocument {
     const id = schema[this.#idKeyword];
     if (typeof id !== "string" || id.startsWith("#")) return base;
     if (this.ignoresBesideRef && "$ref" in schema) return base;
+    chargeSteps(100 + id.length + base.length);
     return resolved(id, base).split("#")[0] ?? base;
   }
 
   #index(value: unknown, pointer: string, base: string, depth: number): void {
+    chargeSteps(5);
     if (!isContainer(value) || depth > 500) return;
     let own = base;
     if (isObject(value)) {
