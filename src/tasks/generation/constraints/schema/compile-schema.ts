@@ -7,6 +7,7 @@ import { listOf, mapOf, refuseUnsupported, textOf } from "./keywords.ts";
 import { negateSchema } from "./negate-schema.ts";
 import { overlappingSchemas } from "./overlapping-schemas.ts";
 import type { FlatSchema, SchemaContext } from "./schema-context.ts";
+import { SchemaCache } from "./schema-cache.ts";
 import { SchemaDocument, type SchemaPart, type SchemaPlace } from "./schema-document.ts";
 import { ValueCompiler } from "./compile-values.ts";
 
@@ -23,8 +24,23 @@ export interface SchemaSettings {
  * Compiles a JSON schema to the grammar of the texts whose value is valid, or of those without members that are not listed. Throws INPUT_INVALID for an invalid schema, and
  * for what is not supported.
  */
-export function compileSchema(schema: unknown, { unlistedMembers = false }: SchemaSettings = {}): GrammarNode {
-  return new SchemaCompiler(new SchemaDocument(schema), unlistedMembers).root();
+export function compileSchema(schema: unknown, settings: SchemaSettings = {}): GrammarNode {
+  return new SchemasCompiler(settings).compile(schema);
+}
+
+/** Compiles several schemas, which share what they have in common. */
+export class SchemasCompiler {
+  readonly #unlistedMembers: boolean;
+  readonly #cache = new SchemaCache();
+
+  constructor({ unlistedMembers = false }: SchemaSettings = {}) {
+    this.#unlistedMembers = unlistedMembers;
+  }
+
+  /** As `compileSchema`. */
+  compile(schema: unknown): GrammarNode {
+    return new SchemaCompiler(new SchemaDocument(schema), this.#unlistedMembers, this.#cache).root();
+  }
 }
 
 /** Any value of JSON, or any object. */
@@ -44,23 +60,24 @@ class SchemaCompiler implements SchemaContext {
   readonly document: SchemaDocument;
   readonly unlistedMembers: boolean;
   #letter: SchemaCompiler | undefined;
-  readonly #values: ValueCompiler = new ValueCompiler(this);
-  readonly #rules = new Map<string, GrammarRule>();
-  readonly #numbers = new Map<object, number>();
+  readonly #values: ValueCompiler;
+  readonly #cache: SchemaCache;
   readonly #reduced = new Map<object, Map<string, SchemaPart>>();
   readonly #options = new Map<object, Options | undefined>();
   /** Rules that are not compiled yet. */
   readonly #open: { readonly rule: GrammarRule; readonly parts: readonly SchemaPart[] }[] = [];
   readonly #negated = new Map<object, readonly SchemaPlace[] | undefined>();
 
-  constructor(document: SchemaDocument, unlistedMembers: boolean) {
+  constructor(document: SchemaDocument, unlistedMembers: boolean, cache: SchemaCache) {
     this.document = document;
     this.unlistedMembers = unlistedMembers;
+    this.#cache = cache;
+    this.#values = new ValueCompiler(this, cache);
   }
 
   get letter(): SchemaContext {
     if (this.unlistedMembers) return this;
-    this.#letter ??= new SchemaCompiler(this.document, true);
+    this.#letter ??= new SchemaCompiler(this.document, true, new SchemaCache());
     return this.#letter;
   }
 
@@ -81,15 +98,15 @@ class SchemaCompiler implements SchemaContext {
   /** The grammar of values for which all schemas are valid; its rules are compiled later. */
   node(places: readonly SchemaPlace[]): GrammarNode {
     if (places.includes(false)) return choice();
-    const parts = places.filter((place) => place !== false && Object.keys(place.keywords).length > 0) as readonly SchemaPart[];
-    const key = [...new Set(parts.map(({ keywords }) => this.#numberOf(keywords)))]
-      .toSorted((left, right) => left - right)
-      .join(" ");
-    const known = this.#rules.get(key);
+    const parts = places.filter((place) => place !== false && !isEmpty(place.keywords)) as readonly SchemaPart[];
+    const { identities, rules } = this.#cache;
+    const numbers = new Set(parts.map((part) => identities.of(part, this.document)));
+    const key = [...numbers].toSorted((left, right) => left - right).join(" ");
+    const known = rules.get(key);
     if (known !== undefined) return known;
-    chargeSteps(20 * parts.length + parts.length ** 2 + 40);
+    chargeSteps(40 + 20 * parts.length + parts.length ** 2);
     const added = rule(parts[0]?.pointer ?? "");
-    this.#rules.set(key, added);
+    rules.set(key, added);
     this.#open.push({ rule: added, parts });
     return added;
   }
@@ -248,11 +265,9 @@ class SchemaCompiler implements SchemaContext {
     own.set(key, derived);
     return derived;
   }
+}
 
-  #numberOf(keywords: object): number {
-    const known = this.#numbers.get(keywords);
-    if (known !== undefined) return known;
-    this.#numbers.set(keywords, this.#numbers.size);
-    return this.#numbers.size - 1;
-  }
+function isEmpty(keywords: object): boolean {
+  for (const _keyword in keywords) return false;
+  return true;
 }

@@ -19,6 +19,7 @@ import { InferyardError } from "../../../../contract/errors.ts";
 import { atPlace, chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 import type { SchemaContext, StringContext } from "./schema-context.ts";
+import type { SchemaCache } from "./schema-cache.ts";
 import { compileObject } from "./compile-objects.ts";
 import { formats } from "./formats.ts";
 import { type JsonType, canonical, highest, listOf, lowest, numberOf, textOf, typeOf, typesOf } from "./keywords.ts";
@@ -47,12 +48,11 @@ const stringKeywords = ["minLength", "maxLength", "pattern", "format", excludedK
 /** Compiles schemas without references and choices. */
 export class ValueCompiler implements StringContext {
   readonly #schemas: SchemaContext;
-  readonly #numbers = new Map<string, GrammarNode>();
-  readonly #strings = new Map<string, GrammarNode>();
-  readonly #expressions = new Map<string, Dfa>();
+  readonly #cache: SchemaCache;
 
-  constructor(schemas: SchemaContext) {
+  constructor(schemas: SchemaContext, cache: SchemaCache) {
     this.#schemas = schemas;
+    this.#cache = cache;
   }
 
   /** The grammar of the values for which all schemas are valid. */
@@ -154,16 +154,16 @@ export class ValueCompiler implements StringContext {
 
   #numbersIn(range: NumberRange): GrammarNode {
     const key = JSON.stringify(range);
-    const node = this.#numbers.get(key) ?? text(numberDfa(range));
-    this.#numbers.set(key, node);
+    const node = this.#cache.numbers.get(key) ?? text(numberDfa(range));
+    this.#cache.numbers.set(key, node);
     return node;
   }
 
   #string(parts: readonly SchemaPart[]): GrammarNode {
     const key = JSON.stringify(parts.map(({ keywords }) => stringKeywords.map((keyword) => keywords[keyword])));
     chargeSteps(key.length);
-    const node = this.#strings.get(key) ?? text(new JsonString(this.stringContent(parts)));
-    this.#strings.set(key, node);
+    const node = this.#cache.strings.get(key) ?? text(new JsonString(this.stringContent(parts)));
+    this.#cache.strings.set(key, node);
     return node;
   }
 
@@ -208,8 +208,8 @@ export class ValueCompiler implements StringContext {
 
   #expression(source: string, whole: boolean): Dfa {
     const key = `${whole} ${source}`;
-    const dfa = this.#expressions.get(key) ?? regularExpressionDfa(source, { whole });
-    this.#expressions.set(key, dfa);
+    const dfa = this.#cache.expressions.get(key) ?? regularExpressionDfa(source, { whole });
+    this.#cache.expressions.set(key, dfa);
     return dfa;
   }
 

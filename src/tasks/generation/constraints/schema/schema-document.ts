@@ -49,7 +49,7 @@ export class SchemaDocument {
       throw refusal("a schema is an object, true or false", "correct it", { keyword: pointer.split("/").at(-1) ?? "", pointer });
     const known = this.#places.get(schema);
     if (known !== undefined) return known;
-    const part: SchemaPart = { keywords: schema, pointer, base: this.#baseOf(schema, base) };
+    const part: SchemaPart = { keywords: schema, pointer, base: this.baseOf(schema, base) };
     this.#places.set(schema, part);
     return part;
   }
@@ -90,12 +90,13 @@ export class SchemaDocument {
     for (const name of fragment.slice(1).split("/").map(unescapeName)) {
       if (!isContainer(value) || !Object.hasOwn(value, name)) return undefined;
       value = Reflect.get(value, name);
-      if (isObject(value)) base = this.#baseOf(value, base);
+      if (isObject(value)) base = this.baseOf(value, base);
     }
     return isObject(value) || typeof value === "boolean" ? this.place(value, start.pointer + fragment, base) : undefined;
   }
 
-  #baseOf(schema: Readonly<Record<string, unknown>>, base: string): string {
+  /** URI that the references of a schema are relative to. `base`: of the schema that contains it. */
+  baseOf(schema: Readonly<Record<string, unknown>>, base: string): string {
     const id = schema[this.#idKeyword];
     if (typeof id !== "string" || id.startsWith("#")) return base;
     if (this.ignoresBesideRef && "$ref" in schema) return base;
@@ -108,7 +109,7 @@ export class SchemaDocument {
     if (!isContainer(value) || depth > 500) return;
     let own = base;
     if (isObject(value)) {
-      const part = this.#places.get(value) ?? { keywords: value, pointer, base: this.#baseOf(value, base) };
+      const part = this.#places.get(value) ?? { keywords: value, pointer, base: this.baseOf(value, base) };
       own = part.base;
       if (own !== base || depth === 0) {
         this.#places.set(value, part);
