@@ -152,7 +152,7 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   textTimeout: "30s",
   constraintTimeout: "30s",
   constraintTimePerMinute: "60s",
-  constraintCacheBytes: 67_108_864,
+  constraintCacheBytes: 33_554_432,
   maxConstraintStates: 500_000,
   maxConstraintBytes: 67_108_864,
   maxConstraintSteps: 5_000_000,
