@@ -46,7 +46,7 @@ export interface GenerationHost {
 interface OpenedGeneration<Result, Event> {
   readonly promptTokens: readonly number[];
   readonly run: (
-    call: Pick<GenerateCall, "started" | "draftModel"> & {
+    call: Pick<GenerateCall, "started" | "client" | "draftModel"> & {
       readonly signal: AbortSignal;
       readonly emit: (event: Event) => Promise<void>;
     },
@@ -170,7 +170,8 @@ export class Generation {
               const stream = new GenerationStream<Result & TaskRun, Event>(cancelled, promptTokens, run);
               resolve(stream);
               const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
-              const working = work({ signal: either, emit: (event) => stream.offer(event), started, ...draft });
+              const client = handle.schedulingKey;
+              const working = work({ signal: either, emit: (event) => stream.offer(event), started, client, ...draft });
               return { ...(await working.finally(held.release)), target, decision };
             };
           } catch (error) {
