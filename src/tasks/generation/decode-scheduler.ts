@@ -5,6 +5,7 @@ import { abortable } from "../../concurrency/abortable.ts";
 import { InferyardError, abortError, throwIfAborted } from "../../contract/errors.ts";
 import { SequenceTable } from "../../contract/sequence-table.ts";
 import { unrefTimeout, yieldToEventLoop } from "../../platform/event-loop.ts";
+import { type SequenceLimits, parseSequenceSettings } from "../../runtime/options/sequence-settings.ts";
 import { defaultSchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
 import { CachedSequence } from "./scheduling/cached-sequence.ts";
 import type { Client, SequenceGroup } from "./scheduling/sequence-group.ts";
@@ -14,20 +15,16 @@ import { SlotAllocator, type SlotLimits, unreadGraceMs } from "./scheduling/slot
 export type DecodingModel = Omit<LanguageModel, "dispose">;
 
 /** Limits of a scheduler. */
-export interface DecodeLimits extends SlotLimits {
+export interface DecodeLimits extends SlotLimits, SequenceLimits {
   /** Tokens of prompts in one call of the model. Between two such calls each running text gets its next token. */
   readonly chunkTokens: number;
-  /** Bytes of the caches of parked texts that stay in memory; others are computed again. */
-  readonly maxParkedBytes: number;
 }
 
 /** Default limits. */
 export const defaultDecodeLimits: DecodeLimits = {
   maxSequences: 16,
   chunkTokens: 128,
-  turnTokens: 128,
-  reservedSequences: 1,
-  maxParkedBytes: 2 ** 30,
+  ...parseSequenceSettings({}),
 };
 
 /** The texts of one prompt that have entered a scheduler. */
