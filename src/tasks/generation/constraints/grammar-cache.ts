@@ -1,7 +1,7 @@
 /** Grammars of one model that were compiled, so that calls with the same constraint share what they have computed. */
 import { InferyardError } from "../../../contract/errors.ts";
+import { ConstraintBudget } from "./constraint-budget.ts";
 import type { GrammarNode } from "./grammar/grammar.ts";
-import { refusingDepth } from "./refusal.ts";
 import { TokenGrammar } from "./token-constraint.ts";
 import { type TokenSource, TokenVocabulary } from "./token-vocabulary.ts";
 
@@ -42,7 +42,7 @@ export class GrammarCache {
     const known = this.#grammars.get(fullKey);
     this.#grammars.delete(fullKey);
     const vocabulary = this.#vocabulary(this.#tokenizer, keptKey, kept);
-    const grammar = known ?? refusingDepth(() => new TokenGrammar(compile(), vocabulary));
+    const grammar = known ?? TokenGrammar.compile(compile, vocabulary, new ConstraintBudget());
     this.#grammars.set(fullKey, grammar);
     const [oldest] = this.#grammars.keys();
     if (this.#grammars.size > maxGrammars && oldest !== undefined) this.#grammars.delete(oldest);

@@ -1,6 +1,6 @@
 /** What a text must be, as callers state it. */
 import { regularExpressionDfa } from "./automata/regular-expression.ts";
-import { wordsDfa } from "./automata/automaton.ts";
+import { WordTrie } from "./automata/words.ts";
 import { type GrammarNode, text } from "./grammar/grammar.ts";
 import { parseGbnf } from "./grammar/gbnf.ts";
 import type { GrammarSource } from "./grammar-cache.ts";
@@ -47,7 +47,7 @@ export function compileConstraint(constraint: TextConstraint): GrammarNode {
       if (!Array.isArray(choices) || choices.length === 0 || choices.some((word) => typeof word !== "string" || word === "")) {
         throw refusal("its choices are a list of strings that are not empty", "correct it");
       }
-      return text(wordsDfa(choices));
+      return text(WordTrie.of(choices));
     }
     case "grammar":
       if (typeof constraint.grammar !== "string") throw refusal("its grammar is a string", "correct it");

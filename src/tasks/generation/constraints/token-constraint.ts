@@ -1,7 +1,9 @@
 /** Which tokens may follow in a text that must fit a grammar. */
 import { InferyardError } from "../../../contract/errors.ts";
+import type { ConstraintBudget } from "./constraint-budget.ts";
 import type { GrammarNode } from "./grammar/grammar.ts";
 import { type MachineState, PushdownMachine } from "./grammar/pushdown-machine.ts";
+import { refusingDepth } from "./refusal.ts";
 import { type TokenTree, type TokenVocabulary, clearBit, setBit } from "./token-vocabulary.ts";
 
 /** Masks that are kept for one grammar, in bytes. */
@@ -13,13 +15,36 @@ export class TokenGrammar {
   readonly vocabulary: TokenVocabulary;
   readonly #masks = new Map<MachineState, Uint32Array>();
   readonly #maxMasks: number;
+  readonly #compiledBytes: number;
   #firstMask: Uint32Array | undefined;
+  #generation = 0;
 
-  /** Throws INPUT_INVALID if no text fits the grammar, and if a rule begins with itself. */
-  constructor(root: GrammarNode, vocabulary: TokenVocabulary) {
+  /**
+   * `compiledBytes`: estimated memory of the grammar itself. Throws INPUT_INVALID if no text fits the grammar, if a rule begins with itself, and what the budget in force
+   * throws.
+   */
+  constructor(root: GrammarNode, vocabulary: TokenVocabulary, compiledBytes: number = 0) {
     this.machine = new PushdownMachine(root);
     this.vocabulary = vocabulary;
     this.#maxMasks = Math.max(16, Math.floor(maxMaskBytes / (vocabulary.words * Uint32Array.BYTES_PER_ELEMENT)));
+    this.#compiledBytes = compiledBytes;
+  }
+
+  /** Compiles a grammar within a budget. Throws INPUT_INVALID for what exceeds it, and what `compile` and the constructor throw. */
+  static compile(compile: () => GrammarNode, vocabulary: TokenVocabulary, budget: ConstraintBudget): TokenGrammar {
+    return budget.run(() =>
+      refusingDepth(() => {
+        const root = compile();
+        return new TokenGrammar(root, vocabulary, budget.used.bytes);
+      }),
+    );
+  }
+
+  /** Estimated memory in bytes of the grammar, its masks and what it has computed; it grows with the texts that are generated. */
+  get estimatedBytes(): number {
+    return (
+      this.#compiledBytes + this.machine.keptBytes + this.#masks.size * this.vocabulary.words * Uint32Array.BYTES_PER_ELEMENT
+    );
   }
 
   /** The tokens that a text may begin with. */
@@ -46,6 +71,10 @@ export class TokenGrammar {
 
   /** The tokens that may follow, a bit for each; end tokens are not among them. Callers do not change it. */
   mask(state: MachineState): Uint32Array {
+    if (this.#generation !== this.machine.generation) {
+      this.#generation = this.machine.generation;
+      this.#masks.clear(); // their states would be kept with all that follows them
+    }
     const known = this.#masks.get(state);
     if (known !== undefined) return known;
     const mask = this.#compute(state);
