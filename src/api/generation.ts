@@ -3,6 +3,7 @@ import { at } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { type HeldLanguage, ModelHandle } from "../runtime/model-handle.ts";
+import type { SequenceLimits } from "../runtime/options/sequence-settings.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
 import { type ChatEvent, answerChat, chatTemplateOf, prepareChat } from "../tasks/generation/chat/chat.ts";
 import { type ChatOptions, chatOptions } from "../tasks/generation/chat/chat-options.ts";
@@ -40,13 +41,15 @@ export interface GenerationHost {
     prepare: (handle: ModelHandle) => Promise<() => Promise<Result>>,
   ) => Promise<Result & TaskRun>;
   readonly tokenizer: (handle: ModelHandle) => Promise<Tokenizer>;
+  /** How clients share a model. */
+  readonly limits: SequenceLimits;
 }
 
 /** A call whose input was checked: the numbers of tokens of its prompts, and what generates. */
 interface OpenedGeneration<Result, Event> {
   readonly promptTokens: readonly number[];
   readonly run: (
-    call: Pick<GenerateCall, "started" | "draftModel"> & {
+    call: Pick<GenerateCall, "started" | "client" | "draftModel"> & {
       readonly signal: AbortSignal;
       readonly emit: (event: Event) => Promise<void>;
     },
@@ -63,11 +66,12 @@ interface Texts {
 /** Generates text for one runtime. */
 export class Generation {
   readonly #host: GenerationHost;
-  readonly #generators = new Generators();
+  readonly #generators: Generators;
   readonly #templates = new WeakMap<Manifest, ChatTemplate>();
 
   constructor(host: GenerationHost) {
     this.#host = host;
+    this.#generators = new Generators(host.limits);
   }
 
   /** Generates what follows prompts. The stream is returned once the model is loaded and the input is checked. */
@@ -170,7 +174,8 @@ export class Generation {
               const stream = new GenerationStream<Result & TaskRun, Event>(cancelled, promptTokens, run);
               resolve(stream);
               const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
-              const working = work({ signal: either, emit: (event) => stream.offer(event), started, ...draft });
+              const client = handle.schedulingKey;
+              const working = work({ signal: either, emit: (event) => stream.offer(event), started, client, ...draft });
               return { ...(await working.finally(held.release)), target, decision };
             };
           } catch (error) {

@@ -6,7 +6,12 @@ import type { ChatEvent } from "../tasks/generation/chat/chat.ts";
 import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { SequenceCounts } from "../tasks/generation/open-generator.ts";
+import type { Backend } from "../contract/backend.ts";
+import type { Platform } from "../runtime/platform.ts";
+import type { RuntimeSettings } from "../runtime/options/runtime-settings.ts";
+import { type SequenceLimits, parseSequenceSettings } from "../runtime/options/sequence-settings.ts";
 import type { Prompt } from "../tasks/generation/text-generator.ts";
+import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
 import { EncoderRuntime } from "./encoder-runtime.ts";
 import type { Generation } from "./generation.ts";
@@ -28,6 +33,13 @@ import type {
 export class Runtime extends EncoderRuntime {
   #generation: Promise<Generation> | undefined;
   #sequences: () => readonly SequenceCounts[] = () => [];
+  readonly #sequenceLimits: SequenceLimits;
+
+  /** `readers`: threads that tokenize long texts, ended with the runtime. Default: the calling thread does it. */
+  constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Platform, readers?: TextWorkers) {
+    super(backends, settings, surroundings, readers);
+    this.#sequenceLimits = parseSequenceSettings(settings);
+  }
 
   /**
    * Generates what follows prompts, which are texts or lists of token ids (task `text-generation`). Prompts are generated together; each has the result
@@ -98,7 +110,11 @@ export class Runtime extends EncoderRuntime {
   /** Imported on demand: a page that runs no language model does not load it. */
   #generating(): Promise<Generation> {
     this.#generation ??= import("./generation.ts").then(({ Generation }) => {
-      const made = new Generation({ onModel: this.onModel.bind(this), tokenizer: this.tokenizer.bind(this) });
+      const made = new Generation({
+        onModel: this.onModel.bind(this),
+        tokenizer: this.tokenizer.bind(this),
+        limits: this.#sequenceLimits,
+      });
       this.#sequences = () => made.sequences;
       return made;
     });
