@@ -3,6 +3,7 @@ import { realpath } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { environmentLocations, scanLocation } from "../../libraries/discovery/index.ts";
+import { checkLibrarySize } from "../../libraries/validation/index.ts";
 import { sha256Of } from "../../platform/node/files.ts";
 import type { LibraryFile } from "../../contract/reloading.ts";
 import { libraryRemedy } from "./library-remedy.ts";
@@ -34,6 +35,7 @@ export async function findLibrary(
 export async function describeLibrary(path: string): Promise<LibraryFile> {
   try {
     const real = await realpath(path);
+    await checkLibrarySize(real);
     const sha256 = await sha256Of(real);
     const [, version, build] = releaseInName.exec(basename(real)) ?? [];
     const release = version ?? build;
