@@ -6,7 +6,7 @@ import { ForeignFunctions, type NativeLibrary } from "../../libraries/ffi/index.
 import { proveLlamaLayout, proveLoads } from "../../libraries/validation/index.ts";
 import type { LibraryFile } from "../../contract/reloading.ts";
 import { type ComputeDevice, computeDevices } from "./compute-devices.ts";
-import { describeLibrary, folderOf } from "./find-library.ts";
+import { companionsOf, describeLibrary, folderOf } from "./find-library.ts";
 import { type LlamaFunctions, bindLlama } from "./llama-functions.ts";
 import { NativeLog } from "./native-log.ts";
 
@@ -50,14 +50,15 @@ export async function openLibrary({ path, sha256 }: LibrarySource): Promise<Open
       },
     );
   }
-  await proveLoads([path]);
+  const folder = await folderOf(path);
+  await proveLoads([path], { companions: await companionsOf(path, folder) });
   const ffi = await ForeignFunctions.load();
   const library = ffi.open(path);
   // The library may be another one than was validated in a child, where LD_LIBRARY_PATH or what it needs has changed.
   const structs = proveLlamaLayout(library);
   const functions = bindLlama(library, structs);
   const log = new NativeLog(ffi, library);
-  functions.loadComputeLibraries(await folderOf(path));
+  functions.loadComputeLibraries(folder);
   functions.start();
   return {
     ffi,

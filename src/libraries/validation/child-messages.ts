@@ -16,7 +16,7 @@ export interface EndMessage {
 
 /** Messages of the first load of libraries. */
 export type FirstLoadMessage =
-  /** One more library was loaded, in the order of the arguments. */
+  /** One more library was loaded, or refused by the loader where it may be, in the order of the arguments. */
   { readonly kind: "loaded" } | { readonly kind: "failed"; readonly error: SerializedError } | EndMessage;
 
 /** Messages of a validation. */

@@ -1,4 +1,7 @@
-/** Program of the child process that loads libraries for the first time. Its arguments: their absolute paths. */
+/**
+ * Program of the child process that loads libraries for the first time. Its arguments: how many of them must load, and the absolute paths of those and
+ * of others, which the loader may refuse.
+ */
 import { wrapError } from "../../contract/errors.ts";
 import { watchParent } from "../../hosts/parent-watchdog.ts";
 import { ForeignFunctions } from "../ffi/index.ts";
@@ -6,14 +9,19 @@ import type { FirstLoadMessage } from "./child-messages.ts";
 
 watchParent();
 process.on("disconnect", () => process.exit(0));
-await loadAll(process.argv.slice(2));
+const [required = "0", ...files] = process.argv.slice(2);
+await loadAll(files, Number(required));
 
 /** Loads the libraries in order, and stays: the parent ends this process, since the destructors of a library may crash. */
-async function loadAll(paths: readonly string[]): Promise<void> {
+async function loadAll(paths: readonly string[], requiredCount: number): Promise<void> {
   try {
     const ffi = await ForeignFunctions.load();
-    for (const path of paths) {
-      ffi.open(path);
+    for (const [index, path] of paths.entries()) {
+      try {
+        ffi.open(path);
+      } catch (error) {
+        if (index < requiredCount) throw error;
+      }
       // oxlint-disable-next-line no-await-in-loop
       await tell({ kind: "loaded" });
     }

@@ -13,6 +13,11 @@ import { runWatchedProcess } from "./watched-process.ts";
 
 /** Options of `proveLoads`. */
 export interface FirstLoadOptions {
+  /**
+   * Absolute paths of files that the libraries load themselves, or that they need. The loader may refuse one, which harms nobody; that it ends the process
+   * is refused.
+   */
+  readonly companions?: readonly string[];
   /** Milliseconds for all libraries together. Default: 20,000. */
   readonly timeout?: number;
   /** Folder of the records of libraries that loaded, an absolute path. Default: that of this user's data. */
@@ -27,36 +32,36 @@ const maxLibraryBytes = 4 * 2 ** 30;
 
 /**
  * Proves that this machine's loader takes the libraries and that their constructors return. They are loaded in a child process, one after the other,
- * unless files with their digests loaded before with this version of Node.js. Paths are absolute. Throws INPUT_INVALID for a file that is missing, no
- * regular file, empty, cut off or no native library, LIMIT_EXCEEDED for one of more than 4 GiB, LIBRARY_INCOMPATIBLE for one that ends the child or is
- * not done in time, LOAD_FAILED with the loader's words for one it refuses, and BACKEND_UNAVAILABLE if koffi is not installed.
+ * unless files with their digests loaded before with this version of Node.js. Paths are absolute. Throws LIBRARY_INCOMPATIBLE for a file that is missing, no
+ * regular file, empty, cut off, no native library, for another architecture or larger than 4 GiB, and for one that ends the child or is not done in
+ * time; LOAD_FAILED with the loader's words for one it refuses; and BACKEND_UNAVAILABLE if koffi is not installed.
  */
 export async function proveLoads(paths: readonly string[], options: FirstLoadOptions = {}): Promise<void> {
-  const { timeout = defaultTimeoutMs, folder = join(dataFolder(), "loaded-libraries"), signal } = options;
+  const { companions = [], timeout = defaultTimeoutMs, folder = join(dataFolder(), "loaded-libraries"), signal } = options;
   const program = new URL("./first-load-child.ts", import.meta.url);
   if (program.pathname.endsWith(".ts")) return; // sources that were not built: Node.js does not run them
   const digests = new Map<string, string>();
   for (const path of paths) {
     // In order: one file at a time is read.
     // oxlint-disable-next-line no-await-in-loop
-    await checkLibrarySize(path);
-    // oxlint-disable-next-line no-await-in-loop
-    await checkTables(path);
-    // oxlint-disable-next-line no-await-in-loop
-    digests.set(path, `sha256:${await sha256Of(path)}`);
+    digests.set(path, await digestOf(path, true));
   }
+  // oxlint-disable-next-line no-await-in-loop
+  for (const path of companions) digests.set(path, await digestOf(path, false));
   const record = new PassedTests(folder, {
     tests: "native libraries that loaded",
     node: process.version,
     system: `${process.platform}/${process.arch}`,
   });
-  const unknown = paths.filter((path) => !record.names.includes(digests.get(path) ?? ""));
+  const isUnknown = (path: string): boolean => !record.names.includes(digests.get(path) ?? "");
+  const required = paths.filter(isUnknown);
+  const unknown = [...required, ...companions.filter(isUnknown)];
   if (unknown.length === 0) return;
   let failed: InferyardError | undefined;
   let loaded = 0;
   const { failure, lastLines } = await runWatchedProcess<FirstLoadMessage>({
     program,
-    arguments: unknown,
+    arguments: [String(required.length), ...unknown],
     timeout,
     maxMemory: maxMemoryBytes,
     environment: process.env,
@@ -69,6 +74,21 @@ export async function proveLoads(paths: readonly string[], options: FirstLoadOpt
   record.add(unknown.slice(0, loaded).map((path) => digests.get(path) ?? ""));
   if (failed !== undefined) throw failed;
   if (failure !== undefined) throw fatal(unknown[loaded] ?? "", failure, lastLines);
+}
+
+/** The digest of a library. Its size and its tables are read first, so that what is no library is not read to its end. */
+async function digestOf(path: string, isRequired: boolean): Promise<string> {
+  try {
+    await checkLibrarySize(path);
+    if (isRequired) await checkTables(path);
+    return `sha256:${await sha256Of(path)}`;
+  } catch (error) {
+    throw new InferyardError("LIBRARY_INCOMPATIBLE", messageOf(error), {
+      cause: error,
+      remedy: "name a shared library for this machine; nothing of this file was loaded",
+      data: { path, step: "analysis", found: messageOf(error) },
+    });
+  }
 }
 
 function fatal(path: string, failure: string, lastLines: readonly string[]): InferyardError {

@@ -72,14 +72,11 @@ export async function runWatchedProcess<Message extends { readonly kind: string 
 }
 
 /** Why the child is over: its last message, or its end. */
-async function outcomeOf<Message extends { readonly kind: string }>(
-  child: ChildProcess,
-  onMessage: (message: Message) => void,
-): Promise<string | undefined> {
+async function outcomeOf(child: ChildProcess, onMessage: (message: never) => void): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.on("message", (message: Message) => {
-      onMessage(message);
+    child.on("message", (message: { readonly kind: string }) => {
+      onMessage(message as never);
       if (message.kind === "done" || message.kind === "failed") resolve(undefined);
     });
     child.once("exit", async (code, signal) => {
