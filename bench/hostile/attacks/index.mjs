@@ -4,6 +4,7 @@ import { bodies } from "./bodies.mjs";
 import { graphs, hang, impatience } from "./graphs.mjs";
 import { placement, priority } from "./placement.mjs";
 import { amplification, sockets } from "./sockets.mjs";
+import { starvation } from "./starve.mjs";
 import { tensors } from "./tensors.mjs";
 import { texts, tokenizers } from "./texts.mjs";
 
@@ -16,6 +17,7 @@ export const attacks = [
   ...sockets,
   amplification,
   priority,
+  ...starvation,
   graphs,
   impatience,
   hang,
