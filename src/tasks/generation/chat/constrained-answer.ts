@@ -1,8 +1,8 @@
 /** What an answer must be: a call of a tool, or a text that fits a constraint. */
 import { InferyardError } from "../../../contract/errors.ts";
-import { type GrammarNode, choice, literal, sequence } from "../constraints/grammar/grammar.ts";
+import { type GrammarNode, choice, choiceOf, literal, sequence } from "../constraints/grammar/grammar.ts";
 import type { GrammarSource } from "../constraints/grammar-cache.ts";
-import { compileSchema } from "../constraints/schema/compile-schema.ts";
+import { SchemasCompiler } from "../constraints/schema/compile-schema.ts";
 import { whitespace } from "../constraints/schema/whitespace.ts";
 import { type TextConstraint, compileConstraint } from "../constraints/text-constraint.ts";
 import { refusingDepth } from "../constraints/refusal.ts";
@@ -78,16 +78,17 @@ function keyOf(...parts: readonly unknown[]): string {
 
 function callOf(form: ToolForm, tools: readonly Tool[]): CallText {
   const key = form.kind === "json" ? "parameters" : "arguments";
+  const schemas = new SchemasCompiler();
   const calls = tools.map((tool, index) =>
     sequence(
       literal(`{"name": ${JSON.stringify(tool.name)}, "${key}":`),
       whitespace,
-      argumentsOf(tool, index),
+      argumentsOf(schemas, tool, index),
       whitespace,
       literal("}"),
     ),
   );
-  const call = choice(...calls);
+  const call = choiceOf(calls);
   const isList = form.kind === "mistral";
   return { ...delimitersOf(form), call: isList ? sequence(literal("["), call, literal("]")) : call };
 }
@@ -105,7 +106,7 @@ function delimitersOf(form: ToolForm): Pick<CallText, "open" | "close"> {
   }
 }
 
-function argumentsOf({ name, parameters }: Tool, index: number): GrammarNode {
+function argumentsOf(schemas: SchemasCompiler, { name, parameters }: Tool, index: number): GrammarNode {
   const type = parameters?.["type"];
   if (type !== undefined && type !== "object") {
     throw new InferyardError("INPUT_INVALID", `tool ${index}, "${name}", has parameters that are no object`, {
@@ -114,7 +115,7 @@ function argumentsOf({ name, parameters }: Tool, index: number): GrammarNode {
   }
   const schema = parameters === undefined ? { type: "object", additionalProperties: false } : { ...parameters, type: "object" };
   try {
-    return compileSchema(schema);
+    return schemas.compile(schema);
   } catch (error) {
     if (!(error instanceof InferyardError)) throw error;
     const { data, remedy } = error;
