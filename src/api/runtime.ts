@@ -6,6 +6,7 @@ import type { ChatEvent } from "../tasks/generation/chat/chat.ts";
 import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/open-generator.ts";
+import { type SequenceLimits, parseSequenceSettings } from "../runtime/options/sequence-settings.ts";
 import type { Prompt } from "../tasks/generation/text-generator.ts";
 import type { Backend } from "../contract/backend.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
@@ -38,11 +39,13 @@ export interface RuntimeWorkers {
 export class Runtime extends EncoderRuntime {
   #generation: Promise<Generation> | undefined;
   #sequences: () => readonly SequenceCounts[] = () => [];
+  readonly #sequenceLimits: SequenceLimits;
   readonly #compiler: ConstraintCompiler | undefined;
 
   /** `workers`: threads for texts and for constraints, ended with the runtime. Default: the calling thread does their work. */
   constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Platform, workers: RuntimeWorkers = {}) {
     super(backends, settings, surroundings, workers.texts);
+    this.#sequenceLimits = parseSequenceSettings(settings);
     this.#compiler = workers.constraints;
   }
 
@@ -120,7 +123,7 @@ export class Runtime extends EncoderRuntime {
   #generating(): Promise<Generation> {
     this.#generation ??= import("./generation.ts").then(({ Generation }) => {
       const [onModel, tokenizer] = [this.onModel.bind(this), this.tokenizer.bind(this)];
-      const made = new Generation({ onModel, tokenizer, compiler: this.#compiler });
+      const made = new Generation({ onModel, tokenizer, compiler: this.#compiler, limits: this.#sequenceLimits });
       this.#sequences = () => made.sequences;
       return made;
     });

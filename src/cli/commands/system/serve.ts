@@ -8,6 +8,7 @@ import { type ServerSection, serverDefaults } from "../../../settings/server-sec
 import type { Log } from "../../../server/observability/log.ts";
 import type * as MemoryBudget from "../../serving/memory-budget.ts";
 import { openStore } from "../../model-store.ts";
+import { startIdleCollection } from "../../serving/idle-collection.ts";
 import { defaultRunMemory } from "../../serving/run-memory.ts";
 import { startTracing } from "../../serving/tracing.ts";
 import { storedNamesOf } from "../../serving/stored-names.ts";
@@ -107,6 +108,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     const listening = await listen(handler, omitUndefined(sockets));
     log.startup(await startupReport(handler.service));
     writeLine(terminal.stdout, `listening on ${listening.url}`);
+    const endCollections = startIdleCollection();
     const ended = new Promise<void>((resolve) => {
       if (terminal.signal.aborted) resolve();
       terminal.signal.addEventListener("abort", () => resolve(), { once: true });
@@ -114,6 +116,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     try {
       await Promise.race([ended, handler.readiness.warmUp().then(() => ended)]);
     } finally {
+      endCollections();
       const cut = await listening.close();
       if (cut > 0) writeLine(terminal.stderr, `inferyard: ${cut} requests were interrupted after drainTimeout`);
     }
