@@ -73,6 +73,8 @@ export class DecodeScheduler {
   readonly #slots: SlotAllocator;
   readonly #sequences = new SequenceTable<Held>();
   readonly #jobs = new Set<Job>();
+  /** Forks and truncations in progress. The model does them before its next call, and the tokens that follow are to be part of that. */
+  readonly #changes = new Set<Promise<unknown>>();
   #isRunning = false;
   #unreadTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -159,14 +161,14 @@ export class DecodeScheduler {
   /** Creates a sequence with the same tokens, which belongs to the same texts. */
   async fork(id: SequenceId): Promise<SequenceId> {
     const { sequence, group } = this.#sequences.get(id);
-    const copy = await sequence.fork();
+    const copy = await this.#changed(sequence.fork());
     group?.sequences.add(copy);
     return this.#sequences.add({ sequence: copy, group });
   }
 
   /** Removes all tokens from position `length` on. */
   async truncate(id: SequenceId, length: number): Promise<void> {
-    await this.#sequences.get(id).sequence.truncate(length);
+    await this.#changed(this.#sequences.get(id).sequence.truncate(length));
   }
 
   /** Frees a sequence. One that died with its process is gone already. */
@@ -223,7 +225,10 @@ export class DecodeScheduler {
     this.#isRunning = true;
     for (let wasPrompts = false; ;) {
       // All texts that got a token in the last call are to ask for the next one first.
-      await yieldToEventLoop();
+      do {
+        await Promise.allSettled(this.#changes);
+        await yieldToEventLoop();
+      } while (this.#changes.size > 0);
       this.#slots.allocate();
       await this.#dropParked();
       const next: Job[] = [];
@@ -322,6 +327,11 @@ export class DecodeScheduler {
     let tokens = 0;
     for (const { cachedTokens } of sequences) tokens += cachedTokens;
     return tokens * this.#model.limits.cacheBytesPerToken;
+  }
+
+  async #changed<Result>(change: Promise<Result>): Promise<Result> {
+    this.#changes.add(change);
+    return await change.finally(() => this.#changes.delete(change));
   }
 
   #separate(held: Held): void {
