@@ -2,12 +2,13 @@ import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { parseDuration } from "../../../runtime/options/duration.ts";
-import type { RuntimeSettings } from "../../../runtime/options/runtime-settings.ts";
+import type { ConstraintThreadSettings, RuntimeSettings } from "../../../runtime/options/runtime-settings.ts";
 import type { ServedModel } from "../../../server/server-settings.ts";
 import { type ServerSection, serverDefaults } from "../../../settings/server-section.ts";
 import type { Log } from "../../../server/observability/log.ts";
 import type * as MemoryBudget from "../../serving/memory-budget.ts";
 import { openStore } from "../../model-store.ts";
+import { startIdleCollection } from "../../serving/idle-collection.ts";
 import { defaultRunMemory } from "../../serving/run-memory.ts";
 import { startTracing } from "../../serving/tracing.ts";
 import { storedNamesOf } from "../../serving/stored-names.ts";
@@ -58,6 +59,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       maxCharacters: section.maxTextCharacters ?? serverDefaults.maxTextCharacters,
       timeout: section.textTimeout ?? serverDefaults.textTimeout,
     },
+    constraintThreads: constraintThreadsOf({ ...serverDefaults, ...section }),
     onEvent: events.emit,
     onBatch: events.emitBatch,
   });
@@ -77,6 +79,12 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       logLevel: _logLevel,
       maxTextCharacters: _maxTextCharacters,
       textTimeout: _textTimeout,
+      constraintTimeout: _constraintTimeout,
+      constraintTimePerMinute: _constraintTimePerMinute,
+      constraintCacheBytes: _constraintCacheBytes,
+      maxConstraintStates: _maxConstraintStates,
+      maxConstraintBytes: _maxConstraintBytes,
+      maxConstraintSteps: _maxConstraintSteps,
       ...served
     } = settings;
     const handler = createHandler(session.runtime, {
@@ -100,6 +108,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     const listening = await listen(handler, omitUndefined(sockets));
     log.startup(await startupReport(handler.service));
     writeLine(terminal.stdout, `listening on ${listening.url}`);
+    const endCollections = startIdleCollection();
     const ended = new Promise<void>((resolve) => {
       if (terminal.signal.aborted) resolve();
       terminal.signal.addEventListener("abort", () => resolve(), { once: true });
@@ -107,6 +116,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     try {
       await Promise.race([ended, handler.readiness.warmUp().then(() => ended)]);
     } finally {
+      endCollections();
       const cut = await listening.close();
       if (cut > 0) writeLine(terminal.stderr, `inferyard: ${cut} requests were interrupted after drainTimeout`);
     }
@@ -162,4 +172,11 @@ function modelsOf(
     settings,
     early: entries.filter(({ strategy }) => strategy !== "lazy").map(({ name }) => name),
   };
+}
+
+/** The limits of constraints, of the settings of the server. */
+function constraintThreadsOf(section: typeof serverDefaults): ConstraintThreadSettings {
+  const { constraintTimeout: timeout, constraintTimePerMinute: timePerMinute, constraintCacheBytes: cacheBytes } = section;
+  const { maxConstraintStates: states, maxConstraintBytes: bytes, maxConstraintSteps: steps } = section;
+  return { timeout, timePerMinute, cacheBytes, limits: { states, bytes, steps } };
 }
