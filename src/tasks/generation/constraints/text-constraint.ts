@@ -1,11 +1,12 @@
 /** What a text must be, as callers state it. */
 import { regularExpressionDfa } from "./automata/regular-expression.ts";
-import { wordsDfa } from "./automata/automaton.ts";
+import { WordTrie } from "./automata/words.ts";
+import { withinBudget } from "./constraint-budget.ts";
 import { type GrammarNode, text } from "./grammar/grammar.ts";
 import { parseGbnf } from "./grammar/gbnf.ts";
-import type { GrammarSource } from "./grammar-cache.ts";
+import { type GrammarSource, sourceText } from "./grammar-source.ts";
 import { isLark, parseLark } from "./grammar/lark.ts";
-import { refusal, refusingDepth } from "./refusal.ts";
+import { refusal } from "./refusal.ts";
 import { anyJson, compileSchema } from "./schema/compile-schema.ts";
 import { isObject } from "./schema/schema-document.ts";
 
@@ -14,7 +15,7 @@ export type TextConstraint =
   /** JSON: an object, or any value. */
   | { readonly type: "json"; readonly value?: "any" | "object" }
   /** JSON that is valid by a schema (JSON Schema 2020-12; `format` is asserted). Keywords that are not supported are refused. */
-  | { readonly type: "schema"; readonly schema: object | boolean }
+  | { readonly type: "schema"; readonly schema: object | boolean; readonly unlistedMembers?: boolean }
   /** A text that a regular expression of ECMAScript matches as a whole. */
   | { readonly type: "regex"; readonly pattern: string; readonly flags?: string }
   /** One of several texts. */
@@ -22,22 +23,32 @@ export type TextConstraint =
   /** A text of a context-free grammar: in GBNF, the notation of llama.cpp, from its rule `root`; or in a subset of Lark's, from its rule `start`. */
   | { readonly type: "grammar"; readonly grammar: string };
 
-/** The grammar of a constraint, which is compiled when it is needed. */
+/** The source of a constraint. */
 export function constraintSource(constraint: TextConstraint): GrammarSource {
-  return { key: refusingDepth(() => JSON.stringify(constraint)), compile: () => compileConstraint(constraint) };
+  return { text: sourceText({ kind: "text", constraint } satisfies TextSpecification) };
+}
+
+/** What is compiled where a text fits a constraint. */
+export interface TextSpecification {
+  readonly kind: "text";
+  readonly constraint: TextConstraint;
 }
 
 const types = ["json", "schema", "regex", "choice", "grammar"];
 
-/** The grammar of a constraint. Throws INPUT_INVALID for one that is invalid or not supported. */
+/** The grammar of a constraint. Throws INPUT_INVALID for one that is invalid or not supported, and for one that exceeds the budget in force or the default one. */
 export function compileConstraint(constraint: TextConstraint): GrammarNode {
+  return withinBudget(() => compileByType(constraint));
+}
+
+function compileByType(constraint: TextConstraint): GrammarNode {
   if (!isObject(constraint) || !types.includes(constraint.type))
     throw refusal(`its type is one of ${types.join(", ")}`, "correct it");
   switch (constraint.type) {
     case "json":
       return anyJson(constraint.value === "object" ? "object" : undefined);
     case "schema":
-      return compileSchema(constraint.schema);
+      return compileSchema(constraint.schema, constraint);
     case "regex": {
       if (typeof constraint.pattern !== "string") throw refusal("its pattern is a string", "correct it");
       return text(regularExpressionDfa(constraint.pattern, { whole: true, flags: constraint.flags ?? "" }));
@@ -47,7 +58,7 @@ export function compileConstraint(constraint: TextConstraint): GrammarNode {
       if (!Array.isArray(choices) || choices.length === 0 || choices.some((word) => typeof word !== "string" || word === "")) {
         throw refusal("its choices are a list of strings that are not empty", "correct it");
       }
-      return text(wordsDfa(choices));
+      return text(WordTrie.of(choices));
     }
     case "grammar":
       if (typeof constraint.grammar !== "string") throw refusal("its grammar is a string", "correct it");
