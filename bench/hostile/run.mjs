@@ -87,9 +87,22 @@ async function expectedAnswers() {
   }
   const messages = [{ role: "user", content: "a cat" }];
   const tokens = 24;
-  const answer = await runtime.chat(messages, { model: models.sound.chat, maxNewTokens: tokens, temperature: 0 });
+  const options = { model: models.sound.chat, maxNewTokens: tokens, temperature: 0 };
+  const schema = { enum: ["red", "green", { color: ["blue", "yellow"] }] };
+  const answers = [
+    await runtime.chat(messages, options),
+    await runtime.chat(messages, { ...options, constraint: { type: "schema", schema } }),
+  ];
   await runtime.dispose();
-  return { models: vectors, chat: { model: "chat", messages, tokens, text: answer.message.content } };
+  const [chat, constrained] = answers.map(({ message }) => ({ model: "chat", messages, tokens, text: message.content }));
+  const fields = { response_format: { type: "json_schema", json_schema: { name: "color", schema } } };
+  return {
+    models: vectors,
+    chats: [
+      { client: "chat", ...chat },
+      { client: "constrained", ...constrained, fields },
+    ],
+  };
 }
 
 async function attackServer() {

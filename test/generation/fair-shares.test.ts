@@ -18,8 +18,8 @@ function start(limits: Partial<DecodeLimits>, script: LanguageScript = {}) {
     config: { endTokens: [] },
     maxPrefixBytes: 1,
   });
-  const generate = (prompt: readonly number[], options: GenerationOptions, call: Partial<GenerateCall> = {}) =>
-    generator.generate(generator.prepare([prompt], options), { started: performance.now(), ...call });
+  const generate = async (prompt: readonly number[], options: GenerationOptions, call: Partial<GenerateCall> = {}) =>
+    generator.generate(await generator.prepare([prompt], options), { started: performance.now(), ...call });
   return { model, scheduler, generate };
 }
 

@@ -105,6 +105,26 @@ describe("a start loads no more than", () => {
   });
 });
 
+it("what a model's thread or process can load needs the chunk of the runtime for `library` alone, whose program reads manifests", async () => {
+  const dist = new URL("dist/", root);
+  const importers: string[] = [];
+  const seen = new Set<string>();
+  const waiting = ["model-thread.js", "model-process.js", "engine-thread.js", "backends-native.js"];
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const code = await readFile(new URL(name, dist), "utf8");
+    const imported = [...code.matchAll(/(?:^(?:import|export)[^;]*?from |^import |import\()"\.\/([^"]+)"/gm)].map(
+      ([, file = ""]) => file,
+    );
+    if (imported.includes("chunk-runtime.js")) importers.push(name);
+    waiting.push(...imported.filter((file) => file !== "chunk-runtime.js"));
+  }
+  const { sources } = JSON.parse(await readFile(new URL(`${importers[0]}.map`, dist), "utf8")) as { sources: string[] };
+  expect(importers).toHaveLength(1);
+  expect(sources).toContain("../src/backends/library/open-language-model.ts");
+});
+
 describe("the compile cache", () => {
   const version = async (environment: Readonly<Record<string, string>>): Promise<string> => {
     const { NODE_COMPILE_CACHE: _folder, NODE_DISABLE_COMPILE_CACHE: _off, ...inherited } = process.env;

@@ -3,16 +3,16 @@
  * quiet keeps what its busiest moment left: strings of parsed bodies, and buffers of answers. Compare JEP 346, "Promptly Return Unused Committed
  * Memory from G1".
  */
-import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { ForeignFunctions, cLibraryPath } from "../../libraries/ffi/index.ts";
 
-/** Interval of the checks, and time from one collection to the next of a sequence: V8 frees array buffers and pages behind a collection. */
+/** Interval of the checks, and time from one collection to the next of a sequence: V8 returns pages and buffers behind a collection. */
 const checkMs = 1000;
-/** Growth above the least that was held that starts a sequence: in bytes, and as a fraction. V8's young generation alone holds 48 MiB. */
-const minGrowthBytes = 48 * 2 ** 20;
-const minGrowthFraction = 0.25;
-/** Collections of one sequence. It ends sooner if a collection frees less than `minFreedBytes`. */
+/** Growth above the least that was held that starts a sequence: in bytes, and as a fraction. */
+const minGrowthBytes = 24 * 2 ** 20;
+const minGrowthFraction = 0.15;
+/** Collections of one sequence. It ends sooner, after two, once less than `minFreedBytes` were freed since the one before. */
 const maxCollections = 4;
 const minFreedBytes = 8 * 2 ** 20;
 /**
@@ -21,14 +21,14 @@ const minFreedBytes = 8 * 2 ** 20;
 const minPauseMs = 6000;
 const maxPauseMs = 600_000;
 /** A sequence ends with one collection this long after the others: V8 gives back its young generation when little was allocated for 5 s. */
-const lateMs = 5500;
+const lateMs = 4500;
 const pauseFactor = 20;
 /** Utilization of the event loop from which on the process counts as busy: V8 then collects by itself. */
 const busyUtilization = 0.6;
 
 /** What idle collections observe and do. */
 export interface CollectedProcess {
-  /** Bytes of the heap that are committed, and of buffers outside it. */
+  /** Bytes of memory that the operating system counts for the process. */
   readonly heldBytes: () => number;
   /** Fraction of the time since the last call in which the event loop was busy, 0 to 1. */
   readonly utilization: () => number;
@@ -45,11 +45,13 @@ export interface CollectedProcess {
 /** Decides when to collect garbage. */
 export class IdleCollection {
   readonly #process: CollectedProcess;
-  /** The least that was held, and what remained after the last sequence, in bytes. */
+  /** The least that was held, what was held at the last check, and what remained after the last sequence, in bytes. */
   #leastBytes: number;
+  #lastBytes: number;
   #remainingBytes: number;
+  /** The sequence in progress: its collections so far, what was held before, and the processor time it took. */
   #collections = 0;
-  #freedBytes = 0;
+  #bytesBefore = 0;
   #sequenceMs = 0;
   #pauseMs = minPauseMs;
   #nextSequenceAt = 0;
@@ -59,6 +61,7 @@ export class IdleCollection {
     this.#process = process;
     this.#remainingBytes = process.heldBytes();
     this.#leastBytes = this.#remainingBytes;
+    this.#lastBytes = this.#remainingBytes;
   }
 
   /** Called in regular intervals. Collects at most once. */
@@ -66,39 +69,43 @@ export class IdleCollection {
     if (this.#process.utilization() >= busyUtilization) return;
     const { heldBytes, now } = this.#process;
     const bytes = heldBytes();
+    const freed = this.#lastBytes - bytes;
+    this.#lastBytes = bytes;
     this.#leastBytes = Math.min(this.#leastBytes, bytes);
+    if (this.#collections > 0) {
+      const isOver = this.#collections >= maxCollections || (this.#collections > 1 && freed < minFreedBytes);
+      if (isOver) this.#endSequence(bytes);
+      else this.#collect();
+      return;
+    }
     if (hasGrown(this.#remainingBytes, bytes)) this.#pauseMs = minPauseMs;
     if (now() >= this.#lateAt) {
       this.#lateAt = Number.POSITIVE_INFINITY;
       this.#collect();
-      this.#process.trim();
-    } else if (this.#collections > 0 || (hasGrown(this.#leastBytes, bytes) && now() >= this.#nextSequenceAt)) this.#goOn();
+      this.#collections = 0;
+    } else if (hasGrown(this.#leastBytes, bytes) && now() >= this.#nextSequenceAt) {
+      this.#bytesBefore = bytes;
+      this.#collect();
+    }
   }
 
-  /** Collects, and returns the bytes that were freed. */
-  #collect(): number {
-    const { heldBytes, collect, processorMs } = this.#process;
-    const [bytes, began] = [heldBytes(), processorMs()];
+  #collect(): void {
+    const { collect, trim, processorMs } = this.#process;
+    const began = processorMs();
     collect();
-    this.#remainingBytes = heldBytes();
-    this.#leastBytes = Math.min(this.#leastBytes, this.#remainingBytes);
+    trim();
     this.#sequenceMs += processorMs() - began;
-    return bytes - this.#remainingBytes;
+    this.#collections += 1;
   }
 
-  #goOn(): void {
-    const freed = this.#collect();
-    const { now, trim } = this.#process;
-    this.#collections += 1;
-    this.#freedBytes += freed;
-    if (this.#collections < maxCollections && (freed >= minFreedBytes || this.#collections === 1)) return;
-    trim();
-    if (this.#freedBytes >= minGrowthBytes) this.#lateAt = now() + lateMs;
+  #endSequence(bytes: number): void {
+    const { now } = this.#process;
+    this.#remainingBytes = bytes;
     // What stays is in use: the next sequence, unless there is more, is the later the less this one did.
-    if (this.#freedBytes < minGrowthBytes) this.#pauseMs = Math.min(2 * this.#pauseMs, maxPauseMs);
+    if (this.#bytesBefore - bytes < minFreedBytes) this.#pauseMs = Math.min(2 * this.#pauseMs, maxPauseMs);
+    else this.#lateAt = now() + lateMs;
     this.#nextSequenceAt = now() + Math.max(this.#pauseMs, this.#sequenceMs * pauseFactor);
     this.#collections = 0;
-    this.#freedBytes = 0;
     this.#sequenceMs = 0;
   }
 }
@@ -114,10 +121,7 @@ export function startIdleCollection(): () => void {
   let before = performance.eventLoopUtilization();
   let trimmer: Promise<() => void> | undefined;
   const collection = new IdleCollection({
-    heldBytes: () => {
-      const { total_heap_size: heap, external_memory: external } = getHeapStatistics();
-      return heap + external;
-    },
+    heldBytes: () => process.memoryUsage.rss(),
     utilization: () => {
       const now = performance.eventLoopUtilization();
       const { utilization } = performance.eventLoopUtilization(now, before);
