@@ -10,8 +10,7 @@ import type { UnloadReason } from "./memory-settings.ts";
 import type { ConstraintOptions } from "../targets/constraints.ts";
 
 /** Settings of a runtime. Each holds for all its models unless a load overrides it. */
-export interface RuntimeSettings
-  extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings, SequenceSettings {
+export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings, SequenceSettings {
   /** Settings of single models, by the reference that they are loaded with. Every spelling of a path means the same model. */
   readonly models?: Readonly<Record<string, ModelSettings>>;
   /** References of models that are loaded when the runtime is created, besides those whose strategy requires it. Default: none. */

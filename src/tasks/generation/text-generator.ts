@@ -229,7 +229,11 @@ export class TextGenerator {
   ): Promise<readonly GeneratedText[]> {
     const { scheduler, tokenizer, limits } = this.#parts;
     const { beams, n } = settings;
-    const entered = await scheduler.enter(beams?.numBeams ?? n, call.signal, client);
+    const entered = await scheduler.enter(
+      { count: beams?.numBeams ?? n, promptTokens: prompt.tokens.length },
+      call.signal,
+      client,
+    );
     const sequences = new Set<SequenceId>();
     try {
       const read = await this.#read(prompt, call.signal, entered, sequences);
