@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { answerFormatOf, opensReasoning } from "./answer-format.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
 import { ChatTemplate } from "./chat-template.ts";
-import { formatDate } from "./format-date.ts";
+import { formatDate } from "../../../templates/builtins/format-date.ts";
 import { type ChatMessage, type Tool, checkConversation } from "./messages.ts";
 
 const shared = fileURLToPath(new URL("../../../../../shared/data/", import.meta.url));

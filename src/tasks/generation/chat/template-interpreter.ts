@@ -1,6 +1,6 @@
 /** Runs chat templates (Jinja) with bounds, since a model's template is a stranger's program. */
 import * as jinja from "@huggingface/jinja";
-import { formatDate } from "./format-date.ts";
+import { formatDate } from "../../../templates/builtins/format-date.ts";
 
 /** A parsed template. */
 export interface ParsedTemplate {
