@@ -49,8 +49,9 @@ export function getItem(of: Value, key: Value, context: MethodContext): Value {
   const found = name === undefined ? undefined : ownAttribute(of, name, context);
   if (found !== undefined) return found;
   if (name !== undefined) return missingAttribute(of, name);
+  if (key instanceof Slice) throw new TemplateFailure(`'${typeName(of)}' object has no slices`);
   const type = of === null ? "None" : `${typeName(of)} object`;
-  return new Undefined(`${type} has no element ${key instanceof Slice ? "of a slice" : represent(key, context.budget)}`);
+  return new Undefined(`${type} has no element ${represent(key, context.budget)}`);
 }
 
 function missingAttribute(of: Value, name: string): Undefined {
@@ -85,8 +86,15 @@ function textMethod(of: Value, text: string, name: string, context: MethodContex
   if (run === undefined) return undefined;
   return new Callable(name, (given) => {
     const result = run(text, given, context);
-    return of instanceof Markup && typeof result === "string" ? new Markup(result) : result;
+    return of instanceof Markup ? asMarkup(result) : result;
   });
+}
+
+/** What a method of Markup gives: its texts are Markup too. */
+function asMarkup(value: Value): Value {
+  if (typeof value === "string") return new Markup(value);
+  if (value instanceof List) return new List(value.items.map(asMarkup));
+  return value instanceof Tuple ? new Tuple(value.items.map(asMarkup)) : value;
 }
 
 /** A method that takes arguments of these names. */

@@ -47,7 +47,7 @@ function sequenceArithmetic(operator: ArithmeticOperator, left: Value, right: Va
 
 function percent(left: Value, right: Value, budget: Budget): Value | undefined {
   const text = textOf(left);
-  if (text === undefined || right instanceof Undefined) return undefined;
+  if (text === undefined) return undefined;
   const formatted = formatPercent(text, right, budget);
   return left instanceof Markup ? new Markup(formatted) : formatted;
 }

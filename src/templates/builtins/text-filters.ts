@@ -2,9 +2,9 @@
 import { TemplateFailure } from "../errors.ts";
 import { isTrue } from "../values/comparison.ts";
 import { formatPercent } from "../values/formatting.ts";
-import { itemsOf } from "../values/iteration.ts";
+import { isIterable, itemsOf, lengthOf } from "../values/iteration.ts";
 import { type JsonStyle, toJson } from "../values/json.ts";
-import { lengthOfText, sliceOfText } from "../values/searching.ts";
+import { sliceOfText } from "../values/searching.ts";
 import { toText } from "../values/text.ts";
 import { Dict, Markup, Tuple, Undefined, type Value, integerOf, textOf, typeName } from "../values/values.ts";
 import { Bound } from "./arguments.ts";
@@ -46,7 +46,12 @@ export const textFilters: readonly (readonly [string, Filter])[] = [
     const width = given.optional("width") ?? 80;
     return textMethods.get("center")?.(text, { positional: [width], named: new Map() }, environment) ?? text;
   }),
-  filter("indent", ["width", "first", "blank"], indent),
+  valueFilter("indent", ["width", "first", "blank"], (value, given, { budget }) => {
+    const text = requireText(value);
+    budget.text(text.length);
+    const indented = indent(text, given, budget);
+    return value instanceof Markup ? new Markup(indented) : indented;
+  }),
   valueFilter("string", [], (value, _given, { budget }) => (value instanceof Markup ? value : toText(value, budget))),
   valueFilter("replace", ["s", "new", "count"], (value, given, { budget }) => {
     const [old, by] = [toText(given.value("s"), budget), toText(given.value("new"), budget)];
@@ -83,7 +88,7 @@ function firstUpper(word: string): string {
   return first.toUpperCase() + word.slice(first.length).toLowerCase();
 }
 
-function indent(text: string, given: Bound, { budget }: Environment): string {
+function indent(text: string, given: Bound, budget: Environment["budget"]): string {
   const width = given.optional("width") ?? 4;
   const count = integerOf(width);
   const written = textOf(width);
@@ -101,17 +106,19 @@ function indent(text: string, given: Bound, { budget }: Environment): string {
 
 function requireText(value: Value): string {
   const text = textOf(value);
-  if (text === undefined) throw new TemplateFailure(`object of type '${typeName(value)}' has no len()`);
+  if (value instanceof Undefined) throw new TemplateFailure(value.message);
+  if (text === undefined) throw new TemplateFailure(`a text is required, not '${typeName(value)}'`);
   return text;
 }
 
 function truncate(value: Value, given: Bound, { budget }: Environment): Value {
-  const text = requireText(value);
   const length = given.integerOr("length", 255);
   const end = given.textOr("end", "...");
   const leeway = given.integerOr("leeway", 5);
   if (length < end.length) throw new TemplateFailure(`expected length >= ${end.length}, got ${length}`);
-  if (lengthOfText(text, budget) <= length + leeway) return value;
+  const size = lengthOf(value, budget);
+  if (size !== undefined && size <= length + leeway) return value;
+  const text = requireText(value);
   const cut = sliceOfText(text, 0, length - end.length, budget);
   if (given.isTrue("killwords")) return cut + end;
   const space = cut.lastIndexOf(" ");
@@ -184,9 +191,9 @@ function cut(text: string, open: string, close: string): string {
 function urlEncode(value: Value, _given: Bound, { budget }: Environment): Value {
   const text = textOf(value);
   if (text !== undefined) return quoteUrl(text, "/", budget);
-  const isPairs = value instanceof Dict || !(value === null || integerOf(value) !== undefined || value instanceof Undefined);
-  if (!isPairs) return quoteUrl(toText(value, budget), "/", budget);
+  if (!isIterable(value)) return quoteUrl(toText(value, budget), "/", budget);
   const pairs = value instanceof Dict ? value.entries() : itemsOf(value, budget).map((pair) => itemsOf(pair, budget));
+  if (pairs.some(({ length }) => length !== 2)) throw new TemplateFailure("pairs are required");
   const quote = (part: Value | undefined): string => quoteUrl(toText(part ?? null, budget), "", budget).replaceAll("%20", "+");
   return pairs.map(([key, each]) => `${quote(key)}=${quote(each)}`).join("&");
 }

@@ -18,7 +18,7 @@ export function skipSpace(text: string, from = 0): number {
 }
 
 /** Index behind the last character before `to` that is not white space. */
-export function skipSpaceBack(text: string, to = text.length): number {
+export function skipSpaceBack(text: string, to: number = text.length): number {
   let at = to;
   while (at > 0 && isSpace(text.charAt(at - 1))) at -= 1;
   return at;

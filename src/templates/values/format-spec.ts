@@ -4,8 +4,7 @@ import { TemplateFailure } from "../errors.ts";
 import { numberOf } from "./comparison.ts";
 import { floatText, integerText, truncated } from "./numbers.ts";
 import { lengthOfText, sliceOfText } from "./searching.ts";
-import { toText } from "./text.ts";
-import { Float, type Value, integerOf, textOf, typeName } from "./values.ts";
+import { type Value, integerOf, textOf, typeName } from "./values.ts";
 
 /** A format specification. */
 export interface FormatSpec {
@@ -43,13 +42,7 @@ export function formatValue(value: Value, spec: FormatSpec, budget: Budget): str
   const text = textOf(value);
   if (text !== undefined) return formatText(text, spec, budget);
   const number = numberOf(value);
-  const isPlain = spec.type === "" && typeof value !== "number" && typeof value !== "bigint" && !(value instanceof Float);
-  if (number === undefined || isPlain) {
-    if (spec.type !== "" || spec.precision !== undefined) {
-      throw new TemplateFailure(`unsupported format string passed to ${typeName(value)}.__format__`);
-    }
-    return pad(toText(value, budget), { ...spec, align: spec.align ?? "<" }, budget);
-  }
+  if (number === undefined) throw new TemplateFailure(`unsupported format string passed to ${typeName(value)}.__format__`);
   return formatNumber(value, number, spec, budget);
 }
 

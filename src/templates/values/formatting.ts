@@ -5,7 +5,7 @@ import { hashOf } from "./comparison.ts";
 import { formatValue, parseFormatSpec } from "./format-spec.ts";
 import { truncated } from "./numbers.ts";
 import { represent, toText } from "./text.ts";
-import { type Arguments, Dict, Float, Tuple, type Value, integerOf, textOf, typeName } from "./values.ts";
+import { type Arguments, Dict, Float, List, Range, Tuple, Undefined, type Value, integerOf, textOf, typeName } from "./values.ts";
 
 /** Looks up attributes and items, which "{0.name[key]}" reads. */
 export interface Lookup {
@@ -140,9 +140,15 @@ export function formatPercent(template: string, given: Value, budget: Budget): s
     budget.text(part.length);
     return part;
   });
-  const isLeft = used < values.length && !isMapped && !(given instanceof Dict);
+  // What has items by key is taken for a mapping, which need not be used up.
+  const isMapping = !(given instanceof Tuple) && (isMapped || hasItems(given));
+  const isLeft = used < values.length && !isMapping;
   if (isLeft) throw new TemplateFailure("not all arguments converted during string formatting");
   return text;
+}
+
+function hasItems(value: Value): boolean {
+  return value instanceof Dict || value instanceof List || value instanceof Range || value instanceof Undefined;
 }
 
 function mapped(given: Value, key: string, budget: Budget): Value {

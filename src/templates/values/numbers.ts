@@ -87,7 +87,7 @@ function floatResult(operator: ArithmeticOperator, left: number, right: number):
   if (operator === "/") return left / right;
   const rest = left % right;
   const remainder = rest !== 0 && rest < 0 !== right < 0 ? rest + right : rest;
-  if (operator === "%") return remainder === 0 && right < 0 ? -0 : remainder;
+  if (operator === "%") return remainder === 0 ? (right < 0 ? -0 : 0) : remainder;
   return Math.round((left - remainder) / right);
 }
 

@@ -63,7 +63,7 @@ export class Searcher {
 }
 
 /** Index of the last occurrence that begins at or before `from`, or -1. */
-export function findLast(text: string, wanted: string, budget: Budget, from = text.length): number {
+export function findLast(text: string, wanted: string, budget: Budget, from: number = text.length): number {
   const searcher = new Searcher(reversed(wanted), budget);
   budget.text(2 * text.length);
   const start = Math.max(0, text.length - from - wanted.length);

@@ -22,7 +22,12 @@ function write(value: Value, budget: Budget, into: string[]): void {
   if (value instanceof List) writeItems("[", value.items, "]", budget, into);
   else if (value instanceof Tuple) writeItems("(", value.items, value.items.length === 1 ? ",)" : ")", budget, into);
   else if (value instanceof View) writeItems(`${value.type}([`, value.items, "])", budget, into);
-  else if (value instanceof Dict) writeDict(value, budget, into);
+  else if (value instanceof Dict) writeDict(value.entries(), budget, into);
+  else if (value instanceof Namespace) {
+    into.push("<Namespace ");
+    writeDict([...value.attributes], budget, into);
+    into.push(">");
+  }
   else {
     const text = atomText(value, budget);
     budget.text(text.length);
@@ -43,11 +48,11 @@ function writeItems(open: string, items: readonly Value[], close: string, budget
   budget.leaveValue();
 }
 
-function writeDict(value: Dict, budget: Budget, into: string[]): void {
+function writeDict(entries: readonly (readonly [Value, Value])[], budget: Budget, into: string[]): void {
   budget.enterValue();
-  budget.text(4 * value.size);
+  budget.text(4 * entries.length + 4);
   let separator = "{";
-  for (const [key, item] of value.entries()) {
+  for (const [key, item] of entries) {
     budget.step();
     into.push(separator);
     write(key, budget, into);
@@ -55,7 +60,7 @@ function writeDict(value: Dict, budget: Budget, into: string[]): void {
     write(item, budget, into);
     separator = ", ";
   }
-  into.push(value.size === 0 ? "{}" : "}");
+  into.push(entries.length === 0 ? "{}" : "}");
   budget.leaveValue();
 }
 
@@ -71,7 +76,6 @@ function atomText(value: Value, budget: Budget): string {
   if (value instanceof Range) return rangeText(value);
   if (value instanceof Stream) return `<${value.type} object at 0x7f0000000000>`;
   if (value instanceof Callable) return value.type === "Macro" ? `<Macro '${value.name}'>` : `<${value.type} ${value.name}>`;
-  if (value instanceof Namespace) return "<Namespace>";
   return `<${typeName(value)} object at 0x7f0000000000>`;
 }
 
