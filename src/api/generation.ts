@@ -11,12 +11,18 @@ import { type ChatMessage, checkConversation } from "../tasks/generation/chat/me
 import type { GeneratedText, GenerationEvent } from "../tasks/generation/generated-text.ts";
 import { type GenerateOptions, generateOptions } from "../tasks/generation/generate-options.ts";
 import { GenerationStream } from "../tasks/generation/generation-stream.ts";
-import { Generators, type SequenceCounts } from "../tasks/generation/open-generator.ts";
+import { type ConstraintCompiler, Generators, type SequenceCounts } from "../tasks/generation/open-generator.ts";
 import { prepareRewrite } from "../tasks/generation/rewrite/rewrite.ts";
 import { type RewriteOptions, rewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
 import type { GenerationOptions } from "../tasks/generation/sampling/generation-options.ts";
 import { checkGenerationOptions } from "../tasks/generation/sampling/resolve-settings.ts";
-import { type GenerateCall, type Prompt, type TextGenerator, promptTokensOf } from "../tasks/generation/text-generator.ts";
+import {
+  type GenerateCall,
+  type PrepareCall,
+  type Prompt,
+  type TextGenerator,
+  promptTokensOf,
+} from "../tasks/generation/text-generator.ts";
 import type { TaskOptions } from "../tasks/definition/task-option.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type ModelRequest, toList } from "./request-options.ts";
@@ -40,6 +46,8 @@ export interface GenerationHost {
     prepare: (handle: ModelHandle) => Promise<() => Promise<Result>>,
   ) => Promise<Result & TaskRun>;
   readonly tokenizer: (handle: ModelHandle) => Promise<Tokenizer>;
+  /** Compiles constraints. Default: the calling thread does. */
+  readonly compiler?: ConstraintCompiler | undefined;
 }
 
 /** A call whose input was checked: the numbers of tokens of its prompts, and what generates. */
@@ -54,7 +62,11 @@ interface OpenedGeneration<Result, Event> {
 }
 
 /** Checks the input of a call on an opened model. */
-type Open<Result, Event> = (generator: TextGenerator, handle: ModelHandle) => OpenedGeneration<Result, Event>;
+type Open<Result, Event> = (
+  generator: TextGenerator,
+  handle: ModelHandle,
+  call: PrepareCall,
+) => Promise<OpenedGeneration<Result, Event>>;
 
 interface Texts {
   readonly results: readonly GeneratedText[];
@@ -63,11 +75,12 @@ interface Texts {
 /** Generates text for one runtime. */
 export class Generation {
   readonly #host: GenerationHost;
-  readonly #generators = new Generators();
+  readonly #generators: Generators;
   readonly #templates = new WeakMap<Manifest, ChatTemplate>();
 
   constructor(host: GenerationHost) {
     this.#host = host;
+    this.#generators = new Generators(host.compiler);
   }
 
   /** Generates what follows prompts. The stream is returned once the model is loaded and the input is checked. */
@@ -80,8 +93,9 @@ export class Generation {
     const { addSpecialTokens } = request;
     return this.#start(
       { verb: "generate", optionNames: [...Object.keys(generateOptions), "draftModel"], request },
-      (generator) => {
-        const prepared = generator.prepare(list, request, addSpecialTokens === undefined ? {} : { addSpecialTokens });
+      async (generator, _handle, forCall) => {
+        const given = addSpecialTokens === undefined ? {} : { addSpecialTokens };
+        const prepared = await generator.prepare(list, request, given, forCall);
         const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
           results: await generator.generate(prepared, call),
         });
@@ -98,13 +112,17 @@ export class Generation {
     checkRequest(request);
     const list = toList(texts);
     if (list.some((text) => typeof text !== "string")) throw new InferyardError("INPUT_INVALID", "texts must be strings");
-    return this.#start({ verb: "rewrite", optionNames: Object.keys(rewriteOptions), request }, (generator, { manifest }) => {
-      const prepared = prepareRewrite(generator, manifest, list, optionsOf(rewriteOptions, request));
-      const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
-        results: await generator.generate(prepared, call),
-      });
-      return { promptTokens: promptTokensOf(prepared), run };
-    });
+    return this.#start(
+      { verb: "rewrite", optionNames: Object.keys(rewriteOptions), request },
+      async (generator, { manifest }, forCall) => {
+        const rewriting = { texts: list, options: optionsOf(rewriteOptions, request), call: forCall };
+        const prepared = await prepareRewrite(generator, manifest, rewriting);
+        const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
+          results: await generator.generate(prepared, call),
+        });
+        return { promptTokens: promptTokensOf(prepared), run };
+      },
+    );
   }
 
   /** Answers a conversation. */
@@ -116,8 +134,9 @@ export class Generation {
     checkConversation(messages, request.tools ?? []);
     return this.#start(
       { verb: "chat", optionNames: [...Object.keys(chatOptions), "draftModel"], request },
-      (generator, { manifest }) => {
-        const prepared = prepareChat(generator, this.#templateOf(manifest), messages, optionsOf(chatOptions, request));
+      async (generator, { manifest }, forCall) => {
+        const conversation = { messages, options: optionsOf(chatOptions, request), call: forCall };
+        const prepared = await prepareChat(generator, this.#templateOf(manifest), conversation);
         const run: OpenedGeneration<Pick<ChatResult, "message" | "results">, ChatEvent>["run"] = async (call) => {
           const results = await answerChat(generator, prepared, call);
           return { message: at(results, 0).message, results };
@@ -163,7 +182,8 @@ export class Generation {
           const { target, decision, ...held } = handle.holdLanguage();
           try {
             const generator = await this.#generatorOf(handle, held);
-            const { promptTokens, run: work } = open(generator, handle);
+            const forCall = { signal, client: handle.schedulingKey.client };
+            const { promptTokens, run: work } = await open(generator, handle, forCall);
             const draft = drafting === undefined ? {} : { draftModel: drafting.draftFor(generator) };
             return async () => {
               const cancelled = new AbortController();

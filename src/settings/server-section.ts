@@ -34,6 +34,12 @@ export interface ServerSection {
   readonly loadsPerMinute?: number;
   readonly requestTimeout?: number | string;
   readonly textTimeout?: number | string;
+  readonly constraintTimeout?: number | string;
+  readonly constraintTimePerMinute?: number | string;
+  readonly constraintCacheBytes?: number;
+  readonly maxConstraintStates?: number;
+  readonly maxConstraintBytes?: number;
+  readonly maxConstraintSteps?: number;
   readonly loadingWait?: number | string;
   readonly headersTimeout?: number | string;
   readonly bodyTimeout?: number | string;
@@ -110,6 +116,12 @@ type Defaulted =
   | "loadsPerMinute"
   | "requestTimeout"
   | "textTimeout"
+  | "constraintTimeout"
+  | "constraintTimePerMinute"
+  | "constraintCacheBytes"
+  | "maxConstraintStates"
+  | "maxConstraintBytes"
+  | "maxConstraintSteps"
   | "headersTimeout"
   | "bodyTimeout"
   | "stallTimeout"
@@ -138,6 +150,12 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   loadsPerMinute: 30,
   requestTimeout: "120s",
   textTimeout: "30s",
+  constraintTimeout: "5s",
+  constraintTimePerMinute: "60s",
+  constraintCacheBytes: 134_217_728,
+  maxConstraintStates: 500_000,
+  maxConstraintBytes: 67_108_864,
+  maxConstraintSteps: 5_000_000,
   headersTimeout: "10s",
   bodyTimeout: "60s",
   stallTimeout: "30s",

@@ -6,11 +6,11 @@ import { type ConstraintOptions, defaultPriority } from "../runtime/targets/cons
 
 /**
  * All settings: those of a runtime, and defaults of flags. Commands end when they are done, so preloading is a setting of the section `server`;
- * sharing batches and text threads are options of programs with several callers.
+ * sharing batches and threads for texts and constraints are options of programs with several callers.
  */
 export interface Settings extends Omit<
   RuntimeSettings,
-  "onEvent" | "onBatch" | "preload" | "models" | "shareBatches" | "textThreads"
+  "onEvent" | "onBatch" | "preload" | "models" | "shareBatches" | "textThreads" | "constraintThreads"
 > {
   readonly models?: Readonly<Record<string, ConstraintOptions>>;
   readonly model?: string;

@@ -19,6 +19,7 @@ import type { RuntimeSettings } from "../../src/runtime/options/runtime-settings
 import { settingNames } from "../../src/settings/settings.ts";
 import { inferyard } from "../fixtures/processes/command-line.ts";
 import { childrenOf } from "../fixtures/processes/child-processes.ts";
+import { hasSharedData, sharedData } from "../fixtures/shared-data.ts";
 import { behaviors, failing } from "../runtime/fixtures/failing-backend.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-every-setting-"));
@@ -147,6 +148,12 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
     given: { maxCharacters: 10, timeout: "5s" },
     backends: builtin,
     look: ({ runtime }) => codeOf(runtime.embed(["a text that is long ".repeat(5000)], { model: "builtin" })),
+  },
+  constraintThreads: {
+    given: { timeout: "5s", timePerMinute: 0, cacheBytes: 1_000_000 },
+    backends: builtin,
+    look: ({ runtime }) =>
+      codeOf(runtime.generate("a", { model: `${sharedData}tiny-random-llama`, constraint: { type: "json" }, maxNewTokens: 1 })),
   },
   maxMemory: { given: 10, look: loadOutcome },
   maxDeviceMemory: { given: { cuda: 10 }, both: { target: "onnx:cuda", memoryWait: 1 }, look: loadOutcome },
@@ -291,6 +298,7 @@ describe("a setting of a runtime has an effect", () => {
   });
 
   it.each(Object.entries(settings) as [keyof RuntimeSettings, Case<unknown>][])("%s", async (name, each) => {
+    if (name === "constraintThreads" && !hasSharedData) return; // needs a language model
     const without = await seen(each, watched[name] ?? {});
     const with_ = await seen(each, { ...watched[name], [name]: each.given });
     expect(with_).not.toEqual(without);

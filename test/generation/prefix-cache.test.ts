@@ -25,7 +25,7 @@ describe.skipIf(skip)(title, () => {
     const prompt = Array.from({ length: 30 }, (_, index) => 10 + index * 7);
     const options = { maxNewTokens: 12, seed: 3, temperature: 1.2, logprobs: 1 };
     const texts = async (by: TextGenerator, tokens: readonly number[]) =>
-      by.generate(by.prepare([tokens], options), { started: performance.now() });
+      by.generate(await by.prepare([tokens], options), { started: performance.now() });
     const prompts = [prompt, prompt, [...prompt.slice(0, 20), 5, 6, 7], [...prompt, 9, 9, 9], prompt.slice(0, 16), [400, 401]];
     const cached: number[] = [];
     for (const tokens of prompts) {

@@ -34,6 +34,7 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "replicas",
   "shareBatches",
   "textThreads",
+  "constraintThreads",
   "maxMemory",
   "maxDeviceMemory",
   "maxLoadedModels",
@@ -124,6 +125,7 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
   refuseUnlisted("failover", settings.failover, [true, false]);
   refuseUnlisted("shareBatches", settings.shareBatches, [true, false]);
   refuseNonPositive("textThreads.maxCharacters", settings.textThreads?.maxCharacters);
+  refuseNonPositive("constraintThreads.cacheBytes", settings.constraintThreads?.cacheBytes);
   refuseUnlisted("offline", settings.offline, [true, false]);
   if (settings.replicas !== "auto") refuseNonPositive("replicas", settings.replicas);
   refuseNonPositive("maxLoadedModels", settings.maxLoadedModels);

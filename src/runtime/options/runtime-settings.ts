@@ -77,6 +77,11 @@ export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitS
    */
   readonly textThreads?: TextThreadSettings;
   /**
+   * Threads that compile constraints (JSON schemas, regular expressions, grammars, tools) and find the tokens that may follow, so that no constraint blocks the event
+   * loop; for servers. Default: none, and the calling thread does it.
+   */
+  readonly constraintThreads?: ConstraintThreadSettings;
+  /**
    * true: nothing is downloaded; a model that is not on this machine is MODEL_NOT_FOUND. Default: false, unless the environment
    * variable HF_HUB_OFFLINE is set.
    */
@@ -109,6 +114,18 @@ export interface TextThreadSettings {
   readonly maxCharacters: number;
   /** Maximum time for one text: milliseconds, or "30s". */
   readonly timeout: number | string;
+}
+
+/** Limits of the threads that compile constraints. A constraint that exceeds one is INPUT_INVALID. */
+export interface ConstraintThreadSettings {
+  /** Maximum time to compile one constraint, and to find the tokens that may follow once: milliseconds, or "5s". */
+  readonly timeout: number | string;
+  /** Maximum time in a minute for all constraints of one client: milliseconds, or "60s". Further ones are RATE_LIMITED. */
+  readonly timePerMinute: number | string;
+  /** Memory for the compiled constraints of one model, in bytes; the least recently used are dropped first. */
+  readonly cacheBytes: number;
+  /** Maximum amounts that compiling one constraint may take: states of automata and parts of grammars, estimated bytes, and units of work. */
+  readonly limits?: { readonly states?: number; readonly bytes?: number; readonly steps?: number };
 }
 
 /** Settings of one model: its placement constraints and its loading strategy. */

@@ -3,6 +3,7 @@ import { omitUndefined } from "../../contract/checked.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { readGenerationConfig } from "./sampling/generation-config.ts";
+import type { GrammarHost } from "./constraints/grammar-host.ts";
 import { DecodeScheduler, type DecodingModel } from "./decode-scheduler.ts";
 import { TextGenerator } from "./text-generator.ts";
 
@@ -11,6 +12,19 @@ export interface LoadedModel {
   readonly manifest: Manifest;
   readonly reference: string;
   readonly target: string;
+}
+
+/** Worker threads that compile constraints. */
+export interface GrammarWorkers extends GrammarHost {
+  /** Ends the threads. */
+  dispose(): Promise<void>;
+}
+
+/** Where constraints are compiled, and how much of them is kept. */
+export interface ConstraintCompiler {
+  readonly host: GrammarWorkers;
+  /** Bytes for each model. Default: 128 MiB. */
+  readonly cacheBytes?: number;
 }
 
 /** Numbers of texts of one model. */
@@ -28,9 +42,15 @@ export interface SequenceCounts {
 
 /** Generators of loaded models, made at the first use: texts of all calls share the model's steps. */
 export class Generators {
+  readonly #compiler: ConstraintCompiler | undefined;
   readonly #known = new WeakMap<DecodingModel, TextGenerator>();
   /** The schedulers of the last load of each model on each target. */
   readonly #schedulers = new Map<string, { readonly reference: string; readonly scheduler: DecodeScheduler }>();
+
+  /** `compiler`: default: the calling thread compiles constraints. */
+  constructor(compiler?: ConstraintCompiler) {
+    this.#compiler = compiler;
+  }
 
   /** The generator of a model. `tokenizer`: undefined if it has none. Throws MODEL_INVALID and MODEL_UNSUPPORTED for its generation_config.json. */
   of(model: DecodingModel, { manifest, reference, target }: LoadedModel, tokenizer: Tokenizer | undefined): TextGenerator {
@@ -38,7 +58,15 @@ export class Generators {
     if (known !== undefined) return known;
     const config = readGenerationConfig(manifest.generation ?? {});
     const scheduler = new DecodeScheduler(model);
-    const made = new TextGenerator({ limits: model.limits, scheduler, tokenizer, config });
+    const made = new TextGenerator({
+      limits: model.limits,
+      scheduler,
+      tokenizer,
+      config,
+      tokenizerSettings: manifest.text,
+      grammarHost: this.#compiler?.host,
+      maxGrammarBytes: this.#compiler?.cacheBytes,
+    });
     this.#known.set(model, made);
     this.#schedulers.set(`${reference} ${target}`, { reference, scheduler });
     return made;

@@ -1,6 +1,7 @@
 /** Generates texts with one loaded language model. */
 import type { SequenceId } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import type { TextSettings } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { type ReadPrompt, type TextJob, generateText } from "./generate-text.ts";
 import type { EmitEvent, GeneratedText } from "./generated-text.ts";
@@ -9,7 +10,9 @@ import type { GenerationOptions } from "./sampling/generation-options.ts";
 import { type GenerationSettings, resolveSettings } from "./sampling/resolve-settings.ts";
 import type { SamplingSettings } from "./sampling/sampling-settings.ts";
 import type { DecodeScheduler, DecodingModel } from "./decode-scheduler.ts";
-import { GrammarCache, type GrammarSource } from "./constraints/grammar-cache.ts";
+import { GrammarCache, defaultGrammarCacheBytes } from "./constraints/grammar-cache.ts";
+import { type GrammarHost, LocalGrammarHost } from "./constraints/grammar-host.ts";
+import type { GrammarSource } from "./constraints/grammar-source.ts";
 import { constraintSource } from "./constraints/text-constraint.ts";
 import type { ConstrainedPart } from "./constraints/token-constraint.ts";
 import { PrefixCache } from "./prefix-cache.ts";
@@ -27,6 +30,12 @@ export interface GeneratorParts {
   /** Undefined if the model has none: prompts are then token ids. */
   readonly tokenizer: Tokenizer | undefined;
   readonly config: GenerationConfig;
+  /** What another thread loads the tokenizer from. Undefined: the calling thread reads it for constraints. */
+  readonly tokenizerSettings?: TextSettings | undefined;
+  /** Where constraints are compiled. Default: in the calling thread. */
+  readonly grammarHost?: GrammarHost | undefined;
+  /** Bytes of compiled constraints that are kept. Default: 128 MiB. */
+  readonly maxGrammarBytes?: number | undefined;
   /** Bytes of caches of prompts that are kept. Default: 256 MiB. */
   readonly maxPrefixBytes?: number;
 }
@@ -45,6 +54,13 @@ export interface PromptSettings {
   readonly forcedFirstToken?: number;
   /** The decoder's first token, for models with an encoder. Default: as the model's files say. */
   readonly decoderStartToken?: number;
+}
+
+/** For whom prompts are prepared. */
+export interface PrepareCall {
+  readonly signal?: AbortSignal | undefined;
+  /** Identifies the client. Default: one that names none. */
+  readonly client?: string;
 }
 
 /** How prepared prompts are generated from. */
@@ -105,15 +121,26 @@ export class TextGenerator {
 
   constructor(parts: GeneratorParts) {
     this.#parts = parts;
-    this.#grammars = new GrammarCache(parts.tokenizer, parts.limits.vocabulary);
+    const { tokenizer, tokenizerSettings, grammarHost = new LocalGrammarHost() } = parts;
+    this.#grammars = new GrammarCache({
+      host: grammarHost,
+      tokenizer: tokenizer && { tokenizer, settings: tokenizerSettings },
+      size: parts.limits.vocabulary,
+      maxBytes: parts.maxGrammarBytes ?? defaultGrammarCacheBytes,
+    });
     this.#prefixes = new PrefixCache(parts.scheduler, parts.limits.cacheBytesPerToken, parts.maxPrefixBytes);
   }
 
   /**
-   * Tokenizes prompts and checks options. Throws INPUT_INVALID for what is not possible with this model, and INPUT_TOO_LONG for a prompt that leaves no
-   * room for a token in the model's context.
+   * Tokenizes prompts, checks options and compiles the constraint. Throws INPUT_INVALID for what is not possible with this model, INPUT_TOO_LONG for a prompt that
+   * leaves no room for a token in the model's context, RATE_LIMITED for a client whose constraints took too long, and ABORTED.
    */
-  prepare(prompts: readonly Prompt[], options: GenerationOptions, given: PromptSettings = {}): PreparedPrompts {
+  async prepare(
+    prompts: readonly Prompt[],
+    options: GenerationOptions,
+    given: PromptSettings = {},
+    call: PrepareCall = {},
+  ): Promise<PreparedPrompts> {
     const { config, tokenizer, limits } = this.#parts;
     const settings = resolveSettings(options, {
       config,
@@ -126,8 +153,9 @@ export class TextGenerator {
         remedy: "give stopTokens",
       });
     }
-    const constraint = this.#constraintOf(options, given);
+    const source = this.#grammarSource(options, given);
     const prepared = prompts.map((prompt) => this.#preparePrompt(prompt, settings, given));
+    const constraint = source && (await this.#compile(source, given, call));
     return { settings, prompts: prepared, ...(constraint === undefined ? {} : { constraint }) };
   }
 
@@ -171,16 +199,23 @@ export class TextGenerator {
     return { scheduler, prefixes: this.#prefixes, limits, vocabulary: other.limits.vocabulary };
   }
 
-  #constraintOf({ constraint, numBeams = 1 }: GenerationOptions, given: PromptSettings): PreparedPrompts["constraint"] {
+  #grammarSource({ constraint, numBeams = 1 }: GenerationOptions, given: PromptSettings): GrammarSource | undefined {
     const source = given.grammar ?? (constraint === undefined ? undefined : constraintSource(constraint));
-    if (source === undefined) return undefined;
-    if (numBeams > 1) {
+    if (source !== undefined && numBeams > 1) {
       throw new InferyardError("INPUT_INVALID", "a constraint is given with numBeams, and beams are not constrained", {
         remedy: "leave numBeams out",
       });
     }
-    const after = given.constrainedAfter === undefined ? {} : { after: given.constrainedAfter };
-    return { grammar: this.#grammars.of(source), ...after };
+    return source;
+  }
+
+  async #compile(
+    source: GrammarSource,
+    { constrainedAfter }: PromptSettings,
+    { signal, client = "" }: PrepareCall,
+  ): Promise<ConstrainedPart> {
+    const grammar = await this.#grammars.get(source, { client, signal });
+    return { grammar, client, ...(constrainedAfter === undefined ? {} : { after: constrainedAfter }) };
   }
 
   async #generateAll(

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { parseDuration } from "../../../runtime/options/duration.ts";
-import type { RuntimeSettings } from "../../../runtime/options/runtime-settings.ts";
+import type { ConstraintThreadSettings, RuntimeSettings } from "../../../runtime/options/runtime-settings.ts";
 import type { ServedModel } from "../../../server/server-settings.ts";
 import { type ServerSection, serverDefaults } from "../../../settings/server-section.ts";
 import type { Log } from "../../../server/observability/log.ts";
@@ -58,6 +58,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       maxCharacters: section.maxTextCharacters ?? serverDefaults.maxTextCharacters,
       timeout: section.textTimeout ?? serverDefaults.textTimeout,
     },
+    constraintThreads: constraintThreadsOf({ ...serverDefaults, ...section }),
     onEvent: events.emit,
     onBatch: events.emitBatch,
   });
@@ -77,6 +78,12 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       logLevel: _logLevel,
       maxTextCharacters: _maxTextCharacters,
       textTimeout: _textTimeout,
+      constraintTimeout: _constraintTimeout,
+      constraintTimePerMinute: _constraintTimePerMinute,
+      constraintCacheBytes: _constraintCacheBytes,
+      maxConstraintStates: _maxConstraintStates,
+      maxConstraintBytes: _maxConstraintBytes,
+      maxConstraintSteps: _maxConstraintSteps,
       ...served
     } = settings;
     const handler = createHandler(session.runtime, {
@@ -162,4 +169,11 @@ function modelsOf(
     settings,
     early: entries.filter(({ strategy }) => strategy !== "lazy").map(({ name }) => name),
   };
+}
+
+/** The limits of constraints, of the settings of the server. */
+function constraintThreadsOf(section: typeof serverDefaults): ConstraintThreadSettings {
+  const { constraintTimeout: timeout, constraintTimePerMinute: timePerMinute, constraintCacheBytes: cacheBytes } = section;
+  const { maxConstraintStates: states, maxConstraintBytes: bytes, maxConstraintSteps: steps } = section;
+  return { timeout, timePerMinute, cacheBytes, limits: { states, bytes, steps } };
 }

@@ -4,7 +4,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { refuseUnlisted } from "../../../runtime/options/options.ts";
 import type { GeneratedLogprob, GeneratedText, GenerationEvent } from "../generated-text.ts";
-import type { GenerateCall, PreparedPrompts, TextGenerator } from "../text-generator.ts";
+import type { GenerateCall, PrepareCall, PreparedPrompts, TextGenerator } from "../text-generator.ts";
 import { type AnswerFormat, answerFormatOf, markersOf, opensReasoning } from "./answer-format.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
 import type { ChatOptions } from "./chat-options.ts";
@@ -52,20 +52,26 @@ export interface PreparedChat {
   readonly isConstrained: boolean;
 }
 
+/** A conversation to answer, and for whom. */
+export interface Conversation {
+  readonly messages: readonly ChatMessage[];
+  readonly options: ChatOptions;
+  readonly call: PrepareCall;
+}
+
 /**
  * Renders a conversation and checks it. Throws INPUT_INVALID, MODEL_UNSUPPORTED for a model without a chat template or for tools that its template has no
  * place for, and INPUT_TOO_LONG.
  */
-export function prepareChat(
+export async function prepareChat(
   generator: TextGenerator,
   template: ChatTemplate,
-  messages: readonly ChatMessage[],
-  options: ChatOptions,
-): PreparedChat {
-  const { tools: given = [], toolChoice = "auto", templateVariables: variables = {}, ...generation } = options;
+  { messages, options, call }: Conversation,
+): Promise<PreparedChat> {
+  const { tools: offered = [], toolChoice = "auto", templateVariables: variables = {}, ...generation } = options;
   checkToolChoice(toolChoice);
-  checkConversation(messages, given);
-  const tools = chosenTools(given, toolChoice);
+  checkConversation(messages, offered);
+  const tools = chosenTools(offered, toolChoice);
   const { constraint } = generation;
   const mustCall = toolChoice !== "auto" && toolChoice !== "none";
   const rendered = template.render({ messages, tools, variables });
@@ -79,12 +85,13 @@ export function prepareChat(
     constraint === undefined || mustCall
       ? undefined
       : constrainedAnswer(constraint, { form: format.tools, tools, kept: markersOf(format), thinks });
-  const prepared = generator.prepare([prompt], generation, {
+  const given = {
     addSpecialTokens: false, // the template writes them
     maxNewTokens: generator.limits.contextLength === undefined ? maxAnswerTokens : Number.POSITIVE_INFINITY,
     ...omitUndefined({ grammar: forced?.grammar ?? answer }),
     ...(answer !== undefined && thinks ? { constrainedAfter: format.reasoning.close } : {}),
-  });
+  };
+  const prepared = await generator.prepare([prompt], generation, given, call);
   const isConstrained = answer !== undefined || forced !== undefined;
   return {
     prepared,

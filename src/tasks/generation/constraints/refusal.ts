@@ -1,13 +1,6 @@
 /** Constraints that are not supported. */
 import { InferyardError } from "../../../contract/errors.ts";
-
-/** Where in a constraint the refused part is. */
-export interface RefusedPart {
-  /** The keyword of JSON Schema. */
-  readonly keyword: string;
-  /** JSON pointer of the schema that has it. */
-  readonly pointer: string;
-}
+import { type ConstraintPlace, nameOf } from "./constraint-budget.ts";
 
 /** What `compile` returns. Throws INPUT_INVALID if it runs out of stack, since parts are nested too deeply. */
 export function refusingDepth<Result>(compile: () => Result): Result {
@@ -19,8 +12,7 @@ export function refusingDepth<Result>(compile: () => Result): Result {
   }
 }
 
-/** INPUT_INVALID for a constraint that is invalid or not supported. `data.keyword`: what is refused, of a JSON schema. */
-export function refusal(problem: string, remedy: string, part?: RefusedPart): InferyardError {
-  const where = part === undefined ? "the constraint" : `the schema at "${part.pointer}", keyword "${part.keyword}"`;
-  return new InferyardError("INPUT_INVALID", `${where}: ${problem}`, { remedy, data: { refused: true, ...part } });
+/** INPUT_INVALID for a constraint that is invalid or not supported. The error's data has the place. */
+export function refusal(problem: string, remedy: string, place?: ConstraintPlace): InferyardError {
+  return new InferyardError("INPUT_INVALID", `${nameOf(place)}: ${problem}`, { remedy, data: { refused: true, ...place } });
 }

@@ -1,11 +1,11 @@
 /** What a text must be, as callers state it. */
 import { regularExpressionDfa } from "./automata/regular-expression.ts";
-import { wordsDfa } from "./automata/automaton.ts";
+import { WordTrie } from "./automata/words.ts";
 import { type GrammarNode, text } from "./grammar/grammar.ts";
 import { parseGbnf } from "./grammar/gbnf.ts";
-import type { GrammarSource } from "./grammar-cache.ts";
+import { type GrammarSource, sourceText } from "./grammar-source.ts";
 import { isLark, parseLark } from "./grammar/lark.ts";
-import { refusal, refusingDepth } from "./refusal.ts";
+import { refusal } from "./refusal.ts";
 import { anyJson, compileSchema } from "./schema/compile-schema.ts";
 import { isObject } from "./schema/schema-document.ts";
 
@@ -22,9 +22,15 @@ export type TextConstraint =
   /** A text of a context-free grammar: in GBNF, the notation of llama.cpp, from its rule `root`; or in a subset of Lark's, from its rule `start`. */
   | { readonly type: "grammar"; readonly grammar: string };
 
-/** The grammar of a constraint, which is compiled when it is needed. */
+/** The source of a constraint. */
 export function constraintSource(constraint: TextConstraint): GrammarSource {
-  return { key: refusingDepth(() => JSON.stringify(constraint)), compile: () => compileConstraint(constraint) };
+  return { text: sourceText({ kind: "text", constraint } satisfies TextSpecification) };
+}
+
+/** What is compiled where a text fits a constraint. */
+export interface TextSpecification {
+  readonly kind: "text";
+  readonly constraint: TextConstraint;
 }
 
 const types = ["json", "schema", "regex", "choice", "grammar"];
@@ -47,7 +53,7 @@ export function compileConstraint(constraint: TextConstraint): GrammarNode {
       if (!Array.isArray(choices) || choices.length === 0 || choices.some((word) => typeof word !== "string" || word === "")) {
         throw refusal("its choices are a list of strings that are not empty", "correct it");
       }
-      return text(wordsDfa(choices));
+      return text(WordTrie.of(choices));
     }
     case "grammar":
       if (typeof constraint.grammar !== "string") throw refusal("its grammar is a string", "correct it");

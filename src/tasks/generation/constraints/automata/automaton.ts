@@ -1,5 +1,6 @@
 /** Deterministic automata over bytes: the regular parts of a constraint. */
 import type { InferyardError } from "../../../../contract/errors.ts";
+import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 
 /** Reads a text byte by byte. States are numbers from 0; -1 says that the text does not fit. From every state a text that fits can be reached. */
@@ -148,7 +149,10 @@ export function explore<State>(rules: Rules<State>): Dfa {
   const states: State[] = [rules.start];
   const numbers = new Map<string | number, number>([[rules.key(rules.start), 0]]);
   const next: number[] = [];
+  const stateBytes = representatives.length * 8 + 200;
+  chargeStates(1, stateBytes + 300);
   for (let number = 0; number < states.length; number += 1) {
+    chargeSteps(representatives.length);
     for (const byte of representatives) {
       const target = rules.step(states[number] as State, byte);
       next.push(target === undefined ? -1 : numberOf(target));
@@ -165,6 +169,7 @@ export function explore<State>(rules: Rules<State>): Dfa {
     const known = numbers.get(key);
     if (known !== undefined) return known;
     if (states.length >= maxStates) throw tooLarge();
+    chargeStates(1, stateBytes);
     numbers.set(key, states.length);
     return states.push(state) - 1;
   }
@@ -351,7 +356,8 @@ export function lengthDfa(min: number, max: number): Dfa {
   });
 }
 
-function stepFreeText(state: number, byte: number, highest: number, max: number): number {
+/** The state of free text after a byte; -1 if none. States: 8 for each code point up to `highest`, one for each state of a decoder of UTF-8. */
+export function stepFreeText(state: number, byte: number, highest: number, max: number): number {
   const [count, utf8] = [Math.floor(state / utf8States), state % utf8States];
   if (utf8 === 0 && count >= max) return -1;
   const next = stepUtf8(utf8, byte);

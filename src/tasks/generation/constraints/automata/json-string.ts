@@ -1,4 +1,5 @@
 /** Strings of JSON: a text between quotes, with escapes. */
+import { chargeStates } from "../constraint-budget.ts";
 import { type Automaton, stepUtf8 } from "./automaton.ts";
 
 const quote = 0x22;
@@ -21,46 +22,48 @@ const codePointRanges: readonly (readonly [first: number, last: number])[] = [
   [0x10000, 0x10ffff],
 ];
 
-/** Where in a string: within the text, after a backslash, among the digits of \u, or behind its end. */
+/** Among the digits of \u; or behind the first of two surrogates, where `\`, then `u` follow: `high` is negative behind the backslash. */
 type Place =
-  | { readonly kind: "text"; readonly utf8: number }
-  | { readonly kind: "backslash" }
   | { readonly kind: "digits"; readonly value: number; readonly count: number; readonly high: number }
-  /** Behind the first of two surrogates: `\`, then `u`. */
-  | { readonly kind: "low"; readonly high: number }
-  | { readonly kind: "end" };
+  | { readonly kind: "low"; readonly high: number };
 
 interface State {
   readonly content: number;
   readonly place: Place;
 }
 
-/** Strings of JSON whose text fits an automaton. The opening quote is part of it. */
+/** Places that need no entry of a table: 0 to 7 are those of a decoder of UTF-8 in the text. */
+const behindBackslash = 8;
+const behindEnd = 9;
+const plainPlaces = 10;
+
+/**
+ * Strings of JSON whose text fits an automaton. The opening quote is part of it. State 0 is before it; even ones are a state of the text and a plain place, odd ones are
+ * numbers of states within an escape.
+ */
 export class JsonString implements Automaton {
   readonly start = 0;
   readonly #content: Automaton;
-  readonly #states: (State | undefined)[] = [undefined];
+  readonly #escapes: State[] = [];
   readonly #numbers = new Map<string, number>();
-  readonly #next: (Int32Array | undefined)[] = [];
   /** By state of the content and number of bytes: what `#anyContinuation` found. */
   readonly #continuations = new Map<number, boolean>();
 
   constructor(content: Automaton) {
     this.#content = content;
+    chargeStates(1, 400);
   }
 
   step(state: number, byte: number): number {
-    const row = (this.#next[state] ??= new Int32Array(256).fill(-2));
-    const known = row[byte] ?? -2;
-    if (known !== -2) return known;
-    const next = this.#compute(this.#states[state], byte);
-    const number = next === undefined ? -1 : this.#numberOf(next);
-    row[byte] = number;
-    return number;
+    if (state === 0) return byte === quote ? plainState(this.#content.start, 0) : -1;
+    if (state % 2 === 1) return this.#inEscape(this.#escapes[(state - 1) / 2], byte);
+    const [content, place] = contentAndPlace(state);
+    if (place === behindEnd) return -1;
+    return place === behindBackslash ? this.#escape(content, byte) : this.#inText(content, place, byte);
   }
 
   accepts(state: number): boolean {
-    return this.#states[state]?.place.kind === "end";
+    return this.contentAtEnd(state) >= 0;
   }
 
   continues(state: number): boolean {
@@ -68,91 +71,77 @@ export class JsonString implements Automaton {
   }
 
   freeCharacters(state: number): number {
-    const { content, place } = this.#states[state] ?? {};
-    return content !== undefined && place?.kind === "text" && place.utf8 === 0 ? this.#content.freeCharacters(content) : 0;
+    if (state === 0 || state % 2 === 1) return 0;
+    const [content, place] = contentAndPlace(state);
+    return place === 0 ? this.#content.freeCharacters(content) : 0;
   }
 
-  #numberOf({ content, place }: State): number {
-    const detail =
-      place.kind === "text"
-        ? place.utf8
-        : place.kind === "digits"
-          ? `${place.value},${place.count},${place.high}`
-          : place.kind === "low"
-            ? place.high
-            : "";
-    const key = `${content} ${place.kind} ${detail}`;
+  /** The state of the text behind the closing quote; -1 before it. */
+  contentAtEnd(state: number): number {
+    if (state === 0 || state % 2 === 1) return -1;
+    const [content, place] = contentAndPlace(state);
+    return place === behindEnd ? content : -1;
+  }
+
+  #escapeState(content: number, place: Place): number {
+    const key = place.kind === "low" ? `${content} ${place.high}` : `${content} ${place.value},${place.count},${place.high}`;
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
-    const number = this.#states.push({ content, place }) - 1;
+    chargeStates(0, 200);
+    const number = this.#escapes.push({ content, place }) * 2 - 1;
     this.#numbers.set(key, number);
     return number;
   }
 
-  #compute(state: State | undefined, byte: number): State | undefined {
-    if (state === undefined)
-      return byte === quote ? { content: this.#content.start, place: { kind: "text", utf8: 0 } } : undefined;
+  #inEscape(state: State | undefined, byte: number): number {
+    if (state === undefined) return -1;
     const { content, place } = state;
-    switch (place.kind) {
-      case "text":
-        return this.#inText(content, place.utf8, byte);
-      case "backslash":
-        return this.#escape(content, byte);
-      case "digits":
-        return this.#digit(content, place, byte);
-      case "low":
-        return this.#second(content, place.high, byte);
-      case "end":
-        return undefined;
-      default:
-        return place satisfies never;
-    }
+    return place.kind === "digits" ? this.#digit(content, place, byte) : this.#second(content, place.high, byte);
   }
 
-  #inText(content: number, utf8: number, byte: number): State | undefined {
+  #inText(content: number, utf8: number, byte: number): number {
     if (utf8 === 0) {
-      if (byte === quote) return this.#content.accepts(content) ? { content, place: { kind: "end" } } : undefined;
-      if (byte === backslash) return this.#anyIn(content, 0, 0x10ffff) ? { content, place: { kind: "backslash" } } : undefined;
-      if (byte < 0x20) return undefined;
+      if (byte === quote) return this.#content.accepts(content) ? plainState(content, behindEnd) : -1;
+      if (byte === backslash) return this.#anyIn(content, 0, 0x10ffff) ? plainState(content, behindBackslash) : -1;
+      if (byte < 0x20) return -1;
     }
     const next = stepUtf8(utf8, byte);
     const after = next < 0 ? -1 : this.#content.step(content, byte);
-    return after < 0 ? undefined : { content: after, place: { kind: "text", utf8: next } };
+    return after < 0 ? -1 : plainState(after, next);
   }
 
-  #escape(content: number, byte: number): State | undefined {
+  #escape(content: number, byte: number): number {
     const character = shortEscapes.get(byte);
     if (character !== undefined) return this.#textAfter(content, character);
-    return byte === 0x75 ? { content, place: { kind: "digits", value: 0, count: 0, high: 0 } } : undefined;
+    return byte === 0x75 ? this.#escapeState(content, { kind: "digits", value: 0, count: 0, high: 0 }) : -1;
   }
 
-  #textAfter(content: number, codePoint: number): State | undefined {
+  #textAfter(content: number, codePoint: number): number {
     const next = this.#after(content, codePoint);
-    return next < 0 ? undefined : { content: next, place: { kind: "text", utf8: 0 } };
+    return next < 0 ? -1 : plainState(next, 0);
   }
 
-  #digit(content: number, { value, count, high }: Extract<Place, { kind: "digits" }>, byte: number): State | undefined {
+  #digit(content: number, { value, count, high }: Extract<Place, { kind: "digits" }>, byte: number): number {
     const digit = Number.parseInt(String.fromCharCode(byte), 16);
-    if (Number.isNaN(digit)) return undefined;
+    if (Number.isNaN(digit)) return -1;
     const next = value * 16 + digit;
     const width = 16 ** (3 - count);
     const [first, last] = [next * width, (next + 1) * width - 1];
     if (count < 3) {
       const isPossible = high > 0 ? this.#lowPossible(content, high, first, last) : this.#firstPossible(content, first, last);
-      return isPossible ? { content, place: { kind: "digits", value: next, count: count + 1, high } } : undefined;
+      return isPossible ? this.#escapeState(content, { kind: "digits", value: next, count: count + 1, high }) : -1;
     }
-    if (high > 0) return next >= 0xdc00 && next <= 0xdfff ? this.#textAfter(content, pointOf(high, next)) : undefined;
-    if (next >= 0xdc00 && next <= 0xdfff) return undefined;
+    if (high > 0) return next >= 0xdc00 && next <= 0xdfff ? this.#textAfter(content, pointOf(high, next)) : -1;
+    if (next >= 0xdc00 && next <= 0xdfff) return -1;
     if (next < 0xd800 || next > 0xdfff) return this.#textAfter(content, next);
     return this.#anyIn(content, pointOf(next, 0xdc00), pointOf(next, 0xdfff))
-      ? { content, place: { kind: "low", high: next } }
-      : undefined;
+      ? this.#escapeState(content, { kind: "low", high: next })
+      : -1;
   }
 
-  #second(content: number, high: number, byte: number): State | undefined {
-    // `high` is negative behind the backslash.
-    if (high > 0) return byte === backslash ? { content, place: { kind: "low", high: -high } } : undefined;
-    return byte === 0x75 ? { content, place: { kind: "digits", value: 0, count: 0, high: -high } } : undefined;
+  #second(content: number, high: number, byte: number): number {
+    if (high > 0) return byte === backslash ? this.#escapeState(content, { kind: "low", high: -high }) : -1;
+    return byte === 0x75 ? this.#escapeState(content, { kind: "digits", value: 0, count: 0, high: -high }) : -1;
   }
 
   #lowPossible(content: number, high: number, first: number, last: number): boolean {
@@ -214,6 +203,16 @@ export class JsonString implements Automaton {
     }
     return state;
   }
+}
+
+function plainState(content: number, place: number): number {
+  return 2 * (content * plainPlaces + place) + 2;
+}
+
+function contentAndPlace(state: number): readonly [content: number, place: number] {
+  const number = (state - 2) / 2;
+  const content = Math.floor(number / plainPlaces);
+  return [content, number - content * plainPlaces];
 }
 
 function pointOf(high: number, low: number): number {

@@ -1,7 +1,7 @@
 /** GBNF, the notation of llama.cpp for grammars (https://github.com/ggml-org/llama.cpp, grammars/README.md). */
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
 import { refusal } from "../refusal.ts";
-import { type GrammarNode, type GrammarRule, choice, literal, repeat, sequence, text } from "./grammar.ts";
+import { type GrammarNode, type GrammarRule, choice, literal, repeat, rule, sequence, text } from "./grammar.ts";
 
 const name = /[A-Za-z0-9_-]+/y;
 const quantifier = /[*+?]|\{\s*(?<min>\d+)\s*(?<comma>,\s*(?<max>\d+)?\s*)?\}/y;
@@ -34,19 +34,19 @@ class Parser {
   }
 
   #rule(): void {
-    const rule = this.#ruleOf(this.#match(name, "the name of a rule"));
+    const defined = this.#ruleOf(this.#match(name, "the name of a rule"));
     this.#skip(false);
     this.#expect("::=");
     this.#skip(true);
-    if (rule.body !== undefined) throw this.#wrong(`the rule ${rule.name} is defined twice`);
-    rule.body = this.#alternatives(false);
+    if (defined.body !== undefined) throw this.#wrong(`the rule ${defined.name} is defined twice`);
+    defined.body = this.#alternatives(false);
     this.#skip(true);
   }
 
   #ruleOf(ruleName: string): GrammarRule {
-    const rule: GrammarRule = this.#rules.get(ruleName) ?? { kind: "rule", name: ruleName, body: undefined };
-    this.#rules.set(ruleName, rule);
-    return rule;
+    const known = this.#rules.get(ruleName) ?? rule(ruleName);
+    this.#rules.set(ruleName, known);
+    return known;
   }
 
   /** In a group a part may go on in the next line. */

@@ -1,7 +1,7 @@
 /** Context-free grammars over bytes: what a constraint is compiled to. */
 import type { Automaton } from "../automata/automaton.ts";
-import { wordsDfa } from "../automata/automaton.ts";
-import { refusal } from "../refusal.ts";
+import { Literal, WordTrie, sortedWords } from "../automata/words.ts";
+import { chargeStates } from "../constraint-budget.ts";
 
 /** A part of a grammar. */
 export type GrammarNode =
@@ -11,6 +11,8 @@ export type GrammarNode =
   | { readonly kind: "choice"; readonly options: readonly GrammarNode[] }
   /** `item`, `min` to `max` times. */
   | { readonly kind: "repeat"; readonly item: GrammarNode; readonly min: number; readonly max: number }
+  /** One of the texts of a trie, and behind it the part of its number. */
+  | { readonly kind: "switch"; readonly words: WordTrie; readonly cases: readonly GrammarNode[] }
   | GrammarRule
   | ObjectNode;
 
@@ -24,9 +26,11 @@ export interface GrammarRule {
 /** An object of JSON whose members come in any order. */
 export interface ObjectNode {
   readonly kind: "object";
+  /** The names of the properties, in the order of `properties`. */
+  readonly names: WordTrie;
   readonly properties: readonly ObjectProperty[];
   /** Members with other names. */
-  readonly others: readonly Pick<ObjectProperty, "key" | "value">[];
+  readonly others: readonly OtherMember[];
   readonly min: number;
   readonly max: number;
   /** What may stand between its parts. */
@@ -35,55 +39,81 @@ export interface ObjectNode {
 
 /** A member of an object. */
 export interface ObjectProperty {
-  /** Its name, with quotes. */
-  readonly key: GrammarNode;
+  readonly name: string;
   readonly value: GrammarNode;
   readonly isRequired: boolean;
 }
 
+/** Members whose names fit an automaton. */
+export interface OtherMember {
+  /** A name with quotes. Some text fits it. */
+  readonly name: GrammarNode;
+  readonly value: GrammarNode;
+}
+
+/** Estimated memory of a part of a grammar, and of each reference to another. */
+const [partBytes, referenceBytes] = [150, 16];
+
+function part<Node extends GrammarNode>(node: Node, references: number): Node {
+  chargeStates(1, partBytes + referenceBytes * references);
+  return node;
+}
+
 /** A part that fits an automaton. */
 export function text(automaton: Automaton & { readonly isEmpty?: boolean }): GrammarNode {
-  return { kind: "text", automaton, isEmpty: automaton.isEmpty ?? false };
+  return part({ kind: "text", automaton, isEmpty: automaton.isEmpty ?? false }, 0);
 }
 
 /** This text. */
 export function literal(word: string): GrammarNode {
-  return word === "" ? sequence() : text(wordsDfa([word]));
+  return word === "" ? sequence() : text(new Literal(word));
 }
 
 /** Parts one after another. */
 export function sequence(...items: readonly GrammarNode[]): GrammarNode {
-  return items.length === 1 ? (items[0] as GrammarNode) : { kind: "sequence", items };
+  return sequenceOf(items);
+}
+
+/** As `sequence`, of any number of parts. */
+export function sequenceOf(items: readonly GrammarNode[]): GrammarNode {
+  return items.length === 1 ? (items[0] as GrammarNode) : part({ kind: "sequence", items }, items.length);
 }
 
 /** One of several parts; with none, no text fits. */
 export function choice(...options: readonly GrammarNode[]): GrammarNode {
-  return options.length === 1 ? (options[0] as GrammarNode) : { kind: "choice", options };
+  return choiceOf(options);
+}
+
+/** As `choice`, of any number of parts. */
+export function choiceOf(options: readonly GrammarNode[]): GrammarNode {
+  return options.length === 1 ? (options[0] as GrammarNode) : part({ kind: "choice", options }, options.length);
+}
+
+/** One of the texts of a trie, and behind it the part of its number. */
+export function switchOf(words: WordTrie, cases: readonly GrammarNode[]): GrammarNode {
+  return part({ kind: "switch", words, cases }, cases.length);
 }
 
 /** Default: nothing or one. */
 export function repeat(item: GrammarNode, min = 0, max = 1): GrammarNode {
-  return { kind: "repeat", item, min, max };
+  return part({ kind: "repeat", item, min, max }, 1);
 }
 
-/** What is known of the parts of a grammar. */
-export interface GrammarFacts {
-  /** Parts that no text fits. */
-  readonly dead: ReadonlySet<GrammarNode>;
+/** A part that others refer to; its body is set later. */
+export function rule(name: string): GrammarRule {
+  return part({ kind: "rule", name, body: undefined }, 1);
 }
 
-/** Checks a grammar. Throws INPUT_INVALID if no text fits it, and if a rule begins with itself. */
-export function checkGrammar(root: GrammarNode): GrammarFacts {
-  const nodes = reachable(root);
-  const alive = fixedPoint(nodes, isAlive);
-  const dead = new Set(nodes.filter((node) => !alive.has(node)));
-  if (dead.has(root)) throw refusal("no text fits it", "loosen it");
-  const nullable = fixedPoint(nodes, isNullable);
-  refuseLeftRecursion(root, nullable);
-  return { dead };
+/** An object; its properties have different names. */
+export function object({ properties, ...rest }: Omit<ObjectNode, "kind" | "names">): ObjectNode {
+  const byName = new Map(properties.map((property) => [property.name, property]));
+  const words = sortedWords([...byName.keys()]);
+  const sorted = words.flatMap((word) => byName.get(word) ?? []);
+  return part({ kind: "object", ...rest, names: WordTrie.of(words), properties: sorted }, 2 * properties.length);
 }
 
-function childrenOf(node: GrammarNode): readonly GrammarNode[] {
+/** The parts that a part refers to. */
+export function childrenOf(node: GrammarNode): readonly GrammarNode[] {
   switch (node.kind) {
     case "text":
       return [];
@@ -91,6 +121,8 @@ function childrenOf(node: GrammarNode): readonly GrammarNode[] {
       return node.items;
     case "choice":
       return node.options;
+    case "switch":
+      return node.cases;
     case "repeat":
       return [node.item];
     case "rule":
@@ -98,110 +130,10 @@ function childrenOf(node: GrammarNode): readonly GrammarNode[] {
     case "object":
       return [
         node.space,
-        ...node.properties.flatMap(({ key, value }) => [key, value]),
-        ...node.others.flatMap(({ key, value }) => [key, value]),
+        ...node.properties.map(({ value }) => value),
+        ...node.others.flatMap(({ name, value }) => [name, value]),
       ];
     default:
       return node satisfies never;
   }
-}
-
-function reachable(root: GrammarNode): readonly GrammarNode[] {
-  const seen = new Set([root]);
-  for (const node of seen) for (const child of childrenOf(node)) seen.add(child);
-  return [...seen];
-}
-
-/** The smallest set of nodes for which `holds` is true, given the set itself. */
-function fixedPoint(
-  nodes: readonly GrammarNode[],
-  holds: (node: GrammarNode, set: ReadonlySet<GrammarNode>) => boolean,
-): ReadonlySet<GrammarNode> {
-  const parents = new Map<GrammarNode, GrammarNode[]>();
-  for (const node of nodes) {
-    for (const child of childrenOf(node)) {
-      const known = parents.get(child);
-      if (known === undefined) parents.set(child, [node]);
-      else known.push(node);
-    }
-  }
-  const set = new Set<GrammarNode>();
-  const open = [...nodes];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (set.has(node) || !holds(node, set)) continue;
-    set.add(node);
-    open.push(...(parents.get(node) ?? []));
-  }
-  return set;
-}
-
-function isAlive(node: GrammarNode, alive: ReadonlySet<GrammarNode>): boolean {
-  switch (node.kind) {
-    case "text":
-      return !node.isEmpty;
-    case "sequence":
-      return node.items.every((item) => alive.has(item));
-    case "choice":
-      return node.options.some((option) => alive.has(option));
-    case "repeat":
-      return node.min === 0 || alive.has(node.item);
-    case "rule":
-      return node.body !== undefined && alive.has(node.body);
-    case "object": {
-      const isPossible = ({ key, value }: Pick<ObjectProperty, "key" | "value">): boolean => alive.has(key) && alive.has(value);
-      const possible = node.properties.filter(isPossible);
-      const count = node.others.some(isPossible) ? Number.POSITIVE_INFINITY : possible.length;
-      const required = node.properties.filter(({ isRequired }) => isRequired);
-      return required.every(isPossible) && required.length <= node.max && node.min <= Math.min(count, node.max);
-    }
-    default:
-      return node satisfies never;
-  }
-}
-
-function isNullable(node: GrammarNode, nullable: ReadonlySet<GrammarNode>): boolean {
-  switch (node.kind) {
-    case "text":
-      return !node.isEmpty && node.automaton.accepts(node.automaton.start);
-    case "sequence":
-      return node.items.every((item) => nullable.has(item));
-    case "choice":
-      return node.options.some((option) => nullable.has(option));
-    case "repeat":
-      return node.min === 0 || nullable.has(node.item);
-    case "rule":
-      return node.body !== undefined && nullable.has(node.body);
-    case "object":
-      return false;
-    default:
-      return node satisfies never;
-  }
-}
-
-function refuseLeftRecursion(root: GrammarNode, nullable: ReadonlySet<GrammarNode>): void {
-  const done = new Set<GrammarNode>();
-  const path = new Set<GrammarNode>();
-  const visit = (node: GrammarNode): void => {
-    if (done.has(node)) return;
-    if (path.has(node)) {
-      const name = [...path].findLast((part) => part.kind === "rule");
-      throw refusal(
-        `the rule ${name?.kind === "rule" ? name.name : "of a part"} begins with itself`,
-        "write it with a repetition",
-      );
-    }
-    path.add(node);
-    for (const first of firstOf(node, nullable)) visit(first);
-    path.delete(node);
-    done.add(node);
-  };
-  for (const node of reachable(root)) visit(node);
-}
-
-/** Parts that a node may begin with. */
-function firstOf(node: GrammarNode, nullable: ReadonlySet<GrammarNode>): readonly GrammarNode[] {
-  if (node.kind === "object" || node.kind === "text") return [];
-  if (node.kind !== "sequence") return childrenOf(node);
-  const end = node.items.findIndex((item) => !nullable.has(item));
-  return end < 0 ? node.items : node.items.slice(0, end + 1);
 }

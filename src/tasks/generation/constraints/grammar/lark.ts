@@ -1,7 +1,7 @@
 /** A subset of Lark's notation for grammars (https://lark-parser.readthedocs.io/en/stable/grammar.html), from its rule `start`. */
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
 import { refusal } from "../refusal.ts";
-import { type GrammarNode, type GrammarRule, choice, literal, repeat, sequence, text } from "./grammar.ts";
+import { type GrammarNode, type GrammarRule, choice, literal, repeat, rule, sequence, text } from "./grammar.ts";
 
 /** Terminals of Lark's library `common`, as regular expressions. */
 const common: Readonly<Record<string, string>> = {
@@ -54,7 +54,7 @@ class Parser {
   readonly #rules = new Map<string, GrammarRule>();
   readonly #ignored: GrammarNode[] = [];
   /** What `%ignore` allows between terminals; its body is set at the end. */
-  readonly #space: GrammarRule = { kind: "rule", name: "%ignore", body: undefined };
+  readonly #space: GrammarRule = rule("%ignore");
   #at = 0;
   #depth = 0;
   /** Whether the rule is a terminal, within which nothing is ignored. */
@@ -115,8 +115,8 @@ class Parser {
     if (this.#take("mark", ".") !== undefined) this.#need("number"); // a priority, which decides between readings
     this.#need("mark", ":");
     this.#inTerminal = isTerminal(name);
-    const rule = this.#define(name, line);
-    rule.body = this.#alternatives();
+    const defined = this.#define(name, line);
+    defined.body = this.#alternatives();
   }
 
   #define(name: string, line: number): GrammarRule {
@@ -126,9 +126,9 @@ class Parser {
   }
 
   #ruleOf(name: string): GrammarRule {
-    const rule: GrammarRule = this.#rules.get(name) ?? { kind: "rule", name, body: undefined };
-    this.#rules.set(name, rule);
-    return rule;
+    const known = this.#rules.get(name) ?? rule(name);
+    this.#rules.set(name, known);
+    return known;
   }
 
   #alternatives(): GrammarNode {

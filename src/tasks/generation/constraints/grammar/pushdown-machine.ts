@@ -3,8 +3,15 @@
  * follows it. States and the steps between them are computed when they are first needed, and kept.
  */
 import type { Automaton } from "../automata/automaton.ts";
+import type { JsonString } from "../automata/json-string.ts";
+import type { WordTrie } from "../automata/words.ts";
+import { chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
-import { type GrammarNode, type ObjectNode, type ObjectProperty, checkGrammar, literal } from "./grammar.ts";
+import { checkGrammar } from "./check-grammar.ts";
+import { type GrammarNode, type ObjectNode, literal } from "./grammar.ts";
+import { LeftFactoring } from "./left-factoring.ts";
+import type { MemberSet } from "./member-set.ts";
+import { ObjectMembers } from "./object-members.ts";
 
 /** What follows a position: a linked list, each link of which exists once. */
 interface Stack {
@@ -18,14 +25,21 @@ type StackPart =
   | { readonly kind: "node"; readonly node: GrammarNode }
   /** `count`: how often it was read. */
   | { readonly kind: "repeat"; readonly node: Extract<GrammarNode, { kind: "repeat" }>; readonly count: number }
-  /** Behind `{` or a member, before a name, or behind one. `seen`: a bit for each property. */
-  | {
-      readonly kind: "object";
-      readonly place: "member" | "name";
-      readonly node: ObjectNode;
-      readonly seen: bigint;
-      readonly count: number;
-    };
+  /** The items of a sequence from a number on. */
+  | { readonly kind: "sequence"; readonly node: Extract<GrammarNode, { kind: "sequence" }>; readonly at: number }
+  /** Behind a text of a switch, whose automaton says which it is. */
+  | { readonly kind: "switch"; readonly node: Extract<GrammarNode, { kind: "switch" }> }
+  | ObjectPart;
+
+/** Behind `{` or a member; before a name of another member, or behind one, whose automaton says which it is. */
+interface ObjectPart {
+  readonly kind: "object";
+  readonly place: "member" | "name" | "property";
+  readonly node: ObjectNode;
+  /** Properties that remain. */
+  readonly remaining: MemberSet;
+  readonly count: number;
+}
 
 /** A position in an automaton. */
 interface Position {
@@ -44,10 +58,12 @@ export interface MachineState {
   readonly next: (MachineState | null | undefined)[];
 }
 
-/** Greatest number of readings of one text. */
-const maxPositions = 4096;
-/** States that are kept before all are dropped; those in use stay with their texts. */
-const maxStates = 20_000;
+/** Greatest number of readings of one text, and of parts that are looked at to find them. */
+const [maxPositions, maxParts] = [4096, 65_536];
+/** Estimated memory of what is kept before all is dropped; what is in use stays with its texts. */
+const maxKeptBytes = 32 * 2 ** 20;
+/** Of a link of a stack or a position, of a state, and of each position of a state; of the steps of a state. */
+const [linkBytes, stateBytes, positionBytes, stepsBytes] = [300, 300, 20, 1000];
 
 const [braceOpen, braceClose, comma, colon] = ["{", "}", ",", ":"].map(literal) as [
   GrammarNode,
@@ -61,18 +77,33 @@ export class PushdownMachine {
   /** The state of the empty text. */
   readonly start: MachineState;
   readonly #dead: ReadonlySet<GrammarNode>;
+  readonly #factoring: LeftFactoring;
+  readonly #members = new Map<ObjectNode, ObjectMembers>();
   readonly #numbers = new Map<object, number>();
   readonly #stacks = new Map<string, Stack>();
   readonly #positions = new Map<string, Position>();
   readonly #states = new Map<string, MachineState>();
   #count = 0;
+  #keptBytes = 0;
+  #generation = 0;
 
   /** Throws as `checkGrammar`. */
   constructor(root: GrammarNode) {
     this.#dead = checkGrammar(root).dead;
+    this.#factoring = new LeftFactoring(this.#dead);
     const reading = new Reading();
     this.#expand(this.#push({ kind: "node", node: root }, undefined), reading);
     this.start = this.#stateOf(reading);
+  }
+
+  /** Estimated memory in bytes of the states that were computed and are kept. */
+  get keptBytes(): number {
+    return this.#keptBytes;
+  }
+
+  /** Number of times that all states were dropped but the first, and those that are in use. */
+  get generation(): number {
+    return this.#generation;
   }
 
   /** The state after a byte; undefined if the text does not fit. */
@@ -80,15 +111,31 @@ export class PushdownMachine {
     const known = state.next[byte];
     if (known !== undefined) return known ?? undefined;
     const reading = new Reading();
+    chargeSteps(1 + state.positions.length);
     for (const { automaton, state: before, stack } of state.positions) {
       const after = automaton.step(before, byte);
       if (after < 0) continue;
       if (automaton.continues(after)) reading.add(this.#position(automaton, after, stack));
-      if (automaton.accepts(after)) this.#expand(stack, reading);
+      if (automaton.accepts(after)) this.#expand(this.#behind(automaton, after, stack), reading);
     }
     const next = reading.isEmpty ? null : this.#stateOf(reading);
+    if (state.next.length === 0) this.#keptBytes += stepsBytes;
     state.next[byte] = next;
     return next ?? undefined;
+  }
+
+  /** What follows where an automaton has read its text. */
+  #behind(automaton: Automaton, state: number, stack: Stack | undefined): Stack | undefined {
+    if (stack?.part.kind === "switch") {
+      const { node } = stack.part;
+      return this.#pushNode(node.cases[(automaton as WordTrie).wordAt(state)] as GrammarNode, stack.rest);
+    }
+    if (stack?.part.kind === "object" && stack.part.place === "property") {
+      const { node, remaining } = stack.part;
+      const { property, rest } = this.#membersOf(node).read(automaton as JsonString, state, remaining);
+      return this.#pushMember(property.value, { ...stack.part, remaining: rest }, stack.rest);
+    }
+    return stack;
   }
 
   /** Adds the positions at which a stack begins. */
@@ -102,12 +149,39 @@ export class PushdownMachine {
       }
       if (reading.seen.has(stack)) continue;
       reading.seen.add(stack);
-      if (reading.seen.size > maxPositions) throw tooAmbiguous();
-      const { part, rest } = stack;
-      if (part.kind === "node") this.#expandNode(part.node, rest, open, reading);
-      else if (part.kind === "repeat") open.push(...this.#repeated(part, rest));
-      else open.push(...this.#inObject(part, rest));
+      chargeSteps(2);
+      if (reading.seen.size > maxParts) throw tooAmbiguous();
+      this.#expandPart(stack, open, reading);
     }
+  }
+
+  #expandPart(stack: Stack, open: (Stack | undefined)[], reading: Reading): void {
+    const { part, rest } = stack;
+    switch (part.kind) {
+      case "node":
+        this.#expandNode(part.node, rest, open, reading);
+        break;
+      case "repeat":
+        open.push(...this.#repeated(part, rest));
+        break;
+      case "sequence":
+        open.push(this.#itemsFrom(part.node, part.at, rest));
+        break;
+      case "object":
+        open.push(...this.#inObject(part, rest));
+        if (part.place === "name") this.#addNames(part, rest, reading);
+        break;
+      case "switch":
+        break; // only ever behind its automaton
+      default:
+        part satisfies never;
+    }
+  }
+
+  #itemsFrom(node: Extract<GrammarNode, { kind: "sequence" }>, at: number, rest: Stack | undefined): Stack | undefined {
+    const item = node.items[at];
+    if (item === undefined) return rest;
+    return this.#pushNode(item, at + 1 < node.items.length ? this.#push({ kind: "sequence", node, at: at + 1 }, rest) : rest);
   }
 
   #expandNode(node: GrammarNode, rest: Stack | undefined, open: (Stack | undefined)[], reading: Reading): void {
@@ -120,10 +194,13 @@ export class PushdownMachine {
         break;
       }
       case "sequence":
-        open.push(this.#pushAll(node.items, rest));
+        open.push(this.#itemsFrom(node, 0, rest));
         break;
       case "choice":
-        for (const option of node.options) open.push(this.#pushNode(option, rest));
+        for (const option of this.#factoring.options(node)) open.push(this.#pushNode(option, rest));
+        break;
+      case "switch":
+        reading.add(this.#position(node.words, node.words.start, this.#push({ kind: "switch", node }, rest)));
         break;
       case "repeat":
         open.push(this.#push({ kind: "repeat", node, count: 0 }, rest));
@@ -131,9 +208,11 @@ export class PushdownMachine {
       case "rule":
         if (node.body !== undefined) open.push(this.#pushNode(node.body, rest));
         break;
-      case "object":
-        open.push(this.#pushNode(braceOpen, this.#push({ kind: "object", place: "member", node, seen: 0n, count: 0 }, rest)));
+      case "object": {
+        const remaining = this.#membersOf(node).all;
+        open.push(this.#pushNode(braceOpen, this.#push({ kind: "object", place: "member", node, remaining, count: 0 }, rest)));
         break;
+      }
       default:
         node satisfies never;
     }
@@ -150,51 +229,43 @@ export class PushdownMachine {
     ];
   }
 
-  #inObject(part: Extract<StackPart, { kind: "object" }>, rest: Stack | undefined): readonly (Stack | undefined)[] {
-    const { node, seen, count, place } = part;
-    const missing = node.properties.filter(({ isRequired }, index) => isRequired && !isSeen(seen, index)).length;
-    if (place === "member") {
-      const isEnd = missing === 0 && count >= node.min;
-      const names = this.#push({ ...part, place: "name" }, rest);
-      return [
-        ...(isEnd ? [this.#pushAll([node.space, braceClose], rest)] : []),
-        ...(this.#hasMembers(part, missing)
-          ? [this.#pushAll(count > 0 ? [node.space, comma, node.space] : [node.space], names)]
-          : []),
-      ];
-    }
-    const cap = node.max === Number.POSITIVE_INFINITY ? Math.max(node.min, 1) : node.max;
-    const next = Math.min(count + 1, cap);
+  #inObject(part: ObjectPart, rest: Stack | undefined): readonly (Stack | undefined)[] {
+    const { node, remaining, count, place } = part;
     // The required ones need the places that are left.
-    const hasPlaces = missing < node.max - count;
-    const member = (
-      { key, value }: { readonly key: GrammarNode; readonly value: GrammarNode },
-      after: bigint,
-    ): readonly (Stack | undefined)[] => {
-      if (this.#dead.has(key) || this.#dead.has(value)) return [];
-      const behind = this.#push({ kind: "object", place: "member", node, seen: after, count: next }, rest);
-      return [this.#pushAll([key, node.space, colon, node.space, value], behind)];
-    };
+    const hasPlaces = remaining.required < node.max - count;
+    const { others } = this.#membersOf(node);
+    if (place === "name")
+      return hasPlaces ? others.map(({ name, value }) => this.#pushNode(name, this.#pushMember(value, part, rest))) : [];
+    const isEnd = remaining.required === 0 && count >= node.min;
+    const hasMembers = count < node.max && (remaining.required > 0 || (hasPlaces && (remaining.count > 0 || others.length > 0)));
+    const names = this.#push({ ...part, place: "name" }, rest);
     return [
-      ...node.properties.flatMap((property, index) =>
-        isSeen(seen, index) || (!property.isRequired && !hasPlaces) ? [] : member(property, seen | (1n << BigInt(index))),
-      ),
-      ...(hasPlaces ? node.others.flatMap((other) => member(other, seen)) : []),
+      ...(isEnd ? [this.#pushAll([node.space, braceClose], rest)] : []),
+      ...(hasMembers ? [this.#pushAll(count > 0 ? [node.space, comma, node.space] : [node.space], names)] : []),
     ];
   }
 
-  /** Whether a member may follow. `missing`: number of required members that have not been read. */
-  #hasMembers({ node, seen, count }: Extract<StackPart, { kind: "object" }>, missing: number): boolean {
-    const hasPlaces = missing < node.max - count;
-    const isPossible = ({ key, value }: Pick<ObjectProperty, "key" | "value">): boolean =>
-      !this.#dead.has(key) && !this.#dead.has(value);
-    return (
-      count < node.max &&
-      (node.properties.some(
-        (property, index) => !isSeen(seen, index) && (property.isRequired || hasPlaces) && isPossible(property),
-      ) ||
-        (hasPlaces && node.others.some(isPossible)))
-    );
+  /** Adds the names of the properties that may follow. */
+  #addNames(part: ObjectPart, rest: Stack | undefined, reading: Reading): void {
+    const { node, remaining, count } = part;
+    const onlyRequired = remaining.required >= node.max - count;
+    if ((onlyRequired ? remaining.required : remaining.count) === 0) return;
+    const names = this.#membersOf(node).names(remaining, onlyRequired);
+    reading.add(this.#position(names, names.start, this.#push({ ...part, place: "property" }, rest)));
+  }
+
+  /** What follows the name of a member: its value, then other members. */
+  #pushMember(value: GrammarNode, part: ObjectPart, rest: Stack | undefined): Stack | undefined {
+    const { node, count } = part;
+    const cap = node.max === Number.POSITIVE_INFINITY ? Math.max(node.min, 1) : node.max;
+    const behind = this.#push({ ...part, place: "member", count: Math.min(count + 1, cap) }, rest);
+    return this.#pushAll([node.space, colon, node.space, value], behind);
+  }
+
+  #membersOf(node: ObjectNode): ObjectMembers {
+    const members = this.#members.get(node) ?? new ObjectMembers(node, this.#dead);
+    this.#members.set(node, members);
+    return members;
   }
 
   #pushAll(nodes: readonly GrammarNode[], rest: Stack | undefined): Stack | undefined {
@@ -206,10 +277,10 @@ export class PushdownMachine {
   }
 
   #push(part: StackPart, rest: Stack | undefined): Stack {
-    const detail = part.kind === "node" ? "" : part.kind === "repeat" ? part.count : `${part.place}${part.seen},${part.count}`;
-    const key = `${part.kind} ${this.#numberOf(part.node)} ${detail} ${rest?.number ?? -1}`;
+    const key = `${part.kind} ${this.#numberOf(part.node)} ${detailOf(part)} ${rest?.number ?? -1}`;
     const known = this.#stacks.get(key);
     if (known !== undefined) return known;
+    this.#keptBytes += linkBytes;
     const stack: Stack = { number: this.#count++, part, rest };
     this.#stacks.set(key, stack);
     return stack;
@@ -219,6 +290,7 @@ export class PushdownMachine {
     const key = `${this.#numberOf(automaton)} ${state} ${stack?.number ?? -1}`;
     const known = this.#positions.get(key);
     if (known !== undefined) return known;
+    this.#keptBytes += linkBytes;
     const position: Position = { number: this.#count++, automaton, state, stack };
     this.#positions.set(key, position);
     return position;
@@ -237,7 +309,8 @@ export class PushdownMachine {
     const key = `${accepts} ${sorted.map(({ number }) => number).join(",")}`;
     const known = this.#states.get(key);
     if (known !== undefined) return known;
-    if (this.#states.size >= maxStates) this.#forget();
+    if (this.#keptBytes > maxKeptBytes) this.#forget();
+    this.#keptBytes += stateBytes + positionBytes * sorted.length;
     const state: MachineState = { positions: sorted, accepts, next: [] };
     this.#states.set(key, state);
     return state;
@@ -248,7 +321,10 @@ export class PushdownMachine {
     this.#states.clear();
     this.#positions.clear();
     this.#stacks.clear();
+    for (const members of this.#members.values()) members.forget();
     this.start.next.length = 0;
+    this.#keptBytes = 0;
+    this.#generation += 1;
   }
 }
 
@@ -267,8 +343,21 @@ class Reading {
   }
 }
 
-function isSeen(seen: bigint, index: number): boolean {
-  return ((seen >> BigInt(index)) & 1n) === 1n;
+/** What tells parts of one kind and node from each other. */
+function detailOf(part: StackPart): string | number {
+  switch (part.kind) {
+    case "node":
+    case "switch":
+      return "";
+    case "repeat":
+      return part.count;
+    case "sequence":
+      return part.at;
+    case "object":
+      return `${part.place}${part.remaining.id},${part.count}`;
+    default:
+      return part satisfies never;
+  }
 }
 
 function tooAmbiguous(): Error {

@@ -1,7 +1,7 @@
 /** Objects of JSON as grammars. */
 import { type Dfa, FreeText, difference, intersection, lengthDfa, wordsDfa } from "../automata/automaton.ts";
 import { JsonString } from "../automata/json-string.ts";
-import { type GrammarNode, type ObjectProperty, choice, text } from "../grammar/grammar.ts";
+import { type GrammarNode, type ObjectProperty, type OtherMember, choice, object, text } from "../grammar/grammar.ts";
 import { refusal } from "../refusal.ts";
 import type { SchemaContext, StringContext } from "./schema-context.ts";
 import { highest, lowest, mapOf, requiredNames } from "./keywords.ts";
@@ -27,7 +27,7 @@ export function compileObject(parts: readonly SchemaPart[], schemas: SchemaConte
     const matching = patterns.filter(({ dfa }) => dfa.matches(name));
     const places = isAllowed ? parts.flatMap((part) => valuePlaces(part, schemas, name, matching)) : [false as const];
     if (places.includes(false) && !required.has(name)) return [];
-    return [{ key: text(new JsonString(wordsDfa([name]))), value: schemas.node(places), isRequired: required.has(name) }];
+    return [{ name, value: schemas.node(places), isRequired: required.has(name) }];
   });
   const others = otherNames({ parts, schemas, patterns, names, allowedName });
   const min = highest(parts, "minProperties", 0);
@@ -45,7 +45,7 @@ export function compileObject(parts: readonly SchemaPart[], schemas: SchemaConte
     );
   }
   if (max < 0) return choice();
-  return { kind: "object", properties, others, min: needed, max: Math.floor(max), space: whitespace };
+  return object({ properties, others, min: needed, max: Math.floor(max), space: whitespace });
 }
 
 /** The schemas that one schema has for the member of a name. `matching`: the patterns that the name matches. */
@@ -119,24 +119,18 @@ interface OtherNames {
 }
 
 /** Members with other names: one for each set of patterns that a name may match. */
-function otherNames({
-  parts,
-  schemas,
-  patterns,
-  names,
-  allowedName,
-}: OtherNames): readonly Pick<ObjectProperty, "key" | "value">[] {
+function otherNames({ parts, schemas, patterns, names, allowedName }: OtherNames): readonly OtherMember[] {
   const everyName = lengthDfa(0, Number.POSITIVE_INFINITY);
   return Array.from({ length: 2 ** patterns.length }, (_, subset) => {
     const matching = patterns.filter((_pattern, index) => ((subset >> index) & 1) === 1);
     const places = parts.flatMap((part) => valuePlaces(part, schemas, undefined, matching));
     if (places.includes(false)) return [];
     if (patterns.length === 0 && names.size === 0 && allowedName === undefined) {
-      return [{ key: text(new JsonString(new FreeText())), value: schemas.node(places) }];
+      return [{ name: text(new JsonString(new FreeText())), value: schemas.node(places) }];
     }
     const matched = intersection(allowedName ?? everyName, ...matching.map(({ dfa }) => dfa));
     const others = patterns.filter((pattern) => !matching.includes(pattern)).map(({ dfa }) => dfa);
     const dfa = [...others, ...(names.size === 0 ? [] : [wordsDfa([...names])])].reduce(difference, matched);
-    return dfa.isEmpty ? [] : [{ key: text(new JsonString(dfa)), value: schemas.node(places) }];
+    return dfa.isEmpty ? [] : [{ name: text(new JsonString(dfa)), value: schemas.node(places) }];
   }).flat();
 }

@@ -1,6 +1,6 @@
 /** JSON Schema 2020-12 (and what earlier drafts write differently) as a grammar. */
 import type { GrammarNode, GrammarRule } from "../grammar/grammar.ts";
-import { choice } from "../grammar/grammar.ts";
+import { choice, rule } from "../grammar/grammar.ts";
 import { refusal } from "../refusal.ts";
 import { alwaysDisjoint } from "./disjoint-schemas.ts";
 import { listOf, mapOf, refuseUnsupported, textOf } from "./keywords.ts";
@@ -61,10 +61,10 @@ class SchemaCompiler implements SchemaContext {
     if (known !== undefined) return known;
     this.#work += parts.length ** 2;
     if (this.#work > maxWork) throw refusal("its parts have too many combinations", "simplify it");
-    const rule: GrammarRule = { kind: "rule", name: parts[0]?.pointer ?? "", body: undefined };
-    this.#rules.set(key, rule);
-    this.#open.push({ rule, parts });
-    return rule;
+    const added = rule(parts[0]?.pointer ?? "");
+    this.#rules.set(key, added);
+    this.#open.push({ rule: added, parts });
+    return added;
   }
 
   #compile(parts: readonly SchemaPart[]): GrammarNode {

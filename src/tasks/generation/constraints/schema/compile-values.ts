@@ -1,9 +1,10 @@
 /** Values of JSON by type, as grammars. */
 import { type Automaton, type Dfa, FreeText, difference, intersection, lengthDfa, wordsDfa } from "../automata/automaton.ts";
 import { JsonString } from "../automata/json-string.ts";
+import { Literal, WordTrie } from "../automata/words.ts";
 import { type NumberRange, numberDfa } from "../automata/numbers.ts";
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
-import { type GrammarNode, choice, literal, repeat, sequence, text } from "../grammar/grammar.ts";
+import { type GrammarNode, choice, literal, object, repeat, sequence, text } from "../grammar/grammar.ts";
 import { PushdownMachine } from "../grammar/pushdown-machine.ts";
 import { messageOf } from "../../../../contract/errors.ts";
 import { refusal } from "../refusal.ts";
@@ -88,7 +89,7 @@ export class ValueCompiler implements StringContext {
     const allowed = needsCheck ? ofType.filter(acceptedBy(this.#whole(beside))) : ofType;
     const strings = allowed.filter((value) => typeof value === "string");
     return choice(
-      ...(strings.length === 0 ? [] : [text(new JsonString(wordsDfa(strings)))]),
+      ...(strings.length === 0 ? [] : [text(new JsonString(WordTrie.of(strings)))]),
       ...allowed.filter((value) => typeof value !== "string").map((value) => this.#constant(value)),
     );
   }
@@ -101,19 +102,15 @@ export class ValueCompiler implements StringContext {
   }
 
   #constant(value: unknown): GrammarNode {
-    if (typeof value === "string") return text(new JsonString(wordsDfa([value])));
+    if (typeof value === "string") return text(new JsonString(new Literal(value)));
     const separator = sequence(whitespace, literal(","), whitespace);
     if (Array.isArray(value)) {
       const items = value.flatMap((item, index) => [...(index > 0 ? [separator] : [whitespace]), this.#constant(item)]);
       return sequence(literal("["), ...items, whitespace, literal("]"));
     }
     if (!isObject(value)) return literal(JSON.stringify(value));
-    const properties = Object.entries(value).map(([name, member]) => ({
-      key: text(new JsonString(wordsDfa([name]))),
-      value: this.#constant(member),
-      isRequired: true,
-    }));
-    return { kind: "object", properties, others: [], min: 0, max: Number.POSITIVE_INFINITY, space: whitespace };
+    const properties = Object.entries(value).map(([name, member]) => ({ name, value: this.#constant(member), isRequired: true }));
+    return object({ properties, others: [], min: 0, max: Number.POSITIVE_INFINITY, space: whitespace });
   }
 
   #number(isInteger: boolean, parts: readonly SchemaPart[]): GrammarNode {

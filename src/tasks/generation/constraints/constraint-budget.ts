@@ -1,0 +1,144 @@
+/**
+ * What compiling a constraint, and computing the tokens that may follow, may take. The counts are deterministic: the same constraint is refused on every machine. The
+ * deadline is not, and comes on top for machines that are slow or busy.
+ */
+import { InferyardError } from "../../../contract/errors.ts";
+
+/** Greatest amounts of one computation. */
+export interface ConstraintLimits {
+  /** States of automata, and parts of grammars. */
+  readonly states: number;
+  /** Estimated bytes of what the computation makes and keeps. */
+  readonly bytes: number;
+  /** Units of work, such as transitions of automata that are looked at. A million takes about 50 ms. */
+  readonly steps: number;
+  /** Elapsed time, in milliseconds. */
+  readonly milliseconds: number;
+}
+
+/** Limits of compiling one constraint, unless others are given. */
+export const defaultConstraintLimits: ConstraintLimits = {
+  states: 500_000,
+  bytes: 64 * 2 ** 20,
+  steps: 5_000_000,
+  milliseconds: 2000,
+};
+
+/** Where in a constraint something is. */
+export interface ConstraintPlace {
+  /** The keyword of JSON Schema. */
+  readonly keyword?: string;
+  /** JSON pointer of the schema that has the keyword. */
+  readonly pointer?: string;
+  /** Line of a grammar, from 1. */
+  readonly line?: number;
+}
+
+const units: Readonly<Record<keyof ConstraintLimits, string>> = {
+  states: "states",
+  bytes: "bytes of memory",
+  steps: "steps of work",
+  milliseconds: "milliseconds",
+};
+
+/** Steps between two looks at the clock. */
+const clockSteps = 20_000;
+
+/** The budget in force. Constraints are compiled synchronously, so that it belongs to one computation. */
+let current: ConstraintBudget | undefined;
+
+function runWith<Result>(budget: ConstraintBudget, compute: () => Result): Result {
+  const before = current;
+  current = budget;
+  try {
+    return compute();
+  } finally {
+    current = before;
+  }
+}
+
+/** Counts what one computation takes. */
+export class ConstraintBudget {
+  readonly limits: ConstraintLimits;
+  readonly #clock: () => number;
+  readonly #started: number;
+  readonly #used: { states: number; bytes: number; steps: number } = { states: 0, bytes: 0, steps: 0 };
+  #place: ConstraintPlace | undefined;
+  #nextLook = clockSteps;
+
+  /** `limits`: those that are left out are `defaultConstraintLimits`. `clock`: a time in milliseconds. */
+  constructor(limits: Partial<ConstraintLimits> = {}, clock: () => number = () => performance.now()) {
+    this.limits = { ...defaultConstraintLimits, ...limits };
+    this.#clock = clock;
+    this.#started = clock();
+  }
+
+  /** What was charged so far. */
+  get used(): Readonly<Pick<ConstraintLimits, "states" | "bytes" | "steps">> {
+    return { ...this.#used };
+  }
+
+  /** What `compute` returns. What it does is charged to this budget, and to no other. */
+  run<Result>(compute: () => Result): Result {
+    return runWith(this, compute);
+  }
+
+  /** Throws INPUT_INVALID once more than the limit is charged, or the deadline is over. */
+  charge(unit: "states" | "bytes" | "steps", amount: number): void {
+    this.#used[unit] += amount;
+    if (this.#used[unit] > this.limits[unit]) throw this.#exceeded(unit, this.#used[unit]);
+    if (unit === "steps" && this.#used.steps >= this.#nextLook) this.#look();
+  }
+
+  /** What `compute` returns. What it exceeds is said to be at a place, unless an inner one is known. */
+  at<Result>(place: ConstraintPlace, compute: () => Result): Result {
+    const before = this.#place;
+    this.#place = place;
+    const result = compute();
+    this.#place = before; // an error keeps the innermost place
+    return result;
+  }
+
+  #look(): void {
+    this.#nextLook = this.#used.steps + clockSteps;
+    const elapsed = this.#clock() - this.#started;
+    if (elapsed > this.limits.milliseconds) throw this.#exceeded("milliseconds", Math.round(elapsed));
+  }
+
+  #exceeded(unit: keyof ConstraintLimits, number: number): InferyardError {
+    const place = this.#place;
+    const limit = this.limits[unit];
+    return new InferyardError(
+      "INPUT_INVALID",
+      `${nameOf(place)}: compiling it needs more than ${limit} ${units[unit]}, the limit of one constraint`,
+      { remedy: "simplify the constraint, or raise the limit", data: { refused: true, ...place, unit, number, limit } },
+    );
+  }
+}
+
+/** How messages name a place in a constraint. */
+export function nameOf({ keyword, pointer, line }: ConstraintPlace = {}): string {
+  if (line !== undefined) return `line ${line} of the grammar`;
+  return keyword === undefined ? "the constraint" : `the schema at "${pointer ?? ""}", keyword "${keyword}"`;
+}
+
+/** What `compute` returns, charged to the budget in force; where none is, to a new one with the default limits. */
+export function withinBudget<Result>(compute: () => Result): Result {
+  return current === undefined ? new ConstraintBudget().run(compute) : compute();
+}
+
+/** Charges states and their bytes to the budget in force, if there is one. */
+export function chargeStates(states: number, bytes: number): void {
+  current?.charge("states", states);
+  current?.charge("bytes", bytes);
+}
+
+/** Charges units of work to the budget in force, if there is one. */
+export function chargeSteps(steps: number): void {
+  current?.charge("steps", steps);
+}
+
+/** What `compute` returns. What exceeds the budget in force meanwhile is said to be at a place. */
+export function atPlace<Result>(place: ConstraintPlace, compute: () => Result): Result {
+  return current === undefined ? compute() : current.at(place, compute);
+}
