@@ -39,11 +39,13 @@ export class Runtime extends EncoderRuntime {
   #generation: Promise<Generation> | undefined;
   #sequences: () => readonly SequenceCounts[] = () => [];
   readonly #compiler: ConstraintCompiler | undefined;
+  readonly #templates: TextWorkers | undefined;
 
-  /** `workers`: threads for texts and for constraints, ended with the runtime. Default: the calling thread does their work. */
+  /** `workers`: threads for texts and templates, and for constraints, ended with the runtime. Default: the calling thread does their work. */
   constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Platform, workers: RuntimeWorkers = {}) {
     super(backends, settings, surroundings, workers.texts);
     this.#compiler = workers.constraints;
+    this.#templates = workers.texts;
   }
 
   /**
@@ -120,7 +122,7 @@ export class Runtime extends EncoderRuntime {
   #generating(): Promise<Generation> {
     this.#generation ??= import("./generation.ts").then(({ Generation }) => {
       const [onModel, tokenizer] = [this.onModel.bind(this), this.tokenizer.bind(this)];
-      const made = new Generation({ onModel, tokenizer, compiler: this.#compiler });
+      const made = new Generation({ onModel, tokenizer, templates: this.#templates, compiler: this.#compiler });
       this.#sequences = () => made.sequences;
       return made;
     });
