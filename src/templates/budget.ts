@@ -9,18 +9,18 @@ export const maxTemplateCharacters = 500_000;
 /** Nested expressions and blocks of a template's text. */
 export const maxSyntaxNesting = 200;
 /** Nested evaluations: expressions in blocks in macros that call macros. Less than the stack of the calling thread holds. */
-const maxDepth = 1000;
+export const maxDepth = 1000;
 /** Nested lists and dictionaries, where a value is written, compared or hashed. */
 const maxValueNesting = 500;
 
-/** Steps and bytes of any template; a step takes about 40 ns. */
-const baseSteps = 5_000_000;
-const baseBytes = 128 * 2 ** 20;
+/** Steps and bytes of any template; a step takes 50 to 250 ns. */
+const baseSteps = 2_000_000;
+const baseBytes = 64 * 2 ** 20;
 /** What a conversation adds for each of its characters, so that the work of a template is at most linear in what it is given. */
-const stepsPerCharacter = 10;
-const bytesPerCharacter = 150;
-const maxSteps = 60_000_000;
-const maxBytes = 2 ** 30;
+const stepsPerCharacter = 5;
+const bytesPerCharacter = 100;
+const maxSteps = 25_000_000;
+export const maxBytes = 512 * 2 ** 20;
 
 /** Limits of one rendering. */
 export interface TemplateLimits {

@@ -40,7 +40,7 @@ export class Loop {
 
   /** Goes to the next item, and returns it; undefined at the end. */
   advance(): Value | undefined {
-    this.#environment.budget.step();
+    this.#environment.budget.step(3); // with the scope that is made for it
     const item = this.#peeked === undefined ? this.#next() : this.#peeked.item;
     this.#peeked = undefined;
     if (item === undefined) return undefined;

@@ -2,7 +2,7 @@
  * Chat templates: Jinja as transformers renders it (Jinja2 3.1 in its immutable sandbox, with loop controls, `tojson`, `raise_exception`, `strftime_now` and the block
  * `generation`), within bounds, since a model's template is a stranger's program.
  */
-import { Budget, maxTemplateCharacters, type TemplateLimits, templateLimits } from "./budget.ts";
+import { Budget, maxBytes, maxDepth, maxTemplateCharacters, type TemplateLimits, templateLimits } from "./budget.ts";
 import { TemplateBound, TemplateFailure, TemplateRefusal } from "./errors.ts";
 import { Renderer } from "./renderer.ts";
 import { parseStatements } from "./syntax/template-parser.ts";
@@ -59,6 +59,7 @@ function guarded<Result>(work: () => Result): Result {
     return work();
   } catch (error) {
     if (!(error instanceof RangeError) || error instanceof TemplateRefusal) throw error;
-    throw new TemplateBound("nesting", 0, `needs more of the machine than it gives (${error.message})`);
+    if (error.message.includes("stack")) throw new TemplateBound("nesting", maxDepth, "nests more than the stack holds");
+    throw new TemplateBound("bytes", maxBytes, `makes a text or list that is too large (${error.message})`);
   }
 }

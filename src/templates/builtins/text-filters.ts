@@ -135,8 +135,11 @@ function wordWrap(value: Value, given: Bound, { budget }: Environment): Value {
   budget.text(4 * text.length);
   budget.items(text.length);
   budget.step(text.length / 8);
-  const lines = splitLines(text).map((line) => wrapLine(line, width, breaks === undefined || isTrue(breaks)).join(end));
-  budget.text(lines.length * end.length);
+  const lines = splitLines(text).map((line) => {
+    const wrapped = wrapLine(line, width, breaks === undefined || isTrue(breaks));
+    budget.text((wrapped.length + 1) * end.length);
+    return wrapped.join(end);
+  });
   return lines.join(end);
 }
 

@@ -34,7 +34,7 @@ export const valueFilters: readonly (readonly [string, Filter])[] = [
     if (integer === undefined) throw new TemplateFailure(`bad operand type for abs(): '${typeName(value)}'`);
     return integer < 0 ? -integer : integer;
   }),
-  filter("int", ["default", "base"], (value, given) => toInt(value, given)),
+  filter("int", ["default", "base"], toInt),
   filter("float", ["default"], (value, given) => {
     if (value instanceof Undefined) throw new TemplateFailure(value.message);
     const number = floatFrom(value);
@@ -52,10 +52,12 @@ function floatFrom(value: Value): number | undefined {
   return integer === undefined ? undefined : floatOf(integer);
 }
 
-function toInt(value: Value, given: Bound): Value {
+function toInt(value: Value, given: Bound, { budget }: Environment): Value {
   if (value instanceof Undefined) throw new TemplateFailure(value.message);
   const fallback = given.optional("default") ?? 0;
   const text = textOf(value);
+  // A number of another base than 10 is read in a time that grows with the square of its digits.
+  budget.step(Math.min(text?.length ?? 0, 10_000) ** 2 / 4000);
   const direct = text === undefined ? integerOf(value) : parseInteger(text, given.integerOr("base", 10));
   if (direct !== undefined) return direct;
   const number = floatFrom(value);

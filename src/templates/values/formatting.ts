@@ -115,11 +115,14 @@ function endOfField(template: string, from: number): number {
   throw new TemplateFailure("expected '}' before end of string");
 }
 
-const conversion = /%(?:\(([^)]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?[hlL]?([^])?/g;
+/** Characters of a key in "%(key)s". */
+const maxKey = 64;
+const conversion = /%(?:\(([^)]{0,64})\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?[hlL]?([^])?/g;
 
 /** `text % values` */
 export function formatPercent(template: string, given: Value, budget: Budget): string {
-  budget.text(2 * template.length);
+  budget.text(template.length);
+  if (template.includes("%(")) budget.text(maxKey * template.length);
   const values = given instanceof Tuple ? given.items : [given];
   let used = 0;
   const next = (): Value => {

@@ -134,8 +134,16 @@ function positional(digits: string, exponent: number): string {
   return `${sign}0.${"0".repeat(-exponent - 1)}${digits.replace(/[-.]/g, "").replace(".", "")}`;
 }
 
+/** Characters of a text that is read as a number. */
+const maxWritten = 10_000;
+
+function requireShort(text: string): void {
+  if (text.length > maxWritten) throw new TemplateBound("digits", maxWritten, `reads a number of more than ${maxWritten} characters`);
+}
+
 /** int() of a text; undefined where it is none. */
 export function parseInteger(text: string, base: number): Integer | undefined {
+  requireShort(text);
   const trimmed = text.slice(skipSpace(text), skipSpaceBack(text)).toLowerCase();
   const found = /^([+-]?)(0[box])?_?([\da-z]+(?:_[\da-z]+)*)$/.exec(trimmed);
   if (found === null) return undefined;
@@ -165,6 +173,7 @@ function plainInteger(sign: string, digits: string, base: number): Integer | und
 
 /** float() of a text; undefined where it is none. */
 export function parseFloatText(text: string): number | undefined {
+  requireShort(text);
   const trimmed = text.slice(skipSpace(text), skipSpaceBack(text)).toLowerCase();
   const word = /^([+-]?)(inf|infinity|nan)$/.exec(trimmed);
   if (word !== null) return word[2] === "nan" ? Number.NaN : word[1] === "-" ? -Infinity : Infinity;

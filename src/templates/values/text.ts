@@ -88,7 +88,7 @@ const escaped = /[\\\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 const named: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 function quoted(text: string, budget: Budget): string {
-  budget.text(2 * text.length);
+  budget.text(8 * text.length);
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   const content = text.replaceAll(escaped, (character) => named[character] ?? codeEscape(character.codePointAt(0) ?? 0));
   return `${quote}${quote === "'" ? content.replaceAll("'", String.raw`\'`) : content}${quote}`;
