@@ -64,7 +64,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["reloading"],
     ["."],
   ],
-  templates: [["errors.ts"], ["."]],
+  templates: [["errors.ts"], ["budget.ts"], ["values"], ["syntax"], ["builtins"], ["."]],
   tasks: [
     ["encoding"],
     ["text-threads"],

@@ -20,7 +20,7 @@ const baseBytes = 64 * 2 ** 20;
 const stepsPerCharacter = 5;
 const bytesPerCharacter = 100;
 const maxSteps = 25_000_000;
-export const maxBytes = 512 * 2 ** 20;
+export const maxBytes: number = 512 * 2 ** 20;
 
 /** Limits of one rendering. */
 export interface TemplateLimits {

@@ -8,13 +8,24 @@ import { arithmetic, joined, signed } from "./builtins/operators.ts";
 import { tests } from "./builtins/tests.ts";
 import type { Budget } from "./budget.ts";
 import { TemplateFailure } from "./errors.ts";
-import { Scope } from "./scope.ts";
+import type { Scope } from "./scope.ts";
 import type { CallArguments, CallNode, ComparisonOperator, Expression } from "./syntax/nodes.ts";
 import { areEqual, compare, hashOf, isTrue } from "./values/comparison.ts";
 import type { Lookup } from "./values/formatting.ts";
 import { contains, itemsOf } from "./values/iteration.ts";
 import { toText } from "./values/text.ts";
-import { type Arguments, Callable, Dict, List, ObjectValue, Tuple, Undefined, type Value, textOf, typeName } from "./values/values.ts";
+import {
+  type Arguments,
+  Callable,
+  Dict,
+  List,
+  ObjectValue,
+  Tuple,
+  Undefined,
+  type Value,
+  textOf,
+  typeName,
+} from "./values/values.ts";
 
 /** Evaluates the expressions of one rendering. */
 export class Evaluator implements Environment {
@@ -109,7 +120,8 @@ export class Evaluator implements Environment {
         return signed(this.evaluate(node.of, scope), node.kind === "negative");
       case "arithmetic": {
         let value = this.evaluate(node.first, scope);
-        for (const [operator, operand] of node.rest) value = arithmetic(operator, value, this.evaluate(operand, scope), this.budget);
+        for (const [operator, operand] of node.rest)
+          value = arithmetic(operator, value, this.evaluate(operand, scope), this.budget);
         return value;
       }
       case "concatenation": {
@@ -129,7 +141,7 @@ export class Evaluator implements Environment {
         return value;
       }
       case "condition": {
-        if (isTrue(this.evaluate(node.test, scope))) return this.evaluate(node.then, scope);
+        if (isTrue(this.evaluate(node.test, scope))) return this.evaluate(node.value, scope);
         if (node.otherwise !== undefined) return this.evaluate(node.otherwise, scope);
         return new Undefined("the inline if-expression evaluated to false and no else section was defined.");
       }
@@ -180,8 +192,10 @@ export class Evaluator implements Environment {
         return compare(left, right, budget, operator) <= 0;
       case ">":
         return compare(left, right, budget, operator) > 0;
-      default:
+      case ">=":
         return compare(left, right, budget, operator) >= 0;
+      default:
+        return operator satisfies never;
     }
   }
 
@@ -191,8 +205,13 @@ export class Evaluator implements Environment {
     return this.call(called, this.evaluateArguments(args, scope, extra));
   }
 
-  protected evaluateArguments({ positional, named, list, dict }: CallArguments, scope: Scope, extra?: readonly [string, Value]): Arguments {
-    if (positional.length === 0 && named.length === 0 && list === undefined && dict === undefined && extra === undefined) return noArguments;
+  protected evaluateArguments(
+    { positional, named, list, dict }: CallArguments,
+    scope: Scope,
+    extra?: readonly [string, Value],
+  ): Arguments {
+    if (positional.length === 0 && named.length === 0 && list === undefined && dict === undefined && extra === undefined)
+      return noArguments;
     const values = this.#items(positional, scope);
     if (list !== undefined) {
       const more = itemsOf(this.evaluate(list, scope), this.budget);

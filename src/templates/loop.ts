@@ -21,7 +21,12 @@ export class Loop {
   #changed: Tuple | undefined;
 
   /** `recurse`: renders the loop over other items, one level deeper; undefined if the loop is not recursive. */
-  constructor(over: Value, depth: number, environment: Environment, recurse: ((over: Value, depth: number) => string) | undefined) {
+  constructor(
+    over: Value,
+    depth: number,
+    environment: Environment,
+    recurse: ((over: Value, depth: number) => string) | undefined,
+  ) {
     this.#over = over;
     this.#depth = depth;
     this.#environment = environment;

@@ -67,5 +67,8 @@ const correction = "correct chat_template in tokenizer_config.json, or render th
 
 /** The error of a template that goes beyond a bound: "takes more than 5000000 steps". */
 export function beyondBound(problem: string, bound: string, limit: number): InferyardError {
-  return new InferyardError("MODEL_INVALID", `the model's chat template ${problem}`, { data: { bound, limit }, remedy: correction });
+  return new InferyardError("MODEL_INVALID", `the model's chat template ${problem}`, {
+    data: { bound, limit },
+    remedy: correction,
+  });
 }

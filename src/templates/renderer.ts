@@ -55,7 +55,11 @@ export class Renderer extends Evaluator {
         this.#assign(statement.target, this.evaluate(statement.value, scope), scope);
         return undefined;
       case "setBlock":
-        this.#assign(statement.target, this.#filtered(this.#capture(statement.body, new Scope(scope)), statement.filters, scope), scope);
+        this.#assign(
+          statement.target,
+          this.#filtered(this.#capture(statement.body, new Scope(scope)), statement.filters, scope),
+          scope,
+        );
         return undefined;
       case "filterBlock": {
         const value = this.#filtered(this.#capture(statement.body, new Scope(scope)), statement.filters, scope);
@@ -74,8 +78,11 @@ export class Renderer extends Evaluator {
         this.#output(toText(this.evaluateCall(statement.call, scope, ["caller", caller]), this.budget), into);
         return undefined;
       }
-      default:
+      case "break":
+      case "continue":
         return statement.kind;
+      default:
+        return statement satisfies never;
     }
   }
 
@@ -203,4 +210,3 @@ function dictOf(named: ReadonlyMap<string, Value>): Dict {
   for (const [name, value] of named) dict.set(name, name, value);
   return dict;
 }
-

@@ -13,7 +13,7 @@ export class Scope {
 
   /** The value of a variable here or in the scopes around; undefined if there is none. */
   get(name: string): Value | undefined {
-    // eslint-disable-next-line @typescript-eslint/no-this-alias -- walks outwards
+    // oxlint-disable-next-line typescript/no-this-alias -- walks outwards
     for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.#parent) {
       const value = scope.#variables?.get(name);
       if (value !== undefined) return value;

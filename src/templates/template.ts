@@ -35,7 +35,11 @@ export function parseTemplate(source: string): Template {
  * The text that a template makes of variables: the JSON text of an object. Numbers and the order of keys are those of the text. Throws TemplateRefusal where the
  * template calls `raise_exception`, TemplateBound beyond a bound, and TemplateFailure where Jinja2 would fail.
  */
-export function renderTemplate({ body }: Template, variables: string, { now, limits = templateLimits(variables.length) }: RenderOptions): string {
+export function renderTemplate(
+  { body }: Template,
+  variables: string,
+  { now, limits = templateLimits(variables.length) }: RenderOptions,
+): string {
   const renderer = new Renderer(new Budget(limits), now);
   return guarded(() => {
     try {

@@ -125,7 +125,9 @@ export class TemplateThreads {
       const failure =
         error.code === "ERR_WORKER_OUT_OF_MEMORY"
           ? beyondBound(`takes more than ${heapMebibytes} MiB of memory`, "heapMebibytes", heapMebibytes)
-          : new InferyardError("HOST_DIED", `the thread that renders chat templates failed: ${messageOf(error)}`, { cause: error });
+          : new InferyardError("HOST_DIED", `the thread that renders chat templates failed: ${messageOf(error)}`, {
+              cause: error,
+            });
       void this.#end(thread, failure);
     });
     worker.on("exit", (code) => {

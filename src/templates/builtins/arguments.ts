@@ -76,9 +76,15 @@ export class Bound {
 
   #text(name: string, value: Value): string {
     const text = textOf(value);
-    if (text === undefined) throw new TemplateFailure(`${this.#function}() argument '${name}' must be str, not ${typeName(value)}`);
+    if (text === undefined)
+      throw new TemplateFailure(`${this.#function}() argument '${name}' must be str, not ${typeName(value)}`);
     return text;
   }
+}
+
+/** Throws for any argument. */
+export function refuseArguments(functionName: string, { positional: values, named }: Arguments): void {
+  if (values.length + named.size > 0) throw new TemplateFailure(`${functionName}() takes no arguments`);
 }
 
 /** An int or float as a number of JavaScript. Throws for other values. */

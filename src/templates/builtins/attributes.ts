@@ -197,8 +197,10 @@ export class Slice extends ObjectValue {
 
 /** An item by its key or index; undefined where there is none, and where the value has no items. */
 function plainItem(of: Value, key: Value, { budget }: MethodContext): Value | undefined {
-  if (of instanceof Dict) return key instanceof List || key instanceof Dict || key instanceof Slice ? undefined : of.get(hashOf(key, budget));
-  const isSequence = typeof of === "string" || of instanceof List || of instanceof Tuple || of instanceof Range || of instanceof Markup;
+  if (of instanceof Dict)
+    return key instanceof List || key instanceof Dict || key instanceof Slice ? undefined : of.get(hashOf(key, budget));
+  const isSequence =
+    typeof of === "string" || of instanceof List || of instanceof Tuple || of instanceof Range || of instanceof Markup;
   if (!isSequence) return undefined;
   const index = key instanceof Slice ? undefined : integerOf(key);
   if (!(key instanceof Slice) && index === undefined) return undefined;
@@ -231,7 +233,10 @@ function at(length: number, index: number | bigint | undefined, get: (index: num
 }
 
 /** Where a slice of a sequence of this length begins and ends. */
-function boundsOf({ start, stop, step }: Slice, length: number): { readonly start: number; readonly stop: number; readonly step: number } {
+function boundsOf(
+  { start, stop, step }: Slice,
+  length: number,
+): { readonly start: number; readonly stop: number; readonly step: number } {
   const by = step === null ? 1 : indexOf(step);
   if (by === 0) throw new TemplateFailure("slice step cannot be zero");
   const [lowest, highest] = by > 0 ? [0, length] : [-1, length - 1];

@@ -5,4 +5,8 @@ import { textFilters } from "./text-filters.ts";
 import { valueFilters } from "./value-filters.ts";
 
 /** Filters by name. */
-export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([...sequenceFilters, ...textFilters, ...valueFilters]);
+export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
+  ...sequenceFilters,
+  ...textFilters,
+  ...valueFilters,
+]);

@@ -33,7 +33,11 @@ const codes: Readonly<Record<string, (date: Date) => string>> = {
   M: (date) => two(date.getMinutes()),
   S: (date) => two(date.getSeconds()),
   p: (date) => (date.getHours() < 12 ? "AM" : "PM"),
-  j: (date) => String(Math.round((date.setHours(0, 0, 0, 0) - new Date(date.getFullYear(), 0, 1).getTime()) / 86_400_000) + 1).padStart(3, "0"),
+  j: (date) =>
+    String(Math.round((date.setHours(0, 0, 0, 0) - new Date(date.getFullYear(), 0, 1).getTime()) / 86_400_000) + 1).padStart(
+      3,
+      "0",
+    ),
   "%": () => "%",
 };
 

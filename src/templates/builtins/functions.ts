@@ -3,7 +3,18 @@ import { TemplateFailure, TemplateRefusal } from "../errors.ts";
 import { hashOf } from "../values/comparison.ts";
 import { itemsOf } from "../values/iteration.ts";
 import { toText } from "../values/text.ts";
-import { type Arguments, Callable, Dict, Namespace, ObjectValue, Range, type Value, integerOf, textOf, typeName } from "../values/values.ts";
+import {
+  type Arguments,
+  Callable,
+  Dict,
+  Namespace,
+  ObjectValue,
+  Range,
+  type Value,
+  integerOf,
+  textOf,
+  typeName,
+} from "../values/values.ts";
 import { Bound } from "./arguments.ts";
 import type { Environment } from "./environment.ts";
 import { formatDate } from "./format-date.ts";
@@ -15,7 +26,7 @@ const maxRange = 100_000;
 export function globalFunctions(environment: Environment): ReadonlyMap<string, Value> {
   const functions: Readonly<Record<string, (given: Arguments) => Value>> = {
     range,
-    dict: (given) => new Bound("dict", ["mapping"], { ...given, named: new Map() }) && dictOf(given, environment),
+    dict: (given) => dictOf(given, environment),
     namespace: (given) => namespace(given, environment),
     cycler,
     joiner: (given) => joiner(given),
@@ -40,7 +51,8 @@ function range({ positional, named }: Arguments): Value {
     return Number(integer);
   });
   const [first, second, step = 1] = numbers;
-  if (first === undefined || numbers.length > 3) throw new TemplateFailure(`range expected 1 to 3 arguments, got ${numbers.length}`);
+  if (first === undefined || numbers.length > 3)
+    throw new TemplateFailure(`range expected 1 to 3 arguments, got ${numbers.length}`);
   if (step === 0) throw new TemplateFailure("range() arg 3 must not be zero");
   const made = second === undefined ? new Range(0, first, 1) : new Range(first, second, step);
   if (!(made.length <= maxRange))
@@ -49,6 +61,7 @@ function range({ positional, named }: Arguments): Value {
 }
 
 function dictOf({ positional, named }: Arguments, { budget }: Environment): Dict {
+  if (positional.length > 1) throw new TemplateFailure(`dict expected at most 1 argument, got ${positional.length}`);
   const made = new Dict();
   const [first] = positional;
   const entries =
@@ -58,7 +71,8 @@ function dictOf({ positional, named }: Arguments, { budget }: Environment): Dict
         ? first.entries()
         : itemsOf(first, budget).map((pair) => {
             const items = itemsOf(pair, budget);
-            if (items.length !== 2) throw new TemplateFailure(`dictionary update sequence element has length ${items.length}; 2 is required`);
+            if (items.length !== 2)
+              throw new TemplateFailure(`dictionary update sequence element has length ${items.length}; 2 is required`);
             return [items[0] ?? null, items[1] ?? null] as const;
           });
   budget.items(4 * (entries.length + named.size));
@@ -69,7 +83,8 @@ function dictOf({ positional, named }: Arguments, { budget }: Environment): Dict
 
 function namespace(given: Arguments, environment: Environment): Namespace {
   const attributes = new Map<string, Value>();
-  for (const [key, value] of dictOf(given, environment).entries()) attributes.set(textOf(key) ?? toText(key, environment.budget), value);
+  for (const [key, value] of dictOf(given, environment).entries())
+    attributes.set(textOf(key) ?? toText(key, environment.budget), value);
   return new Namespace(attributes);
 }
 

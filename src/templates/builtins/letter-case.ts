@@ -9,7 +9,8 @@ export function capitalize(text: string): string {
 function titleLetter(letter: string): string {
   const upper = letter.toUpperCase();
   // "ß" becomes "Ss", and "ǆ" the one letter "ǅ".
-  if (/^[ǄǅǆǇǈǉǊǋǌǱǲǳ]$/.test(letter)) return String.fromCodePoint(0x1_c4 + 3 * Math.floor(((letter.codePointAt(0) ?? 0) - 0x1_c4) / 3) + 1);
+  if (/^[ǄǅǆǇǈǉǊǋǌǱǲǳ]$/.test(letter))
+    return String.fromCodePoint(0x1_c4 + 3 * Math.floor(((letter.codePointAt(0) ?? 0) - 0x1_c4) / 3) + 1);
   return upper.length > letter.length ? upper.charAt(0) + upper.slice(1).toLowerCase() : upper;
 }
 
@@ -28,6 +29,7 @@ export function isCased(text: string): boolean {
   return /[\p{Lu}\p{Ll}\p{Lt}]/u.test(text);
 }
 
+// oxlint-disable-next-line no-control-regex -- Python ends lines at separators of ASCII too
 const lineEnd = /\r\n|[\n\v\f\r\u001c-\u001e\u0085\u2028\u2029]/g;
 
 /** splitlines() */

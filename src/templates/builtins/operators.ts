@@ -1,9 +1,8 @@
 /** Arithmetic of values of any types. */
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
-import type { ArithmeticOperator } from "../syntax/nodes.ts";
 import { formatPercent } from "../values/formatting.ts";
-import { type Integer, floatArithmetic, floatOf, integerArithmetic } from "../values/numbers.ts";
+import { type ArithmeticOperator, type Integer, floatArithmetic, floatOf, integerArithmetic } from "../values/numbers.ts";
 import { Float, List, Markup, Tuple, Undefined, type Value, integerOf, textOf, typeName } from "../values/values.ts";
 
 /** `left operator right`. Throws for types that it is not made for. */
@@ -11,7 +10,8 @@ export function arithmetic(operator: ArithmeticOperator, left: Value, right: Val
   if (operator === "+" && typeof left === "string" && typeof right === "string") return joined(left, right, budget);
   const [leftNumber, rightNumber] = [numberOf(left), numberOf(right)];
   if (leftNumber !== undefined && rightNumber !== undefined) {
-    if (!(leftNumber instanceof Float) && !(rightNumber instanceof Float)) return integerArithmetic(operator, leftNumber, rightNumber, budget);
+    if (!(leftNumber instanceof Float) && !(rightNumber instanceof Float))
+      return integerArithmetic(operator, leftNumber, rightNumber, budget);
     return floatArithmetic(operator, toFloat(leftNumber), toFloat(rightNumber));
   }
   return sequenceArithmetic(operator, left, right, budget) ?? fail(operator, left, right);
@@ -80,7 +80,8 @@ function fail(operator: ArithmeticOperator, left: Value, right: Value): never {
   for (const value of [left, right]) if (value instanceof Undefined) throw new TemplateFailure(value.message);
   if (operator === "+" && textOf(left) !== undefined)
     throw new TemplateFailure(`can only concatenate str (not "${typeName(right)}") to str`);
-  if (operator === "+" && left instanceof List) throw new TemplateFailure(`can only concatenate list (not "${typeName(right)}") to list`);
+  if (operator === "+" && left instanceof List)
+    throw new TemplateFailure(`can only concatenate list (not "${typeName(right)}") to list`);
   const shown = operator === "**" ? "** or pow()" : operator;
   throw new TemplateFailure(`unsupported operand type(s) for ${shown}: '${typeName(left)}' and '${typeName(right)}'`);
 }
@@ -90,7 +91,8 @@ export function signed(value: Value, isNegative: boolean): Value {
   if (value instanceof Undefined) throw new TemplateFailure(value.message);
   if (value instanceof Float) return isNegative ? new Float(-value.value) : value;
   const integer = integerOf(value);
-  if (integer === undefined) throw new TemplateFailure(`bad operand type for unary ${isNegative ? "-" : "+"}: '${typeName(value)}'`);
+  if (integer === undefined)
+    throw new TemplateFailure(`bad operand type for unary ${isNegative ? "-" : "+"}: '${typeName(value)}'`);
   if (!isNegative) return integer;
   return typeof integer === "bigint" ? -integer : 0 - integer;
 }

@@ -24,7 +24,11 @@ import { arithmetic } from "./operators.ts";
 import { joinTexts } from "./text-methods.ts";
 
 /** A filter with parameters of these names. */
-function filter(name: string, names: readonly string[], run: (value: Value, given: Bound, environment: Environment) => Value): [string, Filter] {
+function filter(
+  name: string,
+  names: readonly string[],
+  run: (value: Value, given: Bound, environment: Environment) => Value,
+): [string, Filter] {
   return [name, (value, given, environment) => run(value, new Bound(name, names, given), environment)];
 }
 
@@ -39,7 +43,11 @@ export const sequenceFilters: readonly (readonly [string, Filter])[] = [
   filter("length", [], length),
   filter("count", [], length),
   filter("list", [], (value, _given, { budget }) => new List(itemsOf(value, budget))),
-  filter("first", [], (value, _given, { budget }) => iterate(value, budget)() ?? new Undefined("No first item, sequence was empty.")),
+  filter(
+    "first",
+    [],
+    (value, _given, { budget }) => iterate(value, budget)() ?? new Undefined("No first item, sequence was empty."),
+  ),
   filter("last", [], (value, _given, environment) => {
     const items = reversible(value, environment);
     return items.at(-1) ?? new Undefined("No last item, sequence was empty.");
@@ -258,15 +266,19 @@ interface Selection {
   readonly wanted: boolean;
 }
 
-function select(value: Value, { positional, named }: Arguments, environment: Environment, { byAttribute, wanted }: Selection): Value {
+function select(
+  value: Value,
+  { positional, named }: Arguments,
+  environment: Environment,
+  { byAttribute, wanted }: Selection,
+): Value {
   const [attribute] = positional;
   const [name, ...rest] = byAttribute ? positional.slice(1) : positional;
-  const get: Getter =
-    !byAttribute
-      ? (item) => item
-      : attribute === undefined
-        ? fails("Missing parameter for attribute name")
-        : attributeGetter(attribute, environment);
+  const get: Getter = !byAttribute
+    ? (item) => item
+    : attribute === undefined
+      ? fails("Missing parameter for attribute name")
+      : attributeGetter(attribute, environment);
   const test = name === undefined ? undefined : toText(name, environment.budget);
   return lazily(value, environment, (item) => {
     const found = get(item);

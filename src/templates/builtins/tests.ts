@@ -3,7 +3,7 @@ import { areEqual, compare, isTrue } from "../values/comparison.ts";
 import { contains, isIterable } from "../values/iteration.ts";
 import { toText } from "../values/text.ts";
 import { Callable, Dict, Float, Markup, ObjectValue, Undefined, type Value, integerOf, textOf } from "../values/values.ts";
-import { Bound } from "./arguments.ts";
+import { Bound, refuseArguments } from "./arguments.ts";
 import { arithmetic } from "./operators.ts";
 import type { Environment, Test } from "./environment.ts";
 import { filters } from "./filters.ts";
@@ -15,14 +15,17 @@ function plain(name: string, holds: (value: Value, environment: Environment) => 
   return [
     name,
     (value, given, environment) => {
-      new Bound(name, [], given); // refuses arguments
+      refuseArguments(name, given);
       return holds(value, environment);
     },
   ];
 }
 
 /** A test with one argument. */
-function binary(names: readonly string[], holds: (value: Value, other: Value, environment: Environment) => boolean): [string, Test][] {
+function binary(
+  names: readonly string[],
+  holds: (value: Value, other: Value, environment: Environment) => boolean,
+): [string, Test][] {
   return names.map((name) => [
     name,
     (value, given, environment) => holds(value, new Bound(name, ["other"], given).value("other"), environment),
@@ -56,7 +59,11 @@ export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
   plain("mapping", (value) => value instanceof Dict),
   plain("sequence", isSequence),
   plain("iterable", isIterable),
-  plain("callable", (value) => value instanceof Callable || value instanceof Undefined || (value instanceof ObjectValue && value.call !== undefined)),
+  plain(
+    "callable",
+    (value) =>
+      value instanceof Callable || value instanceof Undefined || (value instanceof ObjectValue && value.call !== undefined),
+  ),
   plain("escaped", (value) => value instanceof Markup),
   plain("lower", (value, environment) => textQuestion("islower", value, environment)),
   plain("upper", (value, environment) => textQuestion("isupper", value, environment)),

@@ -14,7 +14,11 @@ import { escapeHtml } from "./operators.ts";
 import { replaceText, strip, textMethods } from "./text-methods.ts";
 
 /** A filter of the text of a value, whose parameters have these names. Markup stays Markup. */
-function filter(name: string, names: readonly string[], run: (text: string, given: Bound, environment: Environment) => Value): [string, Filter] {
+function filter(
+  name: string,
+  names: readonly string[],
+  run: (text: string, given: Bound, environment: Environment) => Value,
+): [string, Filter] {
   return [
     name,
     (value, given, environment) => {
@@ -27,7 +31,11 @@ function filter(name: string, names: readonly string[], run: (text: string, give
 }
 
 /** A filter that takes a value as it is. */
-function valueFilter(name: string, names: readonly string[], run: (value: Value, given: Bound, environment: Environment) => Value): [string, Filter] {
+function valueFilter(
+  name: string,
+  names: readonly string[],
+  run: (value: Value, given: Bound, environment: Environment) => Value,
+): [string, Filter] {
   return [name, (value, given, environment) => run(value, new Bound(name, names, given), environment)];
 }
 
@@ -92,7 +100,8 @@ function indent(text: string, given: Bound, budget: Environment["budget"]): stri
   const width = given.optional("width") ?? 4;
   const count = integerOf(width);
   const written = textOf(width);
-  if (count === undefined && written === undefined) throw new TemplateFailure(`can't multiply sequence by non-int of type '${typeName(width)}'`);
+  if (count === undefined && written === undefined)
+    throw new TemplateFailure(`can't multiply sequence by non-int of type '${typeName(width)}'`);
   const size = written?.length ?? Math.max(0, Number(count));
   const lines = splitLines(`${text}\n`);
   const isBlankIndented = given.isTrue("blank");
@@ -154,9 +163,11 @@ function wrapLine(line: string, width: number, breaksLongWords: boolean): string
       current = "";
       if (rest.trim() === "") continue;
     }
-    while (breaksLongWords && rest.length > width) {
-      lines.push(rest.slice(0, width));
-      rest = rest.slice(width);
+    if (breaksLongWords) {
+      while (rest.length > width) {
+        lines.push(rest.slice(0, width));
+        rest = rest.slice(width);
+      }
     }
     current += rest;
   }
@@ -167,13 +178,19 @@ function wrapLine(line: string, width: number, breaksLongWords: boolean): string
 function stripTags(text: string, budget: Environment["budget"]): string {
   budget.text(4 * text.length);
   const withoutComments = cut(text, "<!--", "-->");
-  const plain = cut(withoutComments, "<", ">").split(/\s+/).filter((word) => word !== "").join(" ");
+  const plain = cut(withoutComments, "<", ">")
+    .split(/\s+/)
+    .filter((word) => word !== "")
+    .join(" ");
   const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
-  return plain.replaceAll(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,4}));/gi, (whole, decimal?: string, hexadecimal?: string, name?: string) => {
-    const code = decimal === undefined ? Number.parseInt(hexadecimal ?? "", 16) : Number(decimal);
-    if (name !== undefined) return named[name] ?? whole;
-    return code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
-  });
+  return plain.replaceAll(
+    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,4}));/gi,
+    (whole, decimal?: string, hexadecimal?: string, name?: string) => {
+      const code = decimal === undefined ? Number.parseInt(hexadecimal ?? "", 16) : Number(decimal);
+      if (name !== undefined) return named[name] ?? whole;
+      return code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
+    },
+  );
 }
 
 /** A text without what stands from one text to another. */
@@ -229,7 +246,8 @@ function jsonStyle(given: Bound, budget: Environment["budget"]): JsonStyle {
   const indentation = given.optional("indent") ?? null;
   const separators = given.optional("separators") ?? null;
   const [item, key] = separators === null ? [null, null] : itemsOf(separators, budget);
-  const separator = (value: Value | undefined, byDefault: string): string => (value === null || value === undefined ? byDefault : requireText(value));
+  const separator = (value: Value | undefined, byDefault: string): string =>
+    value === null || value === undefined ? byDefault : requireText(value);
   return {
     ensureAscii: given.isTrue("ensure_ascii"),
     indent: indentation === null ? undefined : indentText(indentation, budget),

@@ -1,7 +1,7 @@
 /** Methods of str. Those whose result a template can make large count it before they make it. */
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
-import { isSpace, skipSpace, skipSpaceBack } from "../syntax/characters.ts";
+import { isSpace, skipSpace, skipSpaceBack } from "../values/characters.ts";
 import { formatFields, type Lookup } from "../values/formatting.ts";
 import { itemsOf } from "../values/iteration.ts";
 import { Searcher, charactersOf, findLast, hasPairs, lengthOfText, sliceOfText } from "../values/searching.ts";
@@ -43,7 +43,10 @@ export const textMethods: ReadonlyMap<string, Method> = new Map<string, Method>(
   ],
   ["partition", method("partition", ["sep"], (text, given, budget) => partition(text, given.text("sep"), false, budget))],
   ["rpartition", method("rpartition", ["sep"], (text, given, budget) => partition(text, given.text("sep"), true, budget))],
-  ["join", method("join", ["iterable"], (text, given, budget) => joinTexts(text, itemsOf(given.value("iterable"), budget), budget))],
+  [
+    "join",
+    method("join", ["iterable"], (text, given, budget) => joinTexts(text, itemsOf(given.value("iterable"), budget), budget)),
+  ],
   ["format", (text, given, { lookup, budget }) => formatFields(text, given, lookup, budget)],
   [
     "format_map",
@@ -68,7 +71,10 @@ function transformations(): [string, Method][] {
   return [
     ...Object.entries(plain).map(([name, change]): [string, Method] => [name, method(name, [], (text) => change(text))]),
     ["strip", method("strip", ["chars"], (text, given, budget) => strip(text, given.optional("chars") ?? null, "both", budget))],
-    ["lstrip", method("lstrip", ["chars"], (text, given, budget) => strip(text, given.optional("chars") ?? null, "start", budget))],
+    [
+      "lstrip",
+      method("lstrip", ["chars"], (text, given, budget) => strip(text, given.optional("chars") ?? null, "start", budget)),
+    ],
     ["rstrip", method("rstrip", ["chars"], (text, given, budget) => strip(text, given.optional("chars") ?? null, "end", budget))],
     [
       "removeprefix",
@@ -89,7 +95,10 @@ function transformations(): [string, Method][] {
         replaceText(text, { old: given.text("old"), by: given.text("new"), count: given.integerOr("count", -1) }, budget),
       ),
     ],
-    ["expandtabs", method("expandtabs", ["tabsize"], (text, given, budget) => expandTabs(text, given.integerOr("tabsize", 8), budget))],
+    [
+      "expandtabs",
+      method("expandtabs", ["tabsize"], (text, given, budget) => expandTabs(text, given.integerOr("tabsize", 8), budget)),
+    ],
   ];
 }
 
@@ -122,7 +131,10 @@ function searches(): [string, Method][] {
     find("index", false, true),
     find("rfind", true, false),
     find("rindex", true, true),
-    ["count", method("count", names, (text, given, budget) => countText(windowOf(text, given, budget), given.text("sub"), budget))],
+    [
+      "count",
+      method("count", names, (text, given, budget) => countText(windowOf(text, given, budget), given.text("sub"), budget)),
+    ],
     affix("startswith"),
     affix("endswith"),
   ];
@@ -167,7 +179,7 @@ function questions(): [string, Method][] {
     matches("isnumeric", /^\p{N}+$/u),
     matches("isalpha", /^\p{L}+$/u),
     matches("isalnum", /^[\p{L}\p{N}]+$/u),
-    // eslint-disable-next-line no-control-regex -- ASCII has them
+    // oxlint-disable-next-line no-control-regex -- ASCII has them
     matches("isascii", /^[\u0000-\u007f]*$/),
     matches("isidentifier", /^[\p{ID_Start}_][\p{ID_Continue}]*$/u),
     matches("isprintable", /^(?:[^\p{C}\p{Z}]| )*$/u),

@@ -7,12 +7,18 @@ import { Bound, requireNumber } from "./arguments.ts";
 import { ownAttribute } from "./attributes.ts";
 import type { Environment, Filter } from "./environment.ts";
 
-function filter(name: string, names: readonly string[], run: (value: Value, given: Bound, environment: Environment) => Value): [string, Filter] {
+function filter(
+  name: string,
+  names: readonly string[],
+  run: (value: Value, given: Bound, environment: Environment) => Value,
+): [string, Filter] {
   return [name, (value, given, environment) => run(value, new Bound(name, names, given), environment)];
 }
 
 const byDefault = (value: Value, given: Bound): Value =>
-  value instanceof Undefined || (given.isTrue("boolean") && !isTrue(value)) ? (given.optional("default_value") ?? noneOr(given)) : value;
+  value instanceof Undefined || (given.isTrue("boolean") && !isTrue(value))
+    ? (given.optional("default_value") ?? noneOr(given))
+    : value;
 
 /** The default that was given as None, or the one that is used where none is given. */
 function noneOr(given: Bound): Value {
@@ -62,7 +68,8 @@ function toInt(value: Value, given: Bound, { budget }: Environment): Value {
   if (direct !== undefined) return direct;
   const number = floatFrom(value);
   if (number === undefined || !Number.isFinite(number)) {
-    if (value instanceof Float && !Number.isNaN(value.value)) throw new TemplateFailure("cannot convert float infinity to integer");
+    if (value instanceof Float && !Number.isNaN(value.value))
+      throw new TemplateFailure("cannot convert float infinity to integer");
     return fallback;
   }
   return truncated(number);

@@ -1,15 +1,7 @@
 /** Parses expressions, with the precedence that Jinja2's parser has. */
 import type { Value } from "../values/values.ts";
-import type {
-  ArithmeticOperator,
-  CallArguments,
-  CallNode,
-  ComparisonOperator,
-  Expression,
-  FilterChain,
-  NameNode,
-  Target,
-} from "./nodes.ts";
+import type { ArithmeticOperator } from "../values/numbers.ts";
+import type { CallArguments, CallNode, ComparisonOperator, Expression, FilterChain, NameNode, Target } from "./nodes.ts";
 import { type TokenStream, describe } from "./token-stream.ts";
 
 const constants: Readonly<Record<string, Value>> = {
@@ -108,7 +100,8 @@ export class ExpressionParser {
       return target;
     }
     const name = this.parseName();
-    if (members && this.stream.skipOperator(".")) return { kind: "member", namespace: this.#read(name), name: this.stream.expect("name").text };
+    if (members && this.stream.skipOperator("."))
+      return { kind: "member", namespace: this.#read(name), name: this.stream.expect("name").text };
     return { kind: "variable", name };
   }
 
@@ -117,7 +110,7 @@ export class ExpressionParser {
     while (this.stream.skipName("if")) {
       const test = this.#or();
       const otherwise = this.stream.skipName("else") ? this.parseExpression() : undefined;
-      expression = { kind: "condition", test, then: expression, otherwise };
+      expression = { kind: "condition", test, value: expression, otherwise };
     }
     return expression;
   }
@@ -142,7 +135,8 @@ export class ExpressionParser {
   #comparison(): Expression {
     const first = this.#sum();
     const rest: (readonly [ComparisonOperator, Expression])[] = [];
-    for (let found = this.#comparisonOperator(); found !== undefined; found = this.#comparisonOperator()) rest.push([found, this.#sum()]);
+    for (let found = this.#comparisonOperator(); found !== undefined; found = this.#comparisonOperator())
+      rest.push([found, this.#sum()]);
     return rest.length === 0 ? first : { kind: "comparison", first, rest };
   }
 

@@ -1,11 +1,21 @@
 /** Reads a template as tokens, as Jinja2's lexer does with `trim_blocks` and `lstrip_blocks`. Linear in the template's length. */
 import { TemplateFailure } from "../errors.ts";
 import { Float } from "../values/values.ts";
-import { skipSpace, skipSpaceBack, spaceClass } from "./characters.ts";
+import { skipSpace, skipSpaceBack, spaceClass } from "../values/characters.ts";
 import { decodeString } from "./string-literal.ts";
 
 /** Kinds of tokens; an operator is its own kind. */
-export type TokenKind = "data" | "blockBegin" | "blockEnd" | "variableBegin" | "variableEnd" | "name" | "string" | "number" | "end" | "operator";
+export type TokenKind =
+  | "data"
+  | "blockBegin"
+  | "blockEnd"
+  | "variableBegin"
+  | "variableEnd"
+  | "name"
+  | "string"
+  | "number"
+  | "end"
+  | "operator";
 
 /** One token. `text`: a name, an operator, the text of a string or of template data. */
 export interface Token {
@@ -19,10 +29,7 @@ export interface Token {
 
 const tagBegin = /\{[%{#]/g;
 const rawBegin = new RegExp(`\\{%[-+]?[${spaceClass}]*raw[${spaceClass}]*(?:-%\\}[${spaceClass}]*|%\\})`, "y");
-const rawEnd = new RegExp(
-  `\\{%([-+]?)[${spaceClass}]*endraw[${spaceClass}]*(?:\\+%\\}|-%\\}[${spaceClass}]*|%\\}\\n?)`,
-  "g",
-);
+const rawEnd = new RegExp(`\\{%([-+]?)[${spaceClass}]*endraw[${spaceClass}]*(?:\\+%\\}|-%\\}[${spaceClass}]*|%\\}\\n?)`, "g");
 const float = /(?<!\.)(?:\d+_)*\d+(?:(?:\.(?:\d+_)*\d+)?e[+-]?(?:\d+_)*\d+|\.(?:\d+_)*\d+)/iy;
 const integer = /0b(?:_?[01])+|0o(?:_?[0-7])+|0x(?:_?[\da-f])+|[1-9](?:_?\d)*|0(?:_?0)*/iy;
 const name = /[\p{ID_Continue}_]+/uy;

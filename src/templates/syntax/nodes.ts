@@ -1,8 +1,7 @@
 /** The syntax tree of a template. Chains of operators are flat, so that a long one is not a deep tree. */
+import type { ArithmeticOperator } from "../values/numbers.ts";
 import type { Value } from "../values/values.ts";
 
-/** Arithmetic operators of two operands. */
-export type ArithmeticOperator = "+" | "-" | "*" | "/" | "//" | "%" | "**";
 /** Comparisons. */
 export type ComparisonOperator = "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not in";
 
@@ -52,12 +51,16 @@ export type Expression =
       readonly first: Expression;
       readonly rest: readonly (readonly [ArithmeticOperator, Expression])[];
     }
-  | { readonly kind: "comparison"; readonly first: Expression; readonly rest: readonly (readonly [ComparisonOperator, Expression])[] }
+  | {
+      readonly kind: "comparison";
+      readonly first: Expression;
+      readonly rest: readonly (readonly [ComparisonOperator, Expression])[];
+    }
   | { readonly kind: "concatenation" | "and" | "or"; readonly items: readonly Expression[] }
   | {
       readonly kind: "condition";
       readonly test: Expression;
-      readonly then: Expression;
+      readonly value: Expression;
       readonly otherwise: Expression | undefined;
     };
 

@@ -2,7 +2,20 @@
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
 import { type Integer, floatOf } from "./numbers.ts";
-import { Dict, Float, type HashKey, List, Range, Tuple, Undefined, type Value, View, integerOf, textOf, typeName } from "./values.ts";
+import {
+  Dict,
+  Float,
+  type HashKey,
+  List,
+  Range,
+  Tuple,
+  Undefined,
+  type Value,
+  View,
+  integerOf,
+  textOf,
+  typeName,
+} from "./values.ts";
 
 /** bool(): whether a value counts as true. */
 export function isTrue(value: Value): boolean {
@@ -28,14 +41,17 @@ export function areEqual(left: Value, right: Value, budget: Budget): boolean {
   if (typeof left === "string" && typeof right === "string") return areSameTexts(left, right, budget);
   if (left === right) return true;
   const [leftNumber, rightNumber] = [numeric(left), numeric(right)];
-  // eslint-disable-next-line eqeqeq -- a number and a bigint are compared by value
+  // oxlint-disable-next-line eqeqeq -- a number and a bigint are compared by value
   if (leftNumber !== undefined && rightNumber !== undefined) return leftNumber == rightNumber;
   const [leftText, rightText] = [textOf(left), textOf(right)];
   if (leftText !== undefined && rightText !== undefined) return areSameTexts(leftText, rightText, budget);
   if (left instanceof Undefined && right instanceof Undefined) return true;
   if (left instanceof Dict && right instanceof Dict) return areEqualDicts(left, right, budget);
   if (left instanceof Range && right instanceof Range)
-    return left.length === right.length && (left.length === 0 || (left.start === right.start && (left.length === 1 || left.step === right.step)));
+    return (
+      left.length === right.length &&
+      (left.length === 0 || (left.start === right.start && (left.length === 1 || left.step === right.step)))
+    );
   const isSequence = (left instanceof List && right instanceof List) || (left instanceof Tuple && right instanceof Tuple);
   return isSequence && areEqualItems(left.items, right.items, budget);
 }
@@ -75,7 +91,7 @@ export function compare(left: Value, right: Value, budget: Budget, operator = "<
   if (leftNumber !== undefined && rightNumber !== undefined) {
     if (leftNumber < rightNumber) return -1;
     if (leftNumber > rightNumber) return 1;
-    // eslint-disable-next-line eqeqeq -- a number and a bigint are compared by value
+    // oxlint-disable-next-line eqeqeq -- a number and a bigint are compared by value
     return leftNumber == rightNumber ? 0 : Number.NaN;
   }
   if ((left instanceof List && right instanceof List) || (left instanceof Tuple && right instanceof Tuple))
@@ -127,7 +143,8 @@ export function hashOf(value: Value, budget: Budget): HashKey {
   budget.enterValue();
   const parts = value.items.map((item) => {
     const hash = hashOf(item, budget);
-    return `${typeof hash} ${String(hash).length} ${String(hash)}`;
+    const written = typeof hash === "object" && hash !== null ? typeName(hash) : String(hash);
+    return `${typeof hash} ${written.length} ${written}`;
   });
   budget.leaveValue();
   const hash = `\u0000(${parts.join("")})`;

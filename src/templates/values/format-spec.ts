@@ -2,7 +2,7 @@
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
 import { numberOf } from "./comparison.ts";
-import { floatText, integerText, truncated } from "./numbers.ts";
+import { allDigits, floatText, integerText, truncated } from "./numbers.ts";
 import { lengthOfText, sliceOfText } from "./searching.ts";
 import { type Value, integerOf, textOf, typeName } from "./values.ts";
 
@@ -47,12 +47,11 @@ export function formatValue(value: Value, spec: FormatSpec, budget: Budget): str
 }
 
 function formatText(text: string, spec: FormatSpec, budget: Budget): string {
-  if (spec.type !== "" && spec.type !== "s") throw new TemplateFailure(`Unknown format code '${spec.type}' for object of type 'str'`);
+  if (spec.type !== "" && spec.type !== "s")
+    throw new TemplateFailure(`Unknown format code '${spec.type}' for object of type 'str'`);
   if (spec.align === "=") throw new TemplateFailure("'=' alignment not allowed in string format specifier");
   const cut =
-    spec.precision === undefined
-      ? text
-      : sliceOfText(text, 0, Math.min(spec.precision, lengthOfText(text, budget)), budget);
+    spec.precision === undefined ? text : sliceOfText(text, 0, Math.min(spec.precision, lengthOfText(text, budget)), budget);
   return pad(cut, { ...spec, align: spec.align ?? "<" }, budget);
 }
 
@@ -66,8 +65,10 @@ function formatNumber(value: Value, number: number, spec: FormatSpec, budget: Bu
   let prefix = "";
   const isNegative = integer === undefined ? number < 0 || Object.is(number, -0) : integer < 0;
   const radix = radixes[type];
-  if (type === "c" && integer !== undefined) return pad(String.fromCodePoint(Number(integer)), { ...spec, align: spec.align ?? "<" }, budget);
-  if (integer !== undefined && (type === "" || type === "d" || type === "n")) digits = integerText(integer < 0 ? -integer : integer);
+  if (type === "c" && integer !== undefined)
+    return pad(String.fromCodePoint(Number(integer)), { ...spec, align: spec.align ?? "<" }, budget);
+  if (integer !== undefined && (type === "" || type === "d" || type === "n"))
+    digits = integerText(integer < 0 ? -integer : integer);
   else if (radix !== undefined) {
     if (integer === undefined) throw new TemplateFailure(`Unknown format code '${type}' for object of type 'float'`);
     digits = (integer < 0 ? -integer : integer).toString(radix[0]);
@@ -104,7 +105,7 @@ function fixed(number: number, digits: number): string {
   if (number < 1e21) {
     const text = number.toFixed(digits);
     // Of two that are equally near, toFixed takes the larger one, and Python the even one.
-    const exact = number.toFixed(100);
+    const exact = allDigits(number);
     const point = exact.indexOf(".");
     if (!/^50*$/.test(exact.slice(point + 1 + digits))) return text;
     const below = exact.slice(0, digits === 0 ? point : point + 1 + digits);

@@ -75,7 +75,7 @@ export function generator(generate: () => Generator<Value, void>): Stream {
   return new Stream("generator", () => {
     running ??= generate();
     const { done, value } = running.next();
-    return done === true ? undefined : (value as Value);
+    return done === true ? undefined : value;
   });
 }
 

@@ -139,7 +139,8 @@ class JsonWriter {
   }
 
   write(value: Value, depth: number): void {
-    if (value instanceof List || value instanceof Tuple) this.#container("[]", value.items, depth, (item) => this.write(item, depth + 1));
+    if (value instanceof List || value instanceof Tuple)
+      this.#container("[]", value.items, depth, (item) => this.write(item, depth + 1));
     else if (value instanceof Dict) {
       const write = ([key, item]: readonly [string, Value]): void => {
         this.#add(this.#quoted(key));
@@ -210,9 +211,7 @@ class JsonWriter {
   #quoted(text: string): string {
     this.#budget.text(text.length);
     // Python leaves a surrogate without its partner as it is.
-    const quoted = loneSurrogate.test(text)
-      ? `"${text.replaceAll(/["\\\u0000-\u001f]/g, escapeUnit)}"`
-      : JSON.stringify(text);
+    const quoted = loneSurrogate.test(text) ? `"${text.replaceAll(escaped, escapeUnit)}"` : JSON.stringify(text);
     if (!this.#style.ensureAscii) return quoted;
     return quoted.replaceAll(/[\u007f-\uffff]/g, (unit) => (unit === "\u007f" ? unit : unicodeEscape(unit)));
   }
@@ -223,6 +222,8 @@ class JsonWriter {
   }
 }
 
+// oxlint-disable-next-line no-control-regex -- JSON escapes them
+const escaped = /["\\\u0000-\u001f]/g;
 const loneSurrogate = /\p{Cs}/u;
 
 function jsonFloat(value: number): string {

@@ -1,9 +1,11 @@
 /** Integers of any size and floats, with Python's operators and notation. */
 import type { Budget } from "../budget.ts";
 import { TemplateBound, TemplateFailure } from "../errors.ts";
-import { skipSpace, skipSpaceBack } from "../syntax/characters.ts";
-import type { ArithmeticOperator } from "../syntax/nodes.ts";
+import { skipSpace, skipSpaceBack } from "./characters.ts";
 import { Float } from "./values.ts";
+
+/** Arithmetic operators of two operands. */
+export type ArithmeticOperator = "+" | "-" | "*" | "/" | "//" | "%" | "**";
 
 /** An int of a template. */
 export type Integer = number | bigint;
@@ -29,7 +31,8 @@ export function integerArithmetic(operator: ArithmeticOperator, left: Integer, r
     if (Number(left) === 0) throw new TemplateFailure("zero to a negative power");
     return new Float(Number(left) ** Number(right));
   }
-  if ((operator === "//" || operator === "%") && Number(right) === 0) throw new TemplateFailure("integer division or modulo by zero");
+  if ((operator === "//" || operator === "%") && Number(right) === 0)
+    throw new TemplateFailure("integer division or modulo by zero");
   if (typeof left === "number" && typeof right === "number") {
     const quick = safeArithmetic(operator, left, right);
     if (Number.isSafeInteger(quick)) return quick + 0; // -0 is no int
@@ -94,8 +97,10 @@ function floatResult(operator: ArithmeticOperator, left: number, right: number):
 function floatPower(left: number, right: number): number {
   if (left === 0 && right < 0) throw new TemplateFailure("zero to a negative power");
   const power = Math.abs(left) === 1 ? left ** (Number.isFinite(right) ? right : 0) : left ** right;
-  if (Number.isNaN(power) && !Number.isNaN(left) && !Number.isNaN(right)) throw new TemplateFailure("complex numbers are not supported");
-  if (!Number.isFinite(power) && Number.isFinite(left) && Number.isFinite(right)) throw new TemplateFailure("Numerical result out of range");
+  if (Number.isNaN(power) && !Number.isNaN(left) && !Number.isNaN(right))
+    throw new TemplateFailure("complex numbers are not supported");
+  if (!Number.isFinite(power) && Number.isFinite(left) && Number.isFinite(right))
+    throw new TemplateFailure("Numerical result out of range");
   return power;
 }
 
@@ -112,7 +117,8 @@ export function floatOf(value: Integer): number {
 /** Digits of an int. */
 export function integerText(value: Integer): string {
   if (typeof value === "number") return String(value);
-  if (bitsOf(value) > maxDigits * 3.33) throw new TemplateFailure(`Exceeds the limit (${maxDigits} digits) for integer string conversion`);
+  if (bitsOf(value) > maxDigits * 3.33)
+    throw new TemplateFailure(`Exceeds the limit (${maxDigits} digits) for integer string conversion`);
   return value.toString();
 }
 
@@ -123,7 +129,8 @@ export function floatText(value: number): string {
   if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
   const [digits = "", power = "0"] = value.toExponential().split("e");
   const exponent = Number(power);
-  if (exponent < -4 || exponent >= 16) return `${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
+  if (exponent < -4 || exponent >= 16)
+    return `${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
   const text = exponent < 0 ? positional(digits, exponent) : String(value);
   return text.includes(".") ? text : `${text}.0`;
 }
@@ -138,7 +145,8 @@ function positional(digits: string, exponent: number): string {
 const maxWritten = 10_000;
 
 function requireShort(text: string): void {
-  if (text.length > maxWritten) throw new TemplateBound("digits", maxWritten, `reads a number of more than ${maxWritten} characters`);
+  if (text.length > maxWritten)
+    throw new TemplateBound("digits", maxWritten, `reads a number of more than ${maxWritten} characters`);
 }
 
 /** int() of a text; undefined where it is none. */
@@ -157,7 +165,8 @@ export function parseInteger(text: string, base: number): Integer | undefined {
 
 function plainInteger(sign: string, digits: string, base: number): Integer | undefined {
   let value = 0n;
-  if (digits.length > maxDigits) throw new TemplateFailure(`Exceeds the limit (${maxDigits} digits) for integer string conversion`);
+  if (digits.length > maxDigits)
+    throw new TemplateFailure(`Exceeds the limit (${maxDigits} digits) for integer string conversion`);
   if (base === 10) {
     if (!/^\d+$/.test(digits)) return undefined;
     value = BigInt(digits);
@@ -202,12 +211,18 @@ export function rounded(value: number, digits: number): number {
   if (digits > 100 || Math.abs(value) >= 1e21) return value;
   const nearest = value.toFixed(digits);
   // toFixed is exact, but of two that are equally near it takes the larger one.
-  const exact = value.toFixed(100);
+  const exact = allDigits(value);
   const point = exact.indexOf(".");
   const isTie = /^50*$/.test(exact.slice(point + 1 + digits));
   if (!isTie) return Number(nearest);
   const below = exact.slice(0, point + 1 + digits);
   return Number(Number(below.at(-1)) % 2 === 0 ? below : nearest);
+}
+
+/** A number below 1e21 with a hundred digits behind its point, which no rounding has touched that matters here. */
+export function allDigits(value: number): string {
+  // oxlint-disable-next-line oxc/number-arg-out-of-range -- 100 is the limit since ECMAScript 2018
+  return value.toFixed(100);
 }
 
 function halfEven(value: number): number {

@@ -101,7 +101,7 @@ export function lengthOfText(text: string, budget: Budget): number {
 export function charactersOf(text: string, budget: Budget): string[] {
   budget.step(text.length);
   budget.items(text.length);
-  return [...text];
+  return Array.from(text);
 }
 
 /** Part of a text between two indices of its characters, which lie within it. */

@@ -1,7 +1,21 @@
 /** str() and repr() of values. */
 import type { Budget } from "../budget.ts";
 import { floatText, integerText } from "./numbers.ts";
-import { Callable, Dict, Float, List, Markup, Range, Stream, Tuple, Undefined, type Value, View, Namespace, typeName } from "./values.ts";
+import {
+  Callable,
+  Dict,
+  Float,
+  List,
+  Markup,
+  Range,
+  Stream,
+  Tuple,
+  Undefined,
+  type Value,
+  View,
+  Namespace,
+  typeName,
+} from "./values.ts";
 
 /** What `{{ value }}` prints. */
 export function toText(value: Value, budget: Budget): string {
@@ -27,8 +41,7 @@ function write(value: Value, budget: Budget, into: string[]): void {
     into.push("<Namespace ");
     writeDict([...value.attributes], budget, into);
     into.push(">");
-  }
-  else {
+  } else {
     const text = atomText(value, budget);
     budget.text(text.length);
     into.push(text);

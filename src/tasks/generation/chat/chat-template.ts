@@ -86,10 +86,14 @@ export class ChatTemplate {
 
   #refuse(name: string, { message, data, remedy }: InferyardError): void {
     const until = Date.now() + refusalMs;
-    const error = new InferyardError("MODEL_INVALID", `${message}, and is not tried again before ${new Date(until).toISOString()}`, {
-      data: { ...data, refusedUntil: new Date(until).toISOString() },
-      ...(remedy === undefined ? {} : { remedy }),
-    });
+    const error = new InferyardError(
+      "MODEL_INVALID",
+      `${message}, and is not tried again before ${new Date(until).toISOString()}`,
+      {
+        data: { ...data, refusedUntil: new Date(until).toISOString() },
+        ...(remedy === undefined ? {} : { remedy }),
+      },
+    );
     this.#refused.set(name, { error, until });
   }
 }

@@ -17,7 +17,12 @@ const tools: readonly Tool[] = [
   },
 ];
 const user: ChatMessage = { role: "user", content: "Hello" };
-const render = (template: string, messages: readonly ChatMessage[], given: readonly Tool[] = [], variables = {}): Promise<string> =>
+const render = (
+  template: string,
+  messages: readonly ChatMessage[],
+  given: readonly Tool[] = [],
+  variables = {},
+): Promise<string> =>
   new ChatTemplate({ default: template }, { bos_token: "<s>", eos_token: { content: "</s>" } }).render({
     messages,
     tools: given,
@@ -57,7 +62,8 @@ describe("chat templates", () => {
   it("get the arguments of calls as they were written", async () => {
     const written = '{"10": "ten", "9": 1234567890123456789, "ratio": 1.0, "none": null}';
     const calls = [{ id: "abcdefghi", name: "weather", arguments: written }];
-    const template = "{% for m in messages %}{% for c in m.tool_calls %}{{ c.function.arguments | tojson }}{% endfor %}{% endfor %}";
+    const template =
+      "{% for m in messages %}{% for c in m.tool_calls %}{{ c.function.arguments | tojson }}{% endfor %}{% endfor %}";
     expect(await render(template, [user, { role: "assistant", toolCalls: calls }])).toBe(written);
   });
 
@@ -75,7 +81,10 @@ describe("chat templates", () => {
   it("are refused with tools that they have no place for, and where they fail or go beyond a bound", async () => {
     await expect(render("{{ messages[0].content }}", [user], tools)).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
     await expect(render("a\n{% for x in %}", [user])).rejects.toMatchObject({ code: "MODEL_INVALID", data: { line: 2 } });
-    await expect(render("\n\n{{ messages.nothing() }}", [user])).rejects.toMatchObject({ code: "MODEL_INVALID", data: { line: 3 } });
+    await expect(render("\n\n{{ messages.nothing() }}", [user])).rejects.toMatchObject({
+      code: "MODEL_INVALID",
+      data: { line: 3 },
+    });
     const endless = "{% for a in range(9000) %}{% for b in range(9000) %}{% endfor %}{% endfor %}";
     await expect(render(endless, [user])).rejects.toMatchObject({ code: "MODEL_INVALID", data: { bound: "steps" } });
   });
@@ -90,7 +99,10 @@ describe("chat templates", () => {
     };
     const template = new ChatTemplate({ default: "x", tool_use: "tools" }, {}, workers);
     const plain = { messages: [user], tools: [] };
-    await expect(template.render(plain)).rejects.toMatchObject({ code: "MODEL_INVALID", data: { bound: "milliseconds", limit: 10 } });
+    await expect(template.render(plain)).rejects.toMatchObject({
+      code: "MODEL_INVALID",
+      data: { bound: "milliseconds", limit: 10 },
+    });
     await expect(template.render(plain)).rejects.toMatchObject({
       code: "MODEL_INVALID",
       message: expect.stringMatching(/takes longer than 10 ms, and is not tried again before 2/),
