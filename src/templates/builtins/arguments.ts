@@ -6,11 +6,6 @@ import { type Arguments, type Value, integerOf, textOf, typeName } from "../valu
 /** No arguments. */
 export const noArguments: Arguments = { positional: [], named: new Map() };
 
-/** Arguments by position alone. */
-export function positional(...values: readonly Value[]): Arguments {
-  return { positional: values, named: new Map() };
-}
-
 /** Arguments of one call, by their names. */
 export class Bound {
   readonly #function: string;

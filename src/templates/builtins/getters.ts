@@ -1,7 +1,5 @@
 /** The arguments `attribute`, `case_sensitive` and `default` of filters that look into items. */
-import { TemplateFailure } from "../errors.ts";
-import { isTrue } from "../values/comparison.ts";
-import { Tuple, Undefined, type Value, integerOf, textOf } from "../values/values.ts";
+import { Tuple, Undefined, type Value, textOf } from "../values/values.ts";
 import type { Environment } from "./environment.ts";
 
 /** Gets a value out of an item. */
@@ -42,16 +40,4 @@ function partsOf(attribute: Value): readonly Value[] {
   const text = textOf(attribute);
   if (text === undefined) return [attribute];
   return text.split(".").map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-}
-
-/** An integer argument of a filter. */
-export function requireInteger(value: Value, name: string): number {
-  const integer = integerOf(value);
-  if (integer === undefined) throw new TemplateFailure(`${name} must be an integer`);
-  return Number(integer);
-}
-
-/** Whether an optional argument counts as true. */
-export function isGiven(value: Value | undefined): boolean {
-  return value !== undefined && isTrue(value);
 }

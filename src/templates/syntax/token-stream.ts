@@ -3,7 +3,7 @@ import { maxSyntaxNesting } from "../budget.ts";
 import { TemplateBound, TemplateFailure } from "../errors.ts";
 import type { Token, TokenKind } from "./lexer.ts";
 
-const end: Token = { kind: "end", text: "", line: 0 };
+const end: Token = { kind: "end", text: "", line: 1 };
 
 /** Reads tokens, and counts how deeply what is parsed is nested. */
 export class TokenStream {
@@ -16,7 +16,7 @@ export class TokenStream {
   }
 
   get current(): Token {
-    return this.#tokens[this.#at] ?? end;
+    return this.#tokens[this.#at] ?? this.#tokens.at(-1) ?? end;
   }
 
   get following(): Token {
@@ -77,7 +77,7 @@ export class TokenStream {
   }
 
   failure(message: string): TemplateFailure {
-    return new TemplateFailure(message, this.current.line === 0 ? undefined : this.current.line);
+    return new TemplateFailure(message, this.current.line);
   }
 }
 
