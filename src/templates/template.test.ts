@@ -8,7 +8,7 @@ const render = (template: string, given = variables): string =>
   renderTemplate(parseTemplate(template), given, { now: new Date(2026, 10, 26, 12, 0) });
 
 /** Small ones, so that the tests are quick. */
-const limits = { steps: 200_000, bytes: 2 ** 23 };
+const limits = { steps: 100_000, bytes: 2 ** 22 };
 
 /** The error of a template. */
 function failure(template: string): Error {
