@@ -1,9 +1,9 @@
-// Requests of attackers: whole ones, and bytes on a socket.
+// Requests of attackers: whole ones, and bytes on a socket. `localAddress`: the address that an attacker has (127.0.0.x).
 import { request } from "node:http";
 import { connect } from "node:net";
 
 // Resolves with the status and at most 100 kB of the answer; with status 0 where the connection broke, and -1 after `longestMs`.
-export function send({ url }, { method = "POST", path, body, headers = {}, key, longestMs = 60_000, signal }) {
+export function send({ url }, { method = "POST", path, body, headers = {}, key, localAddress, longestMs = 60_000, signal }) {
   return new Promise((resolve) => {
     const began = performance.now();
     const done = (status, text = "", answered = {}) => {
@@ -21,6 +21,7 @@ export function send({ url }, { method = "POST", path, body, headers = {}, key, 
     const asked = request(`${url}${path}`, {
       method,
       agent: false,
+      localAddress,
       signal,
       headers: { ...type, ...length, ...authorization, ...headers },
     });
@@ -39,8 +40,8 @@ export function send({ url }, { method = "POST", path, body, headers = {}, key, 
 }
 
 // A connection that has written these bytes and does nothing more. `close()` ends it.
-export function hold({ port }, bytes, { read = false } = {}) {
-  const socket = connect(port, "127.0.0.1");
+export function hold({ port }, bytes, { read = false, localAddress } = {}) {
+  const socket = connect({ port, host: "127.0.0.1", localAddress });
   socket.on("error", () => {});
   if (!read) socket.pause();
   socket.write(bytes);

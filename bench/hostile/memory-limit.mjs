@@ -6,22 +6,22 @@ const versions = [
   {
     root: "/sys/fs/cgroup/memory",
     limit: "memory.limit_in_bytes",
-    usage: "memory.usage_in_bytes",
     peak: "memory.max_usage_in_bytes",
+    anonymous: /^total_rss (\d+)/m,
     kills: (folder) => Number(/^oom_kill (\d+)/m.exec(read(`${folder}/memory.oom_control`))?.[1] ?? 0),
   },
   {
     root: "/sys/fs/cgroup",
     limit: "memory.max",
-    usage: "memory.current",
     peak: "memory.peak",
+    anonymous: /^anon (\d+)/m,
     kills: (folder) => Number(/^oom_kill (\d+)/m.exec(read(`${folder}/memory.events`))?.[1] ?? 0),
   },
 ];
 
 // Undefined where no group can be made: then only the server's own heap is limited.
 export function createMemoryGroup(bytes) {
-  for (const { root, limit, usage, peak, kills } of versions) {
+  for (const { root, limit, peak, anonymous, kills } of versions) {
     const folder = `${root}/inferyard-hostile-${process.pid}`;
     try {
       mkdirSync(folder);
@@ -32,7 +32,8 @@ export function createMemoryGroup(bytes) {
       writeFileSync(`${folder}/${limit}`, String(bytes));
       return {
         procs: `${folder}/cgroup.procs`,
-        usage: () => Number(read(`${folder}/${usage}`)),
+        // Bytes that only a process holds: without the cache of files, which the system gives back when it needs memory.
+        anonymous: () => Number(anonymous.exec(read(`${folder}/memory.stat`))?.[1] ?? Number.NaN),
         peak: () => Number(read(`${folder}/${peak}`)),
         // Begins the peak anew. Version 2 resets it for the open file only (Linux 6.12), so that its peaks are those of the whole run.
         resetPeak: () => tryWrite(`${folder}/${peak}`, "0"),

@@ -3,11 +3,14 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { integer, message, model, node, tensorOf, value } from "../../test/fixtures/models/onnx-bytes.ts";
+import { chatTemplates, writeChatModel } from "../../test/fixtures/models/chat-models.ts";
 import { soundModels } from "../chaos/models.mjs";
 import { miniLm } from "../measuring/shared-data.mjs";
 
 const [float32, int64, bool] = [1, 7, 9];
 const endlessTrips = 2n ** 62n;
+// Tokens that the chat model takes and writes: enough for an answer that outlasts an attack.
+const chatContext = 16_384;
 
 export function hostileModels(folder) {
   const { tiny, builtin } = soundModels(folder, true);
@@ -24,10 +27,14 @@ export function hostileModels(folder) {
     return place;
   };
   mkdirSync(join(folder, "home"), { recursive: true });
+  const chat = join(folder, "chat");
+  writeChatModel(chat, chatTemplates.tagged);
+  const config = join(chat, "config.json");
+  writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, "utf8")), max_position_embeddings: chatContext }));
   const split = (Regex) => ({ type: "Split", pattern: { Regex }, behavior: "Isolated", invert: false });
   const doubling = Array.from({ length: 40 }, () => ({ type: "Replace", pattern: { String: "a" }, content: "aa" }));
   return {
-    sound: { builtin, tiny, minilm: miniLm },
+    sound: { builtin, tiny, minilm: miniLm, chat },
     tokenizers: {
       backtracking: withTokenizer("backtracking", { pre_tokenizer: split("(a+)+$") }),
       alternatives: withTokenizer("alternatives", { pre_tokenizer: split("^(a|a|aa)+b$") }),

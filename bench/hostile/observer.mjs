@@ -1,12 +1,15 @@
-// A well-behaved client on a thread of its own: it sends a short text to each model in turn, holds every answer against the library's vector,
-// and keeps the time of each. From an address of its own (127.0.0.2), so that limits of an address do not mix it with the attackers.
+// Well-behaved clients on a thread of their own. One embeds a short text with each model in turn, one reads a chat as a stream, one a chat that a schema constrains, and one asks
+// whether the server is healthy. Every answer is held against the library's. From an address of their own (127.0.0.2), so that limits of an
+// address do not mix them with the attackers.
 import { Agent, request } from "node:http";
 import { parentPort, workerData } from "node:worker_threads";
 
-const { url, key, models, pauseMs, localAddress } = workerData;
+const { url, key, models, chats, pauseMs, localAddress } = workerData;
 const tolerance = 1e-5; // other batches, other last digits
 const longestMs = 30_000;
-const agent = new Agent({ keepAlive: true, maxSockets: models.length, localAddress });
+// The period and the timeout of a careful probe; Kubernetes waits 1 s for an answer, on machines that nothing else uses.
+const [healthPauseMs, healthTimeoutMs] = [250, 2000];
+const agent = new Agent({ keepAlive: true, localAddress });
 let records = [];
 const ending = new AbortController();
 
@@ -16,52 +19,90 @@ parentPort.on("message", (message) => {
   records = [];
 });
 
-await Promise.all(models.map(client));
+await Promise.all([
+  ...models.map((model) => repeat(pauseMs, () => embed(model))),
+  ...chats.map((chat) => repeat(pauseMs, () => stream(chat))),
+  ...["/health/live", "/health/ready"].map((path) => repeat(healthPauseMs, () => probe(path))),
+]);
 agent.destroy();
 parentPort.close();
 
-async function client({ name, text, vector }) {
+async function repeat(ms, once) {
   while (!ending.signal.aborted) {
-    const began = performance.now();
-    const { status, body } = await ask({ model: name, input: [text] });
-    records.push({
-      model: name,
-      milliseconds: performance.now() - began,
-      outcome: outcomeOf(status, body, vector),
-      body: status === 200 ? "" : body.slice(0, 300),
-    });
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    records.push(await once());
+    await new Promise((resolve) => setTimeout(resolve, ms));
   }
 }
 
-function outcomeOf(status, body, vector) {
-  if (status !== 200) return String(status);
-  const [found] = JSON.parse(body).embeddings;
-  const isRight = found.length === vector.length && vector.every((value, index) => Math.abs(value - found[index]) <= tolerance);
-  return isRight ? "right" : "wrong";
+async function embed({ name, text, vector }) {
+  const began = performance.now();
+  const { status, body } = await ask({ path: "/api/embed", content: { model: name, input: [text] } });
+  const milliseconds = performance.now() - began;
+  const isRight = () => {
+    const [found] = JSON.parse(body).embeddings;
+    return found.length === vector.length && vector.every((value, index) => Math.abs(value - found[index]) <= tolerance);
+  };
+  return recordOf(name, milliseconds, status, body, isRight);
 }
 
-function ask(content) {
+// `milliseconds`: until the first part of the answer's text.
+async function stream({ client, model, messages, tokens, fields, text }) {
+  const began = performance.now();
+  let first = Number.NaN;
+  const content = { model, messages, max_tokens: tokens, temperature: 0, stream: true, ...fields };
+  const { status, body } = await ask({ path: "/v1/chat/completions", content }, (soFar) => {
+    if (Number.isNaN(first) && soFar.includes('"content":"') && textOf(soFar) !== "") first = performance.now() - began;
+  });
+  const milliseconds = Number.isNaN(first) ? performance.now() - began : first;
+  return recordOf(client, milliseconds, status, body, () => body.endsWith("[DONE]\n\n") && textOf(body) === text);
+}
+
+function textOf(events) {
+  return events
+    .split("\n\n")
+    .slice(0, -1) // the last is empty, or not complete
+    .filter((event) => event.startsWith("data: {"))
+    .map((event) => JSON.parse(event.slice(6)).choices?.[0]?.delta?.content ?? "")
+    .join("");
+}
+
+async function probe(path) {
+  const began = performance.now();
+  const { status, body } = await ask({ method: "GET", path, timeoutMs: healthTimeoutMs });
+  return recordOf("health", performance.now() - began, status, `${path} ${body}`, () => true);
+}
+
+function recordOf(client, milliseconds, status, body, isRight) {
+  if (status !== 200) return { client, milliseconds, outcome: String(status), body: body.slice(0, 300) };
+  return isRight()
+    ? { client, milliseconds, outcome: "right", body: "" }
+    : { client, milliseconds, outcome: "wrong", body: body.slice(-300) };
+}
+
+function ask({ method = "POST", path, content, timeoutMs = longestMs }, onText = () => {}) {
   return new Promise((resolve) => {
-    const body = JSON.stringify(content);
+    const body = content === undefined ? "" : JSON.stringify(content);
     const headers = {
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(body),
+      ...(content === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
       authorization: `Bearer ${key}`,
     };
-    const asked = request(`${url}/api/embed`, { method: "POST", agent, headers, timeout: longestMs });
-    const lost = (why) => resolve({ status: why, body: "" });
-    asked.once("timeout", () => asked.destroy(new Error("timeout")));
+    const asked = request(`${url}${path}`, { method, agent, headers });
+    const late = setTimeout(() => asked.destroy(new Error("timeout")), timeoutMs);
+    const done = (status, text) => {
+      clearTimeout(late);
+      resolve({ status, body: text });
+    };
     asked.once("error", ({ code, message }) => {
+      clearTimeout(late);
       // A connection at rest that the server closes at this very moment is asked again (Node.js, request.reusedSocket).
-      if (asked.reusedSocket && code === "ECONNRESET") void ask(content).then(resolve);
-      else lost(code ?? message);
+      if (asked.reusedSocket && code === "ECONNRESET") void ask({ method, path, content, timeoutMs }, onText).then(resolve);
+      else done(code ?? message, "");
     });
     asked.once("response", (response) => {
       let text = "";
-      response.setEncoding("utf8").on("data", (part) => (text += part));
-      response.once("end", () => resolve({ status: response.statusCode, body: text }));
-      response.once("error", () => lost("cut"));
+      response.setEncoding("utf8").on("data", (part) => onText((text += part)));
+      response.once("end", () => done(response.statusCode, text));
+      response.once("error", () => done("cut", text));
     });
     asked.end(body);
   });

@@ -1,5 +1,6 @@
 // The server under attack: started as users start it, within a memory limit.
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { memoryOfTree } from "../server/process-tree.mjs";
 
@@ -37,6 +38,17 @@ export async function startServer({ folder, settings, group, heapMebibytes, flag
     isAlive: () => alive,
     stderr: () => stderr,
     // Of the server and all it started, in MB: pages that processes share count once.
-    memory: () => (group === undefined ? (memoryOfTree(child.pid)?.proportional ?? Number.NaN) : group.usage() / mebibyte),
+    memory: () => (group === undefined ? (memoryOfTree(child.pid)?.proportional ?? Number.NaN) : group.anonymous() / mebibyte),
+    // Of the server's own process, in MB, without the pages of its files.
+    ownMemory: () => anonymousMemory(child.pid) / mebibyte,
   };
+}
+
+// RssAnon of proc(5), in bytes.
+function anonymousMemory(pid) {
+  try {
+    return 1024 * Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN);
+  } catch {
+    return Number.NaN; // it has ended, or there is no /proc here
+  }
 }

@@ -84,7 +84,7 @@ export const only: Readonly<Record<string, readonly string[]>> = {
   testing: ["contract"],
   "backends/onnx": ["contract", "platform", "backends"],
   "backends/wasm": ["contract", "platform", "backends"],
-  "backends/llamacpp": ["contract", "platform", "concurrency", "formats", "kernels", "backends"],
+  "backends/llamacpp": ["contract", "platform", "concurrency", "storage", "devices", "formats", "kernels", "backends"],
 };
 
 export interface Limits {

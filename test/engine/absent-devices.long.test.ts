@@ -1,9 +1,10 @@
-/** `doctor --full` tries every device, where a runtime tries none that the machine does not have; it repeats every check of generated code. */
+/** `doctor --full` tries every device, where a runtime tries none that the machine does not have; it repeats every self-test that was remembered. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createRuntime } from "inferyard";
+import { llamacpp } from "inferyard/backends/llamacpp";
 import { native } from "inferyard/backends/native";
 import { onnx } from "inferyard/backends/onnx";
 import { inferyard } from "../fixtures/processes/command-line.ts";
@@ -29,7 +30,7 @@ interface Target {
 }
 
 it("a device that the machine does not have is not tried; with doctor --full it is, and the engine says why", async () => {
-  const ours = await createRuntime({ backends: [native()] });
+  const ours = await createRuntime({ backends: [native(), llamacpp()] });
   await ours.backends({ run: true }); // so that there is something to remember
   await ours.dispose();
   const runtime = await createRuntime({ backends: [onnx()] });
@@ -46,4 +47,5 @@ it("a device that the machine does not have is not tried; with doctor --full it 
   expect(targets.find(({ target }) => target === "native:cpu")?.reason).toMatch(
     /; \d{3} functions of generated code agree with the interpreter$/,
   );
+  expect(targets.find(({ target }) => target === "llamacpp:cpu")?.reason).toMatch(/^a tiny model gives the right tokens; /);
 });

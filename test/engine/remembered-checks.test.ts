@@ -1,9 +1,11 @@
-/** Checks of generated code that passed, remembered between starts of the built package. */
+/** Self-tests that passed, remembered between starts of the built package. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createRuntime } from "inferyard";
+import type { Backend } from "inferyard/backend";
+import { llamacpp } from "inferyard/backends/llamacpp";
 import { native } from "inferyard/backends/native";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 
@@ -22,13 +24,16 @@ afterEach(() => {
 const records = (): readonly string[] => readdirSync(join(home, "self-tests")).map((name) => join(home, "self-tests", name));
 
 /** What a new runtime says of `native:cpu`, after a run. */
-async function doctorOfNative(options: { readonly full?: boolean } = {}): Promise<string> {
-  const runtime = await createRuntime({ backends: [native()] });
+const doctorOfNative = async (options: { readonly full?: boolean } = {}): Promise<string> => doctorOf(native(), options);
+
+/** What a new runtime with one backend says of its CPU, after a run. */
+async function doctorOf(backend: Backend, options: { readonly full?: boolean } = {}): Promise<string> {
+  const runtime = await createRuntime({ backends: [backend] });
   try {
     const [report] = await runtime.backends({ run: true, ...options });
     const { availability } = report!;
     if (!availability.present) throw new Error(availability.reason);
-    const { state, reason, warning } = availability.devices[0]!;
+    const { state, reason, warning } = availability.devices.find(({ device }) => device.type === "cpu")!;
     expect({ state, warning }).toEqual({ state: "available" });
     return reason;
   } finally {
@@ -58,6 +63,19 @@ describe("checks of generated code", () => {
     writeFileSync(join(home, "file"), "");
     expect(await doctorOfNative()).toMatch(allNow);
     expect(await doctorOfNative()).toMatch(allNow);
+  });
+});
+
+describe("the tiny model of llamacpp", () => {
+  it("is remembered once it has run with the right tokens", async () => {
+    const first = await doctorOf(llamacpp());
+    expect(first).toMatch(/^a tiny model gives the right tokens; ggml-org/);
+    const [record = "", ...others] = records();
+    expect(others).toEqual([]);
+    const day = (JSON.parse(readFileSync(record, "utf8")) as { since: string }).since.slice(0, 10);
+    const [, engine = ""] = first.split("; ");
+    const again = `a tiny model gives the right tokens (remembered from ${day}; the libraries load); ${engine}`;
+    expect(await doctorOf(llamacpp())).toBe(again);
   });
 });
 

@@ -67,7 +67,7 @@ async function probe(options: ProbeOptions): Promise<Availability> {
       if (!options.run || !wanted || !hasPackage || isKnown)
         return { device, state: absence === undefined ? "present" : "absent", reason: absence ?? "found" };
       throwIfAborted(options.signal);
-      const run = await tinyRun(device, options.signal);
+      const run = await tinyRun(device, { full: options.full === true, signal: options.signal });
       const { milliseconds } = run;
       if (run.ok) return { device, state: "available", reason: run.sentence, milliseconds };
       const reason = [absence, run.reason].filter((part) => part !== undefined).join("; ");

@@ -1,5 +1,5 @@
 /** Finds node-llama-cpp without loading it, and loads builds of llama.cpp that it contains. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Library, Requirement } from "../../contract/backend.ts";
@@ -42,6 +42,36 @@ export function buildName(platform: string, architecture: string, gpu: LlamaGpu)
   return `${system}-${architecture}${gpu === false ? "" : `-${gpu}`}`;
 }
 
+/** A build of llama.cpp that node-llama-cpp contains. */
+export interface LlamaBuild {
+  /** Version of node-llama-cpp. */
+  readonly version: string;
+  /** Path of the folder that contains all native code of the build. */
+  readonly folder: string;
+  /** Path of the addon for Node.js, which links to the other libraries. */
+  readonly addon: string;
+}
+
+/**
+ * Finds the build that `openLlama` loads. Undefined if the package is not installed or is damaged, has no such build, lays its files out in another way, or could prefer llama.cpp
+ * that was compiled on this machine.
+ */
+export function findBuild(platform: string, architecture: string, gpu: LlamaGpu): LlamaBuild | undefined {
+  const manifest = findManifest();
+  if (manifest === undefined) return undefined;
+  try {
+    const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
+    const name = buildName(platform, architecture, gpu);
+    const folder = join(dirname(manifest), "..", "@node-llama-cpp", name, "bins", name);
+    const addon = join(folder, "llama-addon.node");
+    const compiled = join(dirname(manifest), "llama", "localBuilds");
+    if (!existsSync(addon) || (existsSync(compiled) && readdirSync(compiled).length > 0)) return undefined;
+    return { version, folder, addon };
+  } catch {
+    return undefined; // package.json cannot be read, or is not JSON
+  }
+}
+
 /** The main file of the package leads to its folder: its `exports` hide package.json. */
 function findManifest(): string | undefined {
   for (const folder of createRequire(import.meta.url).resolve.paths("node-llama-cpp") ?? []) {
@@ -57,6 +87,14 @@ export interface OpenLlama {
   readonly library: Library;
   /** Errors that were logged, joined; undefined if there were none. */
   readonly takeErrors: () => string | undefined;
+}
+
+/**
+ * Imports node-llama-cpp and loads the native code of a build, without a computation. Throws what Node.js and the dynamic linker say, and may end the process.
+ */
+export async function loadNativeCode({ addon }: LlamaBuild): Promise<void> {
+  await import("node-llama-cpp");
+  createRequire(import.meta.url)(addon);
 }
 
 /** Loads a build. Throws BACKEND_UNAVAILABLE if the package has none for this machine or it cannot be loaded. */

@@ -127,7 +127,7 @@ export function addServerFlags(command: Command): Command {
       "--constraint-time-per-minute <time>",
       `maximum time for the constraints of one client in a minute (default: ${constraintTimePerMinute})`,
     )
-    .addOption(whole("--constraint-cache-bytes <number>", "memory for the compiled constraints of one model (default: 128 MiB)"))
+    .addOption(whole("--constraint-cache-bytes <number>", "memory for the compiled constraints of one model (default: 32 MiB)"))
     .addOption(whole("--max-constraint-states <number>", `maximum states of one constraint (default: ${maxConstraintStates})`))
     .addOption(whole("--max-constraint-bytes <number>", "maximum memory of one constraint (default: 64 MiB)"))
     .addOption(whole("--max-constraint-steps <number>", `maximum work of one constraint (default: ${maxConstraintSteps})`))

@@ -363,12 +363,11 @@ export class Service {
   }
 
   /**
-   * Sets how long a model that is in memory stays there unused, in milliseconds: see `ModelHandle.setKeepAlive`. Only administrators load and unload
-   * models, so that for other callers it does nothing.
+   * Sets how long the model of a call, if it is in memory, stays there unused, in milliseconds: see `ModelHandle.setKeepAlive`. Only administrators
+   * load and unload models: the caller must be one.
    */
-  async setKeepAlive(caller: Caller, written: string | undefined, milliseconds: number): Promise<void> {
-    if (caller.role !== "admin") return;
-    const { reference, constraints } = await this.resolve(caller, written);
+  async setKeepAlive(caller: Caller, call: Pick<ModelCall, "model" | "runsLanguageModel">, milliseconds: number): Promise<void> {
+    const { reference, constraints } = forKind(await this.resolve(caller, call.model), call);
     await this.runtime.useLoaded(reference, constraints, async (handle) => handle.setKeepAlive(milliseconds));
   }
 
@@ -390,7 +389,7 @@ export class Service {
 }
 
 /** The model, loaded as a language model if the call needs that. */
-function forKind(model: ResolvedModel, { runsLanguageModel = false }: ModelCall): ResolvedModel {
+function forKind(model: ResolvedModel, { runsLanguageModel = false }: Pick<ModelCall, "runsLanguageModel">): ResolvedModel {
   return runsLanguageModel ? { ...model, constraints: { ...model.constraints, kind: "language" } } : model;
 }
 

@@ -23,7 +23,7 @@ export interface GrammarWorkers extends GrammarHost {
 /** Where constraints are compiled, and how much of them is kept. */
 export interface ConstraintCompiler {
   readonly host: GrammarWorkers;
-  /** Bytes for each model. Default: 128 MiB. */
+  /** Bytes for each model. Default: 32 MiB. */
   readonly cacheBytes?: number;
 }
 

@@ -34,7 +34,7 @@ export interface GeneratorParts {
   readonly tokenizerSettings?: TextSettings | undefined;
   /** Where constraints are compiled. Default: in the calling thread. */
   readonly grammarHost?: GrammarHost | undefined;
-  /** Bytes of compiled constraints that are kept. Default: 128 MiB. */
+  /** Bytes of compiled constraints that are kept. Default: 32 MiB. */
   readonly maxGrammarBytes?: number | undefined;
   /** Bytes of caches of prompts that are kept. Default: 256 MiB. */
   readonly maxPrefixBytes?: number;

@@ -9,14 +9,8 @@ import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { arrayAlternative, isObject, isText, listOf, oneOf, text, texts, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { jsonResponse } from "../../http/json-response.ts";
-import {
-  applyKeepAlive,
-  contextLength,
-  ollamaFields,
-  timingFields,
-  timingSchemas,
-  withoutLatest,
-} from "../ollama/request-fields.ts";
+import { contextLength, ollamaFields, timingFields, timingSchemas, withoutLatest } from "../ollama/request-fields.ts";
+import { applyKeepAlive } from "../ollama/keep-alive.ts";
 import { refuseTokenVectors } from "../text-vectors.ts";
 import { documentedErrors } from "./errors.ts";
 import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
@@ -88,7 +82,7 @@ export function addEmbed(routes: Routes, service: Service): void {
     );
     refuseTokenVectors(outcome.result, outcome.model);
     const { embeddings, dimensions: length, tokens } = outcome.result;
-    await applyKeepAlive(service, context, model, keepAlive);
+    await applyKeepAlive(service, context, { model }, keepAlive);
     const headers = resultHeaders(outcome);
     if (context.req.header("accept")?.includes(binary) === true)
       return context.body(encodeRows(embeddings, length), 200, { ...headers, "content-type": binary });

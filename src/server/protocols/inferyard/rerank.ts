@@ -11,7 +11,8 @@ import { jsonRoute } from "../../http/json-route.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
 import { texts, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
-import { applyKeepAlive, contextLength, ollamaFields, withoutLatest } from "../ollama/request-fields.ts";
+import { applyKeepAlive } from "../ollama/keep-alive.ts";
+import { contextLength, ollamaFields, withoutLatest } from "../ollama/request-fields.ts";
 import { relevanceScore } from "../relevance.ts";
 import { documentedErrors } from "./errors.ts";
 import { optionFields, optionsFromFields, pathOf } from "./task-route.ts";
@@ -75,7 +76,7 @@ export function addRerank(routes: Routes, service: Service): void {
     const outcome = await service.call(callerOf(context), call, (handle, signal) =>
       service.runtime.rerank(query, list, { ...options, model: handle, signal }),
     );
-    await applyKeepAlive(service, context, model, keepAlive);
+    await applyKeepAlive(service, context, { model }, keepAlive);
     const { results, scoring } = outcome.result;
     if (documents === undefined) {
       const scores = [...results].sort((a, b) => a.index - b.index).map(({ score }) => score);

@@ -8,7 +8,8 @@ import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
 import { refuseTokenVectors } from "../text-vectors.ts";
 import { documentedErrors } from "./errors.ts";
-import { applyKeepAlive, contextLength, ollamaFields, withoutLatest } from "./request-fields.ts";
+import { applyKeepAlive } from "./keep-alive.ts";
+import { contextLength, ollamaFields, withoutLatest } from "./request-fields.ts";
 
 const request = requestObject({
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model", example: "builtin" }),
@@ -34,7 +35,7 @@ export function addEmbeddings(routes: Routes, service: Service): void {
       service.runtime.embed(texts, { ...options, model: handle, signal }),
     );
     refuseTokenVectors(outcome.result, outcome.model);
-    await applyKeepAlive(service, context, model, keepAlive);
+    await applyKeepAlive(service, context, { model }, keepAlive);
     const { embeddings } = outcome.result;
     return jsonResponse(context, { embedding: texts.length === 0 ? [] : at(embeddings, 0) }, resultHeaders(outcome));
   });

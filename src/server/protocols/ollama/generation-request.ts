@@ -15,7 +15,7 @@ interface SharedFields {
   readonly format?: unknown;
   readonly think?: boolean | string;
   readonly options?: unknown;
-  readonly keep_alive?: number | string;
+  readonly keep_alive?: number | string | null;
   readonly logprobs?: boolean;
 }
 

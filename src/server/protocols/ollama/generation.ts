@@ -3,7 +3,7 @@ import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { GenerationEvent } from "../../../tasks/generation/generated-text.ts";
-import { type Env, type Routes, callerOf } from "../../http/context.ts";
+import type { Env, Routes } from "../../http/context.ts";
 import { messageWithRemedy, publicError } from "../../http/public-error.ts";
 import type { Service } from "../../serving/service.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
@@ -19,7 +19,8 @@ import {
   thinkingOf,
   toolsOf,
 } from "./generation-request.ts";
-import { applyKeepAlive, withoutLatest } from "./request-fields.ts";
+import { type WrittenKeepAlive, applyKeepAlive, loadOrUnload } from "./keep-alive.ts";
+import { withoutLatest } from "./request-fields.ts";
 
 const line = z.looseObject({ model: z.string(), created_at: z.string(), done: z.boolean() });
 
@@ -69,13 +70,13 @@ export function addGeneration(routes: Routes, service: Service): void {
     const model = withoutLatest(request.model);
     const { messages = [], tools, keep_alive: keepAlive, stream = true } = request;
     if (messages.length === 0)
-      return loadOnly(service, context, model, keepAlive, { message: { role: "assistant", content: "" } });
+      return respondWithoutText(service, context, model, keepAlive, { message: { role: "assistant", content: "" } });
     const given = messagesOf(messages);
     const options = { ...samplingOf(request), ...toolsOf(tools), ...thinkingOf(request) };
     const opened = await openStream(service, context, { model }, (call) =>
       service.runtime.chat(given, { ...options, ...call, stream: true }),
     );
-    await applyKeepAlive(service, context, model, keepAlive);
+    await applyKeepAlive(service, context, { model, runsLanguageModel: true }, keepAlive);
     return respond(context, { written: request.model, isStreamed: stream, opened, partOf: chatPart, join: joinMessage });
   });
   routes.openapi(generateRoute, async (context) => {
@@ -83,7 +84,7 @@ export function addGeneration(routes: Routes, service: Service): void {
     const model = withoutLatest(request.model);
     const { prompt = "", keep_alive: keepAlive, stream = true } = request;
     refuseUnbuilt(request);
-    if (prompt === "") return loadOnly(service, context, model, keepAlive, { response: "" });
+    if (prompt === "") return respondWithoutText(service, context, model, keepAlive, { response: "" });
     const options = samplingOf(request);
     const system =
       request.system === undefined || request.system === "" ? [] : [{ role: "system" as const, content: request.system }];
@@ -96,7 +97,7 @@ export function addGeneration(routes: Routes, service: Service): void {
       if (system.length > 0) throw invalidField("system", "has no effect without a chat template");
       return service.runtime.generate(prompt, { ...options, ...call, stream: true });
     });
-    await applyKeepAlive(service, context, model, keepAlive);
+    await applyKeepAlive(service, context, { model, runsLanguageModel: true }, keepAlive);
     return respond(context, { written: request.model, isStreamed: stream, opened, partOf: responsePart, join: joinResponse });
   });
 }
@@ -110,18 +111,15 @@ function refuseUnbuilt({ suffix = "", template = "", images = [], context = [] }
 }
 
 /** Answers a request without a prompt, which loads the model, or unloads it with a keep-alive of 0. */
-async function loadOnly(
+async function respondWithoutText(
   service: Service,
   context: Context<Env>,
   model: string | undefined,
-  keepAlive: number | string | undefined,
+  keepAlive: WrittenKeepAlive,
   empty: object,
 ): Promise<never> {
-  const call = { model, texts: 0, runsLanguageModel: true };
-  const outcome = await service.call(callerOf(context), call, async () => null);
-  await applyKeepAlive(service, context, model, keepAlive);
-  const reason = keepAlive === 0 || keepAlive === "0" ? "unload" : "load";
-  return context.json({ ...head(outcome.model), ...empty, done: true, done_reason: reason }, 200) as never;
+  const done = await loadOrUnload(service, context, model, keepAlive);
+  return context.json({ ...head(done.model), ...empty, done: true, done_reason: done.reason }, 200) as never;
 }
 
 async function respond<Result, Event>(

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime } from "../../../api/create-runtime.ts";
 import type { Runtime } from "../../../api/runtime.ts";
 import { createHandler } from "../../handler.ts";
-import { keepAliveMs } from "./request-fields.ts";
 
 let runtime: Runtime;
 beforeAll(async () => (runtime = await createRuntime()));
@@ -92,29 +91,6 @@ describe("keep_alive", () => {
     await expect.poll(() => runtime.memory().models).toEqual([]);
     expect((await ask("/api/ps")).body).toEqual({ models: [] });
   });
-
-  it("is without effect for a client that may not unload models", async () => {
-    await ask("/api/embed", { body: { input: "a", keep_alive: "10m" } });
-    const before = expiry();
-    expect((await ask("/api/embed", { body: { input: "a", keep_alive: 0 }, from: "10.1.2.3" })).status).toBe(200);
-    expect(Math.abs((expiry() ?? 0) - (before ?? 0))).toBeLessThan(60_000);
-  });
-
-  it.each([
-    [5, 5000],
-    [0, 0],
-    [-1, Number.POSITIVE_INFINITY],
-    ["5m", 300_000],
-    ["1h30m", 5_400_000],
-    ["1.5s", 1500],
-    ["300ms", 300],
-    ["-1s", Number.POSITIVE_INFINITY],
-    ["0", 0],
-  ])("reads %j as %j ms", (written, ms) => expect(keepAliveMs(written)).toBe(ms));
-
-  it.each(["", "5", "m", "5 m", "1h30", "soon"])("refuses %j", (written) =>
-    expect(() => keepAliveMs(written)).toThrow(expect.objectContaining({ code: "INPUT_INVALID" })),
-  );
 });
 
 describe("the other routes", () => {

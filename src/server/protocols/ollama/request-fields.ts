@@ -1,10 +1,9 @@
 /** Request fields of Ollama's API that its routes and ours share. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { InferyardError } from "../../../contract/errors.ts";
-import { type Env, callerOf } from "../../http/context.ts";
+import type { Env } from "../../http/context.ts";
 import { isObject } from "../../http/field-schemas.ts";
-import type { Service } from "../../serving/service.ts";
+import { keepAliveField } from "./keep-alive.ts";
 
 /** Options that concern the generation of text: they cannot change a vector or a score. */
 const generationOptions = [
@@ -68,17 +67,11 @@ function optionsProblem(value: unknown): string | undefined {
   return Number.isSafeInteger(length) && Number(length) > 0 ? undefined : "num_ctx must be a positive integer";
 }
 
-const keepAlive = z.union([z.number(), z.string().max(64)]).openapi({
-  description:
-    'How long the model stays in memory unused: seconds, or a duration such as "5m" or "1h30m"; 0 unloads it, a negative one keeps it. Obeyed for administrators, who may unload models; ignored for others',
-  example: "5m",
-});
-
 /** Schemas of the fields `options` and `keep_alive`. */
 export const ollamaFields: {
   readonly options: z.ZodOptional<z.ZodType>;
-  readonly keep_alive: z.ZodOptional<z.ZodType<number | string>>;
-} = { options: options.optional(), keep_alive: keepAlive.optional() };
+  readonly keep_alive: typeof keepAliveField;
+} = { options: options.optional(), keep_alive: keepAliveField };
 
 /** The option `maxTokens` of the task, from `options.num_ctx`. */
 export function contextLength(given: unknown): { readonly maxTokens?: number } {
@@ -89,36 +82,6 @@ export function contextLength(given: unknown): { readonly maxTokens?: number } {
 /** The name of a model without the tag `:latest`, which clients of Ollama add to names. */
 export function withoutLatest(model: string | undefined): string | undefined {
   return model?.replace(/:latest$/, "");
-}
-
-/** Applies the field `keep_alive` to the model of a request that has been answered. */
-export async function applyKeepAlive(
-  service: Service,
-  context: Context<Env>,
-  model: string | undefined,
-  written: number | string | undefined,
-): Promise<void> {
-  if (written !== undefined) await service.setKeepAlive(callerOf(context), model, keepAliveMs(written));
-}
-
-const unitMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
-/**
- * The field `keep_alive` in milliseconds: a number of seconds, or a duration as Go writes it. Infinity for a negative one. Throws INPUT_INVALID for
- * other text.
- */
-export function keepAliveMs(written: number | string): number {
-  if (typeof written === "number") return written < 0 ? Number.POSITIVE_INFINITY : written * 1000;
-  const { sign, rest = "" } = /^(?<sign>[+-]?)(?<rest>.+)$/.exec(written)?.groups ?? {};
-  const parts = [...rest.matchAll(/(?<amount>\d+(?:\.\d*)?|\.\d+)(?<unit>ns|us|µs|ms|s|m|h)/g)];
-  if (rest !== "0" && (parts.length === 0 || parts.map(([part]) => part).join("") !== rest)) {
-    throw new InferyardError("INPUT_INVALID", `keep_alive is ${JSON.stringify(written)}, which is no duration`, {
-      remedy: 'write seconds as a number, or a duration such as "5m"',
-      data: { path: ["keep_alive"] },
-    });
-  }
-  const sum = parts.reduce((ms, { groups }) => ms + Number(groups?.["amount"]) * (unitMs[groups?.["unit"] ?? ""] ?? 0), 0);
-  return sign === "-" && sum > 0 ? Number.POSITIVE_INFINITY : sum;
 }
 
 /** Fields of a response that say how long it took and what was read, in Ollama's units: nanoseconds, and tokens. */

@@ -1,7 +1,7 @@
 /** Grammars of texts, of calls of tools, and of answers that are one or the other. */
 import { InferyardError } from "../../../contract/errors.ts";
-import { type GrammarNode, choice, literal, sequence } from "../constraints/grammar/grammar.ts";
-import { compileSchema } from "../constraints/schema/compile-schema.ts";
+import { type GrammarNode, choice, choiceOf, literal, sequence } from "../constraints/grammar/grammar.ts";
+import { SchemasCompiler } from "../constraints/schema/compile-schema.ts";
 import { whitespace } from "../constraints/schema/whitespace.ts";
 import { type TextConstraint, type TextSpecification, compileConstraint } from "../constraints/text-constraint.ts";
 import type { ToolForm } from "./answer-format.ts";
@@ -58,16 +58,17 @@ function answerOf({ constraint, form, tools, thinks }: AnswerSpecification): Gra
 
 function callOf(form: ToolForm, tools: readonly Tool[]): CallText {
   const key = form.kind === "json" ? "parameters" : "arguments";
+  const schemas = new SchemasCompiler();
   const calls = tools.map((tool, index) =>
     sequence(
       literal(`{"name": ${JSON.stringify(tool.name)}, "${key}":`),
       whitespace,
-      argumentsOf(tool, index),
+      argumentsOf(schemas, tool, index),
       whitespace,
       literal("}"),
     ),
   );
-  const call = choice(...calls);
+  const call = choiceOf(calls);
   const isList = form.kind === "mistral";
   return { ...delimitersOf(form), call: isList ? sequence(literal("["), call, literal("]")) : call };
 }
@@ -86,7 +87,7 @@ export function delimitersOf(form: ToolForm): Pick<CallText, "open" | "close"> {
   }
 }
 
-function argumentsOf({ name, parameters }: Tool, index: number): GrammarNode {
+function argumentsOf(schemas: SchemasCompiler, { name, parameters }: Tool, index: number): GrammarNode {
   const type = parameters?.["type"];
   if (type !== undefined && type !== "object") {
     throw new InferyardError("INPUT_INVALID", `tool ${index}, "${name}", has parameters that are no object`, {
@@ -95,7 +96,7 @@ function argumentsOf({ name, parameters }: Tool, index: number): GrammarNode {
   }
   const schema = parameters === undefined ? { type: "object", additionalProperties: false } : { ...parameters, type: "object" };
   try {
-    return compileSchema(schema);
+    return schemas.compile(schema);
   } catch (error) {
     if (!(error instanceof InferyardError)) throw error;
     const { data, remedy } = error;

@@ -58,7 +58,7 @@ export class CompiledGrammar {
 
   /** Estimated memory in bytes, of the host and of what is known here. */
   get estimatedBytes(): number {
-    return this.#facts.bytes + 2 * this.#grammar.text.length + this.#stateBytes;
+    return this.#facts.bytes + this.#grammar.text.length + this.#stateBytes;
   }
 
   /** The state of the empty text. */

@@ -8,7 +8,7 @@ import type { GrammarSource } from "./grammar-source.ts";
 import type { VocabularyTables } from "./token-vocabulary.ts";
 
 /** Memory for the grammars of one model, in bytes. */
-export const defaultGrammarCacheBytes: number = 2 ** 27;
+export const defaultGrammarCacheBytes: number = 2 ** 25;
 
 /** What a cache is made of. */
 export interface GrammarCacheParts {
@@ -53,6 +53,8 @@ export class GrammarCache {
     }
     const keptKey = JSON.stringify([...kept].toSorted());
     const key = `${keptKey} ${text}`;
+    // A part of the key, so that a long text is in memory once.
+    const ownText = key.slice(keptKey.length + 1);
     const known = this.#grammars.get(key);
     if (known !== undefined) {
       this.#keep(key, known);
@@ -60,7 +62,7 @@ export class GrammarCache {
     }
     const vocabulary = await abortable(this.#vocabulary(tokenizer, keptKey, kept), call.signal);
     const compile = async (signal: AbortSignal): Promise<CompiledGrammar> => {
-      const grammar: HostedGrammar = { text, vocabulary };
+      const grammar: HostedGrammar = { text: ownText, vocabulary };
       const { host } = this.#parts;
       const compiled = new CompiledGrammar(host, grammar, await host.compile(grammar, { client: call.client, signal }));
       this.#keep(key, compiled);

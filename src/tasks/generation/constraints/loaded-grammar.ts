@@ -35,12 +35,8 @@ export interface GrammarOperations {
   readonly mask: { readonly args: { readonly state: number }; readonly result: Uint32Array<ArrayBuffer> | undefined };
 }
 
-/** What a step may take besides time: its work grows with the vocabulary, which is the model's. */
-const noLimits: Omit<ConstraintLimits, "milliseconds"> = {
-  states: Number.POSITIVE_INFINITY,
-  bytes: Number.POSITIVE_INFINITY,
-  steps: Number.POSITIVE_INFINITY,
-};
+/** How much more work one mask may take than compiling: it grows with the vocabulary too. */
+const stepFactor = 4;
 
 /** Greatest number of states that have a number at a time. */
 const maxStates = 20_000;
@@ -57,7 +53,13 @@ export class LoadedGrammar {
   /** Compiles the text of a `GrammarSource`. Throws INPUT_INVALID for a constraint that is invalid, not supported or above a limit. */
   constructor(text: string, vocabulary: TokenVocabulary, limits: ConstraintLimits = defaultConstraintLimits) {
     this.#grammar = TokenGrammar.compile(() => compileSource(text), vocabulary, new ConstraintBudget(limits));
-    this.#stepLimits = { ...noLimits, milliseconds: limits.milliseconds };
+    const { POSITIVE_INFINITY: unlimited } = Number;
+    this.#stepLimits = {
+      states: unlimited,
+      bytes: unlimited,
+      steps: stepFactor * limits.steps,
+      milliseconds: limits.milliseconds,
+    };
   }
 
   /** Estimated memory in bytes. */

@@ -1,6 +1,7 @@
 /** What a text must be, as callers state it. */
 import { regularExpressionDfa } from "./automata/regular-expression.ts";
 import { WordTrie } from "./automata/words.ts";
+import { withinBudget } from "./constraint-budget.ts";
 import { type GrammarNode, text } from "./grammar/grammar.ts";
 import { parseGbnf } from "./grammar/gbnf.ts";
 import { type GrammarSource, sourceText } from "./grammar-source.ts";
@@ -14,7 +15,7 @@ export type TextConstraint =
   /** JSON: an object, or any value. */
   | { readonly type: "json"; readonly value?: "any" | "object" }
   /** JSON that is valid by a schema (JSON Schema 2020-12; `format` is asserted). Keywords that are not supported are refused. */
-  | { readonly type: "schema"; readonly schema: object | boolean }
+  | { readonly type: "schema"; readonly schema: object | boolean; readonly unlistedMembers?: boolean }
   /** A text that a regular expression of ECMAScript matches as a whole. */
   | { readonly type: "regex"; readonly pattern: string; readonly flags?: string }
   /** One of several texts. */
@@ -35,15 +36,19 @@ export interface TextSpecification {
 
 const types = ["json", "schema", "regex", "choice", "grammar"];
 
-/** The grammar of a constraint. Throws INPUT_INVALID for one that is invalid or not supported. */
+/** The grammar of a constraint. Throws INPUT_INVALID for one that is invalid or not supported, and for one that exceeds the budget in force or the default one. */
 export function compileConstraint(constraint: TextConstraint): GrammarNode {
+  return withinBudget(() => compileByType(constraint));
+}
+
+function compileByType(constraint: TextConstraint): GrammarNode {
   if (!isObject(constraint) || !types.includes(constraint.type))
     throw refusal(`its type is one of ${types.join(", ")}`, "correct it");
   switch (constraint.type) {
     case "json":
       return anyJson(constraint.value === "object" ? "object" : undefined);
     case "schema":
-      return compileSchema(constraint.schema);
+      return compileSchema(constraint.schema, constraint);
     case "regex": {
       if (typeof constraint.pattern !== "string") throw refusal("its pattern is a string", "correct it");
       return text(regularExpressionDfa(constraint.pattern, { whole: true, flags: constraint.flags ?? "" }));

@@ -6,8 +6,8 @@ import { byteOfCharacter } from "../../../tokenizers/unicode/byte-level-alphabet
 export type TokenSource = Pick<Tokenizer, "decode" | "idOf" | "tokenOf" | "vocabularySize">;
 
 /** Typed arrays over memory that threads share, or over their own. */
-type Bytes = Uint8Array<ArrayBufferLike>;
-type Integers = Int32Array<ArrayBufferLike>;
+type Bytes = Uint8Array;
+type Integers = Int32Array;
 
 /** A list of lists: list `index` has the items from `starts[index]` to `starts[index + 1]`. */
 interface Lists<Items> {
@@ -19,7 +19,7 @@ interface Lists<Items> {
 export interface TokenTree {
   /** The byte of each node, its depth from 1, and the number of the node behind all below it. Nodes are in the order of a walk. */
   readonly bytes: Bytes;
-  readonly depths: Uint16Array<ArrayBufferLike>;
+  readonly depths: Uint16Array;
   readonly ends: Integers;
   /** The tokens that end at each node. */
   readonly tokens: Lists<Integers>;
@@ -39,7 +39,7 @@ export interface VocabularyTables {
   /** Without plain tokens. */
   readonly others: TokenTree;
   /** By number of code points: a mask of the plain tokens of at most that many. A plain token is what may stand in a string of JSON as it is. */
-  readonly plain: Uint32Array<ArrayBufferLike>;
+  readonly plain: Uint32Array;
 }
 
 /** Which tokens of a tokenizer are read, and how. */
@@ -72,9 +72,11 @@ export function readVocabulary(tokenizer: TokenSource, options: VocabularyOption
   const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
   const plain = new Uint32Array((longest + 1) * words);
   for (const [index, { token }] of entries.entries()) {
-    const own = lengths[index] ?? 0;
-    for (let length = own; own > 0 && length <= longest; length += 1) setBit(plain.subarray(length * words), token);
+    const length = lengths[index] ?? 0;
+    if (length > 0) setBit(plain, 32 * length * words + token);
   }
+  // A mask of at most some code points has all tokens of fewer.
+  for (let word = words; word < plain.length; word += 1) plain[word] = (plain[word] ?? 0) | (plain[word - words] ?? 0);
   const tables: VocabularyTables = {
     words,
     bytes: byteLists(bytes),

@@ -28,8 +28,9 @@ const abortedCallMs = 250;
 /** Time in milliseconds that a thread has for the budget's own refusal, which says more, before it is ended. */
 const graceMs = 500;
 /** Heap of a thread in bytes above which it is ended after a short rest, so that the memory is given back. */
-const largeHeapBytes = 2 ** 26;
-const [shortRestMs, restMs] = [1000, 60_000];
+const largeHeapBytes = 2 ** 25;
+/** How long a thread rests in milliseconds before it is ended: one with a large heap, one beside another that rests, and the last one. */
+const [shortRestMs, restMs, lastRestMs] = [1000, 5000, 60_000];
 const maxQueued = 4096;
 /** How often a call is moved before it is given up. */
 const maxMoves = 8;
@@ -328,7 +329,9 @@ export class GrammarThreads implements GrammarHost {
       void thread.end();
       return;
     }
-    const rest = setTimeout(() => void thread.end(), thread.heapBytes > largeHeapBytes ? shortRestMs : restMs);
+    const isLast = [...this.#threads].every(([other, call]) => other === thread || call !== undefined);
+    const restsMs = thread.heapBytes > largeHeapBytes ? shortRestMs : isLast ? lastRestMs : restMs;
+    const rest = setTimeout(() => void thread.end(), restsMs);
     rest.unref();
     this.#rests.set(thread, rest);
   }

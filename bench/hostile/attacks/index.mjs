@@ -1,0 +1,24 @@
+// All attacks, in the order in which they are made. An attack: its name, and what it does to a server; it says what came of it, and how many
+// answers were wrong.
+import { bodies } from "./bodies.mjs";
+import { constraints } from "./constraints.mjs";
+import { graphs, hang, impatience } from "./graphs.mjs";
+import { placement, priority } from "./placement.mjs";
+import { amplification, sockets } from "./sockets.mjs";
+import { tensors } from "./tensors.mjs";
+import { texts, tokenizers } from "./texts.mjs";
+
+export const attacks = [
+  ...bodies,
+  placement,
+  texts,
+  tokenizers,
+  tensors,
+  ...sockets,
+  amplification,
+  priority,
+  graphs,
+  impatience,
+  hang,
+  ...constraints,
+];
