@@ -5,6 +5,7 @@ import { constraints } from "./constraints.mjs";
 import { graphs, hang, impatience } from "./graphs.mjs";
 import { placement, priority } from "./placement.mjs";
 import { amplification, sockets } from "./sockets.mjs";
+import { conversations, templates } from "./templates.mjs";
 import { tensors } from "./tensors.mjs";
 import { texts, tokenizers } from "./texts.mjs";
 
@@ -21,4 +22,6 @@ export const attacks = [
   impatience,
   hang,
   ...constraints,
+  templates,
+  conversations,
 ];
