@@ -10,8 +10,7 @@ import type { UnloadReason } from "./memory-settings.ts";
 import type { ConstraintOptions } from "../targets/constraints.ts";
 
 /** Settings of a runtime. Each holds for all its models unless a load overrides it. */
-export interface RuntimeSettings
-  extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings, SequenceSettings {
+export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings, SequenceSettings {
   /** Settings of single models, by the reference that they are loaded with. Every spelling of a path means the same model. */
   readonly models?: Readonly<Record<string, ModelSettings>>;
   /** References of models that are loaded when the runtime is created, besides those whose strategy requires it. Default: none. */
@@ -44,6 +43,11 @@ export interface RuntimeSettings
    * which the model is moved. Default: false.
    */
   readonly failover?: boolean;
+  /**
+   * Whether texts by a JSON schema, and arguments of tools, may have members that the schema does not list, as the specification allows; calls may say otherwise.
+   * Default: false.
+   */
+  readonly unlistedMembers?: boolean;
   /**
    * Maximum resident memory of one model's process: bytes, or "2GB". A process that holds more is replaced between two calls,
    * so that memory leaked by an engine is returned. Models of blocking backends then live in processes. Default: no limit.
