@@ -53,6 +53,8 @@ export interface GenerationHost {
   readonly templates?: TemplateWorkers;
   /** Compiles constraints. Default: the calling thread does. */
   readonly compiler?: ConstraintCompiler | undefined;
+  /** Default of the option `unlistedMembers`. Default: false. */
+  readonly unlistedMembers?: boolean | undefined;
 }
 
 /** A call whose input was checked: the numbers of tokens of its prompts, and what generates. */

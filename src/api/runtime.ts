@@ -42,6 +42,7 @@ export class Runtime extends EncoderRuntime {
   readonly #sequenceLimits: SequenceLimits;
   readonly #compiler: ConstraintCompiler | undefined;
   readonly #templates: TextWorkers | undefined;
+  readonly #unlistedMembers: boolean | undefined;
 
   /** `workers`: threads for texts and templates, and for constraints, ended with the runtime. Default: the calling thread does their work. */
   constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Platform, workers: RuntimeWorkers = {}) {
@@ -49,6 +50,7 @@ export class Runtime extends EncoderRuntime {
     this.#sequenceLimits = parseSequenceSettings(settings);
     this.#compiler = workers.constraints;
     this.#templates = workers.texts;
+    this.#unlistedMembers = settings.unlistedMembers;
   }
 
   /**
@@ -131,6 +133,7 @@ export class Runtime extends EncoderRuntime {
         templates: this.#templates,
         compiler: this.#compiler,
         limits: this.#sequenceLimits,
+        unlistedMembers: this.#unlistedMembers,
       });
       this.#sequences = () => made.sequences;
       return made;
