@@ -147,7 +147,8 @@ describe("schemas", () => {
       { properties: Object.fromEntries(many(400, (index) => [`p${index}`, { pattern: `^[a-z]{1,${20 + index}}x.*${index}$` }])) },
       { type: "string", pattern: String.raw`^(\p{Lu}\p{Ll}*){0,100}$` },
     ];
-    for (const schema of schemas) expect(() => acceptorOf({ type: "schema", schema })).toThrow(/needs more than \d+ (states|steps|bytes)/);
+    for (const schema of schemas)
+      expect(() => acceptorOf({ type: "schema", schema })).toThrow(/needs more than \d+ (states|steps|bytes)/);
     const depth = amount(3000, 1500);
     const deep = JSON.parse(`${'{"items":'.repeat(depth)}{}${"}".repeat(depth)}`) as object;
     expect(acceptorOf({ type: "schema", schema: deep })("[[[1]]]")).toBe(true);
