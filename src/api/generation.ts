@@ -3,6 +3,7 @@ import { at } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { type HeldLanguage, ModelHandle } from "../runtime/model-handle.ts";
+import type { SequenceLimits } from "../runtime/options/sequence-settings.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
 import { type ChatEvent, answerChat, chatTemplateOf, prepareChat } from "../tasks/generation/chat/chat.ts";
 import { type ChatOptions, chatOptions } from "../tasks/generation/chat/chat-options.ts";
@@ -48,6 +49,8 @@ export interface GenerationHost {
   readonly tokenizer: (handle: ModelHandle) => Promise<Tokenizer>;
   /** Threads that render chat templates. Default: the calling thread does. */
   readonly templates?: TemplateWorkers;
+  /** How clients share a model. */
+  readonly limits: SequenceLimits;
   /** Compiles constraints. Default: the calling thread does. */
   readonly compiler?: ConstraintCompiler | undefined;
 }
@@ -56,7 +59,7 @@ export interface GenerationHost {
 interface OpenedGeneration<Result, Event> {
   readonly promptTokens: readonly number[];
   readonly run: (
-    call: Pick<GenerateCall, "started" | "draftModel"> & {
+    call: Pick<GenerateCall, "started" | "client" | "draftModel"> & {
       readonly signal: AbortSignal;
       readonly emit: (event: Event) => Promise<void>;
     },
@@ -82,7 +85,7 @@ export class Generation {
 
   constructor(host: GenerationHost) {
     this.#host = host;
-    this.#generators = new Generators(host.compiler);
+    this.#generators = new Generators(host);
   }
 
   /** Generates what follows prompts. The stream is returned once the model is loaded and the input is checked. */
@@ -194,7 +197,8 @@ export class Generation {
               const stream = new GenerationStream<Result & TaskRun, Event>(cancelled, promptTokens, run);
               resolve(stream);
               const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
-              const working = work({ signal: either, emit: (event) => stream.offer(event), started, ...draft });
+              const client = handle.schedulingKey;
+              const working = work({ signal: either, emit: (event) => stream.offer(event), started, client, ...draft });
               return { ...(await working.finally(held.release)), target, decision };
             };
           } catch (error) {

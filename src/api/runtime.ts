@@ -6,6 +6,7 @@ import type { ChatEvent } from "../tasks/generation/chat/chat.ts";
 import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/open-generator.ts";
+import { type SequenceLimits, parseSequenceSettings } from "../runtime/options/sequence-settings.ts";
 import type { Prompt } from "../tasks/generation/text-generator.ts";
 import type { Backend } from "../contract/backend.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
@@ -38,12 +39,14 @@ export interface RuntimeWorkers {
 export class Runtime extends EncoderRuntime {
   #generation: Promise<Generation> | undefined;
   #sequences: () => readonly SequenceCounts[] = () => [];
+  readonly #sequenceLimits: SequenceLimits;
   readonly #compiler: ConstraintCompiler | undefined;
   readonly #templates: TextWorkers | undefined;
 
   /** `workers`: threads for texts and templates, and for constraints, ended with the runtime. Default: the calling thread does their work. */
   constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Platform, workers: RuntimeWorkers = {}) {
     super(backends, settings, surroundings, workers.texts);
+    this.#sequenceLimits = parseSequenceSettings(settings);
     this.#compiler = workers.constraints;
     this.#templates = workers.texts;
   }
@@ -122,7 +125,8 @@ export class Runtime extends EncoderRuntime {
   #generating(): Promise<Generation> {
     this.#generation ??= import("./generation.ts").then(({ Generation }) => {
       const [onModel, tokenizer] = [this.onModel.bind(this), this.tokenizer.bind(this)];
-      const made = new Generation({ onModel, tokenizer, templates: this.#templates, compiler: this.#compiler });
+      const [templates, compiler, limits] = [this.#templates, this.#compiler, this.#sequenceLimits];
+      const made = new Generation({ onModel, tokenizer, templates, compiler, limits });
       this.#sequences = () => made.sequences;
       return made;
     });

@@ -2,6 +2,7 @@
 import type { ServerSection } from "./server-section.ts";
 import { loadLimitNames, loadLimits, loadSettingNames } from "../runtime/options/load-options.ts";
 import type { LimitSettings, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
+import { sequenceDefaults } from "../runtime/options/sequence-settings.ts";
 import { type ConstraintOptions, defaultPriority } from "../runtime/targets/constraints.ts";
 
 /**
@@ -46,6 +47,9 @@ export const settingNames: readonly SettingName[] = [
   "keepAlive",
   "failover",
   "maxProcessMemory",
+  "turnTokens",
+  "reservedSequences",
+  "maxParkedMemory",
   ...loadLimitNames,
   "maxCrashes",
   "crashWindow",
@@ -65,6 +69,7 @@ export const settingDefaults: Settings = {
   memoryWait: "30s",
   keepAlive: "5m",
   failover: false,
+  ...sequenceDefaults,
   maxCrashes: 5,
   crashWindow: "1m",
   ...loadLimitDefaults(),

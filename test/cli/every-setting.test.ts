@@ -19,6 +19,7 @@ import type { RuntimeSettings } from "../../src/runtime/options/runtime-settings
 import { settingNames } from "../../src/settings/settings.ts";
 import { inferyard } from "../fixtures/processes/command-line.ts";
 import { childrenOf } from "../fixtures/processes/child-processes.ts";
+import { type ScriptedLanguageModel, scriptedLanguageModel } from "../generation/fixtures/scripted-language-model.ts";
 import { hasSharedData, sharedData } from "../fixtures/shared-data.ts";
 import { behaviors, failing } from "../runtime/fixtures/failing-backend.mjs";
 
@@ -89,6 +90,33 @@ const plain: TensorMap = { x: { dataType: "float32", shape: [2], data: Float32Ar
 const behave = (handle: ModelHandle, behavior: number): Promise<unknown> =>
   codeOf(handle.run({ x: { dataType: "float32", shape: [2], data: Float32Array.of(behavior, 0) } }));
 const builtin: Backends = () => [native()];
+
+/** `onnx` with a language model. */
+const writers: ScriptedLanguageModel[] = [];
+const writing: Backends = () => {
+  const backend: Backend = {
+    ...scriptedBackend("onnx", { capabilities: { languageFormats: { onnx: "any" } } }),
+    loadLanguage: async () => {
+      const made = scriptedLanguageModel();
+      writers.push(made);
+      return made;
+    },
+  };
+  return [backend];
+};
+/** Has 17 clients write a text each, one more than run at once, and returns how often texts were parked, and how many tokens the model computed. */
+async function write({ runtime }: Scene): Promise<{ readonly preemptions: number; readonly computed: number }> {
+  const texts = Array.from({ length: 17 }, (_, index) =>
+    runtime.use(model, { kind: "language" }, (handle) => runtime.generate([index], { model: handle, maxNewTokens: 20 }), {
+      client: String(index),
+      priority: "normal",
+    }),
+  );
+  await Promise.all(texts);
+  const [counts] = runtime.sequences();
+  const steps = writers.at(-1)?.calls.flat() ?? [];
+  return { preemptions: counts?.preemptions ?? 0, computed: steps.reduce((sum, { tokens }) => sum + tokens.length, 0) };
+}
 
 const events: string[] = [];
 const constraints = {
@@ -198,6 +226,14 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
     backends: () => [failing()],
     look: async ({ runtime }) => (await runtime.load(model)).decision.selected?.host, // test/runtime/supervision.test.ts fills processes
   },
+  turnTokens: {
+    given: 4,
+    both: { reservedSequences: 0 },
+    backends: writing,
+    look: async (scene) => (await write(scene)).preemptions,
+  },
+  reservedSequences: { given: 0, backends: writing, look: async (scene) => (await write(scene)).preemptions },
+  maxParkedMemory: { given: 1, both: { turnTokens: 4 }, backends: writing, look: async (scene) => (await write(scene)).computed },
   maxTraceTime: { given: "7s", look: loadOptions },
   maxTraceMemory: { given: 1, backends: builtin, look: loadOutcome },
   maxRunMemory: {

@@ -49,7 +49,7 @@ describe.skipIf(skip)(title, () => {
     };
     const cache = new PrefixCache(sequences, 10, 120);
     const read = async (prompt: readonly number[]): Promise<number> => {
-      const { sequence, length } = await cache.open(prompt, undefined);
+      const { sequence, length } = await cache.open(prompt);
       alive.set(sequence, prompt.length + 5);
       await cache.close(sequence, prompt);
       return length;
@@ -77,7 +77,7 @@ describe.skipIf(skip)(title, () => {
       1,
     );
     await cache.close(7, [1, 2, 3, 4]);
-    expect(await cache.open([1, 2, 3, 4, 5], undefined)).toEqual({ sequence: 1, length: 0 });
+    expect(await cache.open([1, 2, 3, 4, 5])).toEqual({ sequence: 1, length: 0 });
     expect(cache.keptTokens).toBe(0);
   });
 });

@@ -5,6 +5,7 @@ import { constraints } from "./constraints.mjs";
 import { graphs, hang, impatience } from "./graphs.mjs";
 import { placement, priority } from "./placement.mjs";
 import { amplification, sockets } from "./sockets.mjs";
+import { starvation } from "./starve.mjs";
 import { conversations, templates } from "./templates.mjs";
 import { tensors } from "./tensors.mjs";
 import { texts, tokenizers } from "./texts.mjs";
@@ -18,6 +19,7 @@ export const attacks = [
   ...sockets,
   amplification,
   priority,
+  ...starvation,
   graphs,
   impatience,
   hang,

@@ -4,12 +4,13 @@ import type { HostName, ModelKind } from "../../hosts/host-name.ts";
 import type { ReplacementReason } from "../../hosts/supervision.ts";
 import type { PullProgress } from "../../models/hub/progress.ts";
 import type { MemoryBudgetSettings } from "./memory-settings.ts";
+import type { SequenceSettings } from "./sequence-settings.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { UnloadReason } from "./memory-settings.ts";
 import type { ConstraintOptions } from "../targets/constraints.ts";
 
 /** Settings of a runtime. Each holds for all its models unless a load overrides it. */
-export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings {
+export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings, SequenceSettings {
   /** Settings of single models, by the reference that they are loaded with. Every spelling of a path means the same model. */
   readonly models?: Readonly<Record<string, ModelSettings>>;
   /** References of models that are loaded when the runtime is created, besides those whose strategy requires it. Default: none. */

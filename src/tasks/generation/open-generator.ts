@@ -4,7 +4,7 @@ import type { Manifest } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { readGenerationConfig } from "./sampling/generation-config.ts";
 import type { GrammarHost } from "./constraints/grammar-host.ts";
-import { DecodeScheduler, type DecodingModel } from "./decode-scheduler.ts";
+import { type DecodeLimits, DecodeScheduler, type DecodingModel } from "./decode-scheduler.ts";
 import { TextGenerator } from "./text-generator.ts";
 
 /** A loaded language model, for its generator. */
@@ -32,8 +32,12 @@ export interface SequenceCounts {
   readonly reference: string;
   /** Texts that are being generated. */
   readonly running: number;
-  /** Texts that wait for their turn. */
+  /** Texts that wait for their turn and have not begun. */
   readonly waiting: number;
+  /** Texts that have begun and wait for their next turn. */
+  readonly parked: number;
+  /** How often texts were parked so far. */
+  readonly preemptions: number;
   /** Bytes of cache that their tokens and those of kept prompts need. */
   readonly cacheBytes: number;
   /** Bytes of cache of as many texts as run at once, each as long as the model's context. Absent if the model states no context. */
@@ -44,11 +48,16 @@ export interface SequenceCounts {
 export class Generators {
   readonly #compiler: ConstraintCompiler | undefined;
   readonly #known = new WeakMap<DecodingModel, TextGenerator>();
+  readonly #limits: Partial<DecodeLimits>;
   /** The schedulers of the last load of each model on each target. */
   readonly #schedulers = new Map<string, { readonly reference: string; readonly scheduler: DecodeScheduler }>();
 
-  /** `compiler`: default: the calling thread compiles constraints. */
-  constructor(compiler?: ConstraintCompiler) {
+  /** `limits`: of each model. Those that are left out are the default ones. `compiler`: default: the calling thread compiles constraints. */
+  constructor({
+    limits = {},
+    compiler,
+  }: { readonly limits?: Partial<DecodeLimits>; readonly compiler?: ConstraintCompiler | undefined } = {}) {
+    this.#limits = limits;
     this.#compiler = compiler;
   }
 
@@ -57,7 +66,7 @@ export class Generators {
     const known = this.#known.get(model);
     if (known !== undefined) return known;
     const config = readGenerationConfig(manifest.generation ?? {});
-    const scheduler = new DecodeScheduler(model);
+    const scheduler = new DecodeScheduler(model, this.#limits);
     const made = new TextGenerator({
       limits: model.limits,
       scheduler,
@@ -78,6 +87,8 @@ export class Generators {
       reference,
       running: scheduler.runningSequences,
       waiting: scheduler.waitingSequences,
+      parked: scheduler.parkedSequences,
+      preemptions: scheduler.preemptions,
       cacheBytes: scheduler.cacheBytes,
       ...omitUndefined({ cacheCapacityBytes: scheduler.cacheCapacityBytes }),
     }));

@@ -9,7 +9,8 @@ import type { GenerationConfig } from "./sampling/generation-config.ts";
 import type { GenerationOptions } from "./sampling/generation-options.ts";
 import { type GenerationSettings, resolveSettings } from "./sampling/resolve-settings.ts";
 import type { SamplingSettings } from "./sampling/sampling-settings.ts";
-import type { DecodeScheduler, DecodingModel } from "./decode-scheduler.ts";
+import type { DecodeScheduler, DecodingModel, EnteredTexts } from "./decode-scheduler.ts";
+import type { Client } from "./scheduling/sequence-group.ts";
 import { GrammarCache, defaultGrammarCacheBytes } from "./constraints/grammar-cache.ts";
 import { type GrammarHost, LocalGrammarHost } from "./constraints/grammar-host.ts";
 import type { GrammarSource } from "./constraints/grammar-source.ts";
@@ -69,6 +70,8 @@ export interface GenerateCall {
   readonly emit?: EmitEvent | undefined;
   /** Time of the call, as `performance.now()` gives it. */
   readonly started: number;
+  /** Whose texts they are: clients share the model fairly. Default: the client of calls that name none. */
+  readonly client?: Client;
   /** Special tokens that stay in the text where others are left out. Default: none. */
   readonly kept?: ReadonlySet<string>;
   /** The model that drafts tokens, from `draftFor`. Default: none. */
@@ -87,6 +90,9 @@ export interface PreparedPrompts {
 export function promptTokensOf({ prompts }: PreparedPrompts): readonly number[] {
   return prompts.map(({ tokens, source }) => (source.length > 0 ? source.length : tokens.length));
 }
+
+/** What the texts of one prompt have in common. */
+type TextCall = Pick<TextJob, "index" | "signal" | "started" | "kept" | "constraint" | "draftModel"> & Pick<GenerateCall, "emit">;
 
 interface PreparedPrompt {
   /** The decoder's tokens. */
@@ -162,21 +168,18 @@ export class TextGenerator {
   /** Generates the texts of all prompts: `n` of each, one after another. `started`: time of the call. */
   async generate(
     { settings, prompts, constraint }: PreparedPrompts,
-    { signal, emit, started, kept, draftModel }: GenerateCall,
+    { signal, client, ...call }: GenerateCall,
   ): Promise<readonly GeneratedText[]> {
     // One that fails ends the others, whose results nobody gets.
     const failing = new AbortController();
     const either = signal === undefined ? failing.signal : AbortSignal.any([signal, failing.signal]);
     const all = prompts.map(async (prompt, place) => {
       try {
-        return await this.#generateAll(prompt, settings, {
+        return await this.#generateAll(prompt, settings, client, {
+          ...call,
           index: place * settings.n,
           signal: either,
-          emit,
-          started,
-          kept,
           constraint,
-          draftModel,
         });
       } catch (error) {
         failing.abort(error);
@@ -221,15 +224,21 @@ export class TextGenerator {
   async #generateAll(
     prompt: PreparedPrompt,
     settings: GenerationSettings,
-    call: Pick<TextJob, "index" | "signal" | "emit" | "started" | "kept" | "constraint" | "draftModel">,
+    client: Client | undefined,
+    { emit, ...call }: TextCall,
   ): Promise<readonly GeneratedText[]> {
     const { scheduler, tokenizer, limits } = this.#parts;
     const { beams, n } = settings;
-    const leave = await scheduler.enter(beams?.numBeams ?? n, call.signal);
+    const entered = await scheduler.enter(
+      { count: beams?.numBeams ?? n, promptTokens: prompt.tokens.length },
+      call.signal,
+      client,
+    );
     const sequences = new Set<SequenceId>();
     try {
-      const read = await this.#read(prompt, call.signal, sequences);
-      const job = { scheduler, tokenizer, settings, sampling: prompt.sampling, ...call };
+      const read = await this.#read(prompt, call.signal, entered, sequences);
+      const emitRead: EmitEvent | undefined = emit && ((event) => entered.read(emit(event)));
+      const job = { scheduler, tokenizer, settings, sampling: prompt.sampling, ...call, emit: emitRead };
       if (beams !== undefined) return await searchBeams({ ...job, beams, sequences }, read);
       const forks = Array.from({ length: n - 1 }, () => scheduler.fork(read.sequence));
       const copies = await Promise.all(forks);
@@ -240,24 +249,30 @@ export class TextGenerator {
       // All have ended before their sequences are released.
       await Promise.allSettled(texts);
       const results = await Promise.all(texts);
-      if (!limits.hasEncoder) {
+      if (!limits.hasEncoder && entered.disown(read.sequence)) {
         sequences.delete(read.sequence);
         await this.#prefixes.close(read.sequence, read.tokens);
       }
       return results;
     } finally {
       await Promise.all([...sequences].map((sequence) => scheduler.release(sequence)));
-      leave();
+      entered.leave();
     }
   }
 
-  async #read(prompt: PreparedPrompt, signal: AbortSignal | undefined, sequences: Set<SequenceId>): Promise<ReadPrompt> {
+  async #read(
+    prompt: PreparedPrompt,
+    signal: AbortSignal | undefined,
+    entered: EnteredTexts,
+    sequences: Set<SequenceId>,
+  ): Promise<ReadPrompt> {
     const { scheduler, limits } = this.#parts;
     const { tokens, source } = prompt;
     const { sequence, length } = limits.hasEncoder
-      ? { sequence: await scheduler.create(source, signal), length: 0 }
-      : await this.#prefixes.open(tokens, signal);
+      ? { sequence: await scheduler.create(source), length: 0 }
+      : await this.#prefixes.open(tokens);
     sequences.add(sequence);
+    entered.own(sequence);
     const logits = await scheduler.append(sequence, tokens.slice(length), signal);
     return { sequence, tokens, source, logits, cachedTokens: length };
   }

@@ -148,7 +148,7 @@ describe("schemas", () => {
       { type: "string", pattern: String.raw`^(\p{Lu}\p{Ll}*){0,100}$` },
     ];
     for (const schema of schemas)
-      expect(() => acceptorOf({ type: "schema", schema })).toThrow(/needs more than \d+ (states|steps|bytes)/);
+      expect(() => acceptorOf({ type: "schema", schema })).toThrow(/needs more than \d+ (states|steps|bytes|milliseconds)/);
     const depth = amount(3000, 1500);
     const deep = JSON.parse(`${'{"items":'.repeat(depth)}{}${"}".repeat(depth)}`) as object;
     expect(acceptorOf({ type: "schema", schema: deep })("[[[1]]]")).toBe(true);
