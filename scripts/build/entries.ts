@@ -35,6 +35,7 @@ export const programs: Readonly<Record<string, string>> = {
   "model-process": "src/hosts/process-child.ts",
   "engine-thread": "src/engine/threads/node-worker.ts",
   "text-thread": "src/tasks/text-threads/thread.ts",
+  "template-thread": "src/tasks/text-threads/template-thread.ts",
   "grammar-thread": "src/tasks/generation/constraints/threads/thread.ts",
   "onnx-tiny-run": "src/backends/onnx/tiny-run-child.ts",
   "llamacpp-tiny-run": "src/backends/llamacpp/tiny-run-child.ts",

@@ -41,12 +41,16 @@ export class Runtime extends EncoderRuntime {
   #sequences: () => readonly SequenceCounts[] = () => [];
   readonly #sequenceLimits: SequenceLimits;
   readonly #compiler: ConstraintCompiler | undefined;
+  readonly #templates: TextWorkers | undefined;
+  readonly #unlistedMembers: boolean | undefined;
 
-  /** `workers`: threads for texts and for constraints, ended with the runtime. Default: the calling thread does their work. */
+  /** `workers`: threads for texts and templates, and for constraints, ended with the runtime. Default: the calling thread does their work. */
   constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Platform, workers: RuntimeWorkers = {}) {
     super(backends, settings, surroundings, workers.texts);
     this.#sequenceLimits = parseSequenceSettings(settings);
     this.#compiler = workers.constraints;
+    this.#templates = workers.texts;
+    this.#unlistedMembers = settings.unlistedMembers;
   }
 
   /**
@@ -123,7 +127,14 @@ export class Runtime extends EncoderRuntime {
   #generating(): Promise<Generation> {
     this.#generation ??= import("./generation.ts").then(({ Generation }) => {
       const [onModel, tokenizer] = [this.onModel.bind(this), this.tokenizer.bind(this)];
-      const made = new Generation({ onModel, tokenizer, compiler: this.#compiler, limits: this.#sequenceLimits });
+      const made = new Generation({
+        onModel,
+        tokenizer,
+        templates: this.#templates,
+        compiler: this.#compiler,
+        limits: this.#sequenceLimits,
+        unlistedMembers: this.#unlistedMembers,
+      });
       this.#sequences = () => made.sequences;
       return made;
     });
