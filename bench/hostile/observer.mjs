@@ -1,10 +1,10 @@
-// Well-behaved clients on a thread of their own. One embeds a short text with each model in turn, one reads a chat as a stream, and one asks
+// Well-behaved clients on a thread of their own. One embeds a short text with each model in turn, one reads a chat as a stream, one a chat that a schema constrains, and one asks
 // whether the server is healthy. Every answer is held against the library's. From an address of their own (127.0.0.2), so that limits of an
 // address do not mix them with the attackers.
 import { Agent, request } from "node:http";
 import { parentPort, workerData } from "node:worker_threads";
 
-const { url, key, models, chat, pauseMs, localAddress } = workerData;
+const { url, key, models, chats, pauseMs, localAddress } = workerData;
 const tolerance = 1e-5; // other batches, other last digits
 const longestMs = 30_000;
 // The period and the timeout of a careful probe; Kubernetes waits 1 s for an answer, on machines that nothing else uses.
@@ -21,7 +21,7 @@ parentPort.on("message", (message) => {
 
 await Promise.all([
   ...models.map((model) => repeat(pauseMs, () => embed(model))),
-  repeat(pauseMs, stream),
+  ...chats.map((chat) => repeat(pauseMs, () => stream(chat))),
   ...["/health/live", "/health/ready"].map((path) => repeat(healthPauseMs, () => probe(path))),
 ]);
 agent.destroy();
@@ -46,16 +46,15 @@ async function embed({ name, text, vector }) {
 }
 
 // `milliseconds`: until the first part of the answer's text.
-async function stream() {
+async function stream({ client, model, messages, tokens, fields, text }) {
   const began = performance.now();
   let first = Number.NaN;
-  const { model, messages, tokens, text } = chat;
-  const content = { model, messages, max_tokens: tokens, temperature: 0, stream: true };
+  const content = { model, messages, max_tokens: tokens, temperature: 0, stream: true, ...fields };
   const { status, body } = await ask({ path: "/v1/chat/completions", content }, (soFar) => {
     if (Number.isNaN(first) && soFar.includes('"content":"') && textOf(soFar) !== "") first = performance.now() - began;
   });
   const milliseconds = Number.isNaN(first) ? performance.now() - began : first;
-  return recordOf("chat", milliseconds, status, body, () => body.endsWith("[DONE]\n\n") && textOf(body) === text);
+  return recordOf(client, milliseconds, status, body, () => body.endsWith("[DONE]\n\n") && textOf(body) === text);
 }
 
 function textOf(events) {

@@ -35,9 +35,12 @@ export const programs: Readonly<Record<string, string>> = {
   "model-process": "src/hosts/process-child.ts",
   "engine-thread": "src/engine/threads/node-worker.ts",
   "text-thread": "src/tasks/text-threads/thread.ts",
+  "template-thread": "src/tasks/text-threads/template-thread.ts",
+  "grammar-thread": "src/tasks/generation/constraints/threads/thread.ts",
   "onnx-tiny-run": "src/backends/onnx/tiny-run-child.ts",
   "llamacpp-tiny-run": "src/backends/llamacpp/tiny-run-child.ts",
   "library-tiny-run": "src/backends/library/tiny-run-child.ts",
+  "first-load": "src/libraries/validation/first-load-child.ts",
   "validate-library": "src/libraries/validation/validation-child.ts",
   "cuda-driver": "src/libraries/accelerators/cuda-driver/cuda-driver-child.ts",
 };
@@ -65,13 +68,40 @@ export const pageReplacements: Readonly<Record<string, string>> = {
 
 /**
  * Chunks, in order: each has what its sources import, directly or through others, and no earlier chunk has. The rest is split by who needs it. Without them
- * the first embedding would load 120 files.
+ * the first embedding would load 120 files. `base` and `formats` have what a model's thread shares with the runtime, which it would load whole
+ * otherwise; the last three keep small modules together that most commands need.
  */
 export const chunks: Readonly<Record<string, readonly string[]>> = {
-  base: ["src/contract/index.ts", "src/hosts/model-server.ts"],
+  base: [
+    "src/contract/index.ts",
+    "src/contract/checked.ts",
+    "src/contract/sequence-table.ts",
+    "src/concurrency/mutex.ts",
+    "src/hosts/exit-gate.ts",
+    "src/hosts/model-server.ts",
+    "src/hosts/node-arguments.ts",
+    "src/hosts/parent-watchdog.ts",
+  ],
   backends: ["src/composition/node/standard-backends.ts"],
+  formats: [
+    "src/devices/cpu/cpu-features.ts",
+    "src/formats/file-window.ts",
+    "src/formats/format-errors.ts",
+    "src/formats/onnx/onnx-tensor.ts",
+    "src/formats/protobuf/wire-format.ts",
+    "src/formats/safetensors/read-sharded.ts",
+    "src/kernels/kernel-tally.ts",
+    "src/storage/data-folder.ts",
+  ],
   runtime: ["src/index.ts"],
   page: ["src/api/browser/index.ts"],
+  encoding: [
+    "src/tasks/encoding/encode-texts.ts",
+    "src/tasks/embedding/pool-encodings.ts",
+    "src/tasks/embedding/embed-options.ts",
+  ],
+  program: ["src/cli/main.ts"],
+  commands: ["src/cli/task-command.ts", "src/cli/input/texts.ts", "src/cli/output/table.ts"],
 };
 
 /** What is called before a program's own modules are loaded: by all of them, and by the command line. */

@@ -6,9 +6,11 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createRuntime } from "../../src/index.ts";
 import { InferyardError } from "../../src/contract/errors.ts";
-import { compileConstraint } from "../../src/tasks/generation/constraints/text-constraint.ts";
-import { TokenConstraint, TokenGrammar } from "../../src/tasks/generation/constraints/token-constraint.ts";
-import { TokenVocabulary } from "../../src/tasks/generation/constraints/token-vocabulary.ts";
+import type { CompiledGrammar } from "../../src/tasks/generation/constraints/compiled-grammar.ts";
+import { GrammarCache, defaultGrammarCacheBytes } from "../../src/tasks/generation/constraints/grammar-cache.ts";
+import { LocalGrammarHost } from "../../src/tasks/generation/constraints/grammar-host.ts";
+import { constraintSource } from "../../src/tasks/generation/constraints/text-constraint.ts";
+import { TokenConstraint } from "../../src/tasks/generation/constraints/token-constraint.ts";
 import { textSettings } from "../../src/tasks/encoding/text-settings.ts";
 import { type Tokenizer, loadTokenizer } from "../../src/tokenizers/index.ts";
 import { sharedData } from "../../test/fixtures/shared-data.ts";
@@ -28,7 +30,14 @@ const { values: flags } = parseArgs({
 });
 await using runtime = await createRuntime();
 const tokenizer = await loadTokenizer(textSettings(await runtime.manifest(flags.tokenizer)));
-const vocabulary = new TokenVocabulary(tokenizer);
+const grammars = new GrammarCache({
+  host: new LocalGrammarHost(),
+  tokenizer: { tokenizer, settings: undefined },
+  size: tokenizer.vocabularySize,
+  maxBytes: defaultGrammarCacheBytes,
+});
+const call = { client: "maskbench" };
+await grammars.get(constraintSource({ type: "json" }), call); // reads the vocabulary
 const cases = readFileSync(flags.data, "utf8")
   .split("\n")
   .filter((line) => line.trim() !== "")
@@ -41,9 +50,9 @@ const failures: string[] = [];
 let passed = 0;
 for (const { name, schema, tests } of cases) {
   const started = performance.now();
-  let grammar: TokenGrammar;
+  let grammar: CompiledGrammar;
   try {
-    grammar = new TokenGrammar(compileConstraint({ type: "schema", schema }), vocabulary);
+    grammar = await grammars.get(constraintSource({ type: "schema", schema }, { unlistedMembers: true }), call);
   } catch (error) {
     if (!(error instanceof InferyardError) || error.data["refused"] !== true) throw error;
     const keyword = String(error.data["keyword"] ?? error.message);
@@ -54,7 +63,8 @@ for (const { name, schema, tests } of cases) {
   const texts = tests.flatMap(({ valid, data }) =>
     [JSON.stringify(data), JSON.stringify(data, undefined, 1).replaceAll(/\n\s*/g, " ")].map((text) => ({ valid, text })),
   );
-  const wrong = texts.find(({ valid, text }) => fits(grammar, tokenizer, text) !== valid);
+  let wrong: (typeof texts)[number] | undefined;
+  for (const each of texts) if (wrong === undefined && (await fits(grammar, tokenizer, each.text)) !== each.valid) wrong = each;
   if (wrong === undefined) passed += 1;
   else
     failures.push(`${name}: ${wrong.valid ? "a valid" : "an invalid"} instance ${wrong.valid ? "is stopped" : "goes through"}`);
@@ -77,15 +87,15 @@ for (const failure of failures) console.error(failure);
 process.exitCode = failures.length > 0 ? 1 : 0;
 
 /** Whether every token of a text is allowed where it stands, and the text may end behind the last. */
-function fits(grammar: TokenGrammar, tokens: Pick<Tokenizer, "encode">, text: string): boolean {
-  const constraint = new TokenConstraint({ grammar }, []);
+async function fits(grammar: CompiledGrammar, tokens: Pick<Tokenizer, "encode">, text: string): Promise<boolean> {
+  const constraint = new TokenConstraint({ grammar, ...call }, []);
   const { ids } = tokens.encode(text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY });
   for (const token of ids) {
     const started = performance.now();
-    const mask = constraint.allowed();
+    const mask = await constraint.allowed();
     maskTimes.push(performance.now() - started);
     if ((((mask[token >>> 5] ?? 0) >>> (token & 31)) & 1) === 0) return false;
-    constraint.push(token, text);
+    await constraint.push(token, text);
   }
   return constraint.accepts;
 }

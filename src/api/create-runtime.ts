@@ -6,7 +6,8 @@ import type { Backend } from "../contract/backend.ts";
 import { InferyardError } from "../contract/errors.ts";
 import { nodePlatform } from "../composition/node/platform.ts";
 import { standardBackends } from "../composition/node/standard-backends.ts";
-import type { RuntimeSettings } from "../runtime/options/runtime-settings.ts";
+import type { ConstraintThreadSettings, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
+import type { ConstraintCompiler } from "../tasks/generation/open-generator.ts";
 import { Runtime, preloaded } from "./runtime.ts";
 
 /** Settings of a runtime and its backends. */
@@ -31,8 +32,14 @@ export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime
       remedy: 'put library({ library: "PATH" }) of "inferyard/backends/library" among the backends',
     });
   }
-  const { textThreads } = settings;
+  const { textThreads, constraintThreads } = settings;
   // Imported only if needed: few programs are servers.
-  const pool = textThreads && new (await import("../tasks/text-threads/pool.ts")).TextThreadPool(textThreads);
-  return preloaded(new Runtime(backends, settings, nodePlatform(), pool));
+  const texts = textThreads && new (await import("../tasks/text-threads/pool.ts")).TextThreadPool(textThreads);
+  const constraints = constraintThreads && (await constraintCompiler(constraintThreads));
+  return preloaded(new Runtime(backends, settings, nodePlatform(), { texts, constraints }));
+}
+
+async function constraintCompiler(settings: ConstraintThreadSettings): Promise<ConstraintCompiler> {
+  const { GrammarThreads } = await import("../tasks/generation/constraints/threads/grammar-threads.ts");
+  return { host: new GrammarThreads(settings), cacheBytes: settings.cacheBytes };
 }

@@ -3,20 +3,27 @@ import { at } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { type HeldLanguage, ModelHandle } from "../runtime/model-handle.ts";
+import type { SequenceLimits } from "../runtime/options/sequence-settings.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
 import { type ChatEvent, answerChat, chatTemplateOf, prepareChat } from "../tasks/generation/chat/chat.ts";
 import { type ChatOptions, chatOptions } from "../tasks/generation/chat/chat-options.ts";
-import type { ChatTemplate } from "../tasks/generation/chat/chat-template.ts";
+import type { ChatTemplate, TemplateWorkers } from "../tasks/generation/chat/chat-template.ts";
 import { type ChatMessage, checkConversation } from "../tasks/generation/chat/messages.ts";
 import type { GeneratedText, GenerationEvent } from "../tasks/generation/generated-text.ts";
 import { type GenerateOptions, generateOptions } from "../tasks/generation/generate-options.ts";
 import { GenerationStream } from "../tasks/generation/generation-stream.ts";
-import { Generators, type SequenceCounts } from "../tasks/generation/open-generator.ts";
+import { type ConstraintCompiler, Generators, type SequenceCounts } from "../tasks/generation/open-generator.ts";
 import { prepareRewrite } from "../tasks/generation/rewrite/rewrite.ts";
 import { type RewriteOptions, rewriteOptions } from "../tasks/generation/rewrite/rewrite-options.ts";
 import type { GenerationOptions } from "../tasks/generation/sampling/generation-options.ts";
 import { checkGenerationOptions } from "../tasks/generation/sampling/resolve-settings.ts";
-import { type GenerateCall, type Prompt, type TextGenerator, promptTokensOf } from "../tasks/generation/text-generator.ts";
+import {
+  type GenerateCall,
+  type PrepareCall,
+  type Prompt,
+  type TextGenerator,
+  promptTokensOf,
+} from "../tasks/generation/text-generator.ts";
 import type { TaskOptions } from "../tasks/definition/task-option.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type ModelRequest, toList } from "./request-options.ts";
@@ -40,13 +47,21 @@ export interface GenerationHost {
     prepare: (handle: ModelHandle) => Promise<() => Promise<Result>>,
   ) => Promise<Result & TaskRun>;
   readonly tokenizer: (handle: ModelHandle) => Promise<Tokenizer>;
+  /** How clients share a model. */
+  readonly limits: SequenceLimits;
+  /** Threads that render chat templates. Default: the calling thread does. */
+  readonly templates?: TemplateWorkers | undefined;
+  /** Compiles constraints. Default: the calling thread does. */
+  readonly compiler?: ConstraintCompiler | undefined;
+  /** Default of the option `unlistedMembers`. Default: false. */
+  readonly unlistedMembers?: boolean | undefined;
 }
 
 /** A call whose input was checked: the numbers of tokens of its prompts, and what generates. */
 interface OpenedGeneration<Result, Event> {
   readonly promptTokens: readonly number[];
   readonly run: (
-    call: Pick<GenerateCall, "started" | "draftModel"> & {
+    call: Pick<GenerateCall, "started" | "client" | "draftModel"> & {
       readonly signal: AbortSignal;
       readonly emit: (event: Event) => Promise<void>;
     },
@@ -54,7 +69,11 @@ interface OpenedGeneration<Result, Event> {
 }
 
 /** Checks the input of a call on an opened model. */
-type Open<Result, Event> = (generator: TextGenerator, handle: ModelHandle) => OpenedGeneration<Result, Event>;
+type Open<Result, Event> = (
+  generator: TextGenerator,
+  handle: ModelHandle,
+  call: PrepareCall,
+) => Promise<OpenedGeneration<Result, Event>>;
 
 interface Texts {
   readonly results: readonly GeneratedText[];
@@ -63,11 +82,12 @@ interface Texts {
 /** Generates text for one runtime. */
 export class Generation {
   readonly #host: GenerationHost;
-  readonly #generators = new Generators();
+  readonly #generators: Generators;
   readonly #templates = new WeakMap<Manifest, ChatTemplate>();
 
   constructor(host: GenerationHost) {
     this.#host = host;
+    this.#generators = new Generators(host);
   }
 
   /** Generates what follows prompts. The stream is returned once the model is loaded and the input is checked. */
@@ -80,8 +100,9 @@ export class Generation {
     const { addSpecialTokens } = request;
     return this.#start(
       { verb: "generate", optionNames: [...Object.keys(generateOptions), "draftModel"], request },
-      (generator) => {
-        const prepared = generator.prepare(list, request, addSpecialTokens === undefined ? {} : { addSpecialTokens });
+      async (generator, _handle, forCall) => {
+        const given = addSpecialTokens === undefined ? {} : { addSpecialTokens };
+        const prepared = await generator.prepare(list, request, given, forCall);
         const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
           results: await generator.generate(prepared, call),
         });
@@ -98,13 +119,17 @@ export class Generation {
     checkRequest(request);
     const list = toList(texts);
     if (list.some((text) => typeof text !== "string")) throw new InferyardError("INPUT_INVALID", "texts must be strings");
-    return this.#start({ verb: "rewrite", optionNames: Object.keys(rewriteOptions), request }, (generator, { manifest }) => {
-      const prepared = prepareRewrite(generator, manifest, list, optionsOf(rewriteOptions, request));
-      const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
-        results: await generator.generate(prepared, call),
-      });
-      return { promptTokens: promptTokensOf(prepared), run };
-    });
+    return this.#start(
+      { verb: "rewrite", optionNames: Object.keys(rewriteOptions), request },
+      async (generator, { manifest }, forCall) => {
+        const rewriting = { texts: list, options: optionsOf(rewriteOptions, request), call: forCall };
+        const prepared = await prepareRewrite(generator, manifest, rewriting);
+        const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
+          results: await generator.generate(prepared, call),
+        });
+        return { promptTokens: promptTokensOf(prepared), run };
+      },
+    );
   }
 
   /** Answers a conversation. */
@@ -116,8 +141,9 @@ export class Generation {
     checkConversation(messages, request.tools ?? []);
     return this.#start(
       { verb: "chat", optionNames: [...Object.keys(chatOptions), "draftModel"], request },
-      (generator, { manifest }) => {
-        const prepared = prepareChat(generator, this.#templateOf(manifest), messages, optionsOf(chatOptions, request));
+      async (generator, { manifest }, forCall) => {
+        const conversation = { messages, options: optionsOf(chatOptions, request), call: forCall };
+        const prepared = await prepareChat(generator, this.#templateOf(manifest), conversation);
         const run: OpenedGeneration<Pick<ChatResult, "message" | "results">, ChatEvent>["run"] = async (call) => {
           const results = await answerChat(generator, prepared, call);
           return { message: at(results, 0).message, results };
@@ -133,19 +159,21 @@ export class Generation {
   }
 
   /** The prompt of a conversation, which no model is loaded for. */
-  prompt(
+  async prompt(
     messages: readonly ChatMessage[],
     manifest: Manifest,
     tokenizer: Tokenizer,
     { tools = [], toolChoice = "auto", templateVariables: variables = {} }: ChatPromptRequest,
-  ): ChatPrompt {
+  ): Promise<ChatPrompt> {
     checkConversation(messages, tools);
-    const text = this.#templateOf(manifest).render({ messages, tools: toolChoice === "none" ? [] : tools, variables });
-    return { text, tokens: tokenizer.encode(text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY }).ids };
+    const text = await this.#templateOf(manifest).render({ messages, tools: toolChoice === "none" ? [] : tools, variables });
+    const given = { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY };
+    const { ids } = await (tokenizer.encodeOnThread?.(text, given) ?? tokenizer.encode(text, given));
+    return { text, tokens: ids };
   }
 
   #templateOf(manifest: Manifest): ChatTemplate {
-    const template = this.#templates.get(manifest) ?? chatTemplateOf(manifest);
+    const template = this.#templates.get(manifest) ?? chatTemplateOf(manifest, this.#host.templates);
     this.#templates.set(manifest, template);
     return template;
   }
@@ -163,14 +191,16 @@ export class Generation {
           const { target, decision, ...held } = handle.holdLanguage();
           try {
             const generator = await this.#generatorOf(handle, held);
-            const { promptTokens, run: work } = open(generator, handle);
+            const forCall = { signal, client: handle.schedulingKey.client };
+            const { promptTokens, run: work } = await open(generator, handle, forCall);
             const draft = drafting === undefined ? {} : { draftModel: drafting.draftFor(generator) };
             return async () => {
               const cancelled = new AbortController();
               const stream = new GenerationStream<Result & TaskRun, Event>(cancelled, promptTokens, run);
               resolve(stream);
               const either = signal === undefined ? cancelled.signal : AbortSignal.any([signal, cancelled.signal]);
-              const working = work({ signal: either, emit: (event) => stream.offer(event), started, ...draft });
+              const client = handle.schedulingKey;
+              const working = work({ signal: either, emit: (event) => stream.offer(event), started, client, ...draft });
               return { ...(await working.finally(held.release)), target, decision };
             };
           } catch (error) {

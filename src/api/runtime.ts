@@ -5,11 +5,16 @@
 import type { ChatEvent } from "../tasks/generation/chat/chat.ts";
 import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
-import type { SequenceCounts } from "../tasks/generation/open-generator.ts";
+import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/open-generator.ts";
+import { parseSequenceSettings } from "../runtime/options/sequence-settings.ts";
 import type { Prompt } from "../tasks/generation/text-generator.ts";
+import type { Backend } from "../contract/backend.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
+import type { RuntimeDisposeOptions, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
+import type { Platform } from "../runtime/platform.ts";
+import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { EncoderRuntime } from "./encoder-runtime.ts";
-import type { Generation } from "./generation.ts";
+import type { Generation, GenerationHost } from "./generation.ts";
 import type {
   ChatPrompt,
   ChatPromptRequest,
@@ -21,6 +26,12 @@ import type {
   RewriteResult,
 } from "./task-requests.ts";
 
+/** Threads of a runtime. */
+export interface RuntimeWorkers {
+  readonly texts?: TextWorkers | undefined;
+  readonly constraints?: ConstraintCompiler | undefined;
+}
+
 /**
  * Loads models and runs tasks on them. Every result says which target ran it and why. Dispose the runtime to free all models,
  * threads and processes.
@@ -28,6 +39,18 @@ import type {
 export class Runtime extends EncoderRuntime {
   #generation: Promise<Generation> | undefined;
   #sequences: () => readonly SequenceCounts[] = () => [];
+  readonly #generationSettings: Omit<GenerationHost, "onModel" | "tokenizer">;
+
+  /** `workers`: threads for texts and templates, and for constraints, ended with the runtime. Default: the calling thread does their work. */
+  constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Platform, workers: RuntimeWorkers = {}) {
+    super(backends, settings, surroundings, workers.texts);
+    this.#generationSettings = {
+      templates: workers.texts,
+      compiler: workers.constraints,
+      limits: parseSequenceSettings(settings),
+      unlistedMembers: settings.unlistedMembers,
+    };
+  }
 
   /**
    * Generates what follows prompts, which are texts or lists of token ids (task `text-generation`). Prompts are generated together; each has the result
@@ -95,10 +118,15 @@ export class Runtime extends EncoderRuntime {
     return request.stream === true ? stream : stream.finish();
   }
 
+  override async dispose(options?: RuntimeDisposeOptions): Promise<void> {
+    await Promise.all([super.dispose(options), this.#generationSettings.compiler?.host.dispose()]);
+  }
+
   /** Imported on demand: a page that runs no language model does not load it. */
   #generating(): Promise<Generation> {
     this.#generation ??= import("./generation.ts").then(({ Generation }) => {
-      const made = new Generation({ onModel: this.onModel.bind(this), tokenizer: this.tokenizer.bind(this) });
+      const [onModel, tokenizer] = [this.onModel.bind(this), this.tokenizer.bind(this)];
+      const made = new Generation({ onModel, tokenizer, ...this.#generationSettings });
       this.#sequences = () => made.sequences;
       return made;
     });

@@ -4,7 +4,12 @@ import { resolve } from "node:path";
 import type { LoadSettings, LoraAdapter } from "../contract/backend.ts";
 import { createRuntime } from "../api/create-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
-import type { RuntimeEvent, RuntimeSettings, TextThreadSettings } from "../runtime/options/runtime-settings.ts";
+import type {
+  ConstraintThreadSettings,
+  RuntimeEvent,
+  RuntimeSettings,
+  TextThreadSettings,
+} from "../runtime/options/runtime-settings.ts";
 import { hostNames } from "../hosts/host-name.ts";
 import { adapterOf } from "../runtime/options/adapters.ts";
 import { loadSettingNames, loadSettings } from "../runtime/options/load-options.ts";
@@ -155,6 +160,8 @@ export interface SessionExtras {
   readonly shareBatches?: boolean;
   /** Threads that tokenize long texts. */
   readonly textThreads?: TextThreadSettings;
+  /** Threads that compile constraints. */
+  readonly constraintThreads?: ConstraintThreadSettings;
   readonly onEvent?: (event: RuntimeEvent) => void;
   readonly onBatch?: NonNullable<RuntimeSettings["onBatch"]>;
 }
@@ -199,6 +206,7 @@ export async function openSession(
     ...(more.models === undefined ? {} : { models: more.models }),
     ...(more.shareBatches === undefined ? {} : { shareBatches: more.shareBatches }),
     ...(more.textThreads === undefined ? {} : { textThreads: more.textThreads }),
+    ...(more.constraintThreads === undefined ? {} : { constraintThreads: more.constraintThreads }),
     ...(more.onBatch === undefined ? {} : { onBatch: more.onBatch }),
   };
   const { library } = values;

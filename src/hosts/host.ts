@@ -69,6 +69,11 @@ export interface Host {
     supervision?: Supervision,
     replicas?: ReplicaGroup,
   ): Promise<HostedModel>;
+  /**
+   * Starts a thread for the next load, so that it starts while the model's files are read. The returned function ends it unless a load has taken it. Default: threads are started by
+   * loads.
+   */
+  prepare?(): () => void;
   /** Frees what the host itself holds. Its models must be disposed before. */
   dispose(): Promise<void>;
 }

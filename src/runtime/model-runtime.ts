@@ -4,7 +4,7 @@ import { omitUndefined } from "../contract/checked.ts";
 import { waitAtMost } from "../concurrency/time-limit.ts";
 import { InferyardError, messageOf } from "../contract/errors.ts";
 import { usualKind } from "../models/language-tasks.ts";
-import { type Manifest, canonicalReference, createDigestCache, resolveReference } from "../models/index.ts";
+import { type Manifest, type ModelReference, canonicalReference, createDigestCache, resolveReference } from "../models/index.ts";
 import { type Decision, makeDecision } from "./decision/decision.ts";
 import { explainCandidates } from "./loading/loading.ts";
 import { ModelLoader } from "./residency/model-loader.ts";
@@ -44,6 +44,9 @@ const defaultDisposeTimeout = "30s";
 /** Maximum time to free models and backends on disposal, in milliseconds, after the calls that were waited for. */
 const maxFreeMs = 4_000;
 
+/** The model of this package, which lives inline. */
+const builtinName = "builtin";
+
 /** Loads models, keeps them in memory, and says where they run and why. Knows tensors only; `Runtime` adds the tasks. */
 export class ModelRuntime {
   /** `reloadLibrary` replaces one of them in place. */
@@ -59,6 +62,7 @@ export class ModelRuntime {
   readonly #reloader: LibraryReloader;
   /** Kernels that are preferred for single models, by canonical reference. */
   readonly #kernelPreferences = new Map<string, readonly string[]>();
+  #hasPrepared = false;
   #disposal: Promise<void> | undefined;
 
   /** Throws INPUT_INVALID or CONFIG_INVALID for wrong settings and CONTRACT_VIOLATION for a backend that cannot be registered. */
@@ -98,6 +102,7 @@ export class ModelRuntime {
       reservationFor: (reference) => selector.reservationFor(reference),
       choose: (reference, options, download, signal) => selector.select(reference, options, { download, signal }),
       load: (load) => loader.load(load),
+      prepare: (reference) => this.#prepareThread(reference),
       onFailed: (reference, error) => this.#reportFailedLoad(reference, error),
     });
     this.#reloader = new LibraryReloader({
@@ -109,6 +114,18 @@ export class ModelRuntime {
       settled: () => this.#residency.items(),
     });
     mergeConstraints(settings, ...Object.values(settings.models ?? {})); // throws for a malformed target now, not at the first load
+  }
+
+  /**
+   * Starts the thread of the first model beside the reading of its files, where it will probably have one. Later loads start theirs themselves: a request for a model that cannot be
+   * loaded must not cost a thread each time.
+   */
+  #prepareThread({ text }: ModelReference): () => void {
+    const { requested, blocking } = this.#selector.hostPolicy();
+    const mayNeedThread = (requested ?? blocking) === "worker" && this.#backends.some(({ entry }) => entry !== undefined);
+    if (this.#hasPrepared || !mayNeedThread || text === builtinName) return () => {};
+    this.#hasPrepared = true;
+    return this.#platform.hosts.worker.prepare?.() ?? (() => {});
   }
 
   /** Facts about this machine: processor, memory and accelerators, each with its source. Read once; `again` reads them anew. */

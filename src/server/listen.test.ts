@@ -203,6 +203,27 @@ describe("requests sent ahead on one connection", () => {
     expect(server.made.count).toBe(1);
   });
 
+  it("are answered in their order, 120 of them", async () => {
+    const server = await serve();
+    const last = "GET /health HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+    const answers = await answerOf(
+      silent(server, Array.from({ length: 119 }, (_, at) => get(`/big?size=${1000 + at}`)).join("") + last),
+    );
+    expect(answers.match(/HTTP\/1\.1 200/g)).toHaveLength(120);
+    const lengths = [...answers.matchAll(/content-length: (1\d\d\d)/gi)].map(([, length]) => Number(length));
+    expect(lengths).toEqual(Array.from({ length: 119 }, (_, at) => 1000 + at));
+  });
+
+  it("beyond a limit are refused with an answer, behind the answers to those before", async () => {
+    const server = await serve();
+    const answers = await answerOf(silent(server, get("/big?size=1000").repeat(600)));
+    expect(answers.match(/HTTP\/1\.1 200/g)).toHaveLength(256);
+    const refusal = answers.slice(answers.lastIndexOf("HTTP/1.1"));
+    expect(refusal).toMatch(/^HTTP\/1\.1 503[^]*retry-after: 1[^]*OVERLOADED/i);
+    expect(refusal).toMatch(/connection: close/i);
+    await until(async () => (await metric(server, "connections_open")) === 1);
+  });
+
   it("end the connection when they are thousands", async () => {
     const server = await serve();
     await answerOf(silent(server, get("/big").repeat(10_000)));

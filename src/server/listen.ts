@@ -146,7 +146,7 @@ function startServer(
     const connection = connections.find(socket);
     const turn = connection?.waitForTurn(outgoing) ?? false;
     if (connection === undefined || !(turn === true || (await turn))) return new Response(null, { status: 499 }); // the client is gone
-    const refusal = connection.refusal ?? (responses.isFull() ? overloadError(responses.bytes) : undefined);
+    const refusal = connection.refusalOf(outgoing) ?? (responses.isFull() ? overloadError(responses.bytes) : undefined);
     return handler(request, {
       remoteAddress,
       listenAddress: hostname,
@@ -164,7 +164,7 @@ function startServer(
       const connection = connections.find(socket);
       if (connection === undefined) return;
       follow(connections, connection, response);
-      if (handler.service.draining || connection.refusal !== undefined) response.setHeader("connection", "close");
+      if (handler.service.draining || connection.refusalOf(response) !== undefined) response.setHeader("connection", "close");
     });
     server.once("error", (error: NodeJS.ErrnoException) => {
       const inUse = error.code === "EADDRINUSE";

@@ -141,6 +141,26 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   maxProcessMemory: size.describe(
     "Maximum memory of the process of one model: `2GB`, `500MB`, or bytes. A process that holds more is [replaced between two calls](../guide/serving.md#processes-of-models), without losing requests. If set, models of backends that block their thread run in processes.",
   ),
+  turnTokens: z
+    .int()
+    .positive()
+    .describe(
+      "Tokens of a turn of a text, where a language model has more clients than sequences that run at once: then the text is parked for that of another client ([more](../guide/serving.md#texts-of-several-clients)).",
+    ),
+  reservedSequences: z
+    .int()
+    .min(0)
+    .describe(
+      "Sequences of a language model that a client without running texts gets at once, for the first turn of a text, though no turn of another client is over. Others use them meanwhile.",
+    ),
+  maxParkedMemory: size.describe(
+    "Maximum memory of the caches of the parked texts of one language model: `1GiB`, `500MB`, or bytes. A cache beyond it is dropped, and computed again when the text goes on.",
+  ),
+  unlistedMembers: z
+    .boolean()
+    .describe(
+      "Whether texts by a JSON schema, and arguments of tools, may have members that the schema does not list, as the specification allows where `additionalProperties` is left out ([more](../guide/structured-output.md#json-schema)). Requests may say otherwise.",
+    ),
   ...optionFields(loadLimits),
   maxCrashes: z
     .int()

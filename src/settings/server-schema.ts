@@ -116,6 +116,23 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
     "Maximum time from a request to its response, including waiting; after it the response is 504.",
   ),
   textTimeout: duration.describe("Maximum time to tokenize, chunk or decode one text; after it the response is 413."),
+  templateTimeout: duration.describe(
+    "Maximum time to render a model's [chat template](../guide/chatting.md#the-model-s-template); after it the response is 422, and so are the model's conversations for the next minute.",
+  ),
+  constraintTimeout: duration.describe(
+    "Maximum time to compile one [constraint](../guide/structured-output.md#limits) (a JSON Schema, a regular expression, a grammar, choices, tools), and to find the tokens that may follow once; after it the response is 400.",
+  ),
+  constraintTimePerMinute: duration.describe(
+    "Maximum time in a minute that the constraints of one client (its key, else its address) may take; further ones get 429 with `Retry-After`.",
+  ),
+  constraintCacheBytes: count.describe(
+    "Memory in bytes for the compiled constraints of one model, the least recently used evicted first. Refused ones are not kept.",
+  ),
+  maxConstraintStates: count.describe(
+    "Maximum number of states of automata, and of parts of grammars, of one constraint; more get 400.",
+  ),
+  maxConstraintBytes: count.describe("Maximum estimated memory in bytes of one constraint; more get 400."),
+  maxConstraintSteps: count.describe("Maximum work to compile one constraint, such as transitions of automata; more get 400."),
   loadingWait: duration.describe(
     "Maximum time a request waits for a model that is not in memory; after it the response is 503 `MODEL_LOADING` with the progress of the load, which continues. `0`: does not wait. Not set: waits as long as the request may take.",
   ),

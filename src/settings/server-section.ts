@@ -34,6 +34,13 @@ export interface ServerSection {
   readonly loadsPerMinute?: number;
   readonly requestTimeout?: number | string;
   readonly textTimeout?: number | string;
+  readonly templateTimeout?: number | string;
+  readonly constraintTimeout?: number | string;
+  readonly constraintTimePerMinute?: number | string;
+  readonly constraintCacheBytes?: number;
+  readonly maxConstraintStates?: number;
+  readonly maxConstraintBytes?: number;
+  readonly maxConstraintSteps?: number;
   readonly loadingWait?: number | string;
   readonly headersTimeout?: number | string;
   readonly bodyTimeout?: number | string;
@@ -110,6 +117,13 @@ type Defaulted =
   | "loadsPerMinute"
   | "requestTimeout"
   | "textTimeout"
+  | "templateTimeout"
+  | "constraintTimeout"
+  | "constraintTimePerMinute"
+  | "constraintCacheBytes"
+  | "maxConstraintStates"
+  | "maxConstraintBytes"
+  | "maxConstraintSteps"
   | "headersTimeout"
   | "bodyTimeout"
   | "stallTimeout"
@@ -138,6 +152,13 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   loadsPerMinute: 30,
   requestTimeout: "120s",
   textTimeout: "30s",
+  templateTimeout: "10s",
+  constraintTimeout: "30s",
+  constraintTimePerMinute: "60s",
+  constraintCacheBytes: 33_554_432,
+  maxConstraintStates: 500_000,
+  maxConstraintBytes: 67_108_864,
+  maxConstraintSteps: 5_000_000,
   headersTimeout: "10s",
   bodyTimeout: "60s",
   stallTimeout: "30s",

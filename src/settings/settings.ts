@@ -2,15 +2,16 @@
 import type { ServerSection } from "./server-section.ts";
 import { loadLimitNames, loadLimits, loadSettingNames } from "../runtime/options/load-options.ts";
 import type { LimitSettings, RuntimeSettings } from "../runtime/options/runtime-settings.ts";
+import { sequenceDefaults } from "../runtime/options/sequence-settings.ts";
 import { type ConstraintOptions, defaultPriority } from "../runtime/targets/constraints.ts";
 
 /**
  * All settings: those of a runtime, and defaults of flags. Commands end when they are done, so preloading is a setting of the section `server`;
- * sharing batches and text threads are options of programs with several callers.
+ * sharing batches and threads for texts and constraints are options of programs with several callers.
  */
 export interface Settings extends Omit<
   RuntimeSettings,
-  "onEvent" | "onBatch" | "preload" | "models" | "shareBatches" | "textThreads"
+  "onEvent" | "onBatch" | "preload" | "models" | "shareBatches" | "textThreads" | "constraintThreads"
 > {
   readonly models?: Readonly<Record<string, ConstraintOptions>>;
   readonly model?: string;
@@ -46,6 +47,10 @@ export const settingNames: readonly SettingName[] = [
   "keepAlive",
   "failover",
   "maxProcessMemory",
+  "turnTokens",
+  "reservedSequences",
+  "maxParkedMemory",
+  "unlistedMembers",
   ...loadLimitNames,
   "maxCrashes",
   "crashWindow",
@@ -65,6 +70,8 @@ export const settingDefaults: Settings = {
   memoryWait: "30s",
   keepAlive: "5m",
   failover: false,
+  ...sequenceDefaults,
+  unlistedMembers: false,
   maxCrashes: 5,
   crashWindow: "1m",
   ...loadLimitDefaults(),

@@ -5,16 +5,15 @@
 import { at } from "../contract/checked.ts";
 import { InferyardError, messageOf } from "../contract/errors.ts";
 import type { TextSettings } from "../models/manifest.ts";
-import { characterLength } from "./alignment/aligned-text.ts";
 import { createDecoder } from "./decoders/index.ts";
 import type { Decoder } from "./decoders/decoder.ts";
 import { createEncoding } from "./encoding.ts";
-import { maxTokenUnits } from "./models/trie.ts";
 import { padEncodings } from "./padding.ts";
 import { TokenPipeline } from "./token-pipeline.ts";
 import { type PostProcessor, type Template, createPostProcessor } from "./post-processors/index.ts";
 import { type TokenizerThreads, maxInlineUnits, requireMaxLength, fromTransferable } from "./tokenizer-threads.ts";
 import { TokenColumns } from "./token-columns.ts";
+import { TokenTable } from "./token-table.ts";
 import { configuredSpecialToken } from "./config/tokenizer-config.ts";
 import { type TokenizerJson, tokenizerInvalid } from "./config/tokenizer-json.ts";
 import type {
@@ -46,7 +45,7 @@ export class TextTokenizer implements Tokenizer {
   readonly #pipeline: TokenPipeline;
   readonly #postProcessor: PostProcessor;
   readonly #decode: Decoder | undefined;
-  readonly #tokens: readonly (string | undefined)[];
+  readonly #tokens: TokenTable;
   readonly #addedIds: ReadonlyMap<string, number>;
   readonly #specialIds: ReadonlySet<number>;
   readonly #frameLength: number;
@@ -73,7 +72,7 @@ export class TextTokenizer implements Tokenizer {
     } = this.#pipeline;
     this.#addedIds = new Map(added.map(({ content, id }) => [content, id]));
     this.#specialIds = new Set(added.filter(({ special }) => special).map(({ id }) => id));
-    this.#tokens = tokensById(vocabulary, this.#addedIds);
+    this.#tokens = new TokenTable(vocabulary, this.#addedIds);
     this.vocabularySize = this.#tokens.length;
     this.unknownId = unknownId;
     // Static embeddings use no special tokens, and often have a reduced vocabulary with the original post-processor.
@@ -141,7 +140,7 @@ export class TextTokenizer implements Tokenizer {
       template,
       addSpecialTokens,
       trimming: this.#postProcessor.trimming,
-      tokenOf: (id: number) => this.#tokens[id],
+      tokenOf: (id: number) => this.#tokens.get(id),
       wholeLength: content + special,
       truncated: content > room || read.some((one, index) => one !== whole[index]),
     };
@@ -169,7 +168,7 @@ export class TextTokenizer implements Tokenizer {
     const tokens: string[] = [];
     let units = 0;
     for (const id of ids) {
-      const token = this.#tokens[id];
+      const token = this.#tokens.get(id);
       if (token === undefined || (skipSpecialTokens && this.#specialIds.has(id))) continue;
       tokens.push(token);
       units += token.length;
@@ -191,7 +190,7 @@ export class TextTokenizer implements Tokenizer {
   }
 
   tokenOf(id: number): string | undefined {
-    return this.#tokens[id];
+    return this.#tokens.get(id);
   }
 
   idOf(token: string): number | undefined {
@@ -222,7 +221,7 @@ export class TextTokenizer implements Tokenizer {
    */
   #firstCharacters(text: string, maxTokens: number): string {
     if (!this.#settings.dropUnknown || text.length <= maxTokens) return text;
-    this.#medianTokenLength ??= medianLength(this.#tokens);
+    this.#medianTokenLength ??= this.#tokens.medianLength();
     const limit = maxTokens * this.#medianTokenLength;
     if (text.length <= limit) return text;
     return Array.from(text.slice(0, 2 * limit))
@@ -307,29 +306,6 @@ const maxPrompts = 64;
 /** An unpaired surrogate, which UTF-8 cannot encode; replaced by U+FFFD. */
 const loneSurrogate = /\p{Cs}/gu;
 
-/** Ids may have gaps, and the table of tokens has an entry for each: its length is limited in proportion to the vocabulary. */
-const idsPerToken = 8;
-const spareIds = 2 ** 16;
-
-function tokensById(vocabulary: ReadonlyMap<string, number>, added: ReadonlyMap<string, number>): (string | undefined)[] {
-  let highest = -1;
-  for (const id of vocabulary.values()) highest = Math.max(highest, id);
-  for (const id of added.values()) highest = Math.max(highest, id);
-  const allowed = spareIds + idsPerToken * (vocabulary.size + added.size);
-  if (highest >= allowed)
-    throw new Error(`a token has the id ${highest}, and those of ${vocabulary.size + added.size} tokens may be below ${allowed}`);
-  const tokens = Array<string | undefined>(highest + 1).fill(undefined);
-  for (const [token, id] of vocabulary) {
-    if (token.length > maxTokenUnits)
-      throw new Error(
-        `a token has ${token.length} characters, and may have ${maxTokenUnits}: ${JSON.stringify(token.slice(0, 80))}...`,
-      );
-    tokens[id] = token;
-  }
-  for (const [token, id] of added) tokens[id] = token;
-  return tokens;
-}
-
 /** Throws Error for a special token id outside the vocabulary, which would index past the model's embedding table. */
 function checkSpecialTokens({ single, pair }: PostProcessor, vocabularySize: number): void {
   for (const part of [...single, ...pair]) {
@@ -361,22 +337,6 @@ function idsOf(template: Template): number[] {
 
 function specialLength(template: Template): number {
   return idsOf(template).length;
-}
-
-/** Median length of the tokens in code points, rounded down. */
-function medianLength(tokens: readonly (string | undefined)[]): number {
-  const lengths = new Uint16Array(tokens.length);
-  let count = 0;
-  for (const token of tokens) if (token !== undefined) lengths[count++] = characterCount(token);
-  const sorted = lengths.subarray(0, count).sort();
-  const middle = count / 2;
-  return Math.floor(((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2);
-}
-
-function characterCount(text: string): number {
-  let count = 0;
-  for (let unit = 0; unit < text.length; unit += characterLength(text, unit)) count++;
-  return count;
 }
 
 function notText(value: unknown): InferyardError {

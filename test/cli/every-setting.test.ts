@@ -19,6 +19,8 @@ import type { RuntimeSettings } from "../../src/runtime/options/runtime-settings
 import { settingNames } from "../../src/settings/settings.ts";
 import { inferyard } from "../fixtures/processes/command-line.ts";
 import { childrenOf } from "../fixtures/processes/child-processes.ts";
+import { type ScriptedLanguageModel, scriptedLanguageModel } from "../generation/fixtures/scripted-language-model.ts";
+import { hasSharedData, sharedData } from "../fixtures/shared-data.ts";
 import { behaviors, failing } from "../runtime/fixtures/failing-backend.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "inferyard-every-setting-"));
@@ -89,6 +91,33 @@ const behave = (handle: ModelHandle, behavior: number): Promise<unknown> =>
   codeOf(handle.run({ x: { dataType: "float32", shape: [2], data: Float32Array.of(behavior, 0) } }));
 const builtin: Backends = () => [native()];
 
+/** `onnx` with a language model. */
+const writers: ScriptedLanguageModel[] = [];
+const writing: Backends = () => {
+  const backend: Backend = {
+    ...scriptedBackend("onnx", { capabilities: { languageFormats: { onnx: "any" } } }),
+    loadLanguage: async () => {
+      const made = scriptedLanguageModel();
+      writers.push(made);
+      return made;
+    },
+  };
+  return [backend];
+};
+/** Has 17 clients write a text each, one more than run at once, and returns how often texts were parked, and how many tokens the model computed. */
+async function write({ runtime }: Scene): Promise<{ readonly preemptions: number; readonly computed: number }> {
+  const texts = Array.from({ length: 17 }, (_, index) =>
+    runtime.use(model, { kind: "language" }, (handle) => runtime.generate([index], { model: handle, maxNewTokens: 20 }), {
+      client: String(index),
+      priority: "normal",
+    }),
+  );
+  await Promise.all(texts);
+  const [counts] = runtime.sequences();
+  const steps = writers.at(-1)?.calls.flat() ?? [];
+  return { preemptions: counts?.preemptions ?? 0, computed: steps.reduce((sum, { tokens }) => sum + tokens.length, 0) };
+}
+
 const events: string[] = [];
 const constraints = {
   policy: { given: "manifest", look: loadOutcome },
@@ -148,6 +177,12 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
     backends: builtin,
     look: ({ runtime }) => codeOf(runtime.embed(["a text that is long ".repeat(5000)], { model: "builtin" })),
   },
+  constraintThreads: {
+    given: { timeout: "5s", timePerMinute: 0, cacheBytes: 1_000_000 },
+    backends: builtin,
+    look: ({ runtime }) =>
+      codeOf(runtime.generate("a", { model: `${sharedData}tiny-random-llama`, constraint: { type: "json" }, maxNewTokens: 1 })),
+  },
   maxMemory: { given: 10, look: loadOutcome },
   maxDeviceMemory: { given: { cuda: 10 }, both: { target: "onnx:cuda", memoryWait: 1 }, look: loadOutcome },
   maxLoadedModels: {
@@ -190,6 +225,23 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
     given: "1GB",
     backends: () => [failing()],
     look: async ({ runtime }) => (await runtime.load(model)).decision.selected?.host, // test/runtime/supervision.test.ts fills processes
+  },
+  turnTokens: {
+    given: 4,
+    both: { reservedSequences: 0 },
+    backends: writing,
+    look: async (scene) => (await write(scene)).preemptions,
+  },
+  reservedSequences: { given: 0, backends: writing, look: async (scene) => (await write(scene)).preemptions },
+  maxParkedMemory: { given: 1, both: { turnTokens: 4 }, backends: writing, look: async (scene) => (await write(scene)).computed },
+  unlistedMembers: {
+    given: true,
+    backends: builtin,
+    look: async ({ runtime }) => {
+      const schema = { type: "object", properties: {} };
+      const call = { model: `${sharedData}tiny-random-llama`, constraint: { type: "schema", schema }, maxNewTokens: 12 } as const;
+      return (await runtime.generate("a", call)).results[0]?.finishReason; // an object without members ends at once
+    },
   },
   maxTraceTime: { given: "7s", look: loadOptions },
   maxTraceMemory: { given: 1, backends: builtin, look: loadOutcome },
@@ -291,6 +343,7 @@ describe("a setting of a runtime has an effect", () => {
   });
 
   it.each(Object.entries(settings) as [keyof RuntimeSettings, Case<unknown>][])("%s", async (name, each) => {
+    if (["constraintThreads", "unlistedMembers"].includes(name) && !hasSharedData) return; // need a language model
     const without = await seen(each, watched[name] ?? {});
     const with_ = await seen(each, { ...watched[name], [name]: each.given });
     expect(with_).not.toEqual(without);

@@ -25,7 +25,7 @@ describe.skipIf(skip)(title, () => {
     const prompt = Array.from({ length: 30 }, (_, index) => 10 + index * 7);
     const options = { maxNewTokens: 12, seed: 3, temperature: 1.2, logprobs: 1 };
     const texts = async (by: TextGenerator, tokens: readonly number[]) =>
-      by.generate(by.prepare([tokens], options), { started: performance.now() });
+      by.generate(await by.prepare([tokens], options), { started: performance.now() });
     const prompts = [prompt, prompt, [...prompt.slice(0, 20), 5, 6, 7], [...prompt, 9, 9, 9], prompt.slice(0, 16), [400, 401]];
     const cached: number[] = [];
     for (const tokens of prompts) {
@@ -49,7 +49,7 @@ describe.skipIf(skip)(title, () => {
     };
     const cache = new PrefixCache(sequences, 10, 120);
     const read = async (prompt: readonly number[]): Promise<number> => {
-      const { sequence, length } = await cache.open(prompt, undefined);
+      const { sequence, length } = await cache.open(prompt);
       alive.set(sequence, prompt.length + 5);
       await cache.close(sequence, prompt);
       return length;
@@ -77,7 +77,7 @@ describe.skipIf(skip)(title, () => {
       1,
     );
     await cache.close(7, [1, 2, 3, 4]);
-    expect(await cache.open([1, 2, 3, 4, 5], undefined)).toEqual({ sequence: 1, length: 0 });
+    expect(await cache.open([1, 2, 3, 4, 5])).toEqual({ sequence: 1, length: 0 });
     expect(cache.keptTokens).toBe(0);
   });
 });

@@ -46,7 +46,7 @@ describe.skipIf(skip)(title, () => {
     });
     const generate = async (options: object) => {
       calls.length = 0;
-      const [text] = await generator.generate(generator.prepare([repeated], { maxNewTokens: 24, ...options }), {
+      const [text] = await generator.generate(await generator.prepare([repeated], { maxNewTokens: 24, ...options }), {
         started: performance.now(),
       });
       return { ...text!, calls: calls.length };

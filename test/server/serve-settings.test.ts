@@ -488,6 +488,47 @@ describe.skipIf(skip)(title, () => {
     expect(words).not.toContain(sharedData);
     expect(await (await fetch(`${server.url}/metrics`)).text()).not.toContain(sharedData);
   });
+
+  describe("constraints", () => {
+    /** A server, as a function that generates a token by a regular expression. */
+    async function generating(settings: ServerSection): Promise<(pattern: string) => Promise<Response>> {
+      const server = await serve([], { models: { llama: `${sharedData}tiny-random-llama` }, ...settings });
+      return (pattern) =>
+        fetch(`${server.url}/v1/completions`, json({ model: "llama", prompt: "a", max_tokens: 1, guided_regex: pattern }));
+    }
+    /** An expression that takes much more than a millisecond. */
+    const large = (ending: string): string => `(a|b)*a(a|b){11}${ending}`;
+
+    const limited = [
+      ["maxConstraintStates", "states"],
+      ["maxConstraintBytes", "bytes"],
+      ["maxConstraintSteps", "steps"],
+      ["constraintTimeout", "milliseconds"],
+    ] as const;
+    const refused = "%s: one that takes more is refused, with the number and the limit";
+    for (const [isSkipped, name, rows] of sampled(refused, limited, ([setting]) => setting === "maxConstraintSteps"))
+      it.skipIf(isSkipped).each(rows)(name, async (setting, unit) => {
+        const generate = await generating({ [setting]: 1 });
+        const response = await generate(large(""));
+        const { error } = (await response.json()) as { error: { constraint: object } };
+        expect(response.status).toBe(400);
+        expect(error.constraint).toMatchObject({ unit, limit: 1, number: expect.any(Number) as number });
+      });
+    of("maxConstraintStates", "maxConstraintBytes", "maxConstraintSteps", "constraintTimeout");
+
+    it(`${of("constraintTimePerMinute", "constraintCacheBytes")}: who has used up the time is told when to come again, and what is kept takes none`, async () => {
+      const hasty = await generating({ constraintTimePerMinute: "1ms" });
+      expect((await hasty(large(""))).status).toBe(200);
+      const another = await hasty("b");
+      expect([another.status, Number(another.headers.get("retry-after")) > 0]).toEqual([429, true]);
+      expect((await hasty(large(""))).status).toBe(200);
+      const forgetful = await generating({ constraintCacheBytes: 1, constraintTimePerMinute: "600ms" });
+      const statuses = new Set<number>();
+      for (let round = 0; round < 200 && !statuses.has(429); round += 1)
+        for (const ending of ["x", "y"]) statuses.add((await forgetful(large(ending))).status);
+      expect([...statuses]).toEqual([200, 429]);
+    });
+  });
 });
 
 function certificate(folder: string): string | undefined {

@@ -1,9 +1,12 @@
 // All attacks, in the order in which they are made. An attack: its name, and what it does to a server; it says what came of it, and how many
 // answers were wrong.
 import { bodies } from "./bodies.mjs";
+import { constraints } from "./constraints.mjs";
 import { graphs, hang, impatience } from "./graphs.mjs";
 import { placement, priority } from "./placement.mjs";
 import { amplification, sockets } from "./sockets.mjs";
+import { starvation } from "./starve.mjs";
+import { conversations, templates } from "./templates.mjs";
 import { tensors } from "./tensors.mjs";
 import { texts, tokenizers } from "./texts.mjs";
 
@@ -16,7 +19,11 @@ export const attacks = [
   ...sockets,
   amplification,
   priority,
+  ...starvation,
   graphs,
   impatience,
   hang,
+  ...constraints,
+  templates,
+  conversations,
 ];

@@ -35,7 +35,15 @@ export async function createRuntime(config: RuntimeConfig = {}): Promise<Runtime
   const assets = assetsFolder(wanted);
   const { backends = standardBackends(assets), ...settings } = rest;
   if (settings.host === "process") throw noProcesses();
-  for (const name of ["maxProcessMemory", "maxCrashes", "crashWindow", "loadTimeout", "runTimeout", "textThreads"] as const)
+  for (const name of [
+    "maxProcessMemory",
+    "maxCrashes",
+    "crashWindow",
+    "loadTimeout",
+    "runTimeout",
+    "textThreads",
+    "constraintThreads",
+  ] as const)
     if (settings[name] !== undefined) throw unsupportedSetting(name);
   const workers = browserWorkerHost(worker === undefined ? undefined : addressOf("worker", worker));
   const surroundings: Platform = {

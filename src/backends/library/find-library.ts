@@ -1,8 +1,9 @@
 /** Which llama library is used: the one that the user names, or the one that LLAMA_CPP_DIR leads to. No file is loaded. */
-import { realpath } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { readdir, realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { environmentLocations, scanLocation } from "../../libraries/discovery/index.ts";
+import { checkLibrarySize } from "../../libraries/validation/index.ts";
 import { sha256Of } from "../../platform/node/files.ts";
 import type { LibraryFile } from "../../contract/reloading.ts";
 import { libraryRemedy } from "./library-remedy.ts";
@@ -34,6 +35,7 @@ export async function findLibrary(
 export async function describeLibrary(path: string): Promise<LibraryFile> {
   try {
     const real = await realpath(path);
+    await checkLibrarySize(real);
     const sha256 = await sha256Of(real);
     const [, version, build] = releaseInName.exec(basename(real)) ?? [];
     const release = version ?? build;
@@ -56,4 +58,15 @@ function reasonOf(error: unknown): string {
 /** The folder in which the parts of ggml lie. */
 export async function folderOf(path: string): Promise<string> {
   return dirname(await realpath(path));
+}
+
+/** Libraries of llama.cpp: libggml.so, libggml-base.so.0, libggml-cpu-haswell.so, libllama-common.so, ggml-cuda.dll. */
+const companionName = /^(?:lib)?(?:ggml|llama|mtmd)(?:[-.][-\w.]*)?\.(?:so(?:\.\d[\w.]*)?|dylib|dll)$/;
+
+/** The other files of the folder that a library of llama.cpp needs or loads itself, by their names: absolute paths without links to the same file. */
+export async function companionsOf(path: string, folder: string): Promise<readonly string[]> {
+  const names = (await readdir(folder)).filter((name) => companionName.test(name));
+  const files = await Promise.all(names.map((name) => realpath(join(folder, name)).catch(() => undefined))); // a link may lead nowhere
+  const own = await realpath(path);
+  return [...new Set(files)].filter((file): file is string => file !== undefined && file !== own).toSorted();
 }

@@ -3,10 +3,10 @@ import type { Library } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { LlamaLayout } from "../../libraries/contracts/index.ts";
 import { ForeignFunctions, type NativeLibrary } from "../../libraries/ffi/index.ts";
-import { proveLlamaLayout } from "../../libraries/validation/index.ts";
+import { proveLlamaLayout, proveLoads } from "../../libraries/validation/index.ts";
 import type { LibraryFile } from "../../contract/reloading.ts";
 import { type ComputeDevice, computeDevices } from "./compute-devices.ts";
-import { describeLibrary, folderOf } from "./find-library.ts";
+import { companionsOf, describeLibrary, folderOf } from "./find-library.ts";
 import { type LlamaFunctions, bindLlama } from "./llama-functions.ts";
 import { NativeLog } from "./native-log.ts";
 
@@ -36,8 +36,8 @@ export interface OpenedLibrary {
 export const nameOf = ({ name, version }: LibraryFile): Library => ({ name, version });
 
 /**
- * Opens the library. Throws BACKEND_UNAVAILABLE if the file is not the one that was validated or koffi is not installed, LOAD_FAILED if the loader refuses it,
- * and LIBRARY_INCOMPATIBLE if its functions or structs are not those of a release that is known.
+ * Opens the library, once a child process has: see `proveLoads`. Throws BACKEND_UNAVAILABLE if the file is not the one that was validated or koffi is not
+ * installed, LOAD_FAILED if the loader refuses it, and LIBRARY_INCOMPATIBLE if its functions or structs are not those of a release that is known.
  */
 export async function openLibrary({ path, sha256 }: LibrarySource): Promise<OpenedLibrary> {
   const file = await describeLibrary(path);
@@ -50,13 +50,15 @@ export async function openLibrary({ path, sha256 }: LibrarySource): Promise<Open
       },
     );
   }
+  const folder = await folderOf(path);
+  await proveLoads([path], { companions: await companionsOf(path, folder) });
   const ffi = await ForeignFunctions.load();
   const library = ffi.open(path);
   // The library may be another one than was validated in a child, where LD_LIBRARY_PATH or what it needs has changed.
   const structs = proveLlamaLayout(library);
   const functions = bindLlama(library, structs);
   const log = new NativeLog(ffi, library);
-  functions.loadComputeLibraries(await folderOf(path));
+  functions.loadComputeLibraries(folder);
   functions.start();
   return {
     ffi,

@@ -14,12 +14,18 @@ export interface GgmlKernels {
 }
 
 /**
- * Opens ggml: that in the folder LLAMA_CPP_DIR, or that of node-llama-cpp's binaries. Its code runs in this process. Throws BACKEND_UNAVAILABLE if neither is
- * there or koffi is not installed, and LIBRARY_INCOMPATIBLE and LOAD_FAILED as `GgmlLibrary.open` does. Undefined where no native code can be called.
+ * Opens ggml: that in the folder LLAMA_CPP_DIR, or that of node-llama-cpp's binaries. Its code runs in this process, once a child process has loaded
+ * the same files. Throws BACKEND_UNAVAILABLE if neither is
+ * there or koffi is not installed, and LIBRARY_INCOMPATIBLE and LOAD_FAILED as `proveLoads` and `GgmlLibrary.open` do. Undefined where no native code can be called.
  */
 export const openGgmlKernels: (() => Promise<GgmlKernels>) | undefined = async () => {
   const folder = ggmlFolder();
-  const { GgmlLibrary } = await import("../../libraries/ggml/index.ts");
+  const [{ GgmlLibrary, findGgmlFiles }, { proveLoads }] = await Promise.all([
+    import("../../libraries/ggml/index.ts"),
+    import("../../libraries/validation/index.ts"),
+  ]);
+  const { base, cpu } = await findGgmlFiles(folder);
+  await proveLoads([base, ...cpu]);
   const library = await GgmlLibrary.open(folder);
   return {
     source: library.cpuPath,

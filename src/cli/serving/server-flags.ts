@@ -33,6 +33,13 @@ const names: readonly (keyof ServerFlags)[] = [
   "loadsPerMinute",
   "requestTimeout",
   "textTimeout",
+  "templateTimeout",
+  "constraintTimeout",
+  "constraintTimePerMinute",
+  "constraintCacheBytes",
+  "maxConstraintStates",
+  "maxConstraintBytes",
+  "maxConstraintSteps",
   "loadingWait",
   "headersTimeout",
   "bodyTimeout",
@@ -65,6 +72,11 @@ export function addServerFlags(command: Command): Command {
     maxTextCharacters,
     longTexts,
     textTimeout,
+    templateTimeout,
+    constraintTimeout,
+    constraintTimePerMinute,
+    maxConstraintStates,
+    maxConstraintSteps,
     logLevel,
   } = serverDefaults;
   const whole = (flags: string, words: string): Option => new Option(flags, words).argParser(positiveInteger);
@@ -109,6 +121,16 @@ export function addServerFlags(command: Command): Command {
     .addOption(whole("--loads-per-minute <number>", `maximum loads per minute of one reader (default: ${loadsPerMinute})`))
     .option("--request-timeout <time>", `maximum time from request to response (default: ${requestTimeout})`)
     .option("--text-timeout <time>", `maximum time to tokenize one text (default: ${textTimeout})`)
+    .option("--template-timeout <time>", `maximum time to render a chat template (default: ${templateTimeout})`)
+    .option("--constraint-timeout <time>", `maximum time to compile one constraint (default: ${constraintTimeout})`)
+    .option(
+      "--constraint-time-per-minute <time>",
+      `maximum time for the constraints of one client in a minute (default: ${constraintTimePerMinute})`,
+    )
+    .addOption(whole("--constraint-cache-bytes <number>", "memory for the compiled constraints of one model (default: 32 MiB)"))
+    .addOption(whole("--max-constraint-states <number>", `maximum states of one constraint (default: ${maxConstraintStates})`))
+    .addOption(whole("--max-constraint-bytes <number>", "maximum memory of one constraint (default: 64 MiB)"))
+    .addOption(whole("--max-constraint-steps <number>", `maximum work of one constraint (default: ${maxConstraintSteps})`))
     .option("--loading-wait <time>", "maximum time a request waits for a model to load; 0: does not wait")
     .option("--headers-timeout <time>", "maximum time for a client to send the head of a request")
     .option("--body-timeout <time>", "maximum time for a client to send a whole request")

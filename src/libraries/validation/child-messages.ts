@@ -1,4 +1,4 @@
-/** What the child process of a validation tells its parent. */
+/** What child processes that load libraries tell their parent. */
 import type { SerializedError } from "../../contract/errors.ts";
 import type { ProvedStruct, ValidationStep, ValidationStepName } from "./library-validation.ts";
 
@@ -9,9 +9,20 @@ export interface StepFacts {
   readonly optional?: Readonly<Record<string, string>>;
 }
 
+/** The last message of a child. */
+export interface EndMessage {
+  readonly kind: "done";
+}
+
+/** Messages of the first load of libraries. */
+export type FirstLoadMessage =
+  /** One more library was loaded, or refused by the loader where it may be, in the order of the arguments. */
+  { readonly kind: "loaded" } | { readonly kind: "failed"; readonly error: SerializedError } | EndMessage;
+
+/** Messages of a validation. */
 export type ChildMessage =
   /** Sent before code of the library runs, so that it is known where it ended the process. */
   | { readonly kind: "begin"; readonly step: ValidationStepName }
   | { readonly kind: "step"; readonly step: ValidationStep; readonly facts: StepFacts }
   | { readonly kind: "failed"; readonly error: SerializedError; readonly milliseconds: number }
-  | { readonly kind: "done" };
+  | EndMessage;

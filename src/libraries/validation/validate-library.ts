@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { InferyardError } from "../../contract/errors.ts";
 import { analyzeLibrary } from "../analysis/index.ts";
 import { type ContractName, contracts } from "../contracts/index.ts";
-import type { StepFacts } from "./child-messages.ts";
+import type { ChildMessage, StepFacts } from "./child-messages.ts";
 import type {
   LibraryRefusal,
   LibraryValidation,
@@ -13,7 +13,7 @@ import type {
   ValidationStepName,
 } from "./library-validation.ts";
 import { type RefusalFacts, refusal } from "./refusal.ts";
-import { runValidationProcess } from "./validation-process.ts";
+import { runWatchedProcess } from "./watched-process.ts";
 
 const defaultTimeoutMs = 20_000;
 const defaultMaxMemory = 4 * 2 ** 30;
@@ -40,9 +40,9 @@ export async function validateLibrary(
   const file = resolve(path);
   const validation = new Validation(displayName, contract);
   await validation.analyze(file, environment);
-  const { failure, lastLines } = await runValidationProcess({
-    path: file,
-    contract,
+  const { failure, lastLines } = await runWatchedProcess<ChildMessage>({
+    program: new URL("./validation-child.ts", import.meta.url),
+    arguments: [file, contract],
     timeout,
     maxMemory,
     environment,

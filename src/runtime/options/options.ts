@@ -34,6 +34,7 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "replicas",
   "shareBatches",
   "textThreads",
+  "constraintThreads",
   "maxMemory",
   "maxDeviceMemory",
   "maxLoadedModels",
@@ -41,6 +42,10 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "keepAlive",
   "failover",
   "maxProcessMemory",
+  "turnTokens",
+  "reservedSequences",
+  "maxParkedMemory",
+  "unlistedMembers",
   ...loadLimitNames,
   "maxCrashes",
   "crashWindow",
@@ -94,6 +99,14 @@ export function refuseNonPositive(name: string, value: number | undefined): void
   });
 }
 
+/** Throws INPUT_INVALID if `value` is set and is not an integer from 0. */
+function refuseNegative(name: string, value: number | undefined): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return;
+  throw new InferyardError("INPUT_INVALID", `${name} is ${String(value)}, and must be a whole number from 0`, {
+    remedy: `correct ${name}, or leave it out`,
+  });
+}
+
 /** Throws INPUT_INVALID if `value` is set and is not a list of texts with at least one. */
 function refuseNonTexts(name: string, value: unknown): void {
   if (value === undefined) return;
@@ -122,12 +135,16 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
   checkLoadSettings(settings);
   refuseUnlisted<HostName>("host", settings.host, hostNames);
   refuseUnlisted("failover", settings.failover, [true, false]);
+  refuseUnlisted("unlistedMembers", settings.unlistedMembers, [true, false]);
   refuseUnlisted("shareBatches", settings.shareBatches, [true, false]);
   refuseNonPositive("textThreads.maxCharacters", settings.textThreads?.maxCharacters);
+  refuseNonPositive("constraintThreads.cacheBytes", settings.constraintThreads?.cacheBytes);
   refuseUnlisted("offline", settings.offline, [true, false]);
   if (settings.replicas !== "auto") refuseNonPositive("replicas", settings.replicas);
   refuseNonPositive("maxLoadedModels", settings.maxLoadedModels);
   refuseNonPositive("maxCrashes", settings.maxCrashes);
+  refuseNonPositive("turnTokens", settings.turnTokens);
+  refuseNegative("reservedSequences", settings.reservedSequences);
   for (const [reference, model] of Object.entries(settings.models ?? {})) {
     refuseUnknown(model, modelSettingNames, `the settings for ${reference}`);
     refuseUnlisted<Strategy>(`the strategy for ${reference}`, model.strategy, ["lazy", "eager", "pinned"]);

@@ -4,12 +4,13 @@ import type { HostName, ModelKind } from "../../hosts/host-name.ts";
 import type { ReplacementReason } from "../../hosts/supervision.ts";
 import type { PullProgress } from "../../models/hub/progress.ts";
 import type { MemoryBudgetSettings } from "./memory-settings.ts";
+import type { SequenceSettings } from "./sequence-settings.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { UnloadReason } from "./memory-settings.ts";
 import type { ConstraintOptions } from "../targets/constraints.ts";
 
 /** Settings of a runtime. Each holds for all its models unless a load overrides it. */
-export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings {
+export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings, SequenceSettings {
   /** Settings of single models, by the reference that they are loaded with. Every spelling of a path means the same model. */
   readonly models?: Readonly<Record<string, ModelSettings>>;
   /** References of models that are loaded when the runtime is created, besides those whose strategy requires it. Default: none. */
@@ -42,6 +43,11 @@ export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitS
    * which the model is moved. Default: false.
    */
   readonly failover?: boolean;
+  /**
+   * Whether texts by a JSON schema, and arguments of tools, may have members that the schema does not list, as the specification allows; calls may say otherwise.
+   * Default: false.
+   */
+  readonly unlistedMembers?: boolean;
   /**
    * Maximum resident memory of one model's process: bytes, or "2GB". A process that holds more is replaced between two calls,
    * so that memory leaked by an engine is returned. Models of blocking backends then live in processes. Default: no limit.
@@ -77,6 +83,11 @@ export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitS
    */
   readonly textThreads?: TextThreadSettings;
   /**
+   * Threads that compile constraints (JSON schemas, regular expressions, grammars, tools) and find the tokens that may follow, so that no constraint blocks the event
+   * loop; for servers. Default: none, and the calling thread does it.
+   */
+  readonly constraintThreads?: ConstraintThreadSettings;
+  /**
    * true: nothing is downloaded; a model that is not on this machine is MODEL_NOT_FOUND. Default: false, unless the environment
    * variable HF_HUB_OFFLINE is set.
    */
@@ -103,12 +114,26 @@ export interface LimitSettings {
   readonly maxRunMemory?: number | string;
 }
 
-/** Limits of the threads that read long texts. A call that exceeds them is LIMIT_EXCEEDED. */
+/** Limits of the threads that read long texts and render chat templates. A text that exceeds them is LIMIT_EXCEEDED. */
 export interface TextThreadSettings {
   /** Maximum length of a text in UTF-16 code units, and maximum number of token ids to decode. */
   readonly maxCharacters: number;
   /** Maximum time for one text: milliseconds, or "30s". */
   readonly timeout: number | string;
+  /** Maximum time to render a chat template: milliseconds, or "10s"; after it the model is MODEL_INVALID for a minute. Default: "10s". */
+  readonly templateTimeout?: number | string;
+}
+
+/** Limits of the threads that compile constraints. A constraint that exceeds one is INPUT_INVALID. */
+export interface ConstraintThreadSettings {
+  /** Maximum time to compile one constraint, and to find the tokens that may follow once: milliseconds, or "5s". */
+  readonly timeout: number | string;
+  /** Maximum time in a minute for all constraints of one client: milliseconds, or "60s". Further ones are RATE_LIMITED. */
+  readonly timePerMinute: number | string;
+  /** Memory for the compiled constraints of one model, in bytes; the least recently used are dropped first. */
+  readonly cacheBytes: number;
+  /** Maximum amounts that compiling one constraint may take: states of automata and parts of grammars, estimated bytes, and units of work. */
+  readonly limits?: { readonly states?: number; readonly bytes?: number; readonly steps?: number };
 }
 
 /** Settings of one model: its placement constraints and its loading strategy. */

@@ -72,6 +72,8 @@ export interface SharedModelsOptions {
     signal?: AbortSignal,
   ) => Promise<SelectionOutcome>;
   readonly load: (load: CandidateLoad) => Promise<LoadOutcome<ResidentModel>>;
+  /** Called before the files of a model are read that is not loaded: prepares what a load needs. The returned function is called when the load has ended, in whatever way. */
+  readonly prepare: (reference: ModelReference) => () => void;
   /** Called when a request could not be resolved: no target could run the model, or no caller waited any more. */
   readonly onFailed: (reference: string, error: unknown) => void;
 }
@@ -163,9 +165,11 @@ export class SharedModels {
   }
 
   async #resolve(key: string, request: ModelRequest, signal: AbortSignal): Promise<Lease<ResidentModel>> {
-    const { choose, reservationFor, onFailed } = this.#options;
+    const { choose, reservationFor, onFailed, prepare } = this.#options;
+    let endPreparation = (): void => {};
     try {
       const reference = await resolveReference(request.reference);
+      endPreparation = prepare(reference);
       const reservation = { ...(await reservationFor(reference)), leaseKind: "work" as const };
       const outcome = await choose(reference, request.options, true, signal);
       const attempt = (candidate: EligibleCandidate, decide: DecisionFactory): Promise<LoadOutcome<Lease<ResidentModel>>> =>
@@ -176,6 +180,8 @@ export class SharedModels {
     } catch (error) {
       onFailed(request.reference, error);
       throw error;
+    } finally {
+      endPreparation();
     }
   }
 

@@ -1,6 +1,7 @@
 /** Error responses in the OpenAPI document. Each protocol has one schema for all of its errors. */
 import { z } from "@hono/zod-openapi";
 import { loadProgressSchema } from "./load-progress-body.ts";
+import { refusedConstraintSchema } from "./refused-constraint-body.ts";
 
 /** A JSON response in the document. */
 export interface JsonContent<Schema extends z.ZodType = z.ZodType> {
@@ -45,8 +46,10 @@ export const retryFieldSchemas: {
   readonly retryable: z.ZodBoolean;
   readonly retry_after_ms: z.ZodOptional<z.ZodNumber>;
   readonly loading: z.ZodOptional<typeof loadProgressSchema>;
+  readonly constraint: z.ZodOptional<typeof refusedConstraintSchema>;
 } = {
   retryable: z.boolean(),
   retry_after_ms: z.number().optional(),
   loading: loadProgressSchema.optional(),
+  constraint: refusedConstraintSchema.optional(),
 };

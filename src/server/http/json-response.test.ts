@@ -28,3 +28,11 @@ it("lets others go on meanwhile", async () => {
   clearInterval(timer);
   expect(turns).toBeGreaterThan(3);
 });
+
+it("stops once nobody reads the rest", async () => {
+  const left = new AbortController();
+  const long = Array.from({ length: 1000 }, () => new Float32Array(1000).fill(0.123_456_789));
+  const encoding = encodeJson(long, left.signal);
+  left.abort();
+  await expect(encoding).rejects.toMatchObject({ code: "ABORTED" });
+});

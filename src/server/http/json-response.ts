@@ -1,5 +1,7 @@
 /** Serializes long responses as JSON in pieces, so that none blocks the event loop. */
 import type { Context } from "hono";
+import { throwIfAborted } from "../../contract/errors.ts";
+import { GrowingBytes } from "./growing-bytes.ts";
 import { createYielder } from "../../tasks/encoding/yielding.ts";
 import type { Env } from "./context.ts";
 
@@ -17,24 +19,28 @@ export async function jsonResponse(
   body: unknown,
   headers: Readonly<Record<string, string>>,
 ): Promise<never> {
-  const bytes = await encodeJson(body);
+  const bytes = await encodeJson(body, context.req.raw.signal);
   return context.body(bytes, 200, { ...headers, "content-type": "application/json" }) as never;
 }
 
-/** The value as JSON in UTF-8, equal to that of JSON.stringify. Yields to the event loop between blocks. */
-export async function encodeJson(value: unknown): Promise<Uint8Array<ArrayBuffer>> {
-  const blocks: Buffer[] = [];
+/**
+ * The value as JSON in UTF-8, equal to that of JSON.stringify. Yields to the event loop between blocks. Throws ABORTED between two blocks once the
+ * signal is aborted: nobody reads the rest.
+ */
+export async function encodeJson(value: unknown, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new GrowingBytes();
   const rest = createYielder();
   let block = "";
   for (const piece of piecesOf(value)) {
     block += piece;
     if (block.length < blockCharacters) continue;
-    blocks.push(Buffer.from(block));
+    bytes.append(block);
     block = "";
     await rest();
+    throwIfAborted(signal);
   }
-  const last = Buffer.from(block);
-  return blocks.length === 0 ? Uint8Array.from(last) : Uint8Array.from(Buffer.concat([...blocks, last]));
+  bytes.append(block);
+  return bytes.all();
 }
 
 /** The text that JSON.stringify writes, in pieces. */

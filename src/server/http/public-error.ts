@@ -8,6 +8,7 @@ import { abortedIfDisconnected } from "./client-disconnect.ts";
 import type { Env } from "./context.ts";
 import { ellipsize } from "./ellipsize.ts";
 import { type LoadProgressBody, loadProgressBody } from "./load-progress-body.ts";
+import { type RefusedConstraintBody, refusedConstraintBody } from "./refused-constraint-body.ts";
 import { requestLimits } from "./request-limits.ts";
 import { scrub } from "./scrub.ts";
 
@@ -25,6 +26,8 @@ export interface PublicError {
   readonly retryAfterMs?: number;
   /** Progress of the load, for MODEL_LOADING. */
   readonly loading?: LoadProgressBody;
+  /** What of a constraint was refused. */
+  readonly constraint?: RefusedConstraintBody;
   /** Retry-After, WWW-Authenticate, Allow and Accept-Encoding, where they apply. */
   readonly headers: Record<string, string>;
 }
@@ -33,6 +36,7 @@ export interface PublicError {
 export function publicError(thrown: unknown): PublicError {
   const { code, message, remedy, retryable, retryAfterMs, data } = toInferyardError(thrown);
   const progress = code === "MODEL_LOADING" ? (data["loading"] as LoadProgress | undefined) : undefined;
+  const constraint = refusedConstraintBody(data);
   const retryAfter = retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
   return {
     status: errorKinds[code].httpStatus,
@@ -42,6 +46,7 @@ export function publicError(thrown: unknown): PublicError {
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(progress === undefined ? {} : { loading: loadProgressBody(progress) }),
+    ...(constraint === undefined ? {} : { constraint }),
     headers: {
       ...retryAfter,
       ...(code === "UNAUTHORIZED" ? { "www-authenticate": "Bearer" } : {}),
@@ -56,16 +61,18 @@ export function messageWithRemedy({ message, remedy }: PublicError): string {
   return remedy === undefined ? message : `${message} (${remedy})`;
 }
 
-/** The fields that an error body has in every protocol besides its own: whether and when to retry, and the progress of a load. */
-export function retryFields({ retryable, retryAfterMs, loading }: PublicError): {
+/** The fields that an error body has in every protocol besides its own: whether and when to retry, the progress of a load, and what of a constraint was refused. */
+export function retryFields({ retryable, retryAfterMs, loading, constraint }: PublicError): {
   readonly retryable: boolean;
   readonly retry_after_ms?: number;
   readonly loading?: LoadProgressBody;
+  readonly constraint?: RefusedConstraintBody;
 } {
   return {
     retryable,
     ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
     ...(loading === undefined ? {} : { loading }),
+    ...(constraint === undefined ? {} : { constraint }),
   };
 }
 

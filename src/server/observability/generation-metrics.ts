@@ -3,6 +3,13 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { Runtime } from "../../api/runtime.ts";
 import type { WrittenText } from "../serving/call-record.ts";
 
+/** What is told of texts that have not ended. */
+const states = {
+  running: "Texts that are being generated",
+  waiting: "Texts that wait for their turn and have not begun",
+  parked: "Texts that have begun and wait for their next turn",
+} as const;
+
 const firstTokenTimes = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80];
 const tokenTimes = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
 
@@ -16,6 +23,8 @@ const forms = [
 const names = {
   running: ["sequences_running", "num_requests_running"],
   waiting: ["sequences_waiting", "num_requests_waiting"],
+  parked: ["sequences_parked", "num_requests_swapped"],
+  preemptions: ["preemptions_total", "num_preemptions_total"],
   cacheUse: ["cache_usage_ratio", "kv_cache_usage_perc"],
   firstToken: ["time_to_first_token_seconds", "time_to_first_token_seconds"],
   perToken: ["time_per_token_seconds", "time_per_output_token_seconds"],
@@ -48,15 +57,23 @@ export class GenerationMetrics {
         labelNames: [label],
         registers: [registry],
       });
-      for (const state of ["running", "waiting"] as const) {
+      for (const state of Object.keys(states) as (keyof typeof states)[]) {
         const gauge: Gauge = new Gauge({
-          ...named(state, `Texts that are ${state === "running" ? "being generated" : "waiting for their turn"}`),
+          ...named(state, states[state]),
           collect: () => {
             gauge.reset();
             for (const sequences of runtime.sequences()) gauge.inc({ [label]: nameOf(sequences.reference) }, sequences[state]);
           },
         });
       }
+      const preemptions: Counter = new Counter({
+        ...named("preemptions", "How often texts were parked so that others were generated"),
+        collect: () => {
+          preemptions.reset();
+          for (const sequences of runtime.sequences())
+            preemptions.inc({ [label]: nameOf(sequences.reference) }, sequences.preemptions);
+        },
+      });
       const cacheUse: Gauge = new Gauge({
         ...named(
           "cacheUse",

@@ -37,6 +37,30 @@ describe("Admission", () => {
     expect([admission.running, admission.waiting]).toEqual([0, 0]);
   });
 
+  it("keeps a sixteenth for clients without a running request, of the server and of a model", async () => {
+    for (const [limits, models] of [
+      [{ maxRunning: 32, maxWaiting: 100 }, new Map()],
+      [{ maxRunning: 100, maxWaiting: 100 }, new Map([["m", { maxRunning: 32 }]])],
+    ] as const) {
+      const admission = new Admission(limits, models);
+      const tasks = Array.from({ length: 40 }, task);
+      const run = (client: string, { work }: { work: () => Promise<void> }): Promise<void> =>
+        admission.run({ client, priority: "normal", signal: never, model: "m" }, work);
+      const runs = tasks.map((each) => run("greedy", each));
+      expect([admission.running, admission.waiting]).toEqual([30, 10]);
+      const others = ["a", "b", "c"].map((client) => ({ client, ...task() }));
+      runs.push(...others.map((each) => run(each.client, each)));
+      expect(others.map(({ begun }) => begun())).toEqual([true, true, false]);
+      others[0]!.end();
+      await settled();
+      expect(others[2]!.begun()).toBe(true);
+      expect(admission.waiting).toBe(10);
+      for (const { end } of [...tasks, ...others]) end();
+      await Promise.all(runs);
+      expect([admission.running, admission.waiting]).toEqual([0, 0]);
+    }
+  });
+
   it("takes turns between clients, and those of high priority first", async () => {
     const admission = new Admission({ maxRunning: 1, maxWaiting: 10 });
     const order: string[] = [];

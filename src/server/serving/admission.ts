@@ -30,6 +30,8 @@ interface LimitState {
   readonly limits: AdmissionLimits;
   running: number;
   waiting: number;
+  /** Running requests of each client. */
+  readonly clients: Map<string, number>;
   /** Exponential moving average of the run time of a request, in milliseconds. */
   meanMs: number;
 }
@@ -43,6 +45,8 @@ interface Waiter {
   refuse(error: InferyardError): void;
 }
 
+/** One of so many running requests is kept for clients without a running one, so that long requests of one client do not keep another one out. */
+const reservedPart = 16;
 /** Number of recent requests that dominate the moving average of run times. */
 const meanWindow = 32;
 
@@ -85,16 +89,16 @@ export class Admission {
    * starts.
    */
   async run<Result>(request: AdmissionRequest, work: () => Promise<Result>): Promise<Result> {
-    const { signal, model } = request;
+    const { client, signal, model } = request;
     if (signal.aborted) throw abortError(signal);
     const modelState = this.#stateOf(model);
-    if (this.#hasCapacity(modelState)) this.#enter(modelState);
+    if (this.#hasCapacity(client, modelState)) this.#enter(client, modelState);
     else await this.#wait(request, modelState);
     const started = performance.now();
     try {
       return await work();
     } finally {
-      this.#leave(modelState, performance.now() - started);
+      this.#leave(client, modelState, performance.now() - started);
     }
   }
 
@@ -102,18 +106,17 @@ export class Admission {
     return model === undefined ? undefined : this.#models.get(model);
   }
 
-  #hasCapacity(modelState: LimitState | undefined): boolean {
-    return hasCapacity(this.#all) && (modelState === undefined || hasCapacity(modelState));
+  #hasCapacity(client: string, modelState: LimitState | undefined): boolean {
+    return hasCapacity(this.#all, client) && (modelState === undefined || hasCapacity(modelState, client));
   }
 
-  #enter(modelState: LimitState | undefined): void {
-    this.#all.running += 1;
-    if (modelState !== undefined) modelState.running += 1;
+  #enter(client: string, modelState: LimitState | undefined): void {
+    for (const state of modelState === undefined ? [this.#all] : [this.#all, modelState]) count(state, client, 1);
   }
 
-  #leave(modelState: LimitState | undefined, tookMs: number): void {
+  #leave(client: string, modelState: LimitState | undefined, tookMs: number): void {
     for (const state of modelState === undefined ? [this.#all] : [this.#all, modelState]) {
-      state.running -= 1;
+      count(state, client, -1);
       state.meanMs += (tookMs - state.meanMs) / meanWindow;
     }
     while (this.#admitNext()) {
@@ -137,7 +140,7 @@ export class Admission {
         modelState,
         admit: () => {
           end();
-          this.#enter(modelState);
+          this.#enter(client, modelState);
           resolve();
         },
         refuse: (error) => {
@@ -177,7 +180,7 @@ export class Admission {
 
   /** Starts the next waiting request that the server and its model have capacity for; false if there is none. */
   #admitNext(): boolean {
-    const waiter = this.#queue.take(({ modelState }) => (this.#hasCapacity(modelState) ? "take" : "skip"));
+    const waiter = this.#queue.take(({ client, modelState }) => (this.#hasCapacity(client, modelState) ? "take" : "skip"));
     waiter?.admit();
     return waiter !== undefined;
   }
@@ -192,11 +195,20 @@ export class Admission {
 }
 
 function newState(limits: AdmissionLimits): LimitState {
-  return { limits, running: 0, waiting: 0, meanMs: 0 };
+  return { limits, running: 0, waiting: 0, clients: new Map(), meanMs: 0 };
 }
 
-function hasCapacity({ running, limits }: LimitState): boolean {
-  return running < limits.maxRunning;
+function hasCapacity({ running, clients, limits: { maxRunning } }: LimitState, client: string): boolean {
+  const reserved = clients.has(client) ? Math.floor(maxRunning / reservedPart) : 0;
+  return running < maxRunning - reserved;
+}
+
+/** Counts a request that begins (1) or has ended (-1). */
+function count(state: LimitState, client: string, change: 1 | -1): void {
+  state.running += change;
+  const own = (state.clients.get(client) ?? 0) + change;
+  if (own === 0) state.clients.delete(client);
+  else state.clients.set(client, own);
 }
 
 function expectedWait(state: LimitState | undefined): number {

@@ -1,5 +1,6 @@
 /** Generates one text token by token. */
 import type { SequenceId } from "../../contract/backend.ts";
+import { abortable } from "../../concurrency/abortable.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import type { EmitEvent, FinishReason, GeneratedLogprob, GeneratedText } from "./generated-text.ts";
@@ -61,22 +62,24 @@ export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<Ge
   const { promptLookup, draftTokens } = job.settings;
   const lookup = promptLookup === 0 ? undefined : new PromptLookup(promptLookup, prompt.source);
   const draftModel = job.draftModel === undefined ? undefined : new DraftModel(job.draftModel, draftTokens);
+  const constraint = job.constraint === undefined ? undefined : new TokenConstraint(job.constraint, job.sampling.endTokens);
   try {
-    return await write(job, prompt, { lookup, draftModel });
+    return await write(job, prompt, { lookup, draftModel, constraint });
   } finally {
+    constraint?.end();
     await draftModel?.end();
   }
 }
 
-/** What drafts the tokens of a text. */
-interface Drafters {
+/** What drafts the tokens of a text, and what it must be. */
+interface TextParts {
+  readonly constraint: TokenConstraint | undefined;
   readonly lookup: PromptLookup | undefined;
   readonly draftModel: DraftModel | undefined;
 }
 
-async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel }: Drafters): Promise<GeneratedText> {
+async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel, constraint }: TextParts): Promise<GeneratedText> {
   const { scheduler, settings, sampling, signal, emit, index } = job;
-  const constraint = job.constraint === undefined ? undefined : new TokenConstraint(job.constraint, sampling.endTokens);
   // A constrained text that is cut must not look as if it had ended.
   const choosing = constraint === undefined ? sampling : { ...sampling, forcedEndTokens: [] };
   const sampler = new TokenSampler(choosing, Random.seeded(settings.seed, job.choice));
@@ -95,7 +98,7 @@ async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel }: D
   for (;;) {
     // A first token that the model's files force, such as that of a language, is no part of the text.
     const isForced = tokens.length === 1 && sampling.forcedFirstToken !== undefined;
-    const allowed = isForced ? undefined : constraint?.allowed();
+    const allowed = isForced || constraint === undefined ? undefined : await abortable(constraint.allowed(), signal);
     const text = { tokens, promptLength, source };
     let token = sampler.choose(logits, text, allowed);
     if (speculation.isUnsure(sampler.lead)) {
@@ -108,7 +111,7 @@ async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel }: D
     if (tokens.length === promptLength + 1) firstTokenMs = performance.now() - job.started;
     const isEnd = sampling.endTokens.includes(token);
     const stop = isEnd ? token : writer.push(token);
-    if (!isEnd && !isForced) constraint?.push(token, writer.text);
+    if (!isEnd && !isForced && constraint !== undefined) await abortable(constraint.push(token, writer.text), signal);
     const ending: Ending | undefined =
       stop !== undefined
         ? { reason: "stop", stop }
@@ -117,7 +120,8 @@ async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel }: D
           : tokens.length >= sampling.maxLength
             ? { reason: "length" }
             : undefined;
-    if (ending !== undefined) writer.end(typeof ending.stop === "string");
+    if (ending === undefined) constraint?.prepare();
+    else writer.end(typeof ending.stop === "string");
     await emit?.(omitUndefined({ type: "text" as const, index, text: writer.take(), token, logprob }));
     if (ending !== undefined) {
       const timings = { firstTokenMs, totalMs: performance.now() - job.started };

@@ -43,9 +43,9 @@ export class PrefixCache {
   }
 
   /** A sequence with as much of the prompt as is kept; at least its last token is left to be read. */
-  async open(prompt: readonly number[], signal: AbortSignal | undefined): Promise<OpenedSequence> {
+  async open(prompt: readonly number[]): Promise<OpenedSequence> {
     const [best, length] = this.#longest(prompt);
-    if (best === undefined) return { sequence: await this.#sequences.create(undefined, signal), length: 0 };
+    if (best === undefined) return { sequence: await this.#sequences.create(undefined), length: 0 };
     this.#kept = [...this.#kept.filter((other) => other !== best), best];
     best.readers += 1;
     try {
@@ -55,7 +55,7 @@ export class PrefixCache {
     } catch {
       // Its process has died: all that was kept is gone.
       this.#kept = this.#kept.filter((other) => other !== best);
-      return { sequence: await this.#sequences.create(undefined, signal), length: 0 };
+      return { sequence: await this.#sequences.create(undefined), length: 0 };
     } finally {
       best.readers -= 1;
     }

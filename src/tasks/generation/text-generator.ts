@@ -1,6 +1,7 @@
 /** Generates texts with one loaded language model. */
 import type { SequenceId } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
+import type { TextSettings } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { type ReadPrompt, type TextJob, generateText } from "./generate-text.ts";
 import type { EmitEvent, GeneratedText } from "./generated-text.ts";
@@ -8,8 +9,12 @@ import type { GenerationConfig } from "./sampling/generation-config.ts";
 import type { GenerationOptions } from "./sampling/generation-options.ts";
 import { type GenerationSettings, resolveSettings } from "./sampling/resolve-settings.ts";
 import type { SamplingSettings } from "./sampling/sampling-settings.ts";
-import type { DecodeScheduler, DecodingModel } from "./decode-scheduler.ts";
-import { GrammarCache, type GrammarSource } from "./constraints/grammar-cache.ts";
+import type { DecodeScheduler, DecodingModel, EnteredTexts } from "./decode-scheduler.ts";
+import type { Client } from "./scheduling/sequence-group.ts";
+import { GrammarCache, defaultGrammarCacheBytes } from "./constraints/grammar-cache.ts";
+import { type GrammarHost, LocalGrammarHost } from "./constraints/grammar-host.ts";
+import type { GrammarSource } from "./constraints/grammar-source.ts";
+import type { SchemaSettings } from "./constraints/schema/compile-schema.ts";
 import { constraintSource } from "./constraints/text-constraint.ts";
 import type { ConstrainedPart } from "./constraints/token-constraint.ts";
 import { PrefixCache } from "./prefix-cache.ts";
@@ -27,6 +32,14 @@ export interface GeneratorParts {
   /** Undefined if the model has none: prompts are then token ids. */
   readonly tokenizer: Tokenizer | undefined;
   readonly config: GenerationConfig;
+  /** What another thread loads the tokenizer from. Undefined: the calling thread reads it for constraints. */
+  readonly tokenizerSettings?: TextSettings | undefined;
+  /** Where constraints are compiled. Default: in the calling thread. */
+  readonly grammarHost?: GrammarHost | undefined;
+  /** Bytes of compiled constraints that are kept. Default: 32 MiB. */
+  readonly maxGrammarBytes?: number | undefined;
+  /** Default of the option `unlistedMembers`. Default: false. */
+  readonly unlistedMembers?: boolean | undefined;
   /** Bytes of caches of prompts that are kept. Default: 256 MiB. */
   readonly maxPrefixBytes?: number;
 }
@@ -47,12 +60,21 @@ export interface PromptSettings {
   readonly decoderStartToken?: number;
 }
 
+/** For whom prompts are prepared. */
+export interface PrepareCall {
+  readonly signal?: AbortSignal | undefined;
+  /** Identifies the client. Default: one that names none. */
+  readonly client?: string;
+}
+
 /** How prepared prompts are generated from. */
 export interface GenerateCall {
   readonly signal?: AbortSignal | undefined;
   readonly emit?: EmitEvent | undefined;
   /** Time of the call, as `performance.now()` gives it. */
   readonly started: number;
+  /** Whose texts they are: clients share the model fairly. Default: the client of calls that name none. */
+  readonly client?: Client;
   /** Special tokens that stay in the text where others are left out. Default: none. */
   readonly kept?: ReadonlySet<string>;
   /** The model that drafts tokens, from `draftFor`. Default: none. */
@@ -71,6 +93,9 @@ export interface PreparedPrompts {
 export function promptTokensOf({ prompts }: PreparedPrompts): readonly number[] {
   return prompts.map(({ tokens, source }) => (source.length > 0 ? source.length : tokens.length));
 }
+
+/** What the texts of one prompt have in common. */
+type TextCall = Pick<TextJob, "index" | "signal" | "started" | "kept" | "constraint" | "draftModel"> & Pick<GenerateCall, "emit">;
 
 interface PreparedPrompt {
   /** The decoder's tokens. */
@@ -103,17 +128,33 @@ export class TextGenerator {
     return this.#parts.tokenizer;
   }
 
+  /** How the schemas of a call are compiled. */
+  schemaSettings({ unlistedMembers }: GenerationOptions): SchemaSettings {
+    return { unlistedMembers: unlistedMembers ?? this.#parts.unlistedMembers ?? false };
+  }
+
   constructor(parts: GeneratorParts) {
     this.#parts = parts;
-    this.#grammars = new GrammarCache(parts.tokenizer, parts.limits.vocabulary);
+    const { tokenizer, tokenizerSettings, grammarHost = new LocalGrammarHost() } = parts;
+    this.#grammars = new GrammarCache({
+      host: grammarHost,
+      tokenizer: tokenizer && { tokenizer, settings: tokenizerSettings },
+      size: parts.limits.vocabulary,
+      maxBytes: parts.maxGrammarBytes ?? defaultGrammarCacheBytes,
+    });
     this.#prefixes = new PrefixCache(parts.scheduler, parts.limits.cacheBytesPerToken, parts.maxPrefixBytes);
   }
 
   /**
-   * Tokenizes prompts and checks options. Throws INPUT_INVALID for what is not possible with this model, and INPUT_TOO_LONG for a prompt that leaves no
-   * room for a token in the model's context.
+   * Tokenizes prompts, checks options and compiles the constraint. Throws INPUT_INVALID for what is not possible with this model, INPUT_TOO_LONG for a prompt that
+   * leaves no room for a token in the model's context, RATE_LIMITED for a client whose constraints took too long, and ABORTED.
    */
-  prepare(prompts: readonly Prompt[], options: GenerationOptions, given: PromptSettings = {}): PreparedPrompts {
+  async prepare(
+    prompts: readonly Prompt[],
+    options: GenerationOptions,
+    given: PromptSettings = {},
+    call: PrepareCall = {},
+  ): Promise<PreparedPrompts> {
     const { config, tokenizer, limits } = this.#parts;
     const settings = resolveSettings(options, {
       config,
@@ -126,29 +167,27 @@ export class TextGenerator {
         remedy: "give stopTokens",
       });
     }
-    const constraint = this.#constraintOf(options, given);
-    const prepared = prompts.map((prompt) => this.#preparePrompt(prompt, settings, given));
+    const source = this.#grammarSource(options, given);
+    const prepared = await Promise.all(prompts.map((prompt) => this.#preparePrompt(prompt, settings, given)));
+    const constraint = source && (await this.#compile(source, given, call));
     return { settings, prompts: prepared, ...(constraint === undefined ? {} : { constraint }) };
   }
 
   /** Generates the texts of all prompts: `n` of each, one after another. `started`: time of the call. */
   async generate(
     { settings, prompts, constraint }: PreparedPrompts,
-    { signal, emit, started, kept, draftModel }: GenerateCall,
+    { signal, client, ...call }: GenerateCall,
   ): Promise<readonly GeneratedText[]> {
     // One that fails ends the others, whose results nobody gets.
     const failing = new AbortController();
     const either = signal === undefined ? failing.signal : AbortSignal.any([signal, failing.signal]);
     const all = prompts.map(async (prompt, place) => {
       try {
-        return await this.#generateAll(prompt, settings, {
+        return await this.#generateAll(prompt, settings, client, {
+          ...call,
           index: place * settings.n,
           signal: either,
-          emit,
-          started,
-          kept,
           constraint,
-          draftModel,
         });
       } catch (error) {
         failing.abort(error);
@@ -171,30 +210,45 @@ export class TextGenerator {
     return { scheduler, prefixes: this.#prefixes, limits, vocabulary: other.limits.vocabulary };
   }
 
-  #constraintOf({ constraint, numBeams = 1 }: GenerationOptions, given: PromptSettings): PreparedPrompts["constraint"] {
-    const source = given.grammar ?? (constraint === undefined ? undefined : constraintSource(constraint));
-    if (source === undefined) return undefined;
-    if (numBeams > 1) {
+  #grammarSource(options: GenerationOptions, given: PromptSettings): GrammarSource | undefined {
+    const { constraint, numBeams = 1 } = options;
+    const source =
+      given.grammar ?? (constraint === undefined ? undefined : constraintSource(constraint, this.schemaSettings(options)));
+    if (source !== undefined && numBeams > 1) {
       throw new InferyardError("INPUT_INVALID", "a constraint is given with numBeams, and beams are not constrained", {
         remedy: "leave numBeams out",
       });
     }
-    const after = given.constrainedAfter === undefined ? {} : { after: given.constrainedAfter };
-    return { grammar: this.#grammars.of(source), ...after };
+    return source;
+  }
+
+  async #compile(
+    source: GrammarSource,
+    { constrainedAfter }: PromptSettings,
+    { signal, client = "" }: PrepareCall,
+  ): Promise<ConstrainedPart> {
+    const grammar = await this.#grammars.get(source, { client, signal });
+    return { grammar, client, ...(constrainedAfter === undefined ? {} : { after: constrainedAfter }) };
   }
 
   async #generateAll(
     prompt: PreparedPrompt,
     settings: GenerationSettings,
-    call: Pick<TextJob, "index" | "signal" | "emit" | "started" | "kept" | "constraint" | "draftModel">,
+    client: Client | undefined,
+    { emit, ...call }: TextCall,
   ): Promise<readonly GeneratedText[]> {
     const { scheduler, tokenizer, limits } = this.#parts;
     const { beams, n } = settings;
-    const leave = await scheduler.enter(beams?.numBeams ?? n, call.signal);
+    const entered = await scheduler.enter(
+      { count: beams?.numBeams ?? n, promptTokens: prompt.tokens.length },
+      call.signal,
+      client,
+    );
     const sequences = new Set<SequenceId>();
     try {
-      const read = await this.#read(prompt, call.signal, sequences);
-      const job = { scheduler, tokenizer, settings, sampling: prompt.sampling, ...call };
+      const read = await this.#read(prompt, call.signal, entered, sequences);
+      const emitRead: EmitEvent | undefined = emit && ((event) => entered.read(emit(event)));
+      const job = { scheduler, tokenizer, settings, sampling: prompt.sampling, ...call, emit: emitRead };
       if (beams !== undefined) return await searchBeams({ ...job, beams, sequences }, read);
       const forks = Array.from({ length: n - 1 }, () => scheduler.fork(read.sequence));
       const copies = await Promise.all(forks);
@@ -205,32 +259,38 @@ export class TextGenerator {
       // All have ended before their sequences are released.
       await Promise.allSettled(texts);
       const results = await Promise.all(texts);
-      if (!limits.hasEncoder) {
+      if (!limits.hasEncoder && entered.disown(read.sequence)) {
         sequences.delete(read.sequence);
         await this.#prefixes.close(read.sequence, read.tokens);
       }
       return results;
     } finally {
       await Promise.all([...sequences].map((sequence) => scheduler.release(sequence)));
-      leave();
+      entered.leave();
     }
   }
 
-  async #read(prompt: PreparedPrompt, signal: AbortSignal | undefined, sequences: Set<SequenceId>): Promise<ReadPrompt> {
+  async #read(
+    prompt: PreparedPrompt,
+    signal: AbortSignal | undefined,
+    entered: EnteredTexts,
+    sequences: Set<SequenceId>,
+  ): Promise<ReadPrompt> {
     const { scheduler, limits } = this.#parts;
     const { tokens, source } = prompt;
     const { sequence, length } = limits.hasEncoder
-      ? { sequence: await scheduler.create(source, signal), length: 0 }
-      : await this.#prefixes.open(tokens, signal);
+      ? { sequence: await scheduler.create(source), length: 0 }
+      : await this.#prefixes.open(tokens);
     sequences.add(sequence);
+    entered.own(sequence);
     const logits = await scheduler.append(sequence, tokens.slice(length), signal);
     return { sequence, tokens, source, logits, cachedTokens: length };
   }
 
-  #preparePrompt(prompt: Prompt, settings: GenerationSettings, given: PromptSettings): PreparedPrompt {
+  async #preparePrompt(prompt: Prompt, settings: GenerationSettings, given: PromptSettings): Promise<PreparedPrompt> {
     const { limits, config } = this.#parts;
     const { hasEncoder, contextLength = Number.POSITIVE_INFINITY } = limits;
-    const ids = this.#tokensOf(prompt, given.addSpecialTokens);
+    const ids = await this.#tokensOf(prompt, given.addSpecialTokens);
     const start = hasEncoder ? (given.decoderStartToken ?? config.decoderStartToken) : undefined;
     if (hasEncoder && start === undefined) {
       throw new InferyardError("MODEL_INVALID", "neither generation_config.json nor config.json has a decoder_start_token_id", {
@@ -252,7 +312,7 @@ export class TextGenerator {
     return { tokens, source: hasEncoder ? ids : [], sampling: { ...settings.sampling, ...forced, maxLength } };
   }
 
-  #tokensOf(prompt: Prompt, addSpecialTokens: boolean | undefined): readonly number[] {
+  async #tokensOf(prompt: Prompt, addSpecialTokens: boolean | undefined): Promise<readonly number[]> {
     const { tokenizer, config, limits } = this.#parts;
     if (typeof prompt !== "string") {
       const wrong = prompt.find((token) => !Number.isInteger(token) || token < 0 || token >= limits.vocabulary);
@@ -266,14 +326,17 @@ export class TextGenerator {
         remedy: "give prompts as token ids, or add the file",
       });
     }
-    const ids = typeof prompt === "string" ? this.#encode(prompt, addSpecialTokens) : prompt;
+    const ids = typeof prompt === "string" ? await this.#encode(prompt, addSpecialTokens) : prompt;
     if (ids.length > 0) return ids;
     if (config.startToken !== undefined) return [config.startToken];
     throw new InferyardError("INPUT_INVALID", "the prompt is empty", { remedy: "give at least one token" });
   }
 
-  #encode(text: string, addSpecialTokens: boolean | undefined): readonly number[] {
+  /** Tokenizes a prompt; a long one in another thread, where there are any. */
+  async #encode(text: string, addSpecialTokens: boolean | undefined): Promise<readonly number[]> {
+    const { tokenizer } = this.#parts;
     const options = { maxTokens: Number.POSITIVE_INFINITY, ...(addSpecialTokens === undefined ? {} : { addSpecialTokens }) };
-    return this.#parts.tokenizer?.encode(text, options).ids ?? [];
+    const encoded = await (tokenizer?.encodeOnThread?.(text, options) ?? tokenizer?.encode(text, options));
+    return encoded?.ids ?? [];
   }
 }

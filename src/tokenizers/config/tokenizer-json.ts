@@ -1,10 +1,12 @@
 /** Reads and validates tokenizer.json, the file format of Hugging Face's tokenizers library. */
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { type ComponentConfig, isComponentConfig } from "./component-config.ts";
+import { highestId, parseWithVocabulary } from "./parse-vocabulary.ts";
 import { readText as readTextFile } from "../../platform/node/files.ts";
 
 /** The parts of tokenizer.json that are used, with missing ones filled in. */
 export interface TokenizerJson {
+  /** As in the file, except that a `vocab` that is an object there is a Map of ids by token. */
   readonly model: Readonly<Record<string, unknown>>;
   readonly normalizer: ComponentConfig | null;
   readonly pre_tokenizer: ComponentConfig | null;
@@ -63,7 +65,7 @@ export function parseTokenizerJson(text: string, displayName: string): Tokenizer
   if (!isObject(value)) throw tokenizerInvalid(displayName, "is not a tokenizer: it holds no JSON object");
   const { model, added_tokens: addedTokens = [], padding } = value;
   if (!isObject(model)) throw tokenizerInvalid(displayName, 'is not a tokenizer: it has no "model"');
-  checkModel(model, displayName);
+  const checkedModel = checkModel(model, displayName);
   const added = Array.isArray(addedTokens) ? addedTokens.map(addedTokenOf) : [undefined];
   if (!added.every((token) => token !== undefined)) {
     throw tokenizerInvalid(displayName, 'has broken "added_tokens": each needs a whole number "id" and a text "content"');
@@ -76,7 +78,7 @@ export function parseTokenizerJson(text: string, displayName: string): Tokenizer
     return found;
   };
   return {
-    model,
+    model: checkedModel,
     normalizer: step("normalizer"),
     pre_tokenizer: step("pre_tokenizer"),
     post_processor: step("post_processor"),
@@ -122,6 +124,8 @@ async function readText(path: string, displayName: string): Promise<string> {
 
 function parse(text: string, displayName: string): unknown {
   if (text.trim() === "") throw tokenizerInvalid(displayName, "is empty");
+  const parsed = parseWithVocabulary(text);
+  if (parsed !== undefined) return parsed;
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -129,28 +133,40 @@ function parse(text: string, displayName: string): unknown {
   }
 }
 
-/** Checks the vocabulary, the merges of BPE and the unknown token of WordPiece, which would otherwise fail later with a less clear error. */
-function checkModel(model: Readonly<Record<string, unknown>>, displayName: string): void {
+/**
+ * Checks the vocabulary, the merges of BPE and the unknown token of WordPiece, which would otherwise fail later with a less clear error. Returns the model with its vocabulary as a
+ * Map, unless it is a list.
+ */
+function checkModel(model: TokenizerJson["model"], displayName: string): TokenizerJson["model"] {
   const { vocab } = model;
   if (Array.isArray(vocab)) {
     const whole = vocab.every((entry) => Array.isArray(entry) && typeof entry[0] === "string" && typeof entry[1] === "number");
     if (!whole || vocab.length === 0)
       throw tokenizerInvalid(displayName, "has a broken vocabulary: each entry needs a text and a score");
-    return;
+    return model;
   }
   if (!isObject(vocab)) throw tokenizerInvalid(displayName, 'has a model without "vocab"');
-  const ids = Object.values(vocab);
-  if (ids.length === 0) throw tokenizerInvalid(displayName, "has an empty vocabulary");
-  if (!ids.every(isId)) throw tokenizerInvalid(displayName, "has a broken vocabulary: an id is not a whole number from 0 up");
+  const vocabulary = vocab instanceof Map ? (vocab as ReadonlyMap<string, number>) : vocabularyOf(vocab, displayName);
+  if (vocabulary.size === 0) throw tokenizerInvalid(displayName, "has an empty vocabulary");
   if (model["type"] === "BPE" && !Array.isArray(model["merges"]))
     throw tokenizerInvalid(displayName, 'has a BPE model without "merges"');
   const unknown = model["unk_token"];
   if (
     (model["type"] === "WordPiece" || model["type"] === "WordLevel") &&
-    !(typeof unknown === "string" && Object.hasOwn(vocab, unknown))
+    !(typeof unknown === "string" && vocabulary.has(unknown))
   ) {
     throw tokenizerInvalid(displayName, `has a vocabulary without its own unknown token ${JSON.stringify(unknown ?? null)}`);
   }
+  return { ...model, vocab: vocabulary };
+}
+
+function vocabularyOf(ids: Readonly<Record<string, unknown>>, displayName: string): ReadonlyMap<string, number> {
+  const vocabulary = new Map<string, number>();
+  for (const [token, id] of Object.entries(ids)) {
+    if (!isId(id)) throw tokenizerInvalid(displayName, "has a broken vocabulary: an id is not a whole number from 0 up");
+    vocabulary.set(token, id);
+  }
+  return vocabulary;
 }
 
 function addedTokenOf(value: unknown): AddedToken | undefined {
@@ -167,9 +183,6 @@ function addedTokenOf(value: unknown): AddedToken | undefined {
     normalized: flag("normalized", !special),
   };
 }
-
-/** Exclusive maximum of an id, which bounds the size of the table of tokens. */
-const highestId = 2 ** 26;
 
 function isId(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) < highestId;

@@ -59,10 +59,10 @@ function addedTokens(tokenizer: GgufTokenizer): readonly AddedToken[] {
   });
 }
 
-function vocabularyOf(tokens: readonly string[]): Readonly<Record<string, number>> {
-  const vocabulary: Record<string, number> = Object.create(null) as Record<string, number>;
+function vocabularyOf(tokens: readonly string[]): ReadonlyMap<string, number> {
+  const vocabulary = new Map<string, number>();
   // Of equal tokens the first one counts.
-  for (let id = tokens.length - 1; id >= 0; id -= 1) vocabulary[tokens[id] ?? ""] = id;
+  for (let id = tokens.length - 1; id >= 0; id -= 1) vocabulary.set(tokens[id] ?? "", id);
   return vocabulary;
 }
 
@@ -191,7 +191,7 @@ interface PairFrame {
 function framed(
   first: string | undefined,
   last: string | undefined,
-  vocabulary: Readonly<Record<string, number>>,
+  vocabulary: ReadonlyMap<string, number>,
   { separators, secondType }: PairFrame,
 ): ComponentConfig {
   const special = (token: string | undefined, type: number): readonly object[] =>
@@ -205,7 +205,7 @@ function framed(
     single: start,
     pair: [...start, ...between, text("B", secondType), ...special(last, secondType)],
     special_tokens: Object.fromEntries(
-      named.map((token) => [token, { id: token, ids: [vocabulary[token] ?? 0], tokens: [token] }]),
+      named.map((token) => [token, { id: token, ids: [vocabulary.get(token) ?? 0], tokens: [token] }]),
     ),
   };
 }

@@ -54,7 +54,7 @@ describe("inferyard pack", () => {
   });
 
   it("tells programs the same", async () => {
-    const stdout = await type("pack", folder, "--out", join(root, "out.aimod"), "--replace", "--json");
+    const stdout = await type("pack", folder, "--out", join(root, "for-programs.aimod"), "--json");
     expect(JSON.parse(stdout)).toMatchObject({
       name: "small",
       files: 2,

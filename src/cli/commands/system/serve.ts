@@ -1,13 +1,15 @@
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
+import { startIdleCollection } from "../../../platform/node/idle-collection.ts";
 import { parseDuration } from "../../../runtime/options/duration.ts";
-import type { RuntimeSettings } from "../../../runtime/options/runtime-settings.ts";
+import type { ConstraintThreadSettings, RuntimeSettings } from "../../../runtime/options/runtime-settings.ts";
 import type { ServedModel } from "../../../server/server-settings.ts";
 import { type ServerSection, serverDefaults } from "../../../settings/server-section.ts";
 import type { Log } from "../../../server/observability/log.ts";
 import type * as MemoryBudget from "../../serving/memory-budget.ts";
 import { openStore } from "../../model-store.ts";
+import { createTrimmer } from "../../serving/trim-heap.ts";
 import { defaultRunMemory } from "../../serving/run-memory.ts";
 import { startTracing } from "../../serving/tracing.ts";
 import { storedNamesOf } from "../../serving/stored-names.ts";
@@ -57,7 +59,9 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     textThreads: {
       maxCharacters: section.maxTextCharacters ?? serverDefaults.maxTextCharacters,
       timeout: section.textTimeout ?? serverDefaults.textTimeout,
+      templateTimeout: section.templateTimeout ?? serverDefaults.templateTimeout,
     },
+    constraintThreads: constraintThreadsOf({ ...serverDefaults, ...section }),
     onEvent: events.emit,
     onBatch: events.emitBatch,
   });
@@ -77,6 +81,13 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       logLevel: _logLevel,
       maxTextCharacters: _maxTextCharacters,
       textTimeout: _textTimeout,
+      templateTimeout: _templateTimeout,
+      constraintTimeout: _constraintTimeout,
+      constraintTimePerMinute: _constraintTimePerMinute,
+      constraintCacheBytes: _constraintCacheBytes,
+      maxConstraintStates: _maxConstraintStates,
+      maxConstraintBytes: _maxConstraintBytes,
+      maxConstraintSteps: _maxConstraintSteps,
       ...served
     } = settings;
     const handler = createHandler(session.runtime, {
@@ -100,6 +111,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     const listening = await listen(handler, omitUndefined(sockets));
     log.startup(await startupReport(handler.service));
     writeLine(terminal.stdout, `listening on ${listening.url}`);
+    const endCollections = startIdleCollection(createTrimmer());
     const ended = new Promise<void>((resolve) => {
       if (terminal.signal.aborted) resolve();
       terminal.signal.addEventListener("abort", () => resolve(), { once: true });
@@ -107,6 +119,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     try {
       await Promise.race([ended, handler.readiness.warmUp().then(() => ended)]);
     } finally {
+      endCollections();
       const cut = await listening.close();
       if (cut > 0) writeLine(terminal.stderr, `inferyard: ${cut} requests were interrupted after drainTimeout`);
     }
@@ -162,4 +175,11 @@ function modelsOf(
     settings,
     early: entries.filter(({ strategy }) => strategy !== "lazy").map(({ name }) => name),
   };
+}
+
+/** The limits of constraints, of the settings of the server. */
+function constraintThreadsOf(section: typeof serverDefaults): ConstraintThreadSettings {
+  const { constraintTimeout: timeout, constraintTimePerMinute: timePerMinute, constraintCacheBytes: cacheBytes } = section;
+  const { maxConstraintStates: states, maxConstraintBytes: bytes, maxConstraintSteps: steps } = section;
+  return { timeout, timePerMinute, cacheBytes, limits: { states, bytes, steps } };
 }

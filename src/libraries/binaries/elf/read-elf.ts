@@ -7,7 +7,7 @@ import { type ElfHeader, readElfHeader } from "./elf-header.ts";
 import { elfArchitecture } from "./elf-machines.ts";
 import { readDynamicSymbols, readObjectSymbols } from "./elf-symbols.ts";
 
-const segmentTypes = { interpreter: 3, note: 4 } as const;
+const segmentTypes = { load: 1, interpreter: 3, note: 4 } as const;
 /** Flag of DT_FLAGS_1: a position-independent executable, which is otherwise like a shared object. */
 const pieFlag = 0x08000000;
 
@@ -38,6 +38,7 @@ export async function readElf(reader: BinaryReader, withSymbols: boolean): Promi
 type Loadable = Omit<BinaryFile, "format" | "architecture" | "bits" | "byteOrder" | "bytes" | "sections" | "slices" | "members">;
 
 async function readLoadable(reader: BinaryReader, header: ElfHeader, withSymbols: boolean): Promise<Loadable> {
+  refuseCutOff(reader, header);
   const buildId = await readBuildId(reader, header);
   const interpreter = await readInterpreter(reader, header);
   const dynamic = await readDynamic(reader, header);
@@ -64,6 +65,15 @@ async function readLoadable(reader: BinaryReader, header: ElfHeader, withSymbols
     definedVersions: versions.defined,
     symbols,
   };
+}
+
+/** The loader maps segments without a look at the size of the file, and a process that reads behind its end is ended by SIGBUS. */
+function refuseCutOff(reader: BinaryReader, { segments }: ElfHeader): void {
+  const beyond = segments.find(({ type, offset, size }) => type === segmentTypes.load && offset + size > reader.size);
+  if (beyond === undefined) return;
+  throw new DamagedBinary(
+    `it is cut off: it has ${reader.size} bytes, and a segment that is loaded ends at ${beyond.offset + beyond.size}`,
+  );
 }
 
 /** Older linkers leave out the flag; their executables have an interpreter and no soname. libc.so.6 has both. */

@@ -1,11 +1,24 @@
 /** One client connection. */
 import type { Socket } from "node:net";
-import type { InferyardError } from "../../../contract/errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { type OpenResponse, probeClient } from "./half-closed.ts";
 import type { Reader } from "./unread-responses.ts";
 
-/** Requests that a client may send ahead (HTTP pipelining) before the first is responded to. A connection with more is closed. */
-const maxPipelined = 64;
+/**
+ * Requests that a client may send ahead (HTTP pipelining, RFC 9112 section 9.3.2) before the first is responded to. The first one beyond is refused in
+ * its turn, and the connection closes behind that response. A pending request takes about 10 kB.
+ */
+const maxPipelined = 256;
+/** The same while all connections together have more than `maxTotalPending` pending requests. */
+const maxPipelinedWhenFull = 16;
+const maxTotalPending = 8192;
+/** Pending requests at which the connection is closed at once: clients that send more do not read. */
+const maxPending = 4096;
+
+/** Number of pending requests of all connections of a server. */
+export interface PendingRequests {
+  count: number;
+}
 
 /** One connection, with the requests on it that are not responded to yet, in their order. */
 export class Connection implements Reader {
@@ -21,11 +34,16 @@ export class Connection implements Reader {
   socket: Socket;
   /** Responses that are not completely written, in the order of their requests. */
   readonly #open = new Set<OpenResponse>();
+  readonly #pending: PendingRequests;
   readonly #waiting = new Map<OpenResponse, (isOpen: boolean) => void>();
+  /** The first request beyond `maxPipelined`. */
+  #excess: OpenResponse | undefined;
   #isClosed = false;
   #stopProbing = (): void => {};
 
-  constructor(socket: Socket, client: string, refusal?: InferyardError) {
+  /** `pending`: shared by all connections of a server. */
+  constructor(socket: Socket, client: string, pending: PendingRequests, refusal?: InferyardError) {
+    this.#pending = pending;
     this.socket = socket;
     this.client = client;
     this.refusal = refusal;
@@ -41,12 +59,30 @@ export class Connection implements Reader {
     if (this.#isClosed) return; // Node.js still parses what arrived before the end
     this.hadRequest = true;
     this.#open.add(response);
-    if (this.#open.size > maxPipelined) this.destroy();
+    this.#pending.count += 1;
+    if (this.#open.size > maxPending) return this.destroy();
+    if (this.#open.size <= (this.#pending.count > maxTotalPending ? maxPipelinedWhenFull : maxPipelined)) return;
+    this.#excess ??= response;
+    this.socket.pause(); // what is behind it is not read
+  }
+
+  /** Why the request is refused; undefined if it is not. */
+  refusalOf(response: OpenResponse): InferyardError | undefined {
+    if (response !== this.#excess) return this.refusal;
+    return new InferyardError(
+      "OVERLOADED",
+      `more requests were sent ahead on one connection than the ${maxPipelined} that may be`,
+      {
+        remedy: "send the requests from this one on again on another connection, and fewer before the first is answered",
+        data: { limit: maxPipelined },
+        retryAfterMs: 1000,
+      },
+    );
   }
 
   /** The response is complete, or never will be. */
   end(response: OpenResponse): void {
-    this.#open.delete(response);
+    if (this.#open.delete(response)) this.#pending.count -= 1;
     const [next] = this.#open;
     if (next !== undefined) this.#resolve(next, true);
   }
@@ -80,6 +116,7 @@ export class Connection implements Reader {
   forget(): void {
     this.#isClosed = true;
     this.#stopProbing();
+    this.#pending.count -= this.#open.size;
     this.#open.clear();
     for (const response of this.#waiting.keys()) this.#resolve(response, false);
   }

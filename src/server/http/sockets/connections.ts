@@ -4,7 +4,7 @@ import { required } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { isLoopback } from "../access/origin.ts";
 import { clientAddress } from "./client-address.ts";
-import { Connection } from "./connection.ts";
+import { Connection, type PendingRequests } from "./connection.ts";
 import type { OpenResponse } from "./half-closed.ts";
 
 /** Limits on connections. */
@@ -39,6 +39,7 @@ export class Connections {
   /** By address and port of the other end; a TLS socket finds the connection of its plain socket by these. */
   readonly #byPeer = new Map<string, Connection>();
   readonly #onClose: (connection: Connection) => void;
+  readonly #pending: PendingRequests = { count: 0 };
   #refused = 0;
 
   constructor(limits: ConnectionLimits, onClose: (connection: Connection) => void) {
@@ -79,7 +80,7 @@ export class Connections {
     const refusal = this.#limitError(client);
     if (refusal !== undefined) this.#refused += 1;
     if (refusal !== undefined && !this.#mayExplain(client)) return void socket.destroy();
-    const connection = new Connection(socket, client, refusal);
+    const connection = new Connection(socket, client, this.#pending, refusal);
     const peer = `${remoteAddress} ${remotePort}`;
     if (refusal === undefined) {
       this.#all.add(connection);

@@ -153,7 +153,13 @@ function addInfer(routes: Routes, service: Service): void {
         const outputs = names === undefined ? {} : { outputs: names };
         return { tensors: (await service.runtime.run(handle, inputs, { ...outputs, signal })).outputs };
       });
-      const response = await writeInferResponse(served.model, modelVersion, request, served.result.tensors);
+      const response = await writeInferResponse(
+        served.model,
+        modelVersion,
+        request,
+        served.result.tensors,
+        context.req.raw.signal,
+      );
       return context.body(response.body as Uint8Array<ArrayBuffer>, 200, { ...resultHeaders(served), ...response.headers });
     });
   }

@@ -22,12 +22,15 @@ export function estimateInferResponseBytes(request: InferRequest, tensors: Tenso
   }, 0);
 }
 
-/** The response with the requested outputs. Throws INPUT_INVALID for an output that the model does not have. */
+/**
+ * The response with the requested outputs. Throws INPUT_INVALID for an output that the model does not have, and ABORTED once the signal is aborted.
+ */
 export async function writeInferResponse(
   model: string,
   version: string,
   request: InferRequest,
   tensors: TensorMap,
+  signal?: AbortSignal,
 ): Promise<InferResponse> {
   const wanted = request.outputs ?? Object.keys(tensors).map((name) => ({ name, binary: request.binary }));
   const blocks: Uint8Array[] = [];
@@ -41,7 +44,7 @@ export async function writeInferResponse(
     return { ...head, parameters: { binary_data_size: bytes.byteLength } };
   });
   const id = request.id === undefined ? {} : { id: request.id };
-  const head = await encodeJson({ model_name: model, model_version: version, ...id, outputs });
+  const head = await encodeJson({ model_name: model, model_version: version, ...id, outputs }, signal);
   if (blocks.length === 0) return { body: head, headers: { "content-type": "application/json" } };
   return {
     body: Buffer.concat([head, ...blocks]),

@@ -4,11 +4,11 @@ import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { refuseUnlisted } from "../../../runtime/options/options.ts";
 import type { GeneratedLogprob, GeneratedText, GenerationEvent } from "../generated-text.ts";
-import type { GenerateCall, PreparedPrompts, TextGenerator } from "../text-generator.ts";
+import type { GenerateCall, PrepareCall, PreparedPrompts, TextGenerator } from "../text-generator.ts";
 import { type AnswerFormat, answerFormatOf, markersOf, opensReasoning } from "./answer-format.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
 import type { ChatOptions } from "./chat-options.ts";
-import { ChatTemplate } from "./chat-template.ts";
+import { ChatTemplate, type TemplateWorkers } from "./chat-template.ts";
 import { chosenTools, constrainedAnswer, forcedCall } from "./constrained-answer.ts";
 import { type ChatMessage, type Tool, type ToolCall, checkConversation } from "./messages.ts";
 
@@ -52,39 +52,47 @@ export interface PreparedChat {
   readonly isConstrained: boolean;
 }
 
+/** A conversation to answer, and for whom. */
+export interface Conversation {
+  readonly messages: readonly ChatMessage[];
+  readonly options: ChatOptions;
+  readonly call: PrepareCall;
+}
+
 /**
  * Renders a conversation and checks it. Throws INPUT_INVALID, MODEL_UNSUPPORTED for a model without a chat template or for tools that its template has no
  * place for, and INPUT_TOO_LONG.
  */
-export function prepareChat(
+export async function prepareChat(
   generator: TextGenerator,
   template: ChatTemplate,
-  messages: readonly ChatMessage[],
-  options: ChatOptions,
-): PreparedChat {
-  const { tools: given = [], toolChoice = "auto", templateVariables: variables = {}, ...generation } = options;
+  { messages, options, call }: Conversation,
+): Promise<PreparedChat> {
+  const { tools: offered = [], toolChoice = "auto", templateVariables: variables = {}, ...generation } = options;
   checkToolChoice(toolChoice);
-  checkConversation(messages, given);
-  const tools = chosenTools(given, toolChoice);
+  checkConversation(messages, offered);
+  const tools = chosenTools(offered, toolChoice);
   const { constraint } = generation;
+  const schemas = generator.schemaSettings(generation);
   const mustCall = toolChoice !== "auto" && toolChoice !== "none";
-  const rendered = template.render({ messages, tools, variables });
+  const rendered = await template.render({ messages, tools, variables });
   const known = answerFormatOf(template.source(tools.length > 0));
   const format = mustCall && known.tools === undefined ? { ...known, tools: { kind: "json" as const } } : known;
   const thinks = format.reasoning !== undefined && opensReasoning(rendered, format.reasoning);
-  const forced = mustCall && format.tools !== undefined ? forcedCall(format.tools, tools) : undefined;
+  const forced = mustCall && format.tools !== undefined ? forcedCall(format.tools, tools, schemas) : undefined;
   const thought = forced !== undefined && thinks ? `${format.reasoning.close}\n\n` : "";
   const prompt = `${rendered}${thought}${forced?.opening ?? ""}`;
   const answer =
     constraint === undefined || mustCall
       ? undefined
-      : constrainedAnswer(constraint, { form: format.tools, tools, kept: markersOf(format), thinks });
-  const prepared = generator.prepare([prompt], generation, {
+      : constrainedAnswer(constraint, { form: format.tools, tools, kept: markersOf(format), thinks, settings: schemas });
+  const given = {
     addSpecialTokens: false, // the template writes them
     maxNewTokens: generator.limits.contextLength === undefined ? maxAnswerTokens : Number.POSITIVE_INFINITY,
     ...omitUndefined({ grammar: forced?.grammar ?? answer }),
     ...(answer !== undefined && thinks ? { constrainedAfter: format.reasoning.close } : {}),
-  });
+  };
+  const prepared = await generator.prepare([prompt], generation, given, call);
   const isConstrained = answer !== undefined || forced !== undefined;
   return {
     prepared,
@@ -120,9 +128,9 @@ export async function answerChat(
   return texts.flatMap((_, index) => answers[index]?.result ?? []);
 }
 
-/** The chat template of a model. Throws MODEL_UNSUPPORTED if it has none. */
-export function chatTemplateOf({ name, chatTemplates, text }: Manifest): ChatTemplate {
-  if (chatTemplates !== undefined) return new ChatTemplate(chatTemplates, text?.tokenizerConfig ?? {});
+/** The chat template of a model, which runs in `workers`. Throws MODEL_UNSUPPORTED if it has none. */
+export function chatTemplateOf({ name, chatTemplates, text }: Manifest, workers: TemplateWorkers): ChatTemplate {
+  if (chatTemplates !== undefined) return new ChatTemplate(chatTemplates, text?.tokenizerConfig ?? {}, workers);
   throw new InferyardError("MODEL_UNSUPPORTED", `${name} has no chat template, so it was not made for conversations`, {
     remedy: "use `generate`, or add chat_template.jinja to the model's folder",
   });

@@ -21,7 +21,7 @@ export const defaultConstraintLimits: ConstraintLimits = {
   states: 500_000,
   bytes: 64 * 2 ** 20,
   steps: 5_000_000,
-  milliseconds: 2000,
+  milliseconds: 30_000,
 };
 
 /** Where in a constraint something is. */
@@ -119,7 +119,8 @@ export class ConstraintBudget {
 /** How messages name a place in a constraint. */
 export function nameOf({ keyword, pointer, line }: ConstraintPlace = {}): string {
   if (line !== undefined) return `line ${line} of the grammar`;
-  return keyword === undefined ? "the constraint" : `the schema at "${pointer ?? ""}", keyword "${keyword}"`;
+  if (pointer === undefined) return "the constraint";
+  return keyword === undefined ? `the schema at "${pointer}"` : `the schema at "${pointer}", keyword "${keyword}"`;
 }
 
 /** What `compute` returns, charged to the budget in force; where none is, to a new one with the default limits. */

@@ -1,57 +1,96 @@
-/** Grammars of one model that were compiled, so that calls with the same constraint share what they have computed. */
+/** Grammars of one model that were compiled, so that calls with the same constraint share what was computed. */
+import { abortable } from "../../../concurrency/abortable.ts";
+import { SingleFlight } from "../../../concurrency/single-flight.ts";
 import { InferyardError } from "../../../contract/errors.ts";
-import { ConstraintBudget } from "./constraint-budget.ts";
-import type { GrammarNode } from "./grammar/grammar.ts";
-import { TokenGrammar } from "./token-constraint.ts";
-import { type TokenSource, TokenVocabulary } from "./token-vocabulary.ts";
+import { CompiledGrammar } from "./compiled-grammar.ts";
+import type { GrammarHost, HostCall, HostTokenizer, HostedGrammar } from "./grammar-host.ts";
+import type { GrammarSource } from "./grammar-source.ts";
+import type { VocabularyTables } from "./token-vocabulary.ts";
 
-/** Grammars that are kept; of more, the one that was used longest ago is dropped. */
-const maxGrammars = 16;
+/** Memory for the grammars of one model, in bytes. */
+export const defaultGrammarCacheBytes: number = 2 ** 25;
 
-/** A grammar before it is compiled. */
-export interface GrammarSource {
-  /** Sources with equal keys are equal. */
-  readonly key: string;
-  readonly compile: () => GrammarNode;
-  /** Special tokens that stay in the text. Default: none. */
-  readonly kept?: ReadonlySet<string> | undefined;
+/** What a cache is made of. */
+export interface GrammarCacheParts {
+  readonly host: GrammarHost;
+  /** Undefined if the model has none. */
+  readonly tokenizer: HostTokenizer | undefined;
+  /** Number of logits. */
+  readonly size: number;
+  /** Memory for grammars, in bytes. */
+  readonly maxBytes: number;
 }
 
-/** Compiles grammars for one tokenizer. */
+/** Compiles grammars for one model. What is refused is not kept, and calls for the same grammar wait for the first. */
 export class GrammarCache {
-  readonly #tokenizer: TokenSource | undefined;
-  readonly #size: number;
-  readonly #vocabularies = new Map<string, TokenVocabulary>();
-  readonly #grammars = new Map<string, TokenGrammar>();
+  readonly #parts: GrammarCacheParts;
+  readonly #vocabularies = new Map<string, Promise<VocabularyTables>>();
+  /** The least recently used first. */
+  readonly #grammars = new Map<string, CompiledGrammar>();
+  readonly #compiling = new SingleFlight<CompiledGrammar>(() => {});
 
-  /** `size`: number of logits. */
-  constructor(tokenizer: TokenSource | undefined, size: number) {
-    this.#tokenizer = tokenizer;
-    this.#size = size;
+  constructor(parts: GrammarCacheParts) {
+    this.#parts = parts;
+  }
+
+  /** Estimated memory of the grammars that are kept, in bytes. */
+  get bytes(): number {
+    return [...this.#grammars.values()].reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0);
+  }
+
+  /** Number of grammars that are kept. */
+  get size(): number {
+    return this.#grammars.size;
   }
 
   /** The compiled grammar. Throws INPUT_INVALID if the model has no tokenizer, and what compiling throws. */
-  of({ key, compile, kept = new Set() }: GrammarSource): TokenGrammar {
-    if (this.#tokenizer === undefined) {
+  async get({ text, kept = new Set() }: GrammarSource, call: HostCall): Promise<CompiledGrammar> {
+    const { tokenizer } = this.#parts;
+    if (tokenizer === undefined) {
       throw new InferyardError("INPUT_INVALID", "the model has no tokenizer, so that its texts cannot be constrained", {
         remedy: "leave the constraint out, or add tokenizer.json to the model's folder",
       });
     }
     const keptKey = JSON.stringify([...kept].toSorted());
-    const fullKey = JSON.stringify([keptKey, key]);
-    const known = this.#grammars.get(fullKey);
-    this.#grammars.delete(fullKey);
-    const vocabulary = this.#vocabulary(this.#tokenizer, keptKey, kept);
-    const grammar = known ?? TokenGrammar.compile(compile, vocabulary, new ConstraintBudget());
-    this.#grammars.set(fullKey, grammar);
-    const [oldest] = this.#grammars.keys();
-    if (this.#grammars.size > maxGrammars && oldest !== undefined) this.#grammars.delete(oldest);
-    return grammar;
+    const key = `${keptKey} ${text}`;
+    // A part of the key, so that a long text is in memory once.
+    const ownText = key.slice(keptKey.length + 1);
+    const known = this.#grammars.get(key);
+    if (known !== undefined) {
+      this.#keep(key, known);
+      return known;
+    }
+    const vocabulary = await abortable(this.#vocabulary(tokenizer, keptKey, kept), call.signal);
+    const compile = async (signal: AbortSignal): Promise<CompiledGrammar> => {
+      const grammar: HostedGrammar = { text: ownText, vocabulary };
+      const { host } = this.#parts;
+      const compiled = new CompiledGrammar(host, grammar, await host.compile(grammar, { client: call.client, signal }));
+      this.#keep(key, compiled);
+      return compiled;
+    };
+    return this.#compiling.join(key, compile, (compiled) => compiled, call.signal);
   }
 
-  #vocabulary(tokenizer: TokenSource, key: string, kept: ReadonlySet<string>): TokenVocabulary {
-    const known = this.#vocabularies.get(key) ?? new TokenVocabulary(tokenizer, this.#size, kept);
-    this.#vocabularies.set(key, known);
-    return known;
+  /** Makes a grammar the most recently used, and drops others until the rest is within the limit. */
+  #keep(key: string, grammar: CompiledGrammar): void {
+    this.#grammars.delete(key);
+    this.#grammars.set(key, grammar);
+    let { bytes } = this;
+    for (const [other, { estimatedBytes }] of this.#grammars) {
+      if (bytes <= this.#parts.maxBytes || other === key) return;
+      this.#grammars.get(other)?.drop();
+      this.#grammars.delete(other);
+      bytes -= estimatedBytes;
+    }
+  }
+
+  #vocabulary(tokenizer: HostTokenizer, key: string, kept: ReadonlySet<string>): Promise<VocabularyTables> {
+    const known = this.#vocabularies.get(key);
+    if (known !== undefined) return known;
+    const { host, size } = this.#parts;
+    const reading = host.readVocabulary(tokenizer, { size, kept });
+    this.#vocabularies.set(key, reading);
+    reading.catch(() => this.#vocabularies.delete(key)); // the next call reads it again
+    return reading;
   }
 }

@@ -1,12 +1,13 @@
 /** What a text must be, as callers state it. */
 import { regularExpressionDfa } from "./automata/regular-expression.ts";
 import { WordTrie } from "./automata/words.ts";
+import { withinBudget } from "./constraint-budget.ts";
 import { type GrammarNode, text } from "./grammar/grammar.ts";
 import { parseGbnf } from "./grammar/gbnf.ts";
-import type { GrammarSource } from "./grammar-cache.ts";
+import { type GrammarSource, sourceText } from "./grammar-source.ts";
 import { isLark, parseLark } from "./grammar/lark.ts";
-import { refusal, refusingDepth } from "./refusal.ts";
-import { anyJson, compileSchema } from "./schema/compile-schema.ts";
+import { refusal } from "./refusal.ts";
+import { type SchemaSettings, anyJson, compileSchema } from "./schema/compile-schema.ts";
 import { isObject } from "./schema/schema-document.ts";
 
 /** What a generated text must be. */
@@ -22,22 +23,33 @@ export type TextConstraint =
   /** A text of a context-free grammar: in GBNF, the notation of llama.cpp, from its rule `root`; or in a subset of Lark's, from its rule `start`. */
   | { readonly type: "grammar"; readonly grammar: string };
 
-/** The grammar of a constraint, which is compiled when it is needed. */
-export function constraintSource(constraint: TextConstraint): GrammarSource {
-  return { key: refusingDepth(() => JSON.stringify(constraint)), compile: () => compileConstraint(constraint) };
+/** The source of a constraint. */
+export function constraintSource(constraint: TextConstraint, settings: SchemaSettings = {}): GrammarSource {
+  return { text: sourceText({ kind: "text", constraint, settings } satisfies TextSpecification) };
+}
+
+/** What is compiled where a text fits a constraint. */
+export interface TextSpecification {
+  readonly kind: "text";
+  readonly constraint: TextConstraint;
+  readonly settings: SchemaSettings;
 }
 
 const types = ["json", "schema", "regex", "choice", "grammar"];
 
-/** The grammar of a constraint. Throws INPUT_INVALID for one that is invalid or not supported. */
-export function compileConstraint(constraint: TextConstraint): GrammarNode {
+/** The grammar of a constraint. Throws INPUT_INVALID for one that is invalid or not supported, and for one that exceeds the budget in force or the default one. */
+export function compileConstraint(constraint: TextConstraint, settings: SchemaSettings = {}): GrammarNode {
+  return withinBudget(() => compileByType(constraint, settings));
+}
+
+function compileByType(constraint: TextConstraint, settings: SchemaSettings): GrammarNode {
   if (!isObject(constraint) || !types.includes(constraint.type))
     throw refusal(`its type is one of ${types.join(", ")}`, "correct it");
   switch (constraint.type) {
     case "json":
       return anyJson(constraint.value === "object" ? "object" : undefined);
     case "schema":
-      return compileSchema(constraint.schema);
+      return compileSchema(constraint.schema, settings);
     case "regex": {
       if (typeof constraint.pattern !== "string") throw refusal("its pattern is a string", "correct it");
       return text(regularExpressionDfa(constraint.pattern, { whole: true, flags: constraint.flags ?? "" }));

@@ -2,18 +2,24 @@
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
-import type { PreparedPrompts, PromptSettings, TextGenerator } from "../text-generator.ts";
+import type { PrepareCall, PreparedPrompts, PromptSettings, TextGenerator } from "../text-generator.ts";
 import type { GenerationOptions } from "../sampling/generation-options.ts";
 import { readGenerationConfig } from "../sampling/generation-config.ts";
 import type { RewriteOptions } from "./rewrite-options.ts";
 
+/** Texts to rewrite, and for whom. */
+export interface Rewriting {
+  readonly texts: readonly string[];
+  readonly options: RewriteOptions;
+  readonly call: PrepareCall;
+}
+
 /** Prepares texts. Throws MODEL_UNSUPPORTED for a decoder alone, and INPUT_INVALID for a task or a language that the model does not have. */
-export function prepareRewrite(
+export async function prepareRewrite(
   generator: TextGenerator,
   manifest: Manifest,
-  texts: readonly string[],
-  options: RewriteOptions,
-): PreparedPrompts {
+  { texts, options, call }: Rewriting,
+): Promise<PreparedPrompts> {
   const { task, prefix, sourceLanguage, targetLanguage, stream: _stream, ...generation } = options;
   const { limits, tokenizer } = generator;
   if (!limits.hasEncoder || tokenizer === undefined) {
@@ -26,7 +32,7 @@ export function prepareRewrite(
   const before = prefix ?? (typeof stated["prefix"] === "string" ? stated["prefix"] : "");
   const languages = new Languages(tokenizer, manifest, sourceLanguage, targetLanguage);
   const prompts = texts.map((text) => languages.encode(before + text));
-  return generator.prepare(prompts, { ...optionsOf(stated), ...generation }, languages.settings);
+  return generator.prepare(prompts, { ...optionsOf(stated), ...generation }, languages.settings, call);
 }
 
 /** The fields of a task in `task_specific_params`. */

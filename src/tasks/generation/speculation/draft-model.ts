@@ -34,7 +34,7 @@ export class DraftModel implements Drafter {
   async draft(tokens: readonly number[], count: number, signal: AbortSignal | undefined): Promise<readonly number[]> {
     const { scheduler, limits, vocabulary } = this.#parts;
     if (tokens.length + count > (limits.contextLength ?? Number.POSITIVE_INFINITY)) return [];
-    const sequence = await this.#open(tokens, signal);
+    const sequence = await this.#open(tokens);
     const kept = Math.min(commonLength(this.#read, tokens), tokens.length - 1);
     if (kept < this.#read.length) await scheduler.truncate(sequence, kept);
     const drafted: number[] = [];
@@ -61,9 +61,9 @@ export class DraftModel implements Drafter {
     this.#sequence = undefined;
   }
 
-  async #open(tokens: readonly number[], signal: AbortSignal | undefined): Promise<SequenceId> {
+  async #open(tokens: readonly number[]): Promise<SequenceId> {
     if (this.#sequence === undefined) {
-      const { sequence, length } = await this.#parts.prefixes.open(tokens, signal);
+      const { sequence, length } = await this.#parts.prefixes.open(tokens);
       this.#sequence = sequence;
       this.#read = tokens.slice(0, length);
       this.#prompt = tokens;

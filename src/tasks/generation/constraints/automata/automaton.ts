@@ -1,7 +1,5 @@
 /** Deterministic automata over bytes: the regular parts of a constraint. */
-import type { InferyardError } from "../../../../contract/errors.ts";
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
-import { refusal } from "../refusal.ts";
 
 /** Reads a text byte by byte. States are numbers from 0; -1 says that the text does not fit. From every state a text that fits can be reached. */
 export interface Automaton {
@@ -16,9 +14,6 @@ export interface Automaton {
   freeCharacters(state: number): number;
 }
 
-/** Greatest number of states of one automaton. */
-const maxStates = 40_000;
-
 /** An automaton by its rules, from which `explore` makes a table. */
 export interface Rules<State> {
   readonly start: State;
@@ -29,6 +24,8 @@ export interface Rules<State> {
   accepts(state: State): boolean;
   /** By byte: the number of its class. Bytes of one class lead to equal states. Default: a class for each byte. */
   readonly classes?: Uint8Array;
+  /** Estimated memory of a state itself. Default: 0. */
+  bytes?(state: State): number;
 }
 
 /** An automaton as a table. */
@@ -82,6 +79,8 @@ export class Dfa implements Automaton {
   /** For each state and state of UTF-8: 1 if no text that goes on from there ceases to fit. */
   #freeStates(): Uint8Array {
     const bytes = representativesOf(commonClasses(this.classes, utf8Classes));
+    chargeStates(0, this.states * (2 * utf8States + 16 * bytes.length));
+    chargeSteps(this.states * bytes.length);
     const free = new Uint8Array(this.states * utf8States).fill(1);
     const sources = new Map<number, number[]>();
     const open: number[] = [];
@@ -142,7 +141,7 @@ function representativesOf(classes: Uint8Array): readonly number[] {
   return bytes;
 }
 
-/** Makes the table of an automaton, of the states from which a text that fits can be reached. Throws INPUT_INVALID if there are too many. */
+/** Makes the table of an automaton, of the states from which a text that fits can be reached. Throws what the budget in force throws. */
 export function explore<State>(rules: Rules<State>): Dfa {
   const { classes = everyByte } = rules;
   const representatives = representativesOf(classes);
@@ -168,18 +167,10 @@ export function explore<State>(rules: Rules<State>): Dfa {
     const key = rules.key(state);
     const known = numbers.get(key);
     if (known !== undefined) return known;
-    if (states.length >= maxStates) throw tooLarge();
-    chargeStates(1, stateBytes);
+    chargeStates(1, stateBytes + (rules.bytes?.(state) ?? 0));
     numbers.set(key, states.length);
     return states.push(state) - 1;
   }
-}
-
-function tooLarge(): InferyardError {
-  return refusal(
-    `a pattern, a length or a range needs more than ${maxStates} states`,
-    "simplify the pattern, or give smaller bounds",
-  );
 }
 
 /** The table without the states from which no text that fits is reached. */
@@ -365,6 +356,9 @@ export function stepFreeText(state: number, byte: number, highest: number, max: 
   const total = next === 0 ? Math.min(count + 1, highest) : count;
   return total * utf8States + next;
 }
+
+/** All of UTF-8. */
+export const everyText: Dfa = lengthDfa(0, Number.POSITIVE_INFINITY);
 
 /** Any texts of `min` to `max` code points, without a table. */
 export class FreeText implements Automaton {

@@ -1,11 +1,10 @@
 /** Nondeterministic automata over bytes, and their determinization. */
-import { refusal } from "../refusal.ts";
+import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { type Dfa, classesOf, explore } from "./automaton.ts";
 import { type ByteTree, type CodePointRange, anyCodePoint, byteTree } from "./code-points.ts";
 
-const maxStates = 100_000;
-/** Edges that are looked at to make the automaton one without choices. */
-const maxWork = 5_000_000;
+/** Estimated memory of a state with an edge, and of a state in a set of states. */
+const [stateBytes, memberBytes] = [250, 16];
 
 interface Edge {
   readonly first: number;
@@ -23,9 +22,8 @@ export class ByteNfa {
   #final = -1;
 
   state(): number {
-    if (this.#edges.length >= maxStates) {
-      throw refusal(`a regular expression needs more than ${maxStates} states`, "give smaller counts of repetition");
-    }
+    chargeStates(1, stateBytes);
+    chargeSteps(5);
     this.#empty.push([]);
     return this.#edges.push([]) - 1;
   }
@@ -52,6 +50,8 @@ export class ByteNfa {
       for (const { first, last, next } of tree) {
         const known = next.length === 0 ? to : states.get(next);
         const target = known ?? this.state();
+        chargeStates(0, 60);
+        chargeSteps(2);
         this.#edges[place]?.push({ first, last, to: target });
         if (known !== undefined) continue;
         states.set(next, target);
@@ -76,7 +76,6 @@ export class ByteNfa {
 
   /** The table of the automaton. */
   determine(start: number, end: number): Dfa {
-    let work = 0;
     const ranges = this.#edges.flat().map(({ first, last }) => [first, last] as const);
     return explore<readonly number[]>({
       start: this.#closure([start], this.#atStart),
@@ -86,15 +85,12 @@ export class ByteNfa {
         const targets: number[] = [];
         for (const state of set) {
           const edges = this.#edges[state] ?? [];
-          work += 1 + edges.length;
+          chargeSteps(1 + edges.length);
           for (const { first, last, to } of edges) if (byte >= first && byte <= last) targets.push(to);
         }
-        if (work > maxWork) throw refusal("a regular expression is too large", "give smaller counts of repetition");
-        if (targets.length === 0) return undefined;
-        const next = this.#closure(targets, undefined);
-        work += next.length;
-        return next;
+        return targets.length === 0 ? undefined : this.#closure(targets, undefined);
       },
+      bytes: (set) => memberBytes * set.length,
       accepts: (set) => this.#closure(set, this.#atEnd).includes(end),
     });
   }
@@ -112,6 +108,7 @@ export class ByteNfa {
         open.push(next);
       }
     }
+    chargeSteps(4 * seen.size);
     return this.#final >= 0 && seen.has(this.#final) ? [this.#final] : [...seen].toSorted((left, right) => left - right);
   }
 }

@@ -1,5 +1,6 @@
 /** Sets of code points of regular expressions, and their bytes. */
 import type { AST } from "@eslint-community/regexpp";
+import { chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 import { encodeUtf8 } from "./json-string.ts";
 
@@ -33,6 +34,9 @@ const lineEnds: readonly CodePointRange[] = [
   [0x0d, 0x0d],
   [0x2028, 0x2029],
 ];
+
+/** Steps of looking for a property: all code points are looked at. */
+const propertySteps = 500_000;
 
 /** A part of an expression that reads one character. */
 export type CharacterElement = AST.Character | AST.CharacterSet | AST.CharacterClass | AST.ExpressionCharacterClass;
@@ -80,6 +84,19 @@ function escapedSet(element: AST.CharacterSet, { dotAll }: CharacterSettings): r
 
 /** The code points that this engine's own regular expression matches. */
 function propertyRanges(source: string): readonly CodePointRange[] {
+  const known = properties.get(source);
+  if (known !== undefined) return known;
+  const ranges = findProperty(source);
+  if (properties.size < maxProperties) properties.set(source, ranges);
+  return ranges;
+}
+
+/** Properties that were looked for, by their source; a few are used again and again. */
+const properties = new Map<string, readonly CodePointRange[]>();
+const maxProperties = 64;
+
+function findProperty(source: string): readonly CodePointRange[] {
+  chargeSteps(propertySteps);
   const ranges: CodePointRange[] = [];
   const block = 0x1000;
   for (let start = 0; start <= highest; start += block) {
@@ -126,6 +143,7 @@ function complement(ranges: readonly CodePointRange[]): readonly CodePointRange[
 function withCases(ranges: readonly CodePointRange[]): readonly CodePointRange[] {
   const others: CodePointRange[] = [];
   for (const [first, last] of ranges) {
+    chargeSteps(4 * Math.max(0, Math.min(last, 0xffff) - first));
     for (let point = first; point <= Math.min(last, 0xffff); point += 1) {
       const character = String.fromCodePoint(point);
       for (const other of [character.toLowerCase(), character.toUpperCase()]) {

@@ -1,6 +1,7 @@
 /** Regular expressions of ECMAScript as automata. The expressions are parsed by @eslint-community/regexpp. */
 import { type AST, RegExpParser } from "@eslint-community/regexpp";
 import { messageOf } from "../../../../contract/errors.ts";
+import { chargeSteps, withinBudget } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 import { type Dfa, difference, emptyDfa, intersection, lengthDfa } from "./automaton.ts";
 import { type CodePointRange, characterSet } from "./code-points.ts";
@@ -18,7 +19,12 @@ export interface RegularExpressionOptions {
  * The texts that a regular expression matches. Throws INPUT_INVALID for an invalid one, and for what is not regular or not supported: references to
  * groups, lookbehind, word boundaries, lookahead other than at the start.
  */
-export function regularExpressionDfa(source: string, { whole = false, flags = "" }: RegularExpressionOptions = {}): Dfa {
+export function regularExpressionDfa(source: string, options: RegularExpressionOptions = {}): Dfa {
+  return withinBudget(() => compileExpression(source, options));
+}
+
+function compileExpression(source: string, { whole = false, flags = "" }: RegularExpressionOptions): Dfa {
+  chargeSteps(500 + 20 * source.length);
   const other = /[^isudg]/.exec(flags)?.[0];
   if (other !== undefined)
     throw refusal(`the flag ${other} of a regular expression is not supported`, "write it without this flag");
@@ -73,9 +79,6 @@ interface CompileSettings {
   readonly dotAll: boolean;
   readonly whole: boolean;
 }
-
-/** Different sets of characters in one expression at most. */
-const maxSets = 500;
 
 class Compiler {
   readonly #settings: CompileSettings;
@@ -178,8 +181,6 @@ class Compiler {
   #ranges(element: Parameters<typeof characterSet>[0]): readonly CodePointRange[] {
     const known = this.#sets.get(element.raw);
     if (known !== undefined) return known;
-    if (this.#sets.size >= maxSets)
-      throw refusal(`a regular expression has more than ${maxSets} sets of characters`, "simplify it");
     const set = characterSet(element, this.#settings);
     this.#sets.set(element.raw, set);
     return set;

@@ -11,105 +11,141 @@ export interface GrammarFacts {
 
 /** Checks a grammar. Throws INPUT_INVALID if no text fits it, and if a rule begins with itself. */
 export function checkGrammar(root: GrammarNode): GrammarFacts {
-  const parents = parentsOf(root);
-  const alive = leastSet(parents, aliveCounter);
-  const dead = new Set([...parents.keys()].filter((node) => !alive.has(node)));
+  const graph = new Graph(root);
+  const alive = graph.leastSet(neededToLive, true);
+  const dead = new Set(graph.nodes.filter((_node, number) => alive[number] !== 1));
   if (dead.has(root)) throw refusal("no text fits it", "loosen it");
-  const nullable = leastSet(parents, nullableCounter);
-  refuseLeftRecursion([...parents.keys()], nullable);
+  refuseLeftRecursion(graph, graph.leastSet(neededToBeEmpty, false));
   return { dead };
 }
 
-/** By node: the nodes that refer to it, each as often as it does. */
-type Parents = ReadonlyMap<GrammarNode, readonly GrammarNode[]>;
+/** Estimated memory of a node of the graph, and of a reference. */
+const [nodeBytes, edgeBytes] = [100, 8];
 
-function parentsOf(root: GrammarNode): Parents {
-  const parents = new Map<GrammarNode, GrammarNode[]>([[root, []]]);
-  for (const node of parents.keys()) {
-    const children = childrenOf(node);
-    chargeSteps(children.length + 1);
-    chargeStates(0, 8 * children.length + 150);
-    for (const child of children) {
-      const known = parents.get(child);
-      if (known === undefined) parents.set(child, [node]);
-      else known.push(node);
+/** The parts of a grammar, numbered, and which parts refer to which. */
+class Graph {
+  readonly nodes: readonly GrammarNode[];
+  /** The numbers of the parts that part `n` refers to are from `#childStarts[n]` to the one before `#childStarts[n + 1]`. Parents likewise. */
+  readonly #childStarts: Int32Array;
+  readonly #children: Int32Array;
+  readonly #parentStarts: Int32Array;
+  readonly #parents: Int32Array;
+
+  constructor(root: GrammarNode) {
+    const numbers = new Map<GrammarNode, number>([[root, 0]]);
+    const [starts, children]: [number[], number[]] = [[], []];
+    for (const node of numbers.keys()) {
+      starts.push(children.length);
+      const own = childrenOf(node);
+      chargeSteps(5 + 3 * own.length);
+      chargeStates(0, nodeBytes + edgeBytes * own.length);
+      for (const child of own) {
+        const known = numbers.get(child);
+        if (known === undefined) numbers.set(child, numbers.size);
+        children.push(known ?? numbers.size - 1);
+      }
     }
-  }
-  return parents;
-}
-
-/** Told of each reference of a node to one that is in the set. */
-interface Counter {
-  /** Whether the node is in the set. */
-  readonly isIn: boolean;
-  add(child: GrammarNode): void;
-}
-
-/** The smallest set of nodes that their counters allow. */
-function leastSet(parents: Parents, counterOf: (node: GrammarNode) => Counter): ReadonlySet<GrammarNode> {
-  const counters = new Map<GrammarNode, Counter>();
-  const set = new Set<GrammarNode>();
-  const open: GrammarNode[] = [];
-  const enter = (node: GrammarNode, counter: Counter): void => {
-    if (!counter.isIn || set.has(node)) return;
-    set.add(node);
-    open.push(node);
-  };
-  for (const node of parents.keys()) {
-    const counter = counterOf(node);
-    counters.set(node, counter);
-    enter(node, counter);
-  }
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    for (const parent of parents.get(node) ?? []) {
-      chargeSteps(1);
-      const counter = counters.get(parent);
-      if (counter === undefined) continue;
-      counter.add(node);
-      enter(parent, counter);
+    starts.push(children.length);
+    this.nodes = [...numbers.keys()];
+    this.#childStarts = Int32Array.from(starts);
+    this.#children = Int32Array.from(children);
+    const parentStarts = new Int32Array(this.nodes.length + 1);
+    for (const child of children) parentStarts[child + 1] = (parentStarts[child + 1] ?? 0) + 1;
+    for (let node = 1; node <= this.nodes.length; node += 1)
+      parentStarts[node] = (parentStarts[node] ?? 0) + (parentStarts[node - 1] ?? 0);
+    const filled = parentStarts.slice();
+    this.#parents = new Int32Array(children.length);
+    for (let node = 0; node < this.nodes.length; node += 1) {
+      for (const child of this.childrenOf(node)) {
+        this.#parents[filled[child] ?? 0] = node;
+        filled[child] = (filled[child] ?? 0) + 1;
+      }
     }
+    this.#parentStarts = parentStarts;
   }
-  return set;
+
+  childrenOf(node: number): Int32Array {
+    return this.#children.subarray(this.#childStarts[node], this.#childStarts[node + 1]);
+  }
+
+  /**
+   * The smallest set of parts, a 1 for each of its numbers: a part is in it once so many of its references are. `needed`: Infinity for a part that never is. With
+   * `withObjects`, objects are in it as their members allow; otherwise they are not.
+   */
+  leastSet(needed: (node: GrammarNode) => number, withObjects: boolean): Uint8Array {
+    const set = new Uint8Array(this.nodes.length);
+    const missing = Float64Array.from(this.nodes, needed);
+    const objects = new Map<number, ObjectCounter>();
+    const open: number[] = [];
+    const enter = (node: number): void => {
+      if (set[node] === 1) return;
+      set[node] = 1;
+      open.push(node);
+    };
+    for (const [number, node] of this.nodes.entries()) {
+      if (node.kind !== "object") {
+        if (missing[number] === 0) enter(number);
+      } else if (withObjects) {
+        const counter = new ObjectCounter(node);
+        objects.set(number, counter);
+        if (counter.isIn) enter(number);
+      }
+    }
+    chargeSteps(5 * this.nodes.length + this.#parents.length);
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      const end = this.#parentStarts[node + 1] ?? 0;
+      for (let at = this.#parentStarts[node] ?? 0; at < end; at += 1) {
+        const parent = this.#parents[at] ?? 0;
+        missing[parent] = (missing[parent] ?? 0) - 1;
+        const counter = objects.get(parent);
+        counter?.add(this.nodes[node] as GrammarNode);
+        if (counter === undefined ? missing[parent] === 0 : counter.isIn) enter(parent);
+      }
+    }
+    return set;
+  }
 }
 
-/** In the set once `needed` references are. */
-class ReferenceCounter implements Counter {
-  #needed: number;
-
-  constructor(needed: number) {
-    this.#needed = needed;
-  }
-
-  get isIn(): boolean {
-    return this.#needed <= 0;
-  }
-
-  add(): void {
-    this.#needed -= 1;
-  }
-}
-
-function aliveCounter(node: GrammarNode): Counter {
+function neededToLive(node: GrammarNode): number {
   switch (node.kind) {
     case "text":
-      return new ReferenceCounter(node.isEmpty ? Number.POSITIVE_INFINITY : 0);
+      return node.isEmpty ? Number.POSITIVE_INFINITY : 0;
     case "sequence":
-      return new ReferenceCounter(node.items.length);
+      return node.items.length;
     case "repeat":
-      return new ReferenceCounter(node.min === 0 ? 0 : 1);
+      return node.min === 0 ? 0 : 1;
     case "choice":
     case "switch":
     case "rule":
-      return new ReferenceCounter(1);
+      return 1;
     case "object":
-      return new ObjectCounter(node);
+      return Number.POSITIVE_INFINITY;
     default:
       return node satisfies never;
   }
 }
 
-/** Which members of an object have a value. */
-class ObjectCounter implements Counter {
+function neededToBeEmpty(node: GrammarNode): number {
+  switch (node.kind) {
+    case "text":
+      return !node.isEmpty && node.automaton.accepts(node.automaton.start) ? 0 : Number.POSITIVE_INFINITY;
+    case "sequence":
+      return node.items.length;
+    case "repeat":
+      return node.min === 0 ? 0 : 1;
+    case "choice":
+    case "rule":
+      return 1;
+    case "switch":
+    case "object":
+      return Number.POSITIVE_INFINITY;
+    default:
+      return node satisfies never;
+  }
+}
+
+/** Told of each reference of an object to a part that has a text: which members have a value. */
+class ObjectCounter {
   readonly #node: ObjectNode;
   readonly #required: number;
   /** By value: number of properties that have it, and of those that are required. */
@@ -146,62 +182,46 @@ class ObjectCounter implements Counter {
   }
 }
 
-function nullableCounter(node: GrammarNode): Counter {
-  switch (node.kind) {
-    case "text":
-      return new ReferenceCounter(!node.isEmpty && node.automaton.accepts(node.automaton.start) ? 0 : Number.POSITIVE_INFINITY);
-    case "sequence":
-      return new ReferenceCounter(node.items.length);
-    case "repeat":
-      return new ReferenceCounter(node.min === 0 ? 0 : 1);
-    case "choice":
-    case "rule":
-      return new ReferenceCounter(1);
-    case "switch":
-    case "object":
-      return new ReferenceCounter(Number.POSITIVE_INFINITY);
-    default:
-      return node satisfies never;
-  }
-}
-
-/** A depth-first search of what each node may begin with, without recursion: grammars are deep. */
-function refuseLeftRecursion(nodes: readonly GrammarNode[], nullable: ReadonlySet<GrammarNode>): void {
-  const done = new Set<GrammarNode>();
-  const path = new Set<GrammarNode>();
-  for (const start of nodes) {
-    const open: { readonly node: GrammarNode; readonly firsts: Iterator<GrammarNode> }[] = [];
-    const enter = (node: GrammarNode): void => {
-      if (done.has(node)) return;
-      if (path.has(node)) throw beginsWithItself(path);
-      path.add(node);
-      const firsts = firstOf(node, nullable);
-      chargeSteps(firsts.length + 1);
-      open.push({ node, firsts: firsts[Symbol.iterator]() });
-    };
-    enter(start);
-    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
-      const next = top.firsts.next();
-      if (next.done !== true) {
-        enter(next.value);
+/** A depth-first search of what each part may begin with, without recursion: grammars are deep. `nullable`: a 1 for each part that may be empty. */
+function refuseLeftRecursion(graph: Graph, nullable: Uint8Array): void {
+  /** 1: on the path; 2: done. */
+  const marks = new Uint8Array(graph.nodes.length);
+  const path: number[] = [];
+  /** For each part of the path, the next reference to follow. */
+  const places: number[] = [];
+  for (const start of graph.nodes.keys()) {
+    if (marks[start] === 2) continue;
+    marks[start] = 1;
+    path.push(start);
+    places.push(0);
+    for (let node = path.at(-1); node !== undefined; node = path.at(-1)) {
+      const place = places.pop() ?? 0;
+      const next = nextFirst(graph, node, place, nullable);
+      if (next === undefined) {
+        marks[node] = 2;
+        path.pop();
         continue;
       }
-      path.delete(top.node);
-      done.add(top.node);
-      open.pop();
+      places.push(place + 1);
+      if (marks[next] === 1) throw beginsWithItself(path.map((number) => graph.nodes[number] as GrammarNode));
+      if (marks[next] === 2) continue;
+      marks[next] = 1;
+      path.push(next);
+      places.push(0);
     }
   }
 }
 
-function beginsWithItself(path: ReadonlySet<GrammarNode>): Error {
-  const name = [...path].findLast((part) => part.kind === "rule");
+function beginsWithItself(path: readonly GrammarNode[]): Error {
+  const name = path.findLast((part) => part.kind === "rule");
   return refusal(`the rule ${name?.kind === "rule" ? name.name : "of a part"} begins with itself`, "write it with a repetition");
 }
 
-/** Parts that a node may begin with. */
-function firstOf(node: GrammarNode, nullable: ReadonlySet<GrammarNode>): readonly GrammarNode[] {
-  if (node.kind === "object" || node.kind === "text" || node.kind === "switch") return [];
-  if (node.kind !== "sequence") return childrenOf(node);
-  const end = node.items.findIndex((item) => !nullable.has(item));
-  return end < 0 ? node.items : node.items.slice(0, end + 1);
+/** The part at a place of the references of another, if that may begin with it. */
+function nextFirst(graph: Graph, number: number, place: number, nullable: Uint8Array): number | undefined {
+  const node = graph.nodes[number];
+  if (node === undefined || node.kind === "object" || node.kind === "text" || node.kind === "switch") return undefined;
+  const children = graph.childrenOf(number);
+  if (node.kind === "sequence" && place > 0 && nullable[children[place - 1] ?? 0] !== 1) return undefined;
+  return children[place];
 }

@@ -1,7 +1,8 @@
 /** GBNF, the notation of llama.cpp for grammars (https://github.com/ggml-org/llama.cpp, grammars/README.md). */
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
+import { atPlace, chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
-import { type GrammarNode, type GrammarRule, choice, literal, repeat, rule, sequence, text } from "./grammar.ts";
+import { type GrammarNode, type GrammarRule, choiceOf, literal, repeat, rule, sequenceOf, text } from "./grammar.ts";
 
 const name = /[A-Za-z0-9_-]+/y;
 const quantifier = /[*+?]|\{\s*(?<min>\d+)\s*(?<comma>,\s*(?<max>\d+)?\s*)?\}/y;
@@ -16,7 +17,11 @@ export function parseGbnf(source: string): GrammarNode {
 class Parser {
   readonly #source: string;
   readonly #rules = new Map<string, GrammarRule>();
+  readonly #expressions = new Map<string, GrammarNode>();
   #at = 0;
+  /** Line ends before `#at` that were counted, and where the last one ends. */
+  #lines = 0;
+  #lineEnd = 0;
   #depth = 0;
 
   constructor(source: string) {
@@ -34,12 +39,13 @@ class Parser {
   }
 
   #rule(): void {
+    chargeSteps(20);
     const defined = this.#ruleOf(this.#match(name, "the name of a rule"));
     this.#skip(false);
     this.#expect("::=");
     this.#skip(true);
     if (defined.body !== undefined) throw this.#wrong(`the rule ${defined.name} is defined twice`);
-    defined.body = this.#alternatives(false);
+    defined.body = atPlace({ line: this.#line }, () => this.#alternatives(false));
     this.#skip(true);
   }
 
@@ -57,14 +63,14 @@ class Parser {
       this.#skip(true);
       options.push(this.#sequence(isGroup));
     }
-    return choice(...options);
+    return choiceOf(options);
   }
 
   #sequence(isGroup: boolean): GrammarNode {
     const items: GrammarNode[] = [];
     for (;;) {
       const item = this.#item();
-      if (item === undefined) return sequence(...items);
+      if (item === undefined) return sequenceOf(items);
       items.push(this.#quantified(item));
       this.#skip(isGroup);
     }
@@ -76,7 +82,7 @@ class Parser {
     if (character === "[") return this.#class();
     if (character === ".") {
       this.#at += 1;
-      return text(regularExpressionDfa(".", { whole: true, flags: "s" }));
+      return this.#expression(".");
     }
     if (character === "(") {
       this.#depth += 1;
@@ -128,7 +134,14 @@ class Parser {
       part === "-" && index > 0 && index < parts.length - 1 ? "-" : `\\u{${(plainPart(part).codePointAt(0) ?? 0).toString(16)}}`,
     );
     if (members.length === 0) throw this.#wrong("a set of characters is empty");
-    return text(regularExpressionDfa(`[${isNegated ? "^" : ""}${members.join("")}]`, { whole: true }));
+    return this.#expression(`[${isNegated ? "^" : ""}${members.join("")}]`);
+  }
+
+  /** The same expression is compiled once. "." reads line ends too. */
+  #expression(source: string): GrammarNode {
+    const node = this.#expressions.get(source) ?? text(regularExpressionDfa(source, { whole: true, flags: "s" }));
+    this.#expressions.set(source, node);
+    return node;
   }
 
   #match(pattern: RegExp, what: string): string {
@@ -151,9 +164,18 @@ class Parser {
     this.#at += space.exec(this.#source)?.[0].length ?? 0;
   }
 
+  /** The line of the next character, from 1. */
+  get #line(): number {
+    for (let end = this.#source.indexOf("\n", this.#lineEnd); end >= 0 && end < this.#at;) {
+      this.#lines += 1;
+      this.#lineEnd = end + 1;
+      end = this.#source.indexOf("\n", this.#lineEnd);
+    }
+    return this.#lines + 1;
+  }
+
   #wrong(problem: string): Error {
-    const line = this.#source.slice(0, this.#at).split("\n").length;
-    return refusal(`line ${line} of the grammar: ${problem}`, "correct it");
+    return refusal(problem, "correct it", { line: this.#line });
   }
 }
 
@@ -161,6 +183,7 @@ const escape = /\\(?:x(?<two>[\dA-Fa-f]{2})|u(?<four>[\dA-Fa-f]{4})|U(?<eight>[\
 const letters: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 
 function unescaped(source: string): string {
+  if (!source.includes("\\")) return source;
   return unescapedParts(source).map(plainPart).join("");
 }
 

@@ -267,5 +267,5 @@ function regex({ value, line }: Token): GrammarNode {
 }
 
 function wrong(line: number, problem: string): Error {
-  return refusal(`line ${line} of the grammar: ${problem}`, "correct it");
+  return refusal(problem, "correct it", { line });
 }

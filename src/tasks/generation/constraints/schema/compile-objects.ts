@@ -1,6 +1,8 @@
 /** Objects of JSON as grammars. */
-import { type Dfa, FreeText, difference, intersection, lengthDfa, wordsDfa } from "../automata/automaton.ts";
+import { type Dfa, FreeText, difference, everyText, intersection, wordsDfa } from "../automata/automaton.ts";
 import { JsonString } from "../automata/json-string.ts";
+import { OtherWords, WordTrie } from "../automata/words.ts";
+import { chargeStates, chargeSteps } from "../constraint-budget.ts";
 import { type GrammarNode, type ObjectProperty, type OtherMember, choice, object, text } from "../grammar/grammar.ts";
 import { refusal } from "../refusal.ts";
 import type { SchemaContext, StringContext } from "./schema-context.ts";
@@ -20,19 +22,28 @@ interface Pattern {
 export function compileObject(parts: readonly SchemaPart[], schemas: SchemaContext, strings: StringContext): GrammarNode {
   const patterns = patternsOf(parts, strings);
   const required = requiredNames(parts);
-  const names = new Set([...parts.flatMap((part) => Object.keys(mapOf(part, "properties"))), ...required]);
+  const members = new MemberSchemas(parts, schemas);
+  const names = new Set([...members.names, ...required]);
   const allowedName = nameDfa(parts, schemas, strings);
-  const properties = [...names].flatMap((name): readonly ObjectProperty[] => {
+  const properties: ObjectProperty[] = [];
+  for (const name of names) {
+    chargeSteps(10 + name.length);
     const isAllowed = allowedName?.matches(name) ?? true;
-    const matching = patterns.filter(({ dfa }) => dfa.matches(name));
-    const places = isAllowed ? parts.flatMap((part) => valuePlaces(part, schemas, name, matching)) : [false as const];
-    if (places.includes(false) && !required.has(name)) return [];
-    return [{ name, value: schemas.node(places), isRequired: required.has(name) }];
-  });
-  const others = otherNames({ parts, schemas, patterns, names, allowedName });
-  const min = highest(parts, "minProperties", 0);
+    const places = isAllowed
+      ? members.of(
+          name,
+          patterns.filter(({ dfa }) => dfa.matches(name)),
+        )
+      : [false as const];
+    if (places.includes(false) && !required.has(name)) continue;
+    properties.push({ name, value: schemas.node(places), isRequired: required.has(name) });
+  }
+  const min = Math.ceil(highest(parts, "minProperties", 0));
   const max = lowest(parts, "maxProperties");
-  const needed = min <= required.size ? 0 : Math.ceil(min);
+  const needed = min <= required.size ? 0 : min;
+  // Where the listed members are too few, others have to be written.
+  const isListed = !schemas.unlistedMembers && listsMembers(parts) && min <= properties.length;
+  const others = otherNames({ members, schemas, patterns, names, allowedName, isListed });
   if (needed > 1 && others.length > 0) {
     const part = parts.find(({ keywords }) => keywords["minProperties"] !== undefined);
     throw refusal(
@@ -48,23 +59,70 @@ export function compileObject(parts: readonly SchemaPart[], schemas: SchemaConte
   return object({ properties, others, min: needed, max: Math.floor(max), space: whitespace });
 }
 
-/** The schemas that one schema has for the member of a name. `matching`: the patterns that the name matches. */
-function valuePlaces(
-  part: SchemaPart,
-  { document }: SchemaContext,
-  name: string | undefined,
-  matching: readonly Pattern[],
-): readonly SchemaPlace[] {
-  const properties = mapOf(part, "properties");
-  const byPattern = mapOf(part, "patternProperties");
-  const own =
-    name !== undefined && Object.hasOwn(properties, name) ? [document.below(part, properties[name], "properties", name)] : [];
-  const matched = matching
-    .filter(({ source }) => Object.hasOwn(byPattern, source))
-    .map(({ source }) => document.below(part, byPattern[source], "patternProperties", source));
-  if (own.length > 0 || matched.length > 0) return [...own, ...matched];
-  const additional = part.keywords["additionalProperties"];
-  return additional === undefined ? [] : [document.below(part, additional, "additionalProperties")];
+/** Whether schemas list the members of an object, and do not say what others may be. */
+function listsMembers(parts: readonly SchemaPart[]): boolean {
+  return (
+    parts.some((part) => part.keywords["properties"] !== undefined && !isOnlyForbidding(mapOf(part, "properties"))) &&
+    parts.every(({ keywords }) => keywords["additionalProperties"] === undefined)
+  );
+}
+
+/** Whether properties are only forbidden, which lists none. */
+function isOnlyForbidding(properties: Readonly<Record<string, unknown>>): boolean {
+  const values = Object.values(properties);
+  return values.length > 0 && values.every((schema) => schema === false);
+}
+
+/** The schemas that several schemas have for the members of an object. */
+class MemberSchemas {
+  readonly #schemas: SchemaContext;
+  /** By name: the schemas that list it. */
+  readonly #listing = new Map<string, SchemaPart[]>();
+  /** Schemas that say something of names that they do not list. */
+  readonly #general: readonly SchemaPart[];
+
+  constructor(parts: readonly SchemaPart[], schemas: SchemaContext) {
+    this.#schemas = schemas;
+    for (const part of parts) {
+      const names = Object.keys(mapOf(part, "properties"));
+      chargeSteps(10 * names.length);
+      chargeStates(0, 150 * names.length);
+      for (const name of names) {
+        const known = this.#listing.get(name);
+        if (known === undefined) this.#listing.set(name, [part]);
+        else known.push(part);
+      }
+    }
+    this.#general = parts.filter(
+      ({ keywords }) => keywords["additionalProperties"] !== undefined || keywords["patternProperties"] !== undefined,
+    );
+  }
+
+  /** The listed names. */
+  get names(): Iterable<string> {
+    return this.#listing.keys();
+  }
+
+  /** The schemas of the member of a name; undefined: of one that is not listed. `matching`: the patterns that the name matches. */
+  of(name: string | undefined, matching: readonly Pattern[]): readonly SchemaPlace[] {
+    const { document } = this.#schemas;
+    const listing = name === undefined ? [] : (this.#listing.get(name) ?? []);
+    const own = listing.map((part) => document.below(part, mapOf(part, "properties")[name ?? ""], "properties", name ?? ""));
+    chargeSteps(5 * this.#general.length);
+    const general = this.#general.flatMap((part) => this.#generalPlaces(part, listing.includes(part), matching));
+    return [...own, ...general];
+  }
+
+  #generalPlaces(part: SchemaPart, isListed: boolean, matching: readonly Pattern[]): readonly SchemaPlace[] {
+    const { document } = this.#schemas;
+    const byPattern = mapOf(part, "patternProperties");
+    const matched = matching
+      .filter(({ source }) => Object.hasOwn(byPattern, source))
+      .map(({ source }) => document.below(part, byPattern[source], "patternProperties", source));
+    if (isListed || matched.length > 0) return matched;
+    const additional = part.keywords["additionalProperties"];
+    return additional === undefined ? [] : [document.below(part, additional, "additionalProperties")];
+  }
 }
 
 function patternsOf(parts: readonly SchemaPart[], strings: StringContext): readonly Pattern[] {
@@ -110,25 +168,27 @@ function nameDfa(parts: readonly SchemaPart[], schemas: SchemaContext, strings: 
 }
 
 interface OtherNames {
-  readonly parts: readonly SchemaPart[];
+  readonly members: MemberSchemas;
   readonly schemas: SchemaContext;
   readonly patterns: readonly Pattern[];
   /** Names that have a property of their own. */
   readonly names: ReadonlySet<string>;
   readonly allowedName: Dfa | undefined;
+  /** Whether only names that match a pattern are written. */
+  readonly isListed: boolean;
 }
 
 /** Members with other names: one for each set of patterns that a name may match. */
-function otherNames({ parts, schemas, patterns, names, allowedName }: OtherNames): readonly OtherMember[] {
-  const everyName = lengthDfa(0, Number.POSITIVE_INFINITY);
+function otherNames({ members, schemas, patterns, names, allowedName, isListed }: OtherNames): readonly OtherMember[] {
   return Array.from({ length: 2 ** patterns.length }, (_, subset) => {
     const matching = patterns.filter((_pattern, index) => ((subset >> index) & 1) === 1);
-    const places = parts.flatMap((part) => valuePlaces(part, schemas, undefined, matching));
-    if (places.includes(false)) return [];
-    if (patterns.length === 0 && names.size === 0 && allowedName === undefined) {
-      return [{ name: text(new JsonString(new FreeText())), value: schemas.node(places) }];
+    const places = members.of(undefined, matching);
+    if (places.includes(false) || (isListed && matching.length === 0)) return [];
+    if (patterns.length === 0 && allowedName === undefined) {
+      const name = names.size === 0 ? new FreeText() : new OtherWords(WordTrie.of([...names]));
+      return [{ name: text(new JsonString(name)), value: schemas.node(places) }];
     }
-    const matched = intersection(allowedName ?? everyName, ...matching.map(({ dfa }) => dfa));
+    const matched = intersection(allowedName ?? everyText, ...matching.map(({ dfa }) => dfa));
     const others = patterns.filter((pattern) => !matching.includes(pattern)).map(({ dfa }) => dfa);
     const dfa = [...others, ...(names.size === 0 ? [] : [wordsDfa([...names])])].reduce(difference, matched);
     return dfa.isEmpty ? [] : [{ name: text(new JsonString(dfa)), value: schemas.node(places) }];

@@ -1,21 +1,46 @@
 /** JSON Schema 2020-12 (and what earlier drafts write differently) as a grammar. */
+import { atPlace, chargeSteps } from "../constraint-budget.ts";
 import type { GrammarNode, GrammarRule } from "../grammar/grammar.ts";
-import { choice, rule } from "../grammar/grammar.ts";
+import { choice, choiceOf, rule } from "../grammar/grammar.ts";
 import { refusal } from "../refusal.ts";
-import { alwaysDisjoint } from "./disjoint-schemas.ts";
 import { listOf, mapOf, refuseUnsupported, textOf } from "./keywords.ts";
 import { negateSchema } from "./negate-schema.ts";
+import { overlappingSchemas } from "./overlapping-schemas.ts";
 import type { FlatSchema, SchemaContext } from "./schema-context.ts";
+import { SchemaCache } from "./schema-cache.ts";
 import { SchemaDocument, type SchemaPart, type SchemaPlace } from "./schema-document.ts";
 import { ValueCompiler } from "./compile-values.ts";
 
-/** Combinations of parts at most; each counts as the square of the number of its parts, which is what compiling it takes. */
-const maxWork = 100_000;
+/** How schemas are compiled. */
+export interface SchemaSettings {
+  /**
+   * Whether objects whose members are listed (`properties`) may have others where the schema does not say what they are, which it allows by the specification. Models then
+   * write members that nobody asked for. Default: false.
+   */
+  readonly unlistedMembers?: boolean;
+}
 
-/** Compiles a JSON schema to the grammar of the texts whose value is valid. Throws INPUT_INVALID for an invalid schema, and for what is not supported. */
-export function compileSchema(schema: unknown): GrammarNode {
-  const document = new SchemaDocument(schema);
-  return new SchemaCompiler(document).root();
+/**
+ * Compiles a JSON schema to the grammar of the texts whose value is valid, or of those without members that are not listed. Throws INPUT_INVALID for an invalid schema, and
+ * for what is not supported.
+ */
+export function compileSchema(schema: unknown, settings: SchemaSettings = {}): GrammarNode {
+  return new SchemasCompiler(settings).compile(schema);
+}
+
+/** Compiles several schemas, which share what they have in common. */
+export class SchemasCompiler {
+  readonly #unlistedMembers: boolean;
+  readonly #cache = new SchemaCache();
+
+  constructor({ unlistedMembers = false }: SchemaSettings = {}) {
+    this.#unlistedMembers = unlistedMembers;
+  }
+
+  /** As `compileSchema`. */
+  compile(schema: unknown): GrammarNode {
+    return new SchemaCompiler(new SchemaDocument(schema), this.#unlistedMembers, this.#cache).root();
+  }
 }
 
 /** Any value of JSON, or any object. */
@@ -23,20 +48,37 @@ export function anyJson(type?: "object"): GrammarNode {
   return compileSchema(type === undefined ? {} : { type });
 }
 
+/** A choice that a schema offers. */
+interface Options {
+  /** The keywords that say it. */
+  readonly keywords: readonly string[];
+  readonly options: readonly (readonly SchemaPlace[])[];
+}
+
 /** Compiles lists of schemas that must all be valid. Equal lists are one rule. */
 class SchemaCompiler implements SchemaContext {
   readonly document: SchemaDocument;
-  readonly #values: ValueCompiler = new ValueCompiler(this);
-  readonly #rules = new Map<string, GrammarRule>();
-  readonly #numbers = new Map<object, number>();
+  readonly unlistedMembers: boolean;
+  #letter: SchemaCompiler | undefined;
+  readonly #values: ValueCompiler;
+  readonly #cache: SchemaCache;
   readonly #reduced = new Map<object, Map<string, SchemaPart>>();
+  readonly #options = new Map<object, Options | undefined>();
   /** Rules that are not compiled yet. */
   readonly #open: { readonly rule: GrammarRule; readonly parts: readonly SchemaPart[] }[] = [];
-  #work = 0;
   readonly #negated = new Map<object, readonly SchemaPlace[] | undefined>();
 
-  constructor(document: SchemaDocument) {
+  constructor(document: SchemaDocument, unlistedMembers: boolean, cache: SchemaCache) {
     this.document = document;
+    this.unlistedMembers = unlistedMembers;
+    this.#cache = cache;
+    this.#values = new ValueCompiler(this, cache);
+  }
+
+  get letter(): SchemaContext {
+    if (this.unlistedMembers) return this;
+    this.#letter ??= new SchemaCompiler(this.document, true, new SchemaCache());
+    return this.#letter;
   }
 
   /** The grammar of valid values. */
@@ -47,22 +89,24 @@ class SchemaCompiler implements SchemaContext {
   }
 
   compileOpen(): void {
-    for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) next.rule.body = this.#compile(next.parts);
+    for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) {
+      const { rule: open, parts } = next;
+      open.body = atPlace({ pointer: open.name }, () => this.#compile(parts));
+    }
   }
 
   /** The grammar of values for which all schemas are valid; its rules are compiled later. */
   node(places: readonly SchemaPlace[]): GrammarNode {
     if (places.includes(false)) return choice();
-    const parts = places.filter((place) => place !== false && Object.keys(place.keywords).length > 0) as readonly SchemaPart[];
-    const key = [...new Set(parts.map(({ keywords }) => this.#numberOf(keywords)))]
-      .toSorted((left, right) => left - right)
-      .join(" ");
-    const known = this.#rules.get(key);
+    const parts = places.filter((place) => place !== false && !isEmpty(place.keywords)) as readonly SchemaPart[];
+    const { identities, rules } = this.#cache;
+    const numbers = new Set(parts.map((part) => identities.of(part, this.document)));
+    const key = [...numbers].toSorted((left, right) => left - right).join(" ");
+    const known = rules.get(key);
     if (known !== undefined) return known;
-    this.#work += parts.length ** 2;
-    if (this.#work > maxWork) throw refusal("its parts have too many combinations", "simplify it");
+    chargeSteps(40 + 20 * parts.length + parts.length ** 2);
     const added = rule(parts[0]?.pointer ?? "");
-    this.#rules.set(key, added);
+    rules.set(key, added);
     this.#open.push({ rule: added, parts });
     return added;
   }
@@ -71,31 +115,35 @@ class SchemaCompiler implements SchemaContext {
     const flat = this.flatten(parts);
     if (flat === undefined) return choice();
     if (flat.options === undefined) return this.#values.node(flat.parts);
-    return choice(...flat.options.map((option) => this.node([...flat.parts, ...option])));
+    const { parts: beside, options } = flat;
+    chargeSteps(options.length * (beside.length + 1));
+    return choiceOf(options.map((option) => this.node([...beside, ...option])));
   }
 
   /** Follows references and `allOf`; undefined if no value is valid. */
   flatten(places: readonly SchemaPlace[]): FlatSchema | undefined {
     const open = [...places].toReversed();
     const seen = new Set<object>();
-    const parts: SchemaPart[] = [];
+    const all = new Set<SchemaPart>();
     for (let place = open.pop(); place !== undefined; place = open.pop()) {
       if (place === false) return undefined;
       if (seen.has(place.keywords)) continue;
+      chargeSteps(10);
       seen.add(place.keywords);
       const { keywords } = place;
       const reference = textOf(place, "$ref");
       if (reference !== undefined) open.push(this.document.resolve(reference, place));
       if (reference !== undefined && this.document.ignoresBesideRef) continue;
       refuseUnsupported(place);
-      const all = listOf(place, "allOf");
-      for (const [index, schema] of all.entries()) open.push(this.document.below(place, schema, "allOf", index));
+      for (const [index, schema] of listOf(place, "allOf").entries())
+        open.push(this.document.below(place, schema, "allOf", index));
       const own = this.#without(
         place,
         ["$ref", "allOf"].filter((keyword) => keywords[keyword] !== undefined),
       );
-      if (!parts.includes(own)) parts.push(own);
+      all.add(own);
     }
+    const parts = [...all];
     for (const [index, part] of parts.entries()) {
       const found = this.#optionsOf(part);
       if (found === undefined) continue;
@@ -105,9 +153,15 @@ class SchemaCompiler implements SchemaContext {
     return { parts, options: undefined };
   }
 
-  #optionsOf(
-    part: SchemaPart,
-  ): { readonly keywords: readonly string[]; readonly options: readonly (readonly SchemaPlace[])[] } | undefined {
+  #optionsOf(part: SchemaPart): Options | undefined {
+    const known = this.#options.get(part.keywords);
+    if (known !== undefined || this.#options.has(part.keywords)) return known;
+    const options = this.#findOptions(part);
+    this.#options.set(part.keywords, options);
+    return options;
+  }
+
+  #findOptions(part: SchemaPart): Options | undefined {
     const { keywords } = part;
     if (keywords["anyOf"] !== undefined) {
       return {
@@ -130,22 +184,20 @@ class SchemaCompiler implements SchemaContext {
     const schemas = listOf(part, "oneOf");
     const places = schemas.map((schema, index) => this.document.below(part, schema, "oneOf", index));
     const beside = this.#without(part, ["oneOf"]);
-    return places.map((place, index) => {
-      const others = schemas.flatMap((schema, other) => {
-        const otherPlace = places[other] ?? false;
-        if (other === index || alwaysDisjoint({ schemas: this, strings: this.#values }, [place, beside], [otherPlace, beside]))
-          return [];
-        const negated = this.#negation(part, schema, "oneOf");
-        return [
-          this.document.place(
-            { anyOf: negated.map((each) => (each === false ? false : each.keywords)) },
-            part.pointer,
-            part.base,
-          ),
-        ];
-      });
-      return [place, ...others];
-    });
+    const overlapping = overlappingSchemas(
+      { schemas: this, strings: this.#values },
+      places.map((place) => [place, beside]),
+    );
+    const negated = new Map<number, SchemaPlace>();
+    const negation = (index: number): SchemaPlace => {
+      const known = negated.get(index);
+      if (known !== undefined) return known;
+      const anyOf = this.#negation(part, schemas[index], "oneOf").map((each) => (each === false ? false : each.keywords));
+      const place = this.document.place({ anyOf }, part.pointer, part.base);
+      negated.set(index, place);
+      return place;
+    };
+    return places.map((place, index) => [place, ...(overlapping[index] ?? []).map(negation)]);
   }
 
   #conditional(part: SchemaPart): readonly (readonly SchemaPlace[])[] {
@@ -159,7 +211,8 @@ class SchemaCompiler implements SchemaContext {
     ];
   }
 
-  #dependency(part: SchemaPart, keyword: string, name: string) {
+  #dependency(part: SchemaPart, keyword: string, name: string): Options {
+    chargeSteps(Object.keys(mapOf(part, keyword)).length);
     const { [name]: needed, ...others } = mapOf(part, keyword);
     const beside = this.#derive(part, [keyword, name], { ...part.keywords, [keyword]: others });
     const needs = Array.isArray(needed) || typeof needed === "string" ? { required: [name, ...[needed].flat()] } : undefined;
@@ -196,6 +249,7 @@ class SchemaCompiler implements SchemaContext {
   /** The schema without some keywords; always the same one. */
   #without(part: SchemaPart, removed: readonly string[]): SchemaPart {
     if (removed.length === 0) return part;
+    chargeSteps(Object.keys(part.keywords).length);
     return this.#derive(
       part,
       ["without", ...removed],
@@ -211,11 +265,9 @@ class SchemaCompiler implements SchemaContext {
     own.set(key, derived);
     return derived;
   }
+}
 
-  #numberOf(keywords: object): number {
-    const known = this.#numbers.get(keywords);
-    if (known !== undefined) return known;
-    this.#numbers.set(keywords, this.#numbers.size);
-    return this.#numbers.size - 1;
-  }
+function isEmpty(keywords: object): boolean {
+  for (const _keyword in keywords) return false;
+  return true;
 }

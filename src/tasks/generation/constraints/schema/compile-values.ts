@@ -1,14 +1,25 @@
 /** Values of JSON by type, as grammars. */
-import { type Automaton, type Dfa, FreeText, difference, intersection, lengthDfa, wordsDfa } from "../automata/automaton.ts";
+import {
+  type Automaton,
+  type Dfa,
+  FreeText,
+  difference,
+  everyText,
+  intersection,
+  lengthDfa,
+  wordsDfa,
+} from "../automata/automaton.ts";
 import { JsonString } from "../automata/json-string.ts";
 import { Literal, WordTrie } from "../automata/words.ts";
 import { type NumberRange, numberDfa } from "../automata/numbers.ts";
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
-import { type GrammarNode, choice, literal, object, repeat, sequence, text } from "../grammar/grammar.ts";
+import { type GrammarNode, choice, choiceOf, literal, object, repeat, sequence, text } from "../grammar/grammar.ts";
 import { PushdownMachine } from "../grammar/pushdown-machine.ts";
-import { messageOf } from "../../../../contract/errors.ts";
+import { InferyardError } from "../../../../contract/errors.ts";
+import { atPlace, chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 import type { SchemaContext, StringContext } from "./schema-context.ts";
+import type { SchemaCache } from "./schema-cache.ts";
 import { compileObject } from "./compile-objects.ts";
 import { formats } from "./formats.ts";
 import { type JsonType, canonical, highest, listOf, lowest, numberOf, textOf, typeOf, typesOf } from "./keywords.ts";
@@ -16,7 +27,6 @@ import { excludedKeyword } from "./negate-schema.ts";
 import { type SchemaPart, type SchemaPlace, isObject } from "./schema-document.ts";
 import { whitespace } from "./whitespace.ts";
 
-const everyText: Dfa = lengthDfa(0, Number.POSITIVE_INFINITY);
 const quick: ReadonlySet<string> = new Set([
   "type",
   "title",
@@ -32,18 +42,17 @@ const quick: ReadonlySet<string> = new Set([
   "definitions",
 ]);
 
-/** States of the automata of all patterns of one schema at most. */
-const maxStates = 40_000;
+/** Keywords that say what a string is. */
+const stringKeywords = ["minLength", "maxLength", "pattern", "format", excludedKeyword];
 
 /** Compiles schemas without references and choices. */
 export class ValueCompiler implements StringContext {
   readonly #schemas: SchemaContext;
-  readonly #numbers = new Map<string, GrammarNode>();
-  #states = 0;
-  readonly #expressions = new Map<string, Dfa>();
+  readonly #cache: SchemaCache;
 
-  constructor(schemas: SchemaContext) {
+  constructor(schemas: SchemaContext, cache: SchemaCache) {
     this.#schemas = schemas;
+    this.#cache = cache;
   }
 
   /** The grammar of the values for which all schemas are valid. */
@@ -66,7 +75,7 @@ export class ValueCompiler implements StringContext {
         refuseExcluded(parts, excluded, ["integer", "number"]);
         return this.#number(type === "integer", parts);
       case "string":
-        return text(new JsonString(this.stringContent(parts)));
+        return this.#string(parts);
       case "array":
         refuseExcluded(parts, excluded, ["array"]);
         return this.#array(parts);
@@ -88,16 +97,17 @@ export class ValueCompiler implements StringContext {
     const needsCheck = beside.some(({ keywords }) => Object.keys(keywords).some((keyword) => !quick.has(keyword)));
     const allowed = needsCheck ? ofType.filter(acceptedBy(this.#whole(beside))) : ofType;
     const strings = allowed.filter((value) => typeof value === "string");
-    return choice(
+    return choiceOf([
       ...(strings.length === 0 ? [] : [text(new JsonString(WordTrie.of(strings)))]),
       ...allowed.filter((value) => typeof value !== "string").map((value) => this.#constant(value)),
-    );
+    ]);
   }
 
-  /** A grammar whose rules are all compiled. */
+  /** The grammar of all valid values; its rules are all compiled. */
   #whole(parts: readonly SchemaPart[]): GrammarNode {
-    const node = this.node(parts);
-    this.#schemas.compileOpen();
+    const { letter } = this.#schemas;
+    const node = letter.node(parts);
+    letter.compileOpen();
     return node;
   }
 
@@ -144,8 +154,16 @@ export class ValueCompiler implements StringContext {
 
   #numbersIn(range: NumberRange): GrammarNode {
     const key = JSON.stringify(range);
-    const node = this.#numbers.get(key) ?? text(numberDfa(range));
-    this.#numbers.set(key, node);
+    const node = this.#cache.numbers.get(key) ?? text(numberDfa(range));
+    this.#cache.numbers.set(key, node);
+    return node;
+  }
+
+  #string(parts: readonly SchemaPart[]): GrammarNode {
+    const key = JSON.stringify(parts.map(({ keywords }) => stringKeywords.map((keyword) => keywords[keyword])));
+    chargeSteps(key.length);
+    const node = this.#cache.strings.get(key) ?? text(new JsonString(this.stringContent(parts)));
+    this.#cache.strings.set(key, node);
     return node;
   }
 
@@ -158,9 +176,7 @@ export class ValueCompiler implements StringContext {
     if (dfas.length === 0) return new FreeText(min, max);
     const lengths = min > 0 || max < Number.POSITIVE_INFINITY ? [lengthDfa(min, max)] : [];
     const [first = everyText, ...others] = [...dfas, ...lengths];
-    return naming(parts, ["pattern", "format", "maxLength", "minLength", excludedKeyword], () =>
-      this.#counted(intersection(first, ...others)),
-    );
+    return naming(parts, ["pattern", "format", "maxLength", "minLength", excludedKeyword], () => intersection(first, ...others));
   }
 
   /** As `stringContent`, as a table. */
@@ -192,14 +208,8 @@ export class ValueCompiler implements StringContext {
 
   #expression(source: string, whole: boolean): Dfa {
     const key = `${whole} ${source}`;
-    const dfa = this.#expressions.get(key) ?? this.#counted(regularExpressionDfa(source, { whole }));
-    this.#expressions.set(key, dfa);
-    return dfa;
-  }
-
-  #counted(dfa: Dfa): Dfa {
-    this.#states += dfa.states;
-    if (this.#states > maxStates) throw refusal("its patterns need too many states together", "simplify it");
+    const dfa = this.#cache.expressions.get(key) ?? regularExpressionDfa(source, { whole });
+    this.#cache.expressions.set(key, dfa);
     return dfa;
   }
 
@@ -257,6 +267,7 @@ function listedValues(parts: readonly SchemaPart[]): readonly unknown[] | undefi
   ]);
   const [first, ...others] = lists;
   if (first === undefined) return undefined;
+  chargeSteps(10 * lists.reduce((sum, list) => sum + list.length, 0));
   const keys = others.map((list) => new Set(list.map(canonical)));
   const seen = new Set<string>();
   return first.filter((value) => {
@@ -287,12 +298,14 @@ function acceptedBy(node: GrammarNode): (value: unknown) => boolean {
 
 /** What `compile` returns. What it refuses is said of the first of these keywords that a schema has. */
 function naming<Result>(parts: readonly SchemaPart[], keywords: readonly string[], compile: () => Result): Result {
+  const [found] = keywords.flatMap((keyword) =>
+    parts.flatMap((part) => (part.keywords[keyword] === undefined ? [] : [{ keyword, pointer: part.pointer }])),
+  );
+  if (found === undefined) return compile();
   try {
-    return compile();
+    return atPlace(found, compile);
   } catch (error) {
-    const [found] = keywords.flatMap((keyword) =>
-      parts.flatMap((part) => (part.keywords[keyword] === undefined ? [] : [{ keyword, pointer: part.pointer }])),
-    );
-    throw refusal(messageOf(error).replace(/^the constraint: /, ""), "simplify it", found);
+    const isUnplaced = error instanceof InferyardError && error.data["unit"] === undefined;
+    throw isUnplaced ? refusal(error.message.replace(/^the constraint: /, ""), "simplify it", found) : error;
   }
 }

@@ -1,10 +1,12 @@
 /** Whether no value is valid by two schemas. */
 import { intersection } from "../automata/automaton.ts";
-import type { SchemaContext, StringContext } from "./schema-context.ts";
-import { canonical, highest, lowest, mapOf, requiredNames, typeOf, typesOf } from "./keywords.ts";
+import { chargeSteps } from "../constraint-budget.ts";
+import type { FlatSchema, SchemaContext, StringContext } from "./schema-context.ts";
+import { canonical, highest, isClosed, lowest, mapOf, requiredNames, typeOf, typesOf } from "./keywords.ts";
 import type { SchemaPart, SchemaPlace } from "./schema-document.ts";
 
-interface Context {
+/** What comparing schemas needs. */
+export interface DisjointContext {
   readonly schemas: SchemaContext;
   readonly strings: StringContext;
 }
@@ -13,19 +15,24 @@ interface Context {
 const maxDepth = 4;
 
 /** Whether lists of schemas are known to exclude each other. Each list must be valid as a whole. */
-export function alwaysDisjoint(
-  context: Context,
+function alwaysDisjoint(
+  context: DisjointContext,
   left: readonly SchemaPlace[],
   right: readonly SchemaPlace[],
-  depth: number = maxDepth,
+  depth: number,
 ): boolean {
   if (depth === 0) return false;
   const [one, other] = [context.schemas.flatten(left), context.schemas.flatten(right)];
-  if (one === undefined || other === undefined) return true;
+  return one === undefined || other === undefined || flatsDisjoint(context, one, other, depth);
+}
+
+/** Whether two schemas are known to exclude each other. */
+export function flatsDisjoint(context: DisjointContext, one: FlatSchema, other: FlatSchema, depth: number = maxDepth): boolean {
+  chargeSteps(20);
   if (one.options !== undefined)
-    return one.options.every((option) => alwaysDisjoint(context, [...one.parts, ...option], right, depth - 1));
+    return one.options.every((option) => isDisjointWith(context, [...one.parts, ...option], other, depth));
   if (other.options !== undefined)
-    return other.options.every((option) => alwaysDisjoint(context, left, [...other.parts, ...option], depth - 1));
+    return other.options.every((option) => isDisjointWith(context, [...other.parts, ...option], one, depth));
   const [first, second] = [one.parts, other.parts];
   const shared = typesOf([...first, ...second]);
   if (shared.length === 0) return true;
@@ -47,14 +54,21 @@ export function alwaysDisjoint(
   });
 }
 
-function valuesOf(parts: readonly SchemaPart[]): ReadonlyMap<string, unknown> | undefined {
+function isDisjointWith(context: DisjointContext, list: readonly SchemaPlace[], other: FlatSchema, depth: number): boolean {
+  if (depth <= 1) return false;
+  const flat = context.schemas.flatten(list);
+  return flat === undefined || flatsDisjoint(context, flat, other, depth - 1);
+}
+
+/** The values that `const` or `enum` list, by their canonical text; undefined if neither is there. */
+export function valuesOf(parts: readonly SchemaPart[]): ReadonlyMap<string, unknown> | undefined {
   const listed = parts.flatMap(({ keywords }) =>
     "const" in keywords ? [[keywords["const"]]] : Array.isArray(keywords["enum"]) ? [keywords["enum"]] : [],
   );
   return listed[0] === undefined ? undefined : new Map(listed[0].map((value) => [canonical(value), value]));
 }
 
-function stringsDisjoint({ strings }: Context, first: readonly SchemaPart[], second: readonly SchemaPart[]): boolean {
+function stringsDisjoint({ strings }: DisjointContext, first: readonly SchemaPart[], second: readonly SchemaPart[]): boolean {
   if (
     [...first, ...second].every(({ keywords }) =>
       ["pattern", "format", "minLength", "maxLength"].every((keyword) => keywords[keyword] === undefined),
@@ -64,18 +78,24 @@ function stringsDisjoint({ strings }: Context, first: readonly SchemaPart[], sec
   return intersection(strings.stringDfa(first), strings.stringDfa(second)).isEmpty;
 }
 
-function objectsDisjoint(context: Context, first: readonly SchemaPart[], second: readonly SchemaPart[], depth: number): boolean {
+function objectsDisjoint(
+  context: DisjointContext,
+  first: readonly SchemaPart[],
+  second: readonly SchemaPart[],
+  depth: number,
+): boolean {
   const required = new Set([...requiredNames(first), ...requiredNames(second)]);
+  chargeSteps(required.size);
   return [...required].some((name) =>
     alwaysDisjoint(context, membersOf(context.schemas, first, name), membersOf(context.schemas, second, name), depth - 1),
   );
 }
 
-function membersOf({ document }: SchemaContext, parts: readonly SchemaPart[], name: string): readonly SchemaPlace[] {
+/** The schemas of the member of a name, as far as its name alone says. */
+export function membersOf({ document }: SchemaContext, parts: readonly SchemaPart[], name: string): readonly SchemaPlace[] {
   return parts.flatMap((part): readonly SchemaPlace[] => {
     const properties = mapOf(part, "properties");
     if (Object.hasOwn(properties, name)) return [document.below(part, properties[name], "properties", name)];
-    const { additionalProperties, patternProperties } = part.keywords;
-    return additionalProperties === false && patternProperties === undefined ? [false] : [];
+    return isClosed(part) ? [false] : [];
   });
 }

@@ -84,6 +84,11 @@ export function lowest(parts: readonly SchemaPart[], keyword: string): number {
   return parts.reduce((least, part) => Math.min(least, numberOf(part, keyword) ?? least), Number.POSITIVE_INFINITY);
 }
 
+/** Whether a schema allows the members alone that it lists. */
+export function isClosed({ keywords }: SchemaPart): boolean {
+  return keywords["additionalProperties"] === false && keywords["patternProperties"] === undefined;
+}
+
 /** Types of values. "number" includes integers. */
 export type JsonType = "object" | "array" | "string" | "number" | "integer" | "boolean" | "null";
 

@@ -13,6 +13,10 @@ export interface FlatSchema {
 /** Compiles schemas that others contain. */
 export interface SchemaContext {
   readonly document: SchemaDocument;
+  /** Whether objects whose members are listed may have others where the schema allows them. */
+  readonly unlistedMembers: boolean;
+  /** Compiles with `unlistedMembers`. */
+  readonly letter: SchemaContext;
   /** The grammar of values for which all schemas are valid. Its rules may have no body yet. */
   node(places: readonly SchemaPlace[]): GrammarNode;
   /** Compiles the bodies of all rules. */

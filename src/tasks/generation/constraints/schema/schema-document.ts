@@ -1,4 +1,5 @@
 /** A JSON schema with its references. */
+import { chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 
 /** Keywords of a schema, and where it is. */
@@ -48,7 +49,7 @@ export class SchemaDocument {
       throw refusal("a schema is an object, true or false", "correct it", { keyword: pointer.split("/").at(-1) ?? "", pointer });
     const known = this.#places.get(schema);
     if (known !== undefined) return known;
-    const part: SchemaPart = { keywords: schema, pointer, base: this.#baseOf(schema, base) };
+    const part: SchemaPart = { keywords: schema, pointer, base: this.baseOf(schema, base) };
     this.#places.set(schema, part);
     return part;
   }
@@ -64,6 +65,7 @@ export class SchemaDocument {
 
   /** What a `$ref` refers to. Throws INPUT_INVALID if it is not in the document. */
   resolve(reference: string, from: SchemaPart): SchemaPlace {
+    chargeSteps(100 + reference.length + from.base.length);
     const uri = resolved(reference, from.base);
     const known = this.#targets.get(uri) ?? this.#targets.get(uri.replace(/#$/, ""));
     if (known !== undefined) return known;
@@ -88,23 +90,26 @@ export class SchemaDocument {
     for (const name of fragment.slice(1).split("/").map(unescapeName)) {
       if (!isContainer(value) || !Object.hasOwn(value, name)) return undefined;
       value = Reflect.get(value, name);
-      if (isObject(value)) base = this.#baseOf(value, base);
+      if (isObject(value)) base = this.baseOf(value, base);
     }
     return isObject(value) || typeof value === "boolean" ? this.place(value, start.pointer + fragment, base) : undefined;
   }
 
-  #baseOf(schema: Readonly<Record<string, unknown>>, base: string): string {
+  /** URI that the references of a schema are relative to. `base`: of the schema that contains it. */
+  baseOf(schema: Readonly<Record<string, unknown>>, base: string): string {
     const id = schema[this.#idKeyword];
     if (typeof id !== "string" || id.startsWith("#")) return base;
     if (this.ignoresBesideRef && "$ref" in schema) return base;
+    chargeSteps(100 + id.length + base.length);
     return resolved(id, base).split("#")[0] ?? base;
   }
 
   #index(value: unknown, pointer: string, base: string, depth: number): void {
+    chargeSteps(5);
     if (!isContainer(value) || depth > 500) return;
     let own = base;
     if (isObject(value)) {
-      const part = this.#places.get(value) ?? { keywords: value, pointer, base: this.#baseOf(value, base) };
+      const part = this.#places.get(value) ?? { keywords: value, pointer, base: this.baseOf(value, base) };
       own = part.base;
       if (own !== base || depth === 0) {
         this.#places.set(value, part);

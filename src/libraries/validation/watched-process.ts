@@ -1,4 +1,4 @@
-/** The child process of a validation: started, watched, and ended with all that it started. */
+/** A child process that loads libraries: started, watched, and ended with all that it started. */
 import { type ChildProcess, fork } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
@@ -6,21 +6,20 @@ import { fileURLToPath } from "node:url";
 import { abortError } from "../../contract/errors.ts";
 import { childArguments } from "../../hosts/node-arguments.ts";
 import { holdWatchdogPipe, stdioWithWatchdog } from "../../hosts/parent-watchdog.ts";
-import type { ContractName } from "../contracts/index.ts";
-import type { ChildMessage } from "./child-messages.ts";
+import type { EndMessage } from "./child-messages.ts";
 
 /** What a child is started with. */
-export interface ProcessOptions {
-  /** Absolute path of the library. */
-  readonly path: string;
-  readonly contract: ContractName;
+export interface ProcessOptions<Message> {
+  /** The program's module. */
+  readonly program: URL;
+  readonly arguments: readonly string[];
   /** Milliseconds. */
   readonly timeout: number;
   /** Bytes. */
   readonly maxMemory: number;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal | undefined;
-  readonly onMessage: (message: ChildMessage) => void;
+  readonly onMessage: (message: Message) => void;
 }
 
 /** How a child ended. */
@@ -40,10 +39,12 @@ const memoryIntervalMs = 50;
 const flushMs = 100;
 
 /** Runs the child until it is done or something ends it. No process is left. Rejects with ABORTED. */
-export async function runValidationProcess(options: ProcessOptions): Promise<ProcessEnd> {
-  const { path, contract, timeout, maxMemory, environment, signal, onMessage } = options;
+export async function runWatchedProcess<Message extends { readonly kind: string }>(
+  options: ProcessOptions<Message | EndMessage>,
+): Promise<ProcessEnd> {
+  const { program, timeout, maxMemory, environment, signal, onMessage } = options;
   if (signal?.aborted === true) throw abortError(signal);
-  const child = fork(fileURLToPath(new URL("./validation-child.ts", import.meta.url)), [path, contract], {
+  const child = fork(fileURLToPath(program), [...options.arguments], {
     execArgv: childArguments(process.execArgv),
     env: environment,
     // A group of its own, so that processes which the library starts are ended too. What the library prints to stdout is dropped.
@@ -71,11 +72,11 @@ export async function runValidationProcess(options: ProcessOptions): Promise<Pro
 }
 
 /** Why the child is over: its last message, or its end. */
-async function outcomeOf(child: ChildProcess, onMessage: (message: ChildMessage) => void): Promise<string | undefined> {
+async function outcomeOf(child: ChildProcess, onMessage: (message: never) => void): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.on("message", (message: ChildMessage) => {
-      onMessage(message);
+    child.on("message", (message: { readonly kind: string }) => {
+      onMessage(message as never);
       if (message.kind === "done" || message.kind === "failed") resolve(undefined);
     });
     child.once("exit", async (code, signal) => {

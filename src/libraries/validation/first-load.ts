@@ -1,0 +1,136 @@
+/**
+ * The first load of native libraries: in a child process. A file that is cut off, damaged or made to do harm ends the process that loads it (SIGBUS,
+ * SIGSEGV, an endless constructor), which must not be the user's.
+ */
+import { join, resolve } from "node:path";
+import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { openFile, sha256Of } from "../../platform/node/files.ts";
+import { dataFolder } from "../../storage/data-folder.ts";
+import { PassedTests } from "../../storage/passed-tests.ts";
+import { hostArchitecture, readBinary } from "../binaries/index.ts";
+import type { FirstLoadMessage } from "./child-messages.ts";
+import { runWatchedProcess } from "./watched-process.ts";
+
+/** Options of `proveLoads`. */
+export interface FirstLoadOptions {
+  /**
+   * Absolute paths of files that the libraries load themselves, or that they need. The loader may refuse one, which harms nobody; that it ends the process
+   * is refused.
+   */
+  readonly companions?: readonly string[];
+  /** Milliseconds for all libraries together. Default: 20,000. */
+  readonly timeout?: number;
+  /** Folder of the records of libraries that loaded, an absolute path. Default: that of this user's data. */
+  readonly folder?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const defaultTimeoutMs = 20_000;
+const maxMemoryBytes = 4 * 2 ** 30;
+/** Maximum size of a library in bytes. The largest known one, PyTorch's for CUDA, has 2 GB. */
+const maxLibraryBytes = 4 * 2 ** 30;
+
+/**
+ * Proves that this machine's loader takes the libraries and that their constructors return. They are loaded in a child process, one after the other,
+ * unless files with their digests loaded before with this version of Node.js. Paths are absolute. Throws LIBRARY_INCOMPATIBLE for a file that is missing, no
+ * regular file, empty, cut off, no native library, for another architecture or larger than 4 GiB, and for one that ends the child or is not done in
+ * time; LOAD_FAILED with the loader's words for one it refuses; and BACKEND_UNAVAILABLE if koffi is not installed.
+ */
+export async function proveLoads(paths: readonly string[], options: FirstLoadOptions = {}): Promise<void> {
+  const { companions = [], timeout = defaultTimeoutMs, folder = join(dataFolder(), "loaded-libraries"), signal } = options;
+  const program = new URL("./first-load-child.ts", import.meta.url);
+  if (program.pathname.endsWith(".ts")) return; // sources that were not built: Node.js does not run them
+  const digests = new Map<string, string>();
+  for (const path of paths) {
+    // In order: one file at a time is read.
+    // oxlint-disable-next-line no-await-in-loop
+    digests.set(path, await digestOf(path, true));
+  }
+  // oxlint-disable-next-line no-await-in-loop
+  for (const path of companions) digests.set(path, await digestOf(path, false));
+  const record = new PassedTests(folder, {
+    tests: "native libraries that loaded",
+    node: process.version,
+    system: `${process.platform}/${process.arch}`,
+  });
+  const isUnknown = (path: string): boolean => !record.names.includes(digests.get(path) ?? "");
+  const required = paths.filter(isUnknown);
+  const unknown = [...required, ...companions.filter(isUnknown)];
+  if (unknown.length === 0) return;
+  let failed: InferyardError | undefined;
+  let loaded = 0;
+  const { failure, lastLines } = await runWatchedProcess<FirstLoadMessage>({
+    program,
+    arguments: [String(required.length), ...unknown],
+    timeout,
+    maxMemory: maxMemoryBytes,
+    environment: process.env,
+    signal,
+    onMessage: (message) => {
+      if (message.kind === "loaded") loaded += 1;
+      if (message.kind === "failed") failed = InferyardError.fromJSON(message.error);
+    },
+  });
+  record.add(unknown.slice(0, loaded).map((path) => digests.get(path) ?? ""));
+  if (failed !== undefined) throw failed;
+  if (failure !== undefined) throw fatal(unknown[loaded] ?? "", failure, lastLines);
+}
+
+/** The digest of a library. Its size and its tables are read first, so that what is no library is not read to its end. */
+async function digestOf(path: string, isRequired: boolean): Promise<string> {
+  try {
+    await checkLibrarySize(path);
+    if (isRequired) await checkTables(path);
+    return `sha256:${await sha256Of(path)}`;
+  } catch (error) {
+    throw new InferyardError("LIBRARY_INCOMPATIBLE", messageOf(error), {
+      cause: error,
+      remedy: "name a shared library for this machine; nothing of this file was loaded",
+      data: { path, step: "analysis", found: messageOf(error) },
+    });
+  }
+}
+
+function fatal(path: string, failure: string, lastLines: readonly string[]): InferyardError {
+  return new InferyardError("LIBRARY_INCOMPATIBLE", `${path} cannot be loaded: in a child process, ${failure}`, {
+    remedy: "use another build of the library; nothing of it was loaded into this process",
+    data: { path, step: "loading", expected: "a library that the process survives", found: failure, lastLines: [...lastLines] },
+  });
+}
+
+/** Throws INPUT_INVALID for what is no regular file, without waiting for the writer of a pipe, and LIMIT_EXCEEDED for a file too large for a library. */
+export async function checkLibrarySize(path: string): Promise<void> {
+  const file = await openFile(path).catch((error: unknown) => {
+    throw new InferyardError("INPUT_INVALID", `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  });
+  try {
+    const { size } = await file.stat();
+    if (size > maxLibraryBytes) {
+      throw new InferyardError("LIMIT_EXCEEDED", `${path} has ${size} bytes, and a library may have ${maxLibraryBytes}`, {
+        data: { limit: maxLibraryBytes },
+      });
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Refuses by its tables what no loader can take. Throws INPUT_INVALID as `proveLoads` does, and LIBRARY_INCOMPATIBLE for another architecture.
+ */
+async function checkTables(path: string): Promise<void> {
+  const { kind, architecture } = await readBinary(resolve(path), { displayName: path, symbols: false });
+  if (kind !== "shared object")
+    throw new InferyardError("INPUT_INVALID", `${path} is no shared library, but ${describeKind[kind]}`);
+  if (architecture === hostArchitecture()) return;
+  throw new InferyardError(
+    "LIBRARY_INCOMPATIBLE",
+    `${path} is for ${architecture}, and this program runs on ${hostArchitecture()}`,
+    {
+      remedy: "use a build of the library for this machine",
+      data: { path, step: "analysis", expected: hostArchitecture(), found: architecture },
+    },
+  );
+}
+
+const describeKind = { executable: "a program", object: "an object file", archive: "a static library" } as const;

@@ -1,0 +1,83 @@
+import { expect, it } from "vitest";
+import { type CollectedProcess, IdleCollection, startIdleCollection } from "./idle-collection.ts";
+
+const mebi = 2 ** 20;
+
+/** A process with live bytes and garbage; a collection frees half of the garbage and takes 50 ms. */
+class Scripted implements CollectedProcess {
+  live = 80 * mebi;
+  garbage = 0;
+  busy = 0;
+  time = 0;
+  readonly collections: number[] = [];
+  readonly heldBytes = (): number => this.live + this.garbage;
+  readonly utilization = (): number => this.busy;
+  trims = 0;
+  readonly trim = (): void => void (this.trims += 1);
+  readonly now = (): number => this.time;
+  readonly processorMs = (): number => this.time;
+  readonly collect = (): void => {
+    this.collections.push(this.time / 1000);
+    this.garbage /= 2;
+    this.time += 50;
+  };
+}
+
+function run(scripted: Scripted, collection: IdleCollection, seconds: number): readonly number[] {
+  const from = scripted.collections.length;
+  for (let check = 0; check < seconds; check += 1) {
+    scripted.time = (Math.floor(scripted.time / 1000) + 1) * 1000;
+    collection.check();
+  }
+  return scripted.collections.slice(from);
+}
+
+it("collects after a flood, again while that frees much, and not within one", () => {
+  const scripted = new Scripted();
+  const collection = new IdleCollection(scripted);
+  expect(run(scripted, collection, 60)).toEqual([]);
+  scripted.garbage = 1000 * mebi;
+  scripted.busy = 1;
+  expect(run(scripted, collection, 5)).toEqual([]);
+  scripted.busy = 0.3;
+  expect(run(scripted, collection, 5)).toEqual([66, 67, 68, 69]);
+  expect(run(scripted, collection, 5)).toEqual([75]); // V8's young generation
+  expect(scripted.trims).toBe(5);
+});
+
+it("collects what a flood left, although an earlier collection met its requests", () => {
+  const scripted = new Scripted();
+  const collection = new IdleCollection(scripted);
+  scripted.live = 300 * mebi;
+  run(scripted, collection, 3);
+  [scripted.live, scripted.garbage] = [80 * mebi, 220 * mebi];
+  run(scripted, collection, 24);
+  expect(scripted.garbage).toBeLessThan(48 * mebi);
+});
+
+it("seldom collects where what has grown is in use", () => {
+  const scripted = new Scripted();
+  const collection = new IdleCollection(scripted);
+  scripted.live = 300 * mebi;
+  expect(run(scripted, collection, 3600).length).toBeLessThan(60);
+  scripted.garbage = 300 * mebi; // and again once there is more
+  run(scripted, collection, 600);
+  expect(scripted.garbage).toBeLessThan(100 * mebi);
+});
+
+it("waits between two sequences, however much garbage there is", () => {
+  const scripted = new Scripted();
+  const collection = new IdleCollection(scripted);
+  const times: number[] = [];
+  for (let second = 0; second < 100; second += 1) {
+    scripted.garbage += 100 * mebi;
+    times.push(...run(scripted, collection, 1));
+  }
+  expect(times.length).toBeLessThan(60);
+  expect(times.some((time, index) => index > 0 && time - times[index - 1]! >= 6)).toBe(true);
+});
+
+it("adds nothing that other code finds", () => {
+  startIdleCollection()(); // it is found when it is first needed
+  expect("gc" in globalThis).toBe(process.execArgv.includes("--expose-gc"));
+});

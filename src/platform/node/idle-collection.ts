@@ -1,0 +1,153 @@
+/**
+ * Returns memory to the operating system after a flood of requests. V8 collects garbage when a program allocates, so a server that has become
+ * quiet keeps what its busiest moment left: strings of parsed bodies, and buffers of answers. Compare JEP 346, "Promptly Return Unused Committed
+ * Memory from G1".
+ */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+/** Interval of the checks, and time from one collection to the next of a sequence: V8 returns pages and buffers behind a collection. */
+const checkMs = 1000;
+/** Growth above the least that was held that starts a sequence: in bytes, and as a fraction. */
+const minGrowthBytes = 24 * 2 ** 20;
+const minGrowthFraction = 0.15;
+/** Collections of one sequence. It ends sooner, after two, once less than `minFreedBytes` were freed since the one before. */
+const maxCollections = 4;
+const minFreedBytes = 8 * 2 ** 20;
+/**
+ * Time between two sequences, in milliseconds, and as a multiple of the processor time that the last one took. It doubles while they free little.
+ */
+const minPauseMs = 6000;
+const maxPauseMs = 600_000;
+/** A sequence ends with one collection this long after the others: V8 gives back its young generation when little was allocated for 5 s. */
+const lateMs = 4500;
+const pauseFactor = 20;
+/** Utilization of the event loop from which on the process counts as busy: V8 then collects by itself. */
+const busyUtilization = 0.6;
+
+/** What idle collections observe and do. */
+export interface CollectedProcess {
+  /** Bytes of memory that the operating system counts for the process. */
+  readonly heldBytes: () => number;
+  /** Fraction of the time since the last call in which the event loop was busy, 0 to 1. */
+  readonly utilization: () => number;
+  /** Collects all garbage, synchronously. */
+  readonly collect: () => void;
+  /** Returns what the C library has freed to the operating system. */
+  readonly trim: () => void;
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number;
+  /** Processor time of the process in milliseconds. */
+  readonly processorMs: () => number;
+}
+
+/** Decides when to collect garbage. */
+export class IdleCollection {
+  readonly #process: CollectedProcess;
+  /** The least that was held, what was held at the last check, and what remained after the last sequence, in bytes. */
+  #leastBytes: number;
+  #lastBytes: number;
+  #remainingBytes: number;
+  /** The sequence in progress: its collections so far, what was held before, and the processor time it took. */
+  #collections = 0;
+  #bytesBefore = 0;
+  #sequenceMs = 0;
+  #pauseMs = minPauseMs;
+  #nextSequenceAt = 0;
+  #lateAt = Number.POSITIVE_INFINITY;
+
+  constructor(process: CollectedProcess) {
+    this.#process = process;
+    this.#remainingBytes = process.heldBytes();
+    this.#leastBytes = this.#remainingBytes;
+    this.#lastBytes = this.#remainingBytes;
+  }
+
+  /** Called in regular intervals. Collects at most once. */
+  check(): void {
+    if (this.#process.utilization() >= busyUtilization) return;
+    const { heldBytes, now } = this.#process;
+    const bytes = heldBytes();
+    const freed = this.#lastBytes - bytes;
+    this.#lastBytes = bytes;
+    this.#leastBytes = Math.min(this.#leastBytes, bytes);
+    if (this.#collections > 0) {
+      const isOver = this.#collections >= maxCollections || (this.#collections > 1 && freed < minFreedBytes);
+      if (isOver) this.#endSequence(bytes);
+      else this.#collect();
+      return;
+    }
+    if (hasGrown(this.#remainingBytes, bytes)) this.#pauseMs = minPauseMs;
+    if (now() >= this.#lateAt) {
+      this.#lateAt = Number.POSITIVE_INFINITY;
+      this.#collect();
+      this.#collections = 0;
+    } else if (hasGrown(this.#leastBytes, bytes) && now() >= this.#nextSequenceAt) {
+      this.#bytesBefore = bytes;
+      this.#collect();
+    }
+  }
+
+  #collect(): void {
+    const { collect, trim, processorMs } = this.#process;
+    const began = processorMs();
+    collect();
+    trim();
+    this.#sequenceMs += processorMs() - began;
+    this.#collections += 1;
+  }
+
+  #endSequence(bytes: number): void {
+    const { now } = this.#process;
+    this.#remainingBytes = bytes;
+    // What stays is in use: the next sequence, unless there is more, is the later the less this one did.
+    if (this.#bytesBefore - bytes < minFreedBytes) this.#pauseMs = Math.min(2 * this.#pauseMs, maxPauseMs);
+    else this.#lateAt = now() + lateMs;
+    this.#nextSequenceAt = now() + Math.max(this.#pauseMs, this.#sequenceMs * pauseFactor);
+    this.#collections = 0;
+    this.#sequenceMs = 0;
+  }
+}
+
+function hasGrown(before: number, bytes: number): boolean {
+  return bytes - before >= Math.max(minGrowthBytes, before * minGrowthFraction);
+}
+
+/**
+ * Starts idle collections in this process. `trim`: returns what the C library has freed to the operating system; default: nothing does. Returns a
+ * function that ends them. No effect where V8 offers no collection to programs.
+ */
+export function startIdleCollection(trim: () => void = () => {}): () => void {
+  let collect: (() => void) | undefined;
+  let before = performance.eventLoopUtilization();
+  const collection = new IdleCollection({
+    heldBytes: () => process.memoryUsage.rss(),
+    utilization: () => {
+      const now = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(now, before);
+      before = now;
+      return utilization;
+    },
+    collect: () => (collect ??= garbageCollector())(),
+    trim,
+    now: () => performance.now(),
+    processorMs: () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1000;
+    },
+  });
+  const timer = setInterval(() => collection.check(), checkMs).unref();
+  return () => clearInterval(timer);
+}
+
+/** V8's collector. Contexts made while the flag is set have it as a function; the flag is unset at once, so that no other code finds it. */
+function garbageCollector(): () => void {
+  try {
+    setFlagsFromString("--expose-gc");
+    const collect: unknown = runInNewContext("gc");
+    setFlagsFromString("--no-expose-gc");
+    return typeof collect === "function" ? () => void collect() : () => {};
+  } catch {
+    return () => {}; // the program was started with flags that forbid this
+  }
+}

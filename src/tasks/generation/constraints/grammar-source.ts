@@ -1,0 +1,15 @@
+/** Grammars before they are compiled, as data that can be sent to another thread. */
+import { refusingDepth } from "./refusal.ts";
+
+/** A grammar before it is compiled. */
+export interface GrammarSource {
+  /** What is compiled, as JSON. Equal texts are equal grammars. */
+  readonly text: string;
+  /** Special tokens that stay in the text. Default: none. */
+  readonly kept?: ReadonlySet<string> | undefined;
+}
+
+/** A value as the text of a source. Throws INPUT_INVALID for one that is nested too deeply. */
+export function sourceText(value: unknown): string {
+  return refusingDepth(() => JSON.stringify(value));
+}

@@ -1,0 +1,109 @@
+/** Numbers of schemas, equal for those that say the same: what they list often stands in a document many times. */
+import { chargeStates, chargeSteps } from "../constraint-budget.ts";
+import { type SchemaDocument, type SchemaPart, isObject } from "./schema-document.ts";
+
+/** Keywords that say nothing of values; references lead to what stands in `$defs`. */
+const ignored: ReadonlySet<string> = new Set([
+  "title",
+  "description",
+  "default",
+  "examples",
+  "example",
+  "$comment",
+  "$defs",
+  "definitions",
+  "$schema",
+  "$id",
+  "id",
+  "$anchor",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+]);
+/** Keywords whose values are schemas; lists of them; and schemas by name. */
+const schemaKeywords: ReadonlySet<string> = new Set([
+  "items",
+  "additionalItems",
+  "additionalProperties",
+  "propertyNames",
+  "contains",
+  "not",
+  "if",
+  "then",
+  "else",
+]);
+const listKeywords: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf", "prefixItems", "items"]);
+const mapKeywords: ReadonlySet<string> = new Set(["properties", "patternProperties", "dependentSchemas", "dependencies"]);
+
+/** Depth to which schemas are compared; deeper ones are only equal to themselves. */
+const maxDepth = 100;
+
+interface Schema {
+  readonly keywords: Readonly<Record<string, unknown>>;
+  readonly base: string;
+  readonly document: SchemaDocument;
+}
+
+/** Numbers schemas of any number of documents. */
+export class SchemaIdentities {
+  readonly #byText = new Map<string, number>();
+  readonly #byObject = new Map<object, number>();
+  readonly #documents = new Map<SchemaDocument, number>();
+  #count = 0;
+
+  /** The number of a schema. */
+  of({ keywords, base }: Pick<SchemaPart, "keywords" | "base">, document: SchemaDocument, depth: number = maxDepth): number {
+    const known = this.#byObject.get(keywords);
+    if (known !== undefined) return known;
+    const number = depth === 0 ? this.#count++ : this.#byContent(this.#textOf({ keywords, base, document }, depth));
+    this.#byObject.set(keywords, number);
+    return number;
+  }
+
+  #byContent(text: string): number {
+    chargeSteps(10 + Math.ceil(text.length / 4));
+    const known = this.#byText.get(text);
+    if (known !== undefined) return known;
+    chargeStates(0, 150 + text.length);
+    this.#byText.set(text, this.#count);
+    return this.#count++;
+  }
+
+  #textOf(schema: Schema, depth: number): string {
+    let text = "";
+    for (const [keyword, value] of Object.entries(schema.keywords)) {
+      if (ignored.has(keyword) || value === undefined) continue;
+      text += `${JSON.stringify(keyword)}:${this.#valueText(schema, keyword, value, depth)},`;
+    }
+    return text;
+  }
+
+  #valueText(schema: Schema, keyword: string, value: unknown, depth: number): string {
+    if (typeof value !== "object" || value === null) {
+      const text = JSON.stringify(value);
+      return keyword === "$ref" ? `${this.#documentNumber(schema.document)} ${JSON.stringify(schema.base)} ${text}` : text;
+    }
+    const isList = Array.isArray(value);
+    if (!isList && schemaKeywords.has(keyword)) return this.#schemaText(schema, value, depth);
+    if (!(isList ? listKeywords : mapKeywords).has(keyword)) return JSON.stringify(value);
+    const known = this.#byObject.get(value);
+    if (known !== undefined) return `=${known}`;
+    let text = isList ? "list " : "map ";
+    for (const [name, each] of Object.entries(value))
+      text += `${isList ? "" : JSON.stringify(name)}:${this.#schemaText(schema, each, depth)},`;
+    const number = this.#byContent(text);
+    this.#byObject.set(value, number);
+    return `=${number}`;
+  }
+
+  #schemaText({ base, document }: Schema, keywords: unknown, depth: number): string {
+    if (!isObject(keywords)) return JSON.stringify(keywords);
+    return `#${this.of({ keywords, base: document.baseOf(keywords, base) }, document, depth - 1)}`;
+  }
+
+  #documentNumber(document: SchemaDocument): number {
+    const number = this.#documents.get(document) ?? this.#documents.size;
+    this.#documents.set(document, number);
+    return number;
+  }
+}

@@ -1,0 +1,53 @@
+/** Messages between the pool of grammar threads and its threads. */
+import type { SerializedError } from "../../../../contract/errors.ts";
+import type { TextSettings } from "../../../../models/manifest.ts";
+import type { ConstraintLimits } from "../constraint-budget.ts";
+import type { CompiledFacts } from "../grammar-host.ts";
+import type { GrammarOperations } from "../loaded-grammar.ts";
+import type { VocabularyTables } from "../token-vocabulary.ts";
+
+/** Arguments and result of every operation that a thread performs. */
+export type ThreadOperations = {
+  readonly [Name in keyof GrammarOperations]: {
+    readonly args: { readonly grammar: number; readonly step: GrammarOperations[Name]["args"] };
+    readonly result: GrammarOperations[Name]["result"];
+  };
+} & {
+  /** Reads the tokens of a tokenizer into memory that threads share. */
+  readonly vocabulary: {
+    readonly args: { readonly settings: TextSettings; readonly size: number | undefined; readonly kept: ReadonlySet<string> };
+    readonly result: VocabularyTables;
+  };
+  readonly compile: {
+    readonly args: {
+      readonly grammar: number;
+      readonly text: string;
+      readonly vocabulary: number;
+      readonly limits: ConstraintLimits;
+      /** With the first grammar of a vocabulary. */
+      readonly tables?: VocabularyTables;
+    };
+    readonly result: CompiledFacts;
+  };
+  readonly drop: { readonly args: { readonly grammar: number }; readonly result: undefined };
+};
+
+/** Name of an operation. */
+export type ThreadOperation = keyof ThreadOperations;
+
+/** Message to a thread: one call. */
+export interface CallMessage<Name extends ThreadOperation = ThreadOperation> {
+  readonly operation: Name;
+  readonly args: ThreadOperations[Name]["args"];
+}
+
+/** Message from a thread: the result of its call. */
+export type ResultMessage = (
+  | { readonly ok: true; readonly result: ThreadOperations[ThreadOperation]["result"] }
+  | { readonly ok: false; readonly error: SerializedError }
+) & {
+  /** Time that the call took, in milliseconds. */
+  readonly tookMs: number;
+  /** Heap that the thread has taken from the system, in use or not, in bytes. */
+  readonly heapBytes: number;
+};
