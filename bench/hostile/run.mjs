@@ -41,7 +41,7 @@ const keys = { good: "good-key", attacker: "attacker-key", admin: "admin-key" };
 const models = hostileModels(folder);
 const names = { tokenizers: Object.keys(models.tokenizers), graphs: Object.keys(models.graphs) };
 const digest = (key) => createHash("sha256").update(key).digest("hex");
-const served = { ...models.sound, ...models.tokenizers, ...models.graphs };
+const served = { ...models.sound, ...models.tokenizers, ...models.templates, ...models.graphs };
 delete served.builtin;
 const common = { models: served, requestTimeout: `${requestTimeoutMs}ms`, drainTimeout: `${drainMs}ms`, logLevel: "warn" };
 const withKeys = {

@@ -10,8 +10,7 @@ import type { UnloadReason } from "./memory-settings.ts";
 import type { ConstraintOptions } from "../targets/constraints.ts";
 
 /** Settings of a runtime. Each holds for all its models unless a load overrides it. */
-export interface RuntimeSettings
-  extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings, SequenceSettings {
+export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitSettings, MemoryBudgetSettings, SequenceSettings {
   /** Settings of single models, by the reference that they are loaded with. Every spelling of a path means the same model. */
   readonly models?: Readonly<Record<string, ModelSettings>>;
   /** References of models that are loaded when the runtime is created, besides those whose strategy requires it. Default: none. */
@@ -44,6 +43,11 @@ export interface RuntimeSettings
    * which the model is moved. Default: false.
    */
   readonly failover?: boolean;
+  /**
+   * Whether texts by a JSON schema, and arguments of tools, may have members that the schema does not list, as the specification allows; calls may say otherwise.
+   * Default: false.
+   */
+  readonly unlistedMembers?: boolean;
   /**
    * Maximum resident memory of one model's process: bytes, or "2GB". A process that holds more is replaced between two calls,
    * so that memory leaked by an engine is returned. Models of blocking backends then live in processes. Default: no limit.
@@ -110,12 +114,14 @@ export interface LimitSettings {
   readonly maxRunMemory?: number | string;
 }
 
-/** Limits of the threads that read long texts. A call that exceeds them is LIMIT_EXCEEDED. */
+/** Limits of the threads that read long texts and render chat templates. A text that exceeds them is LIMIT_EXCEEDED. */
 export interface TextThreadSettings {
   /** Maximum length of a text in UTF-16 code units, and maximum number of token ids to decode. */
   readonly maxCharacters: number;
   /** Maximum time for one text: milliseconds, or "30s". */
   readonly timeout: number | string;
+  /** Maximum time to render a chat template: milliseconds, or "10s"; after it the model is MODEL_INVALID for a minute. Default: "10s". */
+  readonly templateTimeout?: number | string;
 }
 
 /** Limits of the threads that compile constraints. A constraint that exceeds one is INPUT_INVALID. */

@@ -59,6 +59,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     textThreads: {
       maxCharacters: section.maxTextCharacters ?? serverDefaults.maxTextCharacters,
       timeout: section.textTimeout ?? serverDefaults.textTimeout,
+      templateTimeout: section.templateTimeout ?? serverDefaults.templateTimeout,
     },
     constraintThreads: constraintThreadsOf({ ...serverDefaults, ...section }),
     onEvent: events.emit,
@@ -80,6 +81,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       logLevel: _logLevel,
       maxTextCharacters: _maxTextCharacters,
       textTimeout: _textTimeout,
+      templateTimeout: _templateTimeout,
       constraintTimeout: _constraintTimeout,
       constraintTimePerMinute: _constraintTimePerMinute,
       constraintCacheBytes: _constraintCacheBytes,

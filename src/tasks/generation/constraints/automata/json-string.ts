@@ -32,17 +32,12 @@ interface State {
   readonly place: Place;
 }
 
-/** Places that need no entry of a table: 0 to 7 are those of a decoder of UTF-8 in the text. */
-const behindBackslash = 8;
-const behindEnd = 9;
-const plainPlaces = 10;
+/** Places of states, their lowest four bits. 0 to 7 are states of a decoder of UTF-8 in the text; behind an escape's `\u`, the rest of the state is a number of a table. */
+const [behindBackslash, behindEnd, inEscape, beforeQuote] = [8, 9, 10, 11];
 
-/**
- * Strings of JSON whose text fits an automaton. The opening quote is part of it. State 0 is before it; even ones are a state of the text and a plain place, odd ones are
- * numbers of states within an escape.
- */
+/** Strings of JSON whose text fits an automaton. The opening quote is part of it. States are a state of the text, or a number of an escape, times 16, and a place. */
 export class JsonString implements Automaton {
-  readonly start = 0;
+  readonly start: number = beforeQuote;
   readonly #content: Automaton;
   readonly #escapes: State[] = [];
   readonly #numbers = new Map<string, number>();
@@ -55,32 +50,29 @@ export class JsonString implements Automaton {
   }
 
   step(state: number, byte: number): number {
-    if (state === 0) return byte === quote ? plainState(this.#content.start, 0) : -1;
-    if (state % 2 === 1) return this.#inEscape(this.#escapes[(state - 1) / 2], byte);
-    const [content, place] = contentAndPlace(state);
-    if (place === behindEnd) return -1;
-    return place === behindBackslash ? this.#escape(content, byte) : this.#inText(content, place, byte);
+    const place = state & 15;
+    const content = contentOf(state);
+    if (place < behindBackslash) return this.#inText(content, place, byte);
+    if (place === beforeQuote) return byte === quote ? 16 * this.#content.start : -1;
+    if (place === behindBackslash) return this.#escape(content, byte);
+    return place === inEscape ? this.#inEscape(this.#escapes[content], byte) : -1;
   }
 
   accepts(state: number): boolean {
-    return this.contentAtEnd(state) >= 0;
+    return (state & 15) === behindEnd;
   }
 
   continues(state: number): boolean {
-    return !this.accepts(state);
+    return (state & 15) !== behindEnd;
   }
 
   freeCharacters(state: number): number {
-    if (state === 0 || state % 2 === 1) return 0;
-    const [content, place] = contentAndPlace(state);
-    return place === 0 ? this.#content.freeCharacters(content) : 0;
+    return (state & 15) === 0 ? this.#content.freeCharacters(contentOf(state)) : 0;
   }
 
   /** The state of the text behind the closing quote; -1 before it. */
   contentAtEnd(state: number): number {
-    if (state === 0 || state % 2 === 1) return -1;
-    const [content, place] = contentAndPlace(state);
-    return place === behindEnd ? content : -1;
+    return this.accepts(state) ? contentOf(state) : -1;
   }
 
   #escapeState(content: number, place: Place): number {
@@ -88,7 +80,7 @@ export class JsonString implements Automaton {
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
     chargeStates(0, 200);
-    const number = this.#escapes.push({ content, place }) * 2 - 1;
+    const number = (this.#escapes.push({ content, place }) - 1) * 16 + inEscape;
     this.#numbers.set(key, number);
     return number;
   }
@@ -101,13 +93,13 @@ export class JsonString implements Automaton {
 
   #inText(content: number, utf8: number, byte: number): number {
     if (utf8 === 0) {
-      if (byte === quote) return this.#content.accepts(content) ? plainState(content, behindEnd) : -1;
-      if (byte === backslash) return this.#anyIn(content, 0, 0x10ffff) ? plainState(content, behindBackslash) : -1;
+      if (byte === quote) return this.#content.accepts(content) ? 16 * content + behindEnd : -1;
+      if (byte === backslash) return this.#anyIn(content, 0, 0x10ffff) ? 16 * content + behindBackslash : -1;
       if (byte < 0x20) return -1;
     }
     const next = stepUtf8(utf8, byte);
     const after = next < 0 ? -1 : this.#content.step(content, byte);
-    return after < 0 ? -1 : plainState(after, next);
+    return after < 0 ? -1 : 16 * after + next;
   }
 
   #escape(content: number, byte: number): number {
@@ -118,7 +110,7 @@ export class JsonString implements Automaton {
 
   #textAfter(content: number, codePoint: number): number {
     const next = this.#after(content, codePoint);
-    return next < 0 ? -1 : plainState(next, 0);
+    return next < 0 ? -1 : 16 * next;
   }
 
   #digit(content: number, { value, count, high }: Extract<Place, { kind: "digits" }>, byte: number): number {
@@ -205,14 +197,8 @@ export class JsonString implements Automaton {
   }
 }
 
-function plainState(content: number, place: number): number {
-  return 2 * (content * plainPlaces + place) + 2;
-}
-
-function contentAndPlace(state: number): readonly [content: number, place: number] {
-  const number = (state - 2) / 2;
-  const content = Math.floor(number / plainPlaces);
-  return [content, number - content * plainPlaces];
+function contentOf(state: number): number {
+  return state < 2 ** 31 ? state >> 4 : Math.floor(state / 16);
 }
 
 function pointOf(high: number, low: number): number {

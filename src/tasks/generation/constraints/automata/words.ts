@@ -1,6 +1,6 @@
 /** Automata of listed texts, in memory that is linear in their bytes. */
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
-import { type Automaton, stepFreeText, stepUtf8, utf8States } from "./automaton.ts";
+import { type Automaton, stepFreeText, stepUtf8 } from "./automaton.ts";
 
 const encoder = new TextEncoder();
 /** Of the arrays of a trie, for each node. */
@@ -163,7 +163,7 @@ export class OtherWords implements Automaton {
 
   accepts(state: number): boolean {
     const { nodes } = this.#words;
-    return state >= nodes ? (state - nodes) % utf8States === 0 : this.#utf8[state] === 0 && !this.#words.accepts(state);
+    return state >= nodes ? state === nodes : this.#utf8[state] === 0 && !this.#words.accepts(state);
   }
 
   continues(): boolean {
@@ -171,7 +171,8 @@ export class OtherWords implements Automaton {
   }
 
   freeCharacters(state: number): number {
-    return state === this.#words.nodes ? this.#any : 0;
+    const { nodes } = this.#words;
+    return (state < nodes ? this.#utf8[state] : state - nodes) === 0 ? this.#any : 0;
   }
 
   #free(utf8: number, byte: number): number {

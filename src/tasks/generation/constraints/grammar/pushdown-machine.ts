@@ -41,12 +41,24 @@ interface ObjectPart {
   readonly count: number;
 }
 
+/** An automaton that is read, and what follows it. */
+interface Thread {
+  readonly automaton: Automaton;
+  readonly stack: Stack | undefined;
+  /** By state of the automaton. */
+  readonly positions: Map<number, Position>;
+  /** Of the machine when the positions were computed. */
+  generation: number;
+}
+
 /** A position in an automaton. */
 interface Position {
   readonly number: number;
   readonly automaton: Automaton;
   readonly state: number;
-  readonly stack: Stack | undefined;
+  readonly thread: Thread;
+  /** The state in which it is the only reading. */
+  alone: MachineState | undefined;
 }
 
 /** All readings of a text. */
@@ -81,7 +93,7 @@ export class PushdownMachine {
   readonly #members = new Map<ObjectNode, ObjectMembers>();
   readonly #numbers = new Map<object, number>();
   readonly #stacks = new Map<string, Stack>();
-  readonly #positions = new Map<string, Position>();
+  readonly #threads = new Map<string, Thread>();
   readonly #states = new Map<string, MachineState>();
   #count = 0;
   #keptBytes = 0;
@@ -110,18 +122,29 @@ export class PushdownMachine {
   step(state: MachineState, byte: number): MachineState | undefined {
     const known = state.next[byte];
     if (known !== undefined) return known ?? undefined;
-    const reading = new Reading();
-    chargeSteps(1 + state.positions.length);
-    for (const { automaton, state: before, stack } of state.positions) {
-      const after = automaton.step(before, byte);
-      if (after < 0) continue;
-      if (automaton.continues(after)) reading.add(this.#position(automaton, after, stack));
-      if (automaton.accepts(after)) this.#expand(this.#behind(automaton, after, stack), reading);
-    }
-    const next = reading.isEmpty ? null : this.#stateOf(reading);
+    const next = this.#next(state.positions, byte);
     if (state.next.length === 0) this.#keptBytes += stepsBytes;
-    state.next[byte] = next;
-    return next ?? undefined;
+    state.next[byte] = next ?? null;
+    return next;
+  }
+
+  #next(positions: readonly Position[], byte: number): MachineState | undefined {
+    chargeSteps(1 + positions.length);
+    const [first] = positions;
+    if (first !== undefined && positions.length === 1) {
+      const { automaton, state, thread } = first;
+      const after = automaton.step(state, byte);
+      if (after < 0) return undefined;
+      if (!automaton.accepts(after)) return this.#alone(this.#positionIn(thread, after));
+    }
+    const reading = new Reading();
+    for (const { automaton, state, thread } of positions) {
+      const after = automaton.step(state, byte);
+      if (after < 0) continue;
+      if (automaton.continues(after)) reading.add(this.#positionIn(thread, after));
+      if (automaton.accepts(after)) this.#expand(this.#behind(automaton, after, thread.stack), reading);
+    }
+    return reading.isEmpty ? undefined : this.#stateOf(reading);
   }
 
   /** What follows where an automaton has read its text. */
@@ -287,12 +310,28 @@ export class PushdownMachine {
   }
 
   #position(automaton: Automaton, state: number, stack: Stack | undefined): Position {
-    const key = `${this.#numberOf(automaton)} ${state} ${stack?.number ?? -1}`;
-    const known = this.#positions.get(key);
+    const key = `${this.#numberOf(automaton)} ${stack?.number ?? -1}`;
+    const thread = this.#threads.get(key) ?? {
+      automaton,
+      stack,
+      positions: new Map<number, Position>(),
+      generation: this.#generation,
+    };
+    this.#threads.set(key, thread);
+    return this.#positionIn(thread, state);
+  }
+
+  #positionIn(thread: Thread, state: number): Position {
+    if (thread.generation !== this.#generation) {
+      thread.positions.clear();
+      thread.generation = this.#generation;
+    }
+    const known = thread.positions.get(state);
     if (known !== undefined) return known;
     this.#keptBytes += linkBytes;
-    const position: Position = { number: this.#count++, automaton, state, stack };
-    this.#positions.set(key, position);
+    const { automaton } = thread;
+    const position: Position = { number: this.#count++, automaton, state, thread, alone: undefined };
+    thread.positions.set(state, position);
     return position;
   }
 
@@ -303,23 +342,35 @@ export class PushdownMachine {
     return this.#numbers.size - 1;
   }
 
+  /** The state in which a position is the only reading, and the text may not end. */
+  #alone(position: Position): MachineState {
+    position.alone ??= this.#newState([position], false);
+    return position.alone;
+  }
+
   #stateOf({ positions, accepts }: Reading): MachineState {
+    const [only] = positions;
+    if (positions.size === 1 && only !== undefined && !accepts) return this.#alone(only);
     const sorted = [...positions].toSorted((left, right) => left.number - right.number);
     if (sorted.length > maxPositions) throw tooAmbiguous();
     const key = `${accepts} ${sorted.map(({ number }) => number).join(",")}`;
     const known = this.#states.get(key);
     if (known !== undefined) return known;
-    if (this.#keptBytes > maxKeptBytes) this.#forget();
-    this.#keptBytes += stateBytes + positionBytes * sorted.length;
-    const state: MachineState = { positions: sorted, accepts, next: [] };
+    const state = this.#newState(sorted, accepts);
     this.#states.set(key, state);
     return state;
+  }
+
+  #newState(positions: readonly Position[], accepts: boolean): MachineState {
+    if (this.#keptBytes > maxKeptBytes) this.#forget();
+    this.#keptBytes += stateBytes + positionBytes * positions.length;
+    return { positions, accepts, next: [] };
   }
 
   /** Numbers go on counting, so that nothing that is still in use is taken for something else. */
   #forget(): void {
     this.#states.clear();
-    this.#positions.clear();
+    this.#threads.clear();
     this.#stacks.clear();
     for (const members of this.#members.values()) members.forget();
     this.start.next.length = 0;
