@@ -54,6 +54,11 @@ export class Dfa implements Automaton {
     }
   }
 
+  /** A byte of each class that neither the automaton nor UTF-8 tells apart. */
+  get representatives(): readonly number[] {
+    return representativesOf(commonClasses(this.classes, utf8Classes));
+  }
+
   /** Whether no text fits. */
   get isEmpty(): boolean {
     return this.states === 0;
@@ -78,7 +83,7 @@ export class Dfa implements Automaton {
 
   /** For each state and state of UTF-8: 1 if no text that goes on from there ceases to fit. */
   #freeStates(): Uint8Array {
-    const bytes = representativesOf(commonClasses(this.classes, utf8Classes));
+    const bytes = this.representatives;
     chargeStates(0, this.states * (2 * utf8States + 16 * bytes.length));
     chargeSteps(this.states * bytes.length);
     const free = new Uint8Array(this.states * utf8States).fill(1);
