@@ -155,8 +155,10 @@ export function explore<State>(rules: Rules<State>): Dfa {
   const next: number[] = [];
   const stateBytes = representatives.length * 8 + 200;
   chargeStates(1, stateBytes + 300);
+  // Keys that are texts are made for each transition.
+  const transitionSteps = typeof rules.key(rules.start) === "number" ? 1 : 4;
   for (let number = 0; number < states.length; number += 1) {
-    chargeSteps(representatives.length);
+    chargeSteps(transitionSteps * representatives.length);
     for (const byte of representatives) {
       const target = rules.step(states[number] as State, byte);
       next.push(target === undefined ? -1 : numberOf(target));
