@@ -50,9 +50,11 @@ export interface GenerationHost {
   /** How clients share a model. */
   readonly limits: SequenceLimits;
   /** Threads that render chat templates. Default: the calling thread does. */
-  readonly templates?: TemplateWorkers;
+  readonly templates?: TemplateWorkers | undefined;
   /** Compiles constraints. Default: the calling thread does. */
   readonly compiler?: ConstraintCompiler | undefined;
+  /** Default of the option `unlistedMembers`. Default: false. */
+  readonly unlistedMembers?: boolean | undefined;
 }
 
 /** A call whose input was checked: the numbers of tokens of its prompts, and what generates. */

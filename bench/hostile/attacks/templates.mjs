@@ -21,10 +21,10 @@ export const templates = {
   items: "4",
   async run({ server, keys, seconds }) {
     const ask = (model, messages) => send(server, { path, body: { model, messages, max_tokens: 1 }, key: keys.attacker });
-    const end = performance.now() + seconds * 1000;
     const answers = [];
     // One after the other at first: what loading them takes is another attack.
     for (const model of Object.keys(hostileTemplates)) answers.push(await ask(model, question));
+    const end = performance.now() + seconds * 1000;
     while (performance.now() < end) {
       const round = Object.keys(hostileTemplates).flatMap((model) => Array.from({ length: 8 }, () => ask(model, question)));
       answers.push(...(await Promise.all(round)));

@@ -12,6 +12,9 @@ import type { ResultMessage } from "./protocol.ts";
 const threadCount = 2;
 /** Idle time in milliseconds after which a thread ends. A thread takes about 5 MB, and its start delays the next chat. */
 const idleMs = 600_000;
+/** The same for a thread whose heap has grown, and length of the variables that make it grow. */
+const grownIdleMs = 2000;
+const grownCharacters = 200_000;
 /** Maximum number of queued calls: of one model, and of all. */
 const maxQueuedOfModel = 256;
 const maxQueued = 1024;
@@ -25,6 +28,7 @@ interface Call {
 
 interface Thread {
   readonly worker: Worker;
+  hasGrown: boolean;
   call: Call | undefined;
   timer: NodeJS.Timeout | undefined;
 }
@@ -101,7 +105,7 @@ export class TemplateThreads {
     clearTimeout(thread.timer);
     thread.call = call;
     thread.worker.ref();
-    const exceeded = beyondBound(`takes longer than ${timeoutMs} ms`, "milliseconds", timeoutMs);
+    const exceeded = beyondBound(`takes longer than ${timeoutMs} ms`, { bound: "milliseconds", limit: timeoutMs });
     thread.timer = setTimeout(() => void this.#end(thread, exceeded), timeoutMs);
     thread.worker.postMessage(call.message);
   }
@@ -112,10 +116,11 @@ export class TemplateThreads {
       resourceLimits: { maxOldGenerationSizeMb: heapMebibytes },
       execArgv: moduleArguments(process.execArgv), // other arguments would override the heap limit
     });
-    const thread: Thread = { worker, call: undefined, timer: undefined };
+    const thread: Thread = { worker, hasGrown: false, call: undefined, timer: undefined };
     this.#threads.add(thread);
     worker.on("message", (result: ResultMessage) => {
       const { call } = thread;
+      thread.hasGrown ||= !result.ok || (call?.message.args.variables.length ?? 0) > grownCharacters;
       this.#markIdle(thread);
       if (result.ok) call?.resolve(result.result as string);
       else call?.reject(InferyardError.fromJSON(result.error));
@@ -124,7 +129,7 @@ export class TemplateThreads {
     worker.on("error", (error: NodeJS.ErrnoException) => {
       const failure =
         error.code === "ERR_WORKER_OUT_OF_MEMORY"
-          ? beyondBound(`takes more than ${heapMebibytes} MiB of memory`, "heapMebibytes", heapMebibytes)
+          ? beyondBound(`takes more than ${heapMebibytes} MiB of memory`, { bound: "heapMebibytes", limit: heapMebibytes })
           : new InferyardError("HOST_DIED", `the thread that renders chat templates failed: ${messageOf(error)}`, {
               cause: error,
             });
@@ -140,7 +145,7 @@ export class TemplateThreads {
     clearTimeout(thread.timer);
     thread.call = undefined;
     thread.worker.unref();
-    thread.timer = setTimeout(() => void this.#end(thread), idleMs);
+    thread.timer = setTimeout(() => void this.#end(thread), thread.hasGrown ? grownIdleMs : idleMs);
     thread.timer.unref();
   }
 
