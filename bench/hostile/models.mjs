@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { integer, message, model, node, tensorOf, value } from "../../test/fixtures/models/onnx-bytes.ts";
 import { chatTemplates, writeChatModel } from "../../test/fixtures/models/chat-models.ts";
+import { hostileTemplates } from "./attacks/templates.mjs";
 import { soundModels } from "../chaos/models.mjs";
 import { miniLm } from "../measuring/shared-data.mjs";
 
@@ -31,6 +32,8 @@ export function hostileModels(folder) {
   writeChatModel(chat, chatTemplates.tagged);
   const config = join(chat, "config.json");
   writeFileSync(config, JSON.stringify({ ...JSON.parse(readFileSync(config, "utf8")), max_position_embeddings: chatContext }));
+  const templates = Object.fromEntries(Object.keys(hostileTemplates).map((name) => [name, join(folder, name)]));
+  for (const [name, place] of Object.entries(templates)) writeChatModel(place, hostileTemplates[name]);
   const split = (Regex) => ({ type: "Split", pattern: { Regex }, behavior: "Isolated", invert: false });
   const doubling = Array.from({ length: 40 }, () => ({ type: "Replace", pattern: { String: "a" }, content: "aa" }));
   return {
@@ -40,6 +43,7 @@ export function hostileModels(folder) {
       alternatives: withTokenizer("alternatives", { pre_tokenizer: split("^(a|a|aa)+b$") }),
       doubling: withTokenizer("doubling", { normalizer: { type: "Sequence", normalizers: doubling } }),
     },
+    templates,
     graphs: {
       // A probe with zeros ends at once; a run with 2^62 in "trips" never does.
       loop: graph("loop", loop(undefined)),

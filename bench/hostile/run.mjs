@@ -21,7 +21,7 @@ import { head, hold, send } from "./client.mjs";
 import { createMemoryGroup } from "./memory-limit.mjs";
 import { hostileModels } from "./models.mjs";
 import { startServer } from "./server.mjs";
-import { columns, findKeptMemory, findUnserved, quietMemory, rowOf, settle } from "./verdicts.mjs";
+import { columns, findKeptMemory, findUnserved, quietMemory, rowOf, settle, timedClients } from "./verdicts.mjs";
 
 const {
   seconds = "10",
@@ -41,7 +41,7 @@ const keys = { good: "good-key", attacker: "attacker-key", admin: "admin-key" };
 const models = hostileModels(folder);
 const names = { tokenizers: Object.keys(models.tokenizers), graphs: Object.keys(models.graphs) };
 const digest = (key) => createHash("sha256").update(key).digest("hex");
-const served = { ...models.sound, ...models.tokenizers, ...models.graphs };
+const served = { ...models.sound, ...models.tokenizers, ...models.templates, ...models.graphs };
 delete served.builtin;
 const common = { models: served, requestTimeout: `${requestTimeoutMs}ms`, drainTimeout: `${drainMs}ms`, logLevel: "warn" };
 const withKeys = {
@@ -123,7 +123,7 @@ async function attackServer() {
     const peak = watchPeak(server);
     const processes = () => processesOf(server).length;
     const { said, wrong } = await attack.run({ server, keys, names, seconds: Number(seconds), processes, requestTimeoutMs });
-    const observed = await observer.take();
+    const observed = await observer.takeWhole();
     const peakMegabytes = peak();
     await unloadOthers(server);
     const after = await settle(server, memory);
@@ -154,17 +154,29 @@ async function unloadOthers(server) {
     await send(server, { path: `/api/models/${model}/unload`, body: {}, key: keys.admin, longestMs: 10_000 });
 }
 
+// Its records of an attack that is short have a request of each well-behaved client too, begun within it.
 function observe({ url }) {
   const workerData = { url, key: keys.good, ...expected, pauseMs: 20, localAddress: "127.0.0.2" };
   const worker = new Worker(new URL("observer.mjs", import.meta.url), { workerData });
   worker.on("error", (error) => violate(`the well-behaved clients failed: ${error.stack}`));
+  // The records since the last call.
+  const take = () =>
+    new Promise((resolve) => {
+      worker.once("message", ({ take: records }) => resolve(records));
+      worker.postMessage("take");
+    });
   return {
-    // The records since the last call.
-    take: () =>
-      new Promise((resolve) => {
-        worker.once("message", ({ take }) => resolve(take));
-        worker.postMessage("take");
-      }),
+    take,
+    // The same, once every client whose time is judged has one.
+    takeWhole: async () => {
+      const records = await take();
+      const isWhole = () => timedClients.every((name) => records.some(({ client }) => client === name));
+      for (let check = 0; check < 350 && !isWhole(); check += 1) {
+        await pause(100);
+        records.push(...(await take()));
+      }
+      return records;
+    },
     end: () => worker.postMessage("end"),
   };
 }

@@ -35,6 +35,7 @@ export const programs: Readonly<Record<string, string>> = {
   "model-process": "src/hosts/process-child.ts",
   "engine-thread": "src/engine/threads/node-worker.ts",
   "text-thread": "src/tasks/text-threads/thread.ts",
+  "template-thread": "src/tasks/text-threads/template-thread.ts",
   "grammar-thread": "src/tasks/generation/constraints/threads/thread.ts",
   "onnx-tiny-run": "src/backends/onnx/tiny-run-child.ts",
   "llamacpp-tiny-run": "src/backends/llamacpp/tiny-run-child.ts",
@@ -67,7 +68,8 @@ export const pageReplacements: Readonly<Record<string, string>> = {
 
 /**
  * Chunks, in order: each has what its sources import, directly or through others, and no earlier chunk has. The rest is split by who needs it. Without them
- * the first embedding would load 120 files. `base` and `formats` have what a model's thread shares with the runtime, which it would load whole otherwise.
+ * the first embedding would load 120 files. `base` and `formats` have what a model's thread shares with the runtime, which it would load whole
+ * otherwise; the last three keep small modules together that most commands need.
  */
 export const chunks: Readonly<Record<string, readonly string[]>> = {
   base: [
@@ -93,6 +95,13 @@ export const chunks: Readonly<Record<string, readonly string[]>> = {
   ],
   runtime: ["src/index.ts"],
   page: ["src/api/browser/index.ts"],
+  encoding: [
+    "src/tasks/encoding/encode-texts.ts",
+    "src/tasks/embedding/pool-encodings.ts",
+    "src/tasks/embedding/embed-options.ts",
+  ],
+  program: ["src/cli/main.ts"],
+  commands: ["src/cli/task-command.ts", "src/cli/input/texts.ts", "src/cli/output/table.ts"],
 };
 
 /** What is called before a program's own modules are loaded: by all of them, and by the command line. */

@@ -10,7 +10,7 @@ export const ranks: Layers = [
   ["storage", "devices", "formats"],
   ["hosts", "models", "kernels"],
   ["libraries", "measurements"],
-  ["tokenizers", "engine"],
+  ["tokenizers", "engine", "templates"],
   ["backends", "runtime"],
   ["tasks"],
   ["composition"],
@@ -64,6 +64,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
     ["reloading"],
     ["."],
   ],
+  templates: [["errors.ts"], ["budget.ts"], ["values"], ["syntax"], ["builtins"], ["."]],
   tasks: [
     ["encoding"],
     ["text-threads"],

@@ -7,7 +7,7 @@ import type { SequenceLimits } from "../runtime/options/sequence-settings.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
 import { type ChatEvent, answerChat, chatTemplateOf, prepareChat } from "../tasks/generation/chat/chat.ts";
 import { type ChatOptions, chatOptions } from "../tasks/generation/chat/chat-options.ts";
-import type { ChatTemplate } from "../tasks/generation/chat/chat-template.ts";
+import type { ChatTemplate, TemplateWorkers } from "../tasks/generation/chat/chat-template.ts";
 import { type ChatMessage, checkConversation } from "../tasks/generation/chat/messages.ts";
 import type { GeneratedText, GenerationEvent } from "../tasks/generation/generated-text.ts";
 import { type GenerateOptions, generateOptions } from "../tasks/generation/generate-options.ts";
@@ -49,6 +49,8 @@ export interface GenerationHost {
   readonly tokenizer: (handle: ModelHandle) => Promise<Tokenizer>;
   /** How clients share a model. */
   readonly limits: SequenceLimits;
+  /** Threads that render chat templates. Default: the calling thread does. */
+  readonly templates?: TemplateWorkers | undefined;
   /** Compiles constraints. Default: the calling thread does. */
   readonly compiler?: ConstraintCompiler | undefined;
   /** Default of the option `unlistedMembers`. Default: false. */
@@ -157,19 +159,21 @@ export class Generation {
   }
 
   /** The prompt of a conversation, which no model is loaded for. */
-  prompt(
+  async prompt(
     messages: readonly ChatMessage[],
     manifest: Manifest,
     tokenizer: Tokenizer,
     { tools = [], toolChoice = "auto", templateVariables: variables = {} }: ChatPromptRequest,
-  ): ChatPrompt {
+  ): Promise<ChatPrompt> {
     checkConversation(messages, tools);
-    const text = this.#templateOf(manifest).render({ messages, tools: toolChoice === "none" ? [] : tools, variables });
-    return { text, tokens: tokenizer.encode(text, { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY }).ids };
+    const text = await this.#templateOf(manifest).render({ messages, tools: toolChoice === "none" ? [] : tools, variables });
+    const given = { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY };
+    const { ids } = await (tokenizer.encodeOnThread?.(text, given) ?? tokenizer.encode(text, given));
+    return { text, tokens: ids };
   }
 
   #templateOf(manifest: Manifest): ChatTemplate {
-    const template = this.#templates.get(manifest) ?? chatTemplateOf(manifest);
+    const template = this.#templates.get(manifest) ?? chatTemplateOf(manifest, this.#host.templates);
     this.#templates.set(manifest, template);
     return template;
   }

@@ -26,6 +26,12 @@ export class SequenceTable<Held> {
     this.#held.set(id, held);
   }
 
+  /** Replaces the state of a sequence, and leaves the order of use. Throws as `get`. */
+  replace(id: SequenceId, held: Held): void {
+    this.get(id);
+    this.#held.set(id, held);
+  }
+
   /** Removes a sequence, and returns its state. Throws as `get`. */
   release(id: SequenceId): Held {
     const held = this.get(id);
@@ -35,6 +41,10 @@ export class SequenceTable<Held> {
 
   get size(): number {
     return this.#held.size;
+  }
+
+  entries(): readonly (readonly [SequenceId, Held])[] {
+    return [...this.#held.entries()];
   }
 
   values(): readonly Held[] {

@@ -1,6 +1,7 @@
 /** Program of a child process of the process host. It exits when its parent disconnects or has ended. */
 import { getPriority, setPriority } from "node:os";
 import { InferyardError } from "../contract/errors.ts";
+import { startIdleCollection } from "../platform/node/idle-collection.ts";
 import { ModelServer } from "./model-server.ts";
 import { watchParent } from "./parent-watchdog.ts";
 import type { AnswerMessage, CallMessage } from "./protocol.ts";
@@ -21,6 +22,7 @@ process.stdout.write = process.stderr.write.bind(process.stderr);
 watchParent(); // before the priority is lowered: the thread keeps the priority that it starts with
 lowerPriority();
 const server = new ModelServer("process");
+startIdleCollection();
 
 process.on("disconnect", () => process.exit(0));
 // Ctrl-C reaches every process of the terminal; the parent decides whether the work goes on.

@@ -116,6 +116,9 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
     "Maximum time from a request to its response, including waiting; after it the response is 504.",
   ),
   textTimeout: duration.describe("Maximum time to tokenize, chunk or decode one text; after it the response is 413."),
+  templateTimeout: duration.describe(
+    "Maximum time to render a model's [chat template](../guide/chatting.md#the-model-s-template); after it the response is 422, and so are the model's conversations for the next minute.",
+  ),
   constraintTimeout: duration.describe(
     "Maximum time to compile one [constraint](../guide/structured-output.md#limits) (a JSON Schema, a regular expression, a grammar, choices, tools), and to find the tokens that may follow once; after it the response is 400.",
   ),

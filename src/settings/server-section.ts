@@ -34,6 +34,7 @@ export interface ServerSection {
   readonly loadsPerMinute?: number;
   readonly requestTimeout?: number | string;
   readonly textTimeout?: number | string;
+  readonly templateTimeout?: number | string;
   readonly constraintTimeout?: number | string;
   readonly constraintTimePerMinute?: number | string;
   readonly constraintCacheBytes?: number;
@@ -116,6 +117,7 @@ type Defaulted =
   | "loadsPerMinute"
   | "requestTimeout"
   | "textTimeout"
+  | "templateTimeout"
   | "constraintTimeout"
   | "constraintTimePerMinute"
   | "constraintCacheBytes"
@@ -150,6 +152,7 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   loadsPerMinute: 30,
   requestTimeout: "120s",
   textTimeout: "30s",
+  templateTimeout: "10s",
   constraintTimeout: "30s",
   constraintTimePerMinute: "60s",
   constraintCacheBytes: 33_554_432,

@@ -9,8 +9,8 @@ import type { TokenSource } from "../../src/tasks/generation/constraints/token-v
 
 const program = new URL("fixtures/mortal-grammar-thread.mjs", import.meta.url);
 const pools: GrammarThreads[] = [];
-function threads(timeout: string, heap = 128): GrammarThreads {
-  const pool = new GrammarThreads({ timeout, timePerMinute: "10m", cacheBytes: 1e8 }, { program, heap });
+function threads(timeout: string, heap = 128, timePerMinute = "10m"): GrammarThreads {
+  const pool = new GrammarThreads({ timeout, timePerMinute, cacheBytes: 1e8 }, { program, heap });
   pools.push(pool);
   return pool;
 }
@@ -115,6 +115,15 @@ describe("threads for constraints", () => {
     await pool.dispose();
     await expect(hanging).rejects.toMatchObject({ code: "DISPOSED" });
     await expect(cache.get(constraintSource(regex("late")), other)).rejects.toMatchObject({ code: "DISPOSED" });
+  });
+
+  it("compile no more for a client that has used up its time, whose texts go on", async () => {
+    const pool = threads("60s", 128, "1ms");
+    const cache = cacheOn(pool);
+    expect(await write(cache, schema)).toBe(await write(cacheOn(new LocalGrammarHost()), schema));
+    const refused = cache.get(constraintSource(regex("more")), honest);
+    await expect(refused).rejects.toMatchObject({ code: "RATE_LIMITED", retryAfterMs: expect.any(Number) as number });
+    await cache.get(constraintSource(regex("more")), { client: "other" });
   });
 
   it("end what nobody waits for any more, whether it is compiled or queued", async () => {

@@ -47,6 +47,25 @@ describe.skipIf(noData)(described, () => {
   const title = "of %s on %s, with %s of memory for their caches";
   const tables = sampled(title, rows, (row) => ofSample.has(row));
   for (const [skip, name, some] of tables) it.skipIf(skip).each(some)(name, expectSameTexts);
+
+  it("hold no memory of the sequences that they ran with, on onnx", async () => {
+    await using runtime = await createRuntime({ target: "onnx", host: "inline", threads: 1 });
+    await using model = await runtime.load(`${sharedData}tiny-random-llama`, { kind: "language" });
+    const { language } = model;
+    const before = model.memory.bytes;
+    const sequences: number[] = [];
+    for (let count = 0; count < 8; count += 1) sequences.push(await language.createSequence());
+    await language.decode(sequences.map((sequence) => ({ sequence, tokens: [1, 2, 3, 4] })));
+    // One after the other stays behind.
+    for (let count = 7; count > 0; count -= 1)
+      await language.decode(sequences.slice(0, count).map((sequence) => ({ sequence, tokens: [5] })));
+    const tokens = 8 * 4 + (7 * 8) / 2;
+    expect(model.memory.bytes - before).toBe(tokens * language.limits.cacheBytesPerToken);
+    const [last] = await language.decode([{ sequence: sequences[7]!, tokens: [6] }]);
+    const fresh = await language.createSequence();
+    const [expected] = await language.decode([{ sequence: fresh, tokens: [1, 2, 3, 4, 6] }]);
+    for (const [token, logit] of last!.entries()) expect(Math.abs(logit - expected![token]!)).toBeLessThan(1e-4);
+  });
 });
 
 async function expectSameTexts(name: string, target: string, maxParkedMemory: string | number): Promise<void> {

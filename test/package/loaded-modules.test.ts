@@ -61,20 +61,20 @@ const table: readonly (readonly [
   [
     "a first vector of builtin",
     program('await (await (await import("inferyard")).createRuntime()).embed("hello")'),
-    26,
-    760,
+    18,
+    720,
     ["pbf"],
   ],
-  ['import "inferyard/backend"', program('await import("inferyard/backend")'), 3, 30, []],
+  ['import "inferyard/backend"', program('await import("inferyard/backend")'), 2, 30, []],
   ['import "inferyard/client"', program('await import("inferyard/client")'), 1, 6, []],
-  ['import "inferyard/inspect"', program('await import("inferyard/inspect")'), 14, 700, ["pbf"]],
-  ['import "inferyard/libraries"', program('await import("inferyard/libraries")'), 18, 700, ["pbf"]],
-  ["inferyard --help", command("--help"), 18, 260, cli],
-  ["inferyard version", command("version"), 19, 260, cli],
-  ["inferyard embed hello", command("embed", "hello"), 50, 900, runtime],
-  ["inferyard tokenize hello", command("tokenize", "hello"), 32, 860, runtime],
-  ["inferyard explain builtin", command("explain", "builtin"), 30, 730, runtime],
-  ["inferyard list", command("list"), 26, 720, runtime],
+  ['import "inferyard/inspect"', program('await import("inferyard/inspect")'), 12, 660, ["pbf"]],
+  ['import "inferyard/libraries"', program('await import("inferyard/libraries")'), 16, 690, ["pbf"]],
+  ["inferyard --help", command("--help"), 16, 260, cli],
+  ["inferyard version", command("version"), 17, 260, cli],
+  ["inferyard embed hello", command("embed", "hello"), 35, 900, runtime],
+  ["inferyard tokenize hello", command("tokenize", "hello"), 25, 860, runtime],
+  ["inferyard explain builtin", command("explain", "builtin"), 23, 730, runtime],
+  ["inferyard list", command("list"), 22, 730, runtime],
 ];
 
 describe("a start loads no more than", () => {
@@ -96,12 +96,29 @@ describe("a start loads no more than", () => {
   });
 
   const alone = commands.filter(({ readsOthers }) => readsOthers !== true).map(({ name }) => name);
-  it.concurrent.each(alone)("the flags of inferyard %s, and neither an engine nor the server", async (name) => {
-    const loaded = await loadedBy(...command(name, "--help"));
-    row(`inferyard ${name} --help`, loaded);
-    expect(loaded.files).toBeLessThanOrEqual(50);
-    expect(loaded.kilobytes).toBeLessThanOrEqual(880);
-    expect(["commander", "pbf"]).toEqual(expect.arrayContaining([...loaded.packages]));
+  const flags = "the flags of inferyard %s, and neither an engine nor the server";
+  for (const [skip, title, some] of sampled(flags, alone, (_name, index) => index % 6 === 0))
+    it.skipIf(skip).concurrent.each(some)(title, async (name) => {
+      const loaded = await loadedBy(...command(name, "--help"));
+      row(`inferyard ${name} --help`, loaded);
+      expect(loaded.files).toBeLessThanOrEqual(34);
+      expect(loaded.kilobytes).toBeLessThanOrEqual(880);
+      expect(["commander", "pbf"]).toEqual(expect.arrayContaining([...loaded.packages]));
+    });
+
+  it.concurrent("the flags of all these commands in one process, and neither an engine nor the server", async () => {
+    const code = `
+      import { Readable, Writable } from "node:stream";
+      import { run } from "./dist/command-line.js";
+      const nothing = new Writable({ write: (_chunk, _encoding, done) => done() });
+      const terminal = { stdout: nothing, stderr: nothing, stdin: Readable.from([]), environment: {}, directory: "/", signal: new AbortController().signal };
+      for (const name of ${JSON.stringify(alone)}) if ((await run([name, "--help"], terminal)) !== 0) process.exit(1);`;
+    const loaded = await loadedBy(...program(code));
+    row("all --help", loaded);
+    expect(alone.length).toBeGreaterThan(20);
+    expect(loaded.files).toBeLessThanOrEqual(125);
+    expect(loaded.kilobytes).toBeLessThanOrEqual(1280);
+    expect(loaded.packages).toEqual(["commander", "pbf"]);
   });
 });
 

@@ -1,4 +1,5 @@
 /** The routes that generate text: what each protocol answers, streams in order, readers that leave, processes that die. */
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createRuntime } from "inferyard";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -237,6 +238,48 @@ describe.skipIf(skip)("a server with room for one request and one that waits", (
     controller.abort();
     const waited = (await Promise.all(both)).find(({ status }) => status === 200);
     expect(await waited?.json()).toMatchObject({ usage: { completion_tokens: 3 } });
+  });
+});
+
+describe.skipIf(skip)("a client beside one that takes all of a model", () => {
+  const servers = new ServersHere();
+  afterAll(async () => {
+    await servers.endAll();
+    servers.remove();
+  });
+
+  it("has its answer while the other's are unfinished; metrics count what was parked for it", async () => {
+    const keys = ["greedy", "lone"].map((name) => ({
+      name,
+      sha256: createHash("sha256").update(`key-of-${name}`).digest("hex"),
+      role: "reader",
+    }));
+    const { url } = await servers.serve(["--model", t5], { keys });
+    const headersOf = (name: string) => ({ "content-type": "application/json", authorization: `Bearer key-of-${name}` });
+    const ask = (name: string, body: object, signal?: AbortSignal): Promise<Response> =>
+      fetch(`${url}/v1/completions`, {
+        method: "POST",
+        headers: headersOf(name),
+        body: JSON.stringify({ prompt: "Hello", ignore_eos: true, ...body }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    const controller = new AbortController();
+    let ended = 0;
+    const greedy = Array.from({ length: 24 }, async () => {
+      const stream = await ask("greedy", { max_tokens: 1_000_000, stream: true }, controller.signal);
+      await stream.text().catch(() => {});
+      ended += 1;
+    });
+    const metrics = async (): Promise<string> => (await fetch(`${url}/metrics`, { headers: headersOf("lone") })).text();
+    while (!/^inferyard_sequences_waiting\{.*\} 8$/m.test(await metrics())) await sleep(20);
+    expect(await (await ask("lone", { max_tokens: 3 })).json()).toMatchObject({ usage: { completion_tokens: 3 } });
+    expect(ended).toBe(0);
+    expect(await metrics()).toMatch(/^vllm:num_preemptions_total\{.*\} [1-9]\d*$/m);
+    expect(await metrics()).toMatch(/^inferyard_sequences_parked\{.*\} \d+$/m);
+    controller.abort();
+    await Promise.allSettled(greedy);
+    while (!/^inferyard_sequences_running\{.*\} 0$/m.test(await metrics())) await sleep(20);
+    expect(await metrics()).toMatch(/^inferyard_sequences_parked\{.*\} 0$/m);
   });
 });
 

@@ -6,6 +6,7 @@ import { graphs, hang, impatience } from "./graphs.mjs";
 import { placement, priority } from "./placement.mjs";
 import { amplification, sockets } from "./sockets.mjs";
 import { starvation } from "./starve.mjs";
+import { conversations, templates } from "./templates.mjs";
 import { tensors } from "./tensors.mjs";
 import { texts, tokenizers } from "./texts.mjs";
 
@@ -23,4 +24,6 @@ export const attacks = [
   impatience,
   hang,
   ...constraints,
+  templates,
+  conversations,
 ];

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import type { Requirement } from "../../contract/backend.ts";
 import type { OnnxRuntime } from "../onnxruntime/library.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { findCutOffLibrary } from "../../platform/node/whole-library.ts";
 
 /**
  * The package requirement. `--ignore-scripts`: the package's install script downloads CUDA libraries from outside the registry
@@ -47,8 +48,15 @@ function findBinaries(folder: string, platform: string, architecture: string): s
     .find((candidate) => existsSync(join(candidate, "onnxruntime_binding.node")));
 }
 
-/** Loads the library with this log level. Throws BACKEND_UNAVAILABLE if it cannot be loaded. */
+/** Loads the library with this log level. Throws BACKEND_UNAVAILABLE if it cannot be loaded or one of its files is cut off. */
 export async function importLibrary(logLevel: "fatal" | "warning"): Promise<OnnxRuntime> {
+  const { binaries } = findPackage(process.platform, process.arch) ?? {};
+  const cutOff = binaries === undefined ? undefined : findCutOffLibrary(binaries);
+  if (cutOff !== undefined) {
+    throw new InferyardError("BACKEND_UNAVAILABLE", `onnxruntime-node is installed but damaged: ${cutOff}`, {
+      remedy: requirement.install,
+    });
+  }
   try {
     const module = (await import("onnxruntime-node")) as OnnxRuntime;
     module.env.logLevel = logLevel;

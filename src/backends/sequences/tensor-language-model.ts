@@ -140,10 +140,20 @@ export class TensorLanguageModel implements LanguageModel {
     checkSteps(steps, this.limits.vocabulary);
     return this.#exclusive(signal, async () => {
       const all = steps.map((step) => this.#progress(step, this.#sequences.get(step.sequence)));
+      const before = new Set(all.map(({ sequence: { block } }) => block));
       await this.#runAll(all, signal);
       for (const { step, sequence } of all) this.#sequences.set(step.sequence, sequence);
+      this.#separateLeft(before);
       return all.map(({ logits }) => logits);
     });
+  }
+
+  /** Copies the rows of sequences that stay behind in blocks of several rows, so that such a block is freed. `blocks`: those that a call has extended. */
+  #separateLeft(blocks: ReadonlySet<CacheBlock>): void {
+    for (const [id, sequence] of this.#sequences.entries()) {
+      if (sequence.block.rows === 1 || sequence.length === 0 || !blocks.has(sequence.block)) continue;
+      this.#sequences.replace(id, { ...sequence, ...separateRow(this.#next.caches, sequence) });
+    }
   }
 
   /** Computes all tokens of the steps, in runs. */

@@ -33,6 +33,7 @@ const names: readonly (keyof ServerFlags)[] = [
   "loadsPerMinute",
   "requestTimeout",
   "textTimeout",
+  "templateTimeout",
   "constraintTimeout",
   "constraintTimePerMinute",
   "constraintCacheBytes",
@@ -71,6 +72,7 @@ export function addServerFlags(command: Command): Command {
     maxTextCharacters,
     longTexts,
     textTimeout,
+    templateTimeout,
     constraintTimeout,
     constraintTimePerMinute,
     maxConstraintStates,
@@ -119,6 +121,7 @@ export function addServerFlags(command: Command): Command {
     .addOption(whole("--loads-per-minute <number>", `maximum loads per minute of one reader (default: ${loadsPerMinute})`))
     .option("--request-timeout <time>", `maximum time from request to response (default: ${requestTimeout})`)
     .option("--text-timeout <time>", `maximum time to tokenize one text (default: ${textTimeout})`)
+    .option("--template-timeout <time>", `maximum time to render a chat template (default: ${templateTimeout})`)
     .option("--constraint-timeout <time>", `maximum time to compile one constraint (default: ${constraintTimeout})`)
     .option(
       "--constraint-time-per-minute <time>",

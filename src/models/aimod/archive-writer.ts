@@ -1,7 +1,7 @@
 /** Writes reproducible tar archives: their bytes depend on the names and contents of the files only, not on times, owners or permissions. */
-import { createReadStream } from "node:fs";
 import { Header, Pax } from "tar";
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
+import { readChunks } from "../../platform/node/read-chunks.ts";
 
 /** A file to be written to a tar archive. */
 export interface ArchiveFile {
@@ -51,7 +51,7 @@ async function* contentOf({ name, content }: ArchiveFile): AsyncGenerator<Buffer
     return;
   }
   try {
-    for await (const chunk of createReadStream(content, { highWaterMark: 1024 ** 2 })) yield chunk as Buffer;
+    yield* readChunks(content);
   } catch (error) {
     throw unreadable(name, error);
   }

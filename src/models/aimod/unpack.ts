@@ -1,6 +1,5 @@
 /** Unpacks packages from untrusted sources into an empty folder. */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -10,6 +9,7 @@ import { type Folder } from "../model-folder.ts";
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
 import { type ArchiveEntry, ArchiveError, readEntries } from "./archive-entries.ts";
 import type { ArchiveLimits } from "./archive-limits.ts";
+import { readChunks } from "../../platform/node/read-chunks.ts";
 import { withDiskErrors } from "../../storage/disk.ts";
 import { checkEntryName, entryKey } from "./entry-name.ts";
 import { metadataName } from "./metadata-json.ts";
@@ -43,7 +43,7 @@ export async function unpack(file: Folder, target: string, limits: ArchiveLimits
   const contents = new ExtractionFolder(target, limits);
   const gunzip = createGunzip({ chunkSize });
   // An error of the pipeline destroys `gunzip`, so that the reading below throws it.
-  const fed = Promise.allSettled([pipeline(createReadStream(file.path, { highWaterMark }), count, gunzip)]);
+  const fed = Promise.allSettled([pipeline(readChunks(file.path, highWaterMark), count, gunzip)]);
   try {
     await readEntries(
       limitOutput(gunzip, limits, () => compressed),

@@ -1,9 +1,9 @@
 /** Blobs: the contents of files, each stored once under its SHA-256 and never modified. */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { chmod, link, mkdir, readFile, rename, rm, symlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { throwIfAborted } from "../../contract/errors.ts";
+import { readChunks } from "../../platform/node/read-chunks.ts";
 import { syncFolder } from "../../platform/node/atomic-write.ts";
 import { errorCode, diskError, withDiskErrors, statOrUndefined } from "../../storage/disk.ts";
 import { writeFileAtomically } from "../../storage/atomic-write.ts";
@@ -111,8 +111,7 @@ export function contentHash(gitSize?: number): { update(chunk: Uint8Array): void
 
 /** Passes the content of a file to a hash, in chunks of 1 MiB. Throws ABORTED if `signal` is aborted. */
 export async function hashInto(hash: { update(chunk: Uint8Array): void }, path: string, signal?: AbortSignal): Promise<void> {
-  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 1024 * 1024 });
-  for await (const chunk of chunks) {
+  for await (const chunk of readChunks(path)) {
     throwIfAborted(signal);
     hash.update(chunk);
   }

@@ -114,12 +114,14 @@ export interface LimitSettings {
   readonly maxRunMemory?: number | string;
 }
 
-/** Limits of the threads that read long texts. A call that exceeds them is LIMIT_EXCEEDED. */
+/** Limits of the threads that read long texts and render chat templates. A text that exceeds them is LIMIT_EXCEEDED. */
 export interface TextThreadSettings {
   /** Maximum length of a text in UTF-16 code units, and maximum number of token ids to decode. */
   readonly maxCharacters: number;
   /** Maximum time for one text: milliseconds, or "30s". */
   readonly timeout: number | string;
+  /** Maximum time to render a chat template: milliseconds, or "10s"; after it the model is MODEL_INVALID for a minute. Default: "10s". */
+  readonly templateTimeout?: number | string;
 }
 
 /** Limits of the threads that compile constraints. A constraint that exceeds one is INPUT_INVALID. */

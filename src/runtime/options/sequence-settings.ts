@@ -5,7 +5,7 @@ import { parseSize } from "./size.ts";
 export interface SequenceSettings {
   /**
    * Tokens of a turn. Where a model has more clients than sequences that run at once, a text that has had so many tokens is parked for that of another client.
-   * Default: 128.
+   * Default: 64.
    */
   readonly turnTokens?: number;
   /**
@@ -18,7 +18,7 @@ export interface SequenceSettings {
 }
 
 /** Default settings. */
-export const sequenceDefaults: Required<SequenceSettings> = { turnTokens: 128, reservedSequences: 1, maxParkedMemory: "1GiB" };
+export const sequenceDefaults: Required<SequenceSettings> = { turnTokens: 64, reservedSequences: 1, maxParkedMemory: "1GiB" };
 
 /** Sequence settings with memory in bytes. */
 export interface SequenceLimits {

@@ -56,6 +56,7 @@ export class ModelSelector {
     options: ModelOptions,
     { download, signal }: { readonly download: boolean; readonly signal?: AbortSignal | undefined },
   ): Promise<ModelSelection> {
+    this.#parts.facts.machine().catch(() => {}); // read beside the manifest; #factsFor reports a failure
     const manifest = forKind(await this.#manifestWithPackable(reference, options, { download, signal }), options);
     refuseUnknownVariant(manifest.variants, options.variant, reference.text);
     return this.#selectFrom(manifest, reference, options);

@@ -17,7 +17,14 @@ import { memoryShare } from "./sockets/memory-share.ts";
 /** Upper bound of the default of `maxResponseBytes`, on machines with much memory. */
 const maxDefaultResponseBytes = 2 ** 30;
 /** Response headers that a page of another origin may read. */
-const exposedHeaders = ["x-request-id", "x-inferyard-target", "x-inferyard-decision", "server-timing", "retry-after"];
+const exposedHeaders = [
+  "x-request-id",
+  "x-inferyard-target",
+  "x-inferyard-decision",
+  "x-inferyard-keep-alive",
+  "server-timing",
+  "retry-after",
+];
 
 /**
  * The middleware of the server, in the order in which requests pass it: request id, CORS, length of the head, access, body, memory for the

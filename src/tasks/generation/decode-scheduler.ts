@@ -8,7 +8,7 @@ import { unrefTimeout, yieldToEventLoop } from "../../platform/event-loop.ts";
 import { type SequenceLimits, parseSequenceSettings } from "../../runtime/options/sequence-settings.ts";
 import { defaultSchedulingKey } from "../../runtime/scheduling/scheduling-key.ts";
 import { CachedSequence } from "./scheduling/cached-sequence.ts";
-import type { Client, SequenceGroup } from "./scheduling/sequence-group.ts";
+import type { Client, GroupSize, SequenceGroup } from "./scheduling/sequence-group.ts";
 import { SlotAllocator, type SlotLimits, unreadGraceMs } from "./scheduling/slot-allocator.ts";
 
 /** The part of a language model that the scheduler uses. */
@@ -122,18 +122,19 @@ export class DecodeScheduler {
   }
 
   /**
-   * Waits until `count` more texts of a client may be generated: fairly between clients, for one client in the order of its calls. Throws INPUT_INVALID if
-   * `count` is above the limit, and ABORTED.
+   * Waits until the texts of one prompt may be generated: fairly between clients, for one client in the order of its calls. Throws INPUT_INVALID if there are
+   * more of them than run at once, and ABORTED.
    */
-  async enter(count: number, signal: AbortSignal | undefined, client: Client = defaultSchedulingKey): Promise<EnteredTexts> {
+  async enter(size: GroupSize, signal: AbortSignal | undefined, client: Client = defaultSchedulingKey): Promise<EnteredTexts> {
     throwIfAborted(signal);
+    const { count } = size;
     const { maxSequences } = this.#limits;
     if (count > maxSequences) {
       throw new InferyardError("INPUT_INVALID", `${count} texts at once were asked for, and ${maxSequences} are possible`, {
         remedy: "lower n or numBeams",
       });
     }
-    const group = await this.#begin(count, signal, client);
+    const group = await this.#begin(size, signal, client);
     return {
       own: (id) => {
         const held = this.#sequences.get(id);
@@ -339,14 +340,14 @@ export class DecodeScheduler {
     held.group = undefined;
   }
 
-  async #begin(count: number, signal: AbortSignal | undefined, client: Client): Promise<SequenceGroup> {
+  async #begin(size: GroupSize, signal: AbortSignal | undefined, client: Client): Promise<SequenceGroup> {
     return await new Promise((resolve, reject) => {
       const abort = (): void => {
         this.#slots.remove(group);
         if (signal !== undefined) reject(abortError(signal));
         this.#schedule();
       };
-      const group = this.#slots.add(client, count, () => {
+      const group = this.#slots.add(client, size, () => {
         signal?.removeEventListener("abort", abort);
         resolve(group);
       });

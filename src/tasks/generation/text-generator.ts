@@ -168,7 +168,7 @@ export class TextGenerator {
       });
     }
     const source = this.#grammarSource(options, given);
-    const prepared = prompts.map((prompt) => this.#preparePrompt(prompt, settings, given));
+    const prepared = await Promise.all(prompts.map((prompt) => this.#preparePrompt(prompt, settings, given)));
     const constraint = source && (await this.#compile(source, given, call));
     return { settings, prompts: prepared, ...(constraint === undefined ? {} : { constraint }) };
   }
@@ -239,7 +239,11 @@ export class TextGenerator {
   ): Promise<readonly GeneratedText[]> {
     const { scheduler, tokenizer, limits } = this.#parts;
     const { beams, n } = settings;
-    const entered = await scheduler.enter(beams?.numBeams ?? n, call.signal, client);
+    const entered = await scheduler.enter(
+      { count: beams?.numBeams ?? n, promptTokens: prompt.tokens.length },
+      call.signal,
+      client,
+    );
     const sequences = new Set<SequenceId>();
     try {
       const read = await this.#read(prompt, call.signal, entered, sequences);
@@ -283,10 +287,10 @@ export class TextGenerator {
     return { sequence, tokens, source, logits, cachedTokens: length };
   }
 
-  #preparePrompt(prompt: Prompt, settings: GenerationSettings, given: PromptSettings): PreparedPrompt {
+  async #preparePrompt(prompt: Prompt, settings: GenerationSettings, given: PromptSettings): Promise<PreparedPrompt> {
     const { limits, config } = this.#parts;
     const { hasEncoder, contextLength = Number.POSITIVE_INFINITY } = limits;
-    const ids = this.#tokensOf(prompt, given.addSpecialTokens);
+    const ids = await this.#tokensOf(prompt, given.addSpecialTokens);
     const start = hasEncoder ? (given.decoderStartToken ?? config.decoderStartToken) : undefined;
     if (hasEncoder && start === undefined) {
       throw new InferyardError("MODEL_INVALID", "neither generation_config.json nor config.json has a decoder_start_token_id", {
@@ -308,7 +312,7 @@ export class TextGenerator {
     return { tokens, source: hasEncoder ? ids : [], sampling: { ...settings.sampling, ...forced, maxLength } };
   }
 
-  #tokensOf(prompt: Prompt, addSpecialTokens: boolean | undefined): readonly number[] {
+  async #tokensOf(prompt: Prompt, addSpecialTokens: boolean | undefined): Promise<readonly number[]> {
     const { tokenizer, config, limits } = this.#parts;
     if (typeof prompt !== "string") {
       const wrong = prompt.find((token) => !Number.isInteger(token) || token < 0 || token >= limits.vocabulary);
@@ -322,14 +326,17 @@ export class TextGenerator {
         remedy: "give prompts as token ids, or add the file",
       });
     }
-    const ids = typeof prompt === "string" ? this.#encode(prompt, addSpecialTokens) : prompt;
+    const ids = typeof prompt === "string" ? await this.#encode(prompt, addSpecialTokens) : prompt;
     if (ids.length > 0) return ids;
     if (config.startToken !== undefined) return [config.startToken];
     throw new InferyardError("INPUT_INVALID", "the prompt is empty", { remedy: "give at least one token" });
   }
 
-  #encode(text: string, addSpecialTokens: boolean | undefined): readonly number[] {
+  /** Tokenizes a prompt; a long one in another thread, where there are any. */
+  async #encode(text: string, addSpecialTokens: boolean | undefined): Promise<readonly number[]> {
+    const { tokenizer } = this.#parts;
     const options = { maxTokens: Number.POSITIVE_INFINITY, ...(addSpecialTokens === undefined ? {} : { addSpecialTokens }) };
-    return this.#parts.tokenizer?.encode(text, options).ids ?? [];
+    const encoded = await (tokenizer?.encodeOnThread?.(text, options) ?? tokenizer?.encode(text, options));
+    return encoded?.ids ?? [];
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Pool of worker threads that tokenize, decode and chunk long texts off the event loop. Every thread has a heap limit and every call a timeout;
- * a thread that exceeds one is terminated, and the next call starts another.
+ * a thread that exceeds one is terminated, and the next call starts another. Chat templates are rendered by threads of their own.
  */
 import { getHeapStatistics } from "node:v8";
 import { Worker } from "node:worker_threads";
@@ -9,12 +9,14 @@ import type { TextSettings } from "../../models/manifest.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
 import { moduleArguments } from "../../hosts/node-arguments.ts";
 import type { TextThreadSettings } from "../../runtime/options/runtime-settings.ts";
+import type { RenderCall } from "../../templates/render-call.ts";
 import type { DecodeOptions } from "../../tokenizers/index.ts";
 import type { TransferableTokens, TokenizerThreads } from "../../tokenizers/tokenizer-threads.ts";
 import type { ChunkSettings } from "./chunked-text.ts";
 import type { ChunkedText } from "./chunked-text.ts";
 import type { TextWorkers } from "./text-workers.ts";
-import type { ResultMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
+import type { ResultMessage, CallMessage, Operations, TextOperationName } from "./protocol.ts";
+import { TemplateThreads } from "./template-threads.ts";
 
 /** Maximum number of threads. */
 const threadCount = 2;
@@ -25,6 +27,8 @@ const heapShare = 1 / 4;
 const minHeapMebibytes = 256;
 /** Idle time in milliseconds after which a thread ends and frees its tokenizers. */
 const idleMs = 60_000;
+/** Time that a chat template may take where the settings name none. */
+const defaultTemplateTimeout = "10s";
 /** Maximum number of queued calls. */
 const maxQueued = 1024;
 /** Maximum number of tokenizers of one thread. A thread that would need one more is replaced. */
@@ -59,20 +63,27 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
   readonly #heap: number;
   readonly #threads = new Set<Thread>();
   readonly #queue: Call[] = [];
+  readonly #templates: TemplateThreads;
   readonly #tokenizerNumbers = new WeakMap<TextSettings, number>();
   #lastNumber = 0;
   #disposed = false;
 
-  /** `program` (script of the threads) and `heap` (in MiB) are set only by tests. */
+  /** `program` and `templateProgram` (scripts of the threads) and `heap` (in MiB) are set only by tests. */
   constructor(
-    { maxCharacters, timeout }: TextThreadSettings,
+    { maxCharacters, timeout, templateTimeout = defaultTemplateTimeout }: TextThreadSettings,
     program: URL = new URL("./thread.ts", import.meta.url),
     heap: number = threadHeapMebibytes(),
+    templateProgram: URL = new URL("./template-thread.ts", import.meta.url),
   ) {
     this.#heap = heap;
     this.maxCharacters = maxCharacters;
     this.#timeoutMs = parseDuration(timeout);
     this.#program = program;
+    this.#templates = new TemplateThreads({
+      timeoutMs: parseDuration(templateTimeout),
+      heapMebibytes: heap,
+      program: templateProgram,
+    });
   }
 
   tokenize(settings: TextSettings, text: string): Promise<TransferableTokens> {
@@ -87,13 +98,19 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     return this.#run("chunk", settings, { text, settings: args }, `a text of ${text.length} characters`);
   }
 
-  async dispose(): Promise<void> {
-    this.#disposed = true;
-    for (const call of this.#queue.splice(0)) call.reject(disposedError());
-    await Promise.all([...this.#threads].map((thread) => this.#end(thread, disposedError())));
+  render(owner: object, call: RenderCall): Promise<string> {
+    return this.#templates.render(owner, call);
   }
 
-  #run<Name extends OperationName>(
+  async dispose(): Promise<void> {
+    this.#disposed = true;
+    const ending = this.#templates.dispose();
+    for (const call of this.#queue.splice(0)) call.reject(disposedError());
+    await Promise.all([...this.#threads].map((thread) => this.#end(thread, disposedError())));
+    await ending;
+  }
+
+  #run<Name extends TextOperationName>(
     operation: Name,
     settings: TextSettings,
     args: Operations[Name]["args"],

@@ -1,6 +1,7 @@
 /** Messages between the thread pool and its threads. */
 import type { SerializedError } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
+import type { RenderCall } from "../../templates/render-call.ts";
 import type { DecodeOptions } from "../../tokenizers/index.ts";
 import type { TransferableTokens } from "../../tokenizers/tokenizer-threads.ts";
 import type { ChunkSettings } from "./chunked-text.ts";
@@ -14,13 +15,17 @@ export interface Operations {
     readonly args: { readonly text: string; readonly settings: Omit<ChunkSettings, "signal"> };
     readonly result: ChunkedText;
   };
+  readonly render: { readonly args: RenderCall; readonly result: string };
 }
 
 /** Name of an operation. */
 export type OperationName = keyof Operations;
 
-/** Message to a thread: one call. */
-export interface CallMessage<Name extends OperationName = OperationName> {
+/** Name of an operation of a thread that reads texts; the others run in threads for templates. */
+export type TextOperationName = Exclude<OperationName, "render">;
+
+/** Message to a thread that reads texts: one call. */
+export interface CallMessage<Name extends TextOperationName = TextOperationName> {
   readonly operation: Name;
   readonly args: Operations[Name]["args"];
   /** Number that identifies a tokenizer. `settings` is sent with the first call that uses it. */

@@ -1,13 +1,19 @@
-/** Interface of the worker threads that process long texts. */
+/** Interface of the worker threads that process long texts and chat templates. */
 import type { TextSettings } from "../../models/manifest.ts";
+import type { RenderCall } from "../../templates/render-call.ts";
 import { type TokenizerThreads, maxInlineUnits } from "../../tokenizers/tokenizer-threads.ts";
 import type { ChunkSettings } from "./chunked-text.ts";
 import type { ChunkedText } from "./chunked-text.ts";
 
-/** Worker threads that tokenize, decode and chunk long texts. */
+/** Worker threads that tokenize, decode and chunk long texts, and render chat templates. */
 export interface TextWorkers extends TokenizerThreads {
   /** Chunks a text with a strategy that runs no model. Throws LIMIT_EXCEEDED if it takes too long or too much memory. */
   chunk(settings: TextSettings, text: string, options: ChunkSettings): Promise<ChunkedText>;
+  /**
+   * Renders a chat template. `owner` identifies the model: its calls hold one thread at most, and models take turns. Throws what `TemplateEngine` throws, and
+   * MODEL_INVALID for one that takes too long or too much memory.
+   */
+  render(owner: object, call: RenderCall): Promise<string>;
   /** Terminates the threads. */
   dispose(): Promise<void>;
 }

@@ -1,20 +1,13 @@
 /** Entry point of a worker thread that processes texts: one call at a time, with tokenizers that are loaded on first use. */
-import { getPriority, setPriority } from "node:os";
-import { parentPort } from "node:worker_threads";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { loadTextTokenizer } from "../../tokenizers/index.ts";
 import { type TransferableTokens, toTransferable } from "../../tokenizers/tokenizer-threads.ts";
 import type { TextTokenizer } from "../../tokenizers/text-tokenizer.ts";
 import { chunkTexts } from "../chunking/chunk.ts";
-import type { ResultMessage, CallMessage, OperationName, Operations } from "./protocol.ts";
+import type { ResultMessage, CallMessage, Operations, TextOperationName } from "./protocol.ts";
+import { lowerPriority, requirePort } from "./thread-port.ts";
 
-/** Nice value that is added to the thread's, 0 to 19; equal to that of model processes. */
-const niceness = 10;
-
-const port = parentPort;
-if (port === null)
-  throw new InferyardError("CONTRACT_VIOLATION", "thread.js is the program of a worker thread, not a main program");
-
+const port = requirePort("thread.js");
 lowerPriority();
 const tokenizers = new Map<number, Promise<TextTokenizer>>();
 
@@ -22,16 +15,6 @@ port.on("message", async (message: CallMessage) => {
   const result = await perform(message);
   port.postMessage(result, result.ok ? buffersOf(result.result) : []);
 });
-
-/** Lowers the priority of this thread below that of the event loop. Linux only: elsewhere the priority is that of the whole process. */
-function lowerPriority(): void {
-  if (process.platform !== "linux") return;
-  try {
-    setPriority(getPriority() + niceness);
-  } catch {
-    // Not permitted: the thread keeps the priority of the process.
-  }
-}
 
 async function perform({ operation, args, tokenizer: number, settings }: CallMessage): Promise<ResultMessage> {
   try {
@@ -45,7 +28,7 @@ async function perform({ operation, args, tokenizer: number, settings }: CallMes
   }
 }
 
-type Handlers = { readonly [Name in OperationName]: (tokenizer: TextTokenizer, args: Operations[Name]["args"]) => unknown };
+type Handlers = { readonly [Name in TextOperationName]: (tokenizer: TextTokenizer, args: Operations[Name]["args"]) => unknown };
 
 const handlers: Handlers = {
   tokenize: (tokenizer, { text }) => toTransferable(tokenizer.row(text)),
@@ -57,15 +40,15 @@ const handlers: Handlers = {
 };
 /** The same table with the arguments of any operation, since the name in a message determines their type. */
 const operations = handlers as Record<
-  OperationName,
+  TextOperationName,
   (
     tokenizer: TextTokenizer,
     args: CallMessage["args"],
-  ) => Operations[OperationName]["result"] | Promise<Operations[OperationName]["result"]>
+  ) => Operations[TextOperationName]["result"] | Promise<Operations[TextOperationName]["result"]>
 >;
 
 /** Buffers of a result to transfer instead of copy. */
-function buffersOf(result: Operations[OperationName]["result"]): ArrayBuffer[] {
+function buffersOf(result: Operations[TextOperationName]["result"]): ArrayBuffer[] {
   if (typeof result === "string" || !("ids" in result)) return [];
   const { ids, offsets, words }: TransferableTokens = result;
   return [ids.buffer, offsets.buffer, words.buffer];

@@ -50,7 +50,7 @@ export const settingRows: Readonly<Record<Exclude<SettingName, "server">, Settin
   keepAlive: same("7m"),
   failover: { text: "true", value: true },
   maxProcessMemory: same("3GB"),
-  turnTokens: { text: "64", value: 64 },
+  turnTokens: { text: "32", value: 32 },
   reservedSequences: { text: "0", value: 0 },
   maxParkedMemory: same("512MB"),
   unlistedMembers: { text: "true", value: true },

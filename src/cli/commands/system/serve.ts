@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
+import { startIdleCollection } from "../../../platform/node/idle-collection.ts";
 import { parseDuration } from "../../../runtime/options/duration.ts";
 import type { ConstraintThreadSettings, RuntimeSettings } from "../../../runtime/options/runtime-settings.ts";
 import type { ServedModel } from "../../../server/server-settings.ts";
@@ -8,7 +9,7 @@ import { type ServerSection, serverDefaults } from "../../../settings/server-sec
 import type { Log } from "../../../server/observability/log.ts";
 import type * as MemoryBudget from "../../serving/memory-budget.ts";
 import { openStore } from "../../model-store.ts";
-import { startIdleCollection } from "../../serving/idle-collection.ts";
+import { createTrimmer } from "../../serving/trim-heap.ts";
 import { defaultRunMemory } from "../../serving/run-memory.ts";
 import { startTracing } from "../../serving/tracing.ts";
 import { storedNamesOf } from "../../serving/stored-names.ts";
@@ -58,6 +59,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     textThreads: {
       maxCharacters: section.maxTextCharacters ?? serverDefaults.maxTextCharacters,
       timeout: section.textTimeout ?? serverDefaults.textTimeout,
+      templateTimeout: section.templateTimeout ?? serverDefaults.templateTimeout,
     },
     constraintThreads: constraintThreadsOf({ ...serverDefaults, ...section }),
     onEvent: events.emit,
@@ -79,6 +81,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
       logLevel: _logLevel,
       maxTextCharacters: _maxTextCharacters,
       textTimeout: _textTimeout,
+      templateTimeout: _templateTimeout,
       constraintTimeout: _constraintTimeout,
       constraintTimePerMinute: _constraintTimePerMinute,
       constraintCacheBytes: _constraintCacheBytes,
@@ -108,7 +111,7 @@ async function serve(terminal: Terminal, flags: ServeFlags): Promise<void> {
     const listening = await listen(handler, omitUndefined(sockets));
     log.startup(await startupReport(handler.service));
     writeLine(terminal.stdout, `listening on ${listening.url}`);
-    const endCollections = startIdleCollection();
+    const endCollections = startIdleCollection(createTrimmer());
     const ended = new Promise<void>((resolve) => {
       if (terminal.signal.aborted) resolve();
       terminal.signal.addEventListener("abort", () => resolve(), { once: true });

@@ -1,7 +1,9 @@
 /** Makes the prompt of a conversation with the model's own chat template. */
-import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
+import { TemplateEngine } from "../../../templates/render-call.ts";
+import type { TextWorkers } from "../../text-threads/text-workers.ts";
 import { type ChatMessage, type Tool, textOf } from "./messages.ts";
-import { TemplateBound, TemplateRefusal, parseTemplate, runTemplate } from "./template-interpreter.ts";
+import { type TemplateVariables, variablesJson } from "./template-variables.ts";
 
 /** Chat templates of a model by name: "default", "tool_use", ... */
 export type ChatTemplates = Readonly<Record<string, string>>;
@@ -14,16 +16,28 @@ export interface Conversation {
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
+/** Where templates run. Undefined: in the calling thread, with what they may take counted and without a deadline. */
+export type TemplateWorkers = Pick<TextWorkers, "render"> | undefined;
+
+/** Milliseconds in which a template that ran out of time or memory is refused without being tried again. */
+const refusalMs = 60_000;
+/** Bounds whose error depends on the machine and costs a thread: what went beyond them is not tried again at once. */
+const costlyBounds: ReadonlySet<unknown> = new Set(["milliseconds", "heapMebibytes"]);
+
 /** The chat templates of one model. */
 export class ChatTemplate {
   readonly #templates: ChatTemplates;
   readonly #specialTokens: Readonly<Record<string, unknown>>;
-  readonly #parsed = new Map<string, ReturnType<typeof parseTemplate>>();
+  readonly #workers: TemplateWorkers;
+  readonly #engine = new TemplateEngine();
+  /** Why a template is refused, by its name, and until when. */
+  readonly #refused = new Map<string, { readonly error: InferyardError; readonly until: number }>();
 
   /** `tokenizerConfig`: content of tokenizer_config.json, whose special tokens templates name. */
-  constructor(templates: ChatTemplates, tokenizerConfig: Readonly<Record<string, unknown>>) {
+  constructor(templates: ChatTemplates, tokenizerConfig: Readonly<Record<string, unknown>>, workers?: TemplateWorkers) {
     this.#templates = templates;
     this.#specialTokens = specialTokensOf(tokenizerConfig);
+    this.#workers = workers;
   }
 
   /** Text of the template for conversations with or without tools. */
@@ -33,31 +47,23 @@ export class ChatTemplate {
 
   /**
    * The prompt, up to where the model's answer begins. Throws INPUT_INVALID for a conversation that the template refuses, MODEL_UNSUPPORTED for tools if
-   * the template has no place for them, and MODEL_INVALID for a template that fails.
+   * the template has no place for them, and MODEL_INVALID for a template that fails or goes beyond a bound.
    */
-  render({ messages, tools, variables = {} }: Conversation): string {
+  async render({ messages, tools, variables = {} }: Conversation): Promise<string> {
     const name = this.#nameFor(tools.length > 0);
     if (tools.length > 0 && !/\btools\b/.test(this.source(true))) {
       throw new InferyardError("MODEL_UNSUPPORTED", "the model's chat template has no place for tools", {
         remedy: "leave tools out, or use a model that was trained to call them",
       });
     }
-    const given = tools.map(({ name: tool, description = "", parameters = { type: "object", properties: {} } }) => ({
-      type: "function",
-      function: { name: tool, description, parameters },
-    }));
-    const rest = {
-      ...this.#specialTokens,
-      add_generation_prompt: true,
-      ...variables,
-      ...(given.length > 0 ? { tools: given } : {}),
-    };
+    const others = { ...this.#specialTokens, add_generation_prompt: true, ...variables };
     try {
-      return this.#run(name, { ...rest, messages: messages.map(toTemplate) });
+      return await this.#run(name, { messages, tools, others });
     } catch (error) {
-      const merged = error instanceof TemplateRefusal ? withoutSystem(messages) : undefined;
-      if (merged === undefined) throw error instanceof TemplateRefusal ? refused(error) : error;
-      return this.#runOrRefuse(name, { ...rest, messages: merged.map(toTemplate) });
+      const isRefusal = error instanceof InferyardError && error.code === "INPUT_INVALID" && "refusal" in error.data;
+      const merged = isRefusal ? withoutSystem(messages) : undefined;
+      if (merged === undefined) throw error;
+      return this.#run(name, { messages: merged, tools, others });
     }
   }
 
@@ -66,35 +72,30 @@ export class ChatTemplate {
     return this.#templates["default"] === undefined ? (Object.keys(this.#templates)[0] ?? "default") : "default";
   }
 
-  #runOrRefuse(name: string, variables: Readonly<Record<string, unknown>>): string {
+  async #run(name: string, variables: TemplateVariables): Promise<string> {
+    const refused = this.#refused.get(name);
+    if (refused !== undefined && Date.now() < refused.until) throw refused.error;
+    const call = { source: this.#templates[name] ?? "", variables: variablesJson(variables), now: Date.now() };
     try {
-      return this.#run(name, variables);
+      return await (this.#workers === undefined ? this.#engine.render(call) : this.#workers.render(this, call));
     } catch (error) {
-      throw error instanceof TemplateRefusal ? refused(error) : error;
+      if (error instanceof InferyardError && costlyBounds.has(error.data["bound"])) this.#refuse(name, error);
+      throw error;
     }
   }
 
-  #run(name: string, variables: Readonly<Record<string, unknown>>): string {
-    try {
-      const program = this.#parsed.get(name) ?? parseTemplate(this.#templates[name] ?? "");
-      this.#parsed.set(name, program);
-      return runTemplate(program, variables);
-    } catch (error) {
-      if (error instanceof TemplateRefusal) throw error;
-      const problem = error instanceof TemplateBound ? error.message : `fails: ${messageOf(error)}`;
-      throw new InferyardError("MODEL_INVALID", `the model's chat template ${problem}`, {
-        cause: error,
-        remedy: "correct chat_template in tokenizer_config.json, or render the prompt yourself and give it to `generate`",
-      });
-    }
+  #refuse(name: string, { message, data, remedy }: InferyardError): void {
+    const until = Date.now() + refusalMs;
+    const error = new InferyardError(
+      "MODEL_INVALID",
+      `${message}, and is not tried again before ${new Date(until).toISOString()}`,
+      {
+        data: { ...data, refusedUntil: new Date(until).toISOString() },
+        ...(remedy === undefined ? {} : { remedy }),
+      },
+    );
+    this.#refused.set(name, { error, until });
   }
-}
-
-function refused(error: TemplateRefusal): InferyardError {
-  return new InferyardError("INPUT_INVALID", `the model's chat template refuses the conversation: ${error.message}`, {
-    cause: error,
-    remedy: "change the order or the roles of the messages",
-  });
 }
 
 /** The messages with the system's text before that of the first user, for models that know no system. Undefined if no message is the system's. */
@@ -105,33 +106,6 @@ function withoutSystem(messages: readonly ChatMessage[]): readonly ChatMessage[]
   const others = messages.filter((message) => !isSystem(message));
   const first = others.findIndex(({ role }) => role === "user");
   return others.map((message, index) => (index === first ? { ...message, content: `${text}\n\n${textOf(message)}` } : message));
-}
-
-/** A message as templates of Hugging Face read it. */
-function toTemplate({
-  role,
-  reasoning,
-  toolCalls,
-  toolCallId,
-  name,
-  ...message
-}: ChatMessage): Readonly<Record<string, unknown>> {
-  return {
-    role: role === "developer" ? "system" : role,
-    content: textOf(message),
-    ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
-    ...(toolCallId === undefined ? {} : { tool_call_id: toolCallId }),
-    ...(name === undefined ? {} : { name }),
-    ...(toolCalls === undefined || toolCalls.length === 0
-      ? {}
-      : {
-          tool_calls: toolCalls.map((call) => ({
-            id: call.id,
-            type: "function",
-            function: { name: call.name, arguments: JSON.parse(call.arguments) as unknown },
-          })),
-        }),
-  };
 }
 
 /** The special tokens of tokenizer_config.json by name, such as bos_token. */

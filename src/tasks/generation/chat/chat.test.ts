@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { answerFormatOf, opensReasoning } from "./answer-format.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
 import { ChatTemplate } from "./chat-template.ts";
-import { formatDate } from "./format-date.ts";
+import { beyondBound } from "../../../templates/render-call.ts";
+import { formatDate } from "../../../templates/builtins/format-date.ts";
 import { type ChatMessage, type Tool, checkConversation } from "./messages.ts";
 
 const shared = fileURLToPath(new URL("../../../../../shared/data/", import.meta.url));
@@ -16,7 +17,12 @@ const tools: readonly Tool[] = [
   },
 ];
 const user: ChatMessage = { role: "user", content: "Hello" };
-const render = (template: string, messages: readonly ChatMessage[], given: readonly Tool[] = [], variables = {}): string =>
+const render = (
+  template: string,
+  messages: readonly ChatMessage[],
+  given: readonly Tool[] = [],
+  variables = {},
+): Promise<string> =>
   new ChatTemplate({ default: template }, { bos_token: "<s>", eos_token: { content: "</s>" } }).render({
     messages,
     tools: given,
@@ -24,17 +30,17 @@ const render = (template: string, messages: readonly ChatMessage[], given: reado
   });
 
 describe("chat templates", () => {
-  it.skipIf(!existsSync(shared))("render the golden of transformers", () => {
+  it.skipIf(!existsSync(shared))("render the golden of transformers", async () => {
     const folder = `${shared}tiny-random-qwen2/`;
     const config = JSON.parse(readFileSync(`${folder}tokenizer_config.json`, "utf8")) as { chat_template: string };
     const { chat_template: golden } = JSON.parse(readFileSync(`${folder}goldens.json`, "utf8")) as {
       chat_template: { messages: ChatMessage[]; text: string };
     };
     const template = new ChatTemplate({ default: config.chat_template }, { ...config });
-    expect(template.render({ messages: golden.messages, tools: [] })).toBe(golden.text);
+    expect(await template.render({ messages: golden.messages, tools: [] })).toBe(golden.text);
   });
 
-  it("are given special tokens, tools, calls, thoughts and variables as transformers gives them", () => {
+  it("are given special tokens, tools, calls, thoughts and variables as transformers gives them", async () => {
     const template = [
       "{{ bos_token }}{{ eos_token }}{% if tools %}{{ tools | tojson }}{% endif %}",
       "{% for m in messages %}[{{ m.role }}|{{ m.content }}|{{ m.reasoning_content }}",
@@ -42,7 +48,7 @@ describe("chat templates", () => {
       "{{ mood }}{% if add_generation_prompt %}>{% endif %}",
     ].join("");
     const calls = [{ id: "abcdefghi", name: "weather", arguments: '{"city":"Rome"}' }];
-    const text = render(
+    const text = await render(
       template,
       [{ role: "developer", content: "Be kind" }, user, { role: "assistant", toolCalls: calls, reasoning: "hm" }],
       tools,
@@ -50,34 +56,67 @@ describe("chat templates", () => {
     );
     expect(text).toContain('<s></s>[{"type": "function", "function": {"name": "weather", "description": "The weather of a city"');
     expect(text).toContain("[system|Be kind|][user|Hello|][assistant||hmweather:Rome]calm>");
+    expect(await render("{{ tools is none }}{{ documents is none }}{{ nothing is none }}", [user])).toBe("TrueTrueFalse");
   });
 
-  it("that refuse a system message get its text before the first message of the user", () => {
+  it("get the arguments of calls as they were written", async () => {
+    const written = '{"10": "ten", "9": 1234567890123456789, "ratio": 1.0, "none": null}';
+    const calls = [{ id: "abcdefghi", name: "weather", arguments: written }];
+    const template =
+      "{% for m in messages %}{% for c in m.tool_calls %}{{ c.function.arguments | tojson }}{% endfor %}{% endfor %}";
+    expect(await render(template, [user, { role: "assistant", toolCalls: calls }])).toBe(written);
+  });
+
+  it("that refuse a system message get its text before the first message of the user", async () => {
     const template =
       "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}{% for m in messages %}{{ m.content }}|{% endfor %}";
-    expect(render(template, [{ role: "system", content: "Be kind" }, user])).toBe("Be kind\n\nHello|");
+    expect(await render(template, [{ role: "system", content: "Be kind" }, user])).toBe("Be kind\n\nHello|");
     const refusing = "{{ raise_exception('roles must alternate') }}";
-    expect(() => render(refusing, [user])).toThrow(/refuses the conversation: roles must alternate/);
+    await expect(render(refusing, [user])).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+      message: "the model's chat template refuses the conversation: roles must alternate",
+    });
   });
 
-  it("are refused with tools that they have no place for, and where they are broken or without end", () => {
-    expect(() => render("{{ messages[0].content }}", [user], tools)).toThrow(
-      expect.objectContaining({ code: "MODEL_UNSUPPORTED" }),
-    );
-    const invalid = expect.objectContaining({ code: "MODEL_INVALID" });
-    expect(() => render("{% for x in %}", [user])).toThrow(invalid);
-    expect(() => render("{{ messages.nothing() }}", [user])).toThrow(invalid);
-    const loop = `{% for a in range(9000) %}{% set b = 1${" + 1".repeat(500)} %}{% endfor %}`;
-    expect(() => render(loop, [user])).toThrow(/steps|more than 5 seconds/); // a busy machine reaches the second limit first
-    expect(() => render("{% for a in range(10000000000) %}{% endfor %}", [user])).toThrow(/counts to more/);
-    const doubling = `{% set ns = namespace(t='x' ) %}{% for a in range(60) %}{% set ns.t = ns.t + ns.t %}{% endfor %}{{ ns.t }}`;
-    expect(() => render(doubling, [user])).toThrow(/text of more than/);
+  it("are refused with tools that they have no place for, and where they fail or go beyond a bound", async () => {
+    await expect(render("{{ messages[0].content }}", [user], tools)).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
+    await expect(render("a\n{% for x in %}", [user])).rejects.toMatchObject({ code: "MODEL_INVALID", data: { line: 2 } });
+    await expect(render("\n\n{{ messages.nothing() }}", [user])).rejects.toMatchObject({
+      code: "MODEL_INVALID",
+      data: { line: 3 },
+    });
+    const endless = "{% for a in range(9000) %}{% for b in range(9000) %}{% endfor %}{% endfor %}";
+    await expect(render(endless, [user])).rejects.toMatchObject({ code: "MODEL_INVALID", data: { bound: "steps" } });
+  });
+
+  it("that ran out of time are refused for a while without being tried again, and say so", async () => {
+    let calls = 0;
+    const workers = {
+      render: () => {
+        calls += 1;
+        return Promise.reject(beyondBound("takes longer than 10 ms", "milliseconds", 10));
+      },
+    };
+    const template = new ChatTemplate({ default: "x", tool_use: "tools" }, {}, workers);
+    const plain = { messages: [user], tools: [] };
+    await expect(template.render(plain)).rejects.toMatchObject({
+      code: "MODEL_INVALID",
+      data: { bound: "milliseconds", limit: 10 },
+    });
+    await expect(template.render(plain)).rejects.toMatchObject({
+      code: "MODEL_INVALID",
+      message: expect.stringMatching(/takes longer than 10 ms, and is not tried again before 2/),
+      data: { bound: "milliseconds", refusedUntil: expect.any(String) },
+    });
+    expect(calls).toBe(1);
+    await expect(template.render({ messages: [user], tools })).rejects.toThrow(/longer/); // another template of the model
+    expect(calls).toBe(2);
   });
 
   it("write dates as strftime does", () => {
     const date = new Date(2026, 10, 3, 15, 4, 5);
-    expect(formatDate("%d %b %Y, %A %-d %B %y %H:%M:%S %I %p %% %Q", date)).toBe(
-      "03 Nov 2026, Tuesday 3 November 26 15:04:05 03 PM % %Q",
+    expect(formatDate("%d %b %Y, %A %-d %B %y %H:%M:%S %I %p %% %Q %j", date)).toBe(
+      "03 Nov 2026, Tuesday 3 November 26 15:04:05 03 PM % %Q 307",
     );
   });
 });

@@ -8,7 +8,7 @@ import type { GenerateCall, PrepareCall, PreparedPrompts, TextGenerator } from "
 import { type AnswerFormat, answerFormatOf, markersOf, opensReasoning } from "./answer-format.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
 import type { ChatOptions } from "./chat-options.ts";
-import { ChatTemplate } from "./chat-template.ts";
+import { ChatTemplate, type TemplateWorkers } from "./chat-template.ts";
 import { chosenTools, constrainedAnswer, forcedCall } from "./constrained-answer.ts";
 import { type ChatMessage, type Tool, type ToolCall, checkConversation } from "./messages.ts";
 
@@ -75,7 +75,7 @@ export async function prepareChat(
   const { constraint } = generation;
   const schemas = generator.schemaSettings(generation);
   const mustCall = toolChoice !== "auto" && toolChoice !== "none";
-  const rendered = template.render({ messages, tools, variables });
+  const rendered = await template.render({ messages, tools, variables });
   const known = answerFormatOf(template.source(tools.length > 0));
   const format = mustCall && known.tools === undefined ? { ...known, tools: { kind: "json" as const } } : known;
   const thinks = format.reasoning !== undefined && opensReasoning(rendered, format.reasoning);
@@ -128,9 +128,9 @@ export async function answerChat(
   return texts.flatMap((_, index) => answers[index]?.result ?? []);
 }
 
-/** The chat template of a model. Throws MODEL_UNSUPPORTED if it has none. */
-export function chatTemplateOf({ name, chatTemplates, text }: Manifest): ChatTemplate {
-  if (chatTemplates !== undefined) return new ChatTemplate(chatTemplates, text?.tokenizerConfig ?? {});
+/** The chat template of a model, which runs in `workers`. Throws MODEL_UNSUPPORTED if it has none. */
+export function chatTemplateOf({ name, chatTemplates, text }: Manifest, workers: TemplateWorkers): ChatTemplate {
+  if (chatTemplates !== undefined) return new ChatTemplate(chatTemplates, text?.tokenizerConfig ?? {}, workers);
   throw new InferyardError("MODEL_UNSUPPORTED", `${name} has no chat template, so it was not made for conversations`, {
     remedy: "use `generate`, or add chat_template.jinja to the model's folder",
   });

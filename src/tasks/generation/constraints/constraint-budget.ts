@@ -21,7 +21,7 @@ export const defaultConstraintLimits: ConstraintLimits = {
   states: 500_000,
   bytes: 64 * 2 ** 20,
   steps: 5_000_000,
-  milliseconds: 10_000,
+  milliseconds: 30_000,
 };
 
 /** Where in a constraint something is. */

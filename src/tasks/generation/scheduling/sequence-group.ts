@@ -37,11 +37,16 @@ export function clientKey({ client, priority }: Client): string {
 /** "waiting": it has not begun. "running": its sequences have slots, and the model's next calls may compute their tokens. "parked": it has begun, and waits for slots. */
 export type GroupState = "waiting" | "running" | "parked";
 
+/** How large a group is. */
+export type GroupSize = Pick<SequenceGroup, "count" | "promptTokens">;
+
 /** A group of sequences. */
 export class SequenceGroup {
   readonly owner: ClientGroups;
   /** Number of sequences that run at once. */
   readonly count: number;
+  /** Tokens of their prompt. */
+  readonly promptTokens: number;
   /** Called when it begins. */
   readonly begin: () => void;
   state: GroupState = "waiting";
@@ -59,9 +64,10 @@ export class SequenceGroup {
   #unread = 0;
   #unreadSince = 0;
 
-  constructor(owner: ClientGroups, count: number, begin: () => void) {
+  constructor(owner: ClientGroups, { count, promptTokens }: GroupSize, begin: () => void) {
     this.owner = owner;
     this.count = count;
+    this.promptTokens = promptTokens;
     this.begin = begin;
   }
 

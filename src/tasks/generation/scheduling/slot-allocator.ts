@@ -9,7 +9,7 @@
  *
  * A group that loses its slots is parked. Parked groups of a client are before those that have not begun, and take turns with those that run.
  */
-import { type Client, type ClientGroups, SequenceGroup, clientGroups, clientKey } from "./sequence-group.ts";
+import { type Client, type ClientGroups, type GroupSize, SequenceGroup, clientGroups, clientKey } from "./sequence-group.ts";
 import { TokenCounters } from "./token-counters.ts";
 
 /** Limits of the slots. */
@@ -24,6 +24,9 @@ export interface SlotLimits {
 
 /** A group whose reader has read nothing for this many milliseconds loses its slots if another one wants them. */
 export const unreadGraceMs = 200;
+
+/** Turns that a first turn is longer for the tokens of a prompt, at most. */
+const maxPromptTurns = 8;
 
 /** The slots of one model. */
 export class SlotAllocator {
@@ -77,7 +80,7 @@ export class SlotAllocator {
   }
 
   /** Adds a group, which waits. `begin` is called when it gets its slots. */
-  add(client: Client, count: number, begin: () => void): SequenceGroup {
+  add(client: Client, size: GroupSize, begin: () => void): SequenceGroup {
     const key = clientKey(client);
     let owner = this.#clients.get(key);
     if (owner === undefined) {
@@ -85,7 +88,7 @@ export class SlotAllocator {
       owner = clientGroups(client);
       this.#clients.set(key, owner);
     }
-    const group = new SequenceGroup(owner, count, begin);
+    const group = new SequenceGroup(owner, size, begin);
     owner.waiting.add(group);
     return group;
   }
@@ -213,8 +216,9 @@ export class SlotAllocator {
     const { owner } = group;
     const isFirst = group.state === "waiting";
     const again = Math.max(0, ...[...group.sequences].map(({ missingTokens }) => missingTokens));
-    // A turn is longer than what is computed again, so that less than half of the time is spent on that.
-    group.turn = this.#limits.turnTokens + again;
+    const { turnTokens } = this.#limits;
+    // A first turn gets through a usual prompt, and a later one through more than is computed again, so that less than half of the time is spent on that.
+    group.turn = turnTokens + (isFirst ? Math.min(group.promptTokens, maxPromptTurns * turnTokens) : again);
     group.used = 0;
     group.isReserved = isReserved;
     group.state = "running";

@@ -24,10 +24,15 @@ export class ClientTime {
     this.#now = now;
   }
 
+  /** Whether a client has used up its time. */
+  isUsedUp(client: string): boolean {
+    return this.#usage(client).usedMs >= this.#perMinuteMs;
+  }
+
   /** Throws RATE_LIMITED, with the time until it does not, for a client that has used up its time. */
   require(client: string): void {
+    if (!this.isUsedUp(client)) return;
     const { usedMs } = this.#usage(client);
-    if (usedMs < this.#perMinuteMs) return;
     throw new InferyardError(
       "RATE_LIMITED",
       `the constraints of this client took ${Math.round(usedMs)} ms in a minute, and ${this.#perMinuteMs} ms is the limit`,

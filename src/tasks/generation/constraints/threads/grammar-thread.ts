@@ -16,7 +16,7 @@ export class ThreadFailure extends Error {
 
 /** A worker thread that performs one call at a time. */
 export class GrammarThread {
-  /** Heap of the thread after its last call, in bytes. */
+  /** Heap that the thread held after its last call, in use or not, in bytes. */
   heapBytes = 0;
   readonly #worker: Worker;
   readonly #onEnd: (thread: GrammarThread) => void;

@@ -250,10 +250,14 @@ export class GrammarThreads implements GrammarHost {
     timer.unref();
   }
 
-  /** Starts what can run: steps of texts first, then what is compiled, in the order of arrival. */
+  /**
+   * Starts what can run: steps of texts first, then what is compiled, in the order of arrival. Clients that have used up their time come last: their texts go on when
+   * no thread is needed for others.
+   */
   #dispatch(): void {
-    const calls = [...this.#queue];
-    for (const call of [...calls.filter(({ home }) => home !== undefined), ...calls.filter(({ home }) => home === undefined)]) {
+    const rank = ({ client, home }: Call): number => (this.#time.isUsedUp(client) ? 2 : 0) + (home === undefined ? 1 : 0);
+    const ranked = [...this.#queue].map((call) => ({ call, rank: rank(call) }));
+    for (const { call } of ranked.toSorted((left, right) => left.rank - right.rank)) {
       if (!this.#mayRun(call)) continue;
       const thread = call.home?.thread ?? this.#threadFor(call);
       if (thread === undefined || this.#threads.get(thread) !== undefined) continue;
@@ -262,10 +266,11 @@ export class GrammarThreads implements GrammarHost {
     }
   }
 
-  /** A client compiles one grammar at a time, and leaves a thread to others. */
+  /** A client compiles one grammar at a time, and leaves a thread to others; one that has used up its time runs in one thread. */
   #mayRun({ client, home }: Call): boolean {
     const running = [...this.#threads.values()].filter((call) => call?.client === client);
-    return running.length < maxThreads - 1 && (home !== undefined || running.every((call) => call?.home !== undefined));
+    const most = this.#time.isUsedUp(client) ? 1 : maxThreads - 1;
+    return running.length < most && (home !== undefined || running.every((call) => call?.home !== undefined));
   }
 
   /** The thread to compile a grammar in: an idle one with the fewest grammars of other clients; a new one before any is shared. */

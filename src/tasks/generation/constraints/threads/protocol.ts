@@ -48,6 +48,6 @@ export type ResultMessage = (
 ) & {
   /** Time that the call took, in milliseconds. */
   readonly tookMs: number;
-  /** Heap of the thread after it, in bytes. */
+  /** Heap that the thread has taken from the system, in use or not, in bytes. */
   readonly heapBytes: number;
 };

@@ -25,7 +25,7 @@ port.on("message", async ({ operation, args }: CallMessage) => {
   const message: ResultMessage = {
     ...outcome,
     tookMs: performance.now() - started,
-    heapBytes: getHeapStatistics().used_heap_size,
+    heapBytes: getHeapStatistics().total_heap_size,
   };
   port.postMessage(message, outcome.ok && outcome.result instanceof Uint32Array ? [outcome.result.buffer] : []);
 });

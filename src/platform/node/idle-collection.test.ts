@@ -77,7 +77,7 @@ it("waits between two sequences, however much garbage there is", () => {
   expect(times.some((time, index) => index > 0 && time - times[index - 1]! >= 6)).toBe(true);
 });
 
-it("finds V8's collector, and hides it again", () => {
-  startIdleCollection()();
+it("adds nothing that other code finds", () => {
+  startIdleCollection()(); // it is found when it is first needed
   expect("gc" in globalThis).toBe(process.execArgv.includes("--expose-gc"));
 });

@@ -33,13 +33,18 @@ const codes: Readonly<Record<string, (date: Date) => string>> = {
   M: (date) => two(date.getMinutes()),
   S: (date) => two(date.getSeconds()),
   p: (date) => (date.getHours() < 12 ? "AM" : "PM"),
+  j: (date) =>
+    String(Math.round((date.setHours(0, 0, 0, 0) - new Date(date.getFullYear(), 0, 1).getTime()) / 86_400_000) + 1).padStart(
+      3,
+      "0",
+    ),
   "%": () => "%",
 };
 
 /** The date in local time, in English. "%-d" is the day without a zero before it. Unknown codes stay as they are. */
 export function formatDate(format: string, date: Date): string {
   return format.replaceAll(/%(-?)([a-zA-Z%])/g, (written, short: string, code: string) => {
-    const text = codes[code]?.(date);
+    const text = codes[code]?.(new Date(date));
     if (text === undefined) return written;
     return short === "" ? text : text.replace(/^[0 ]+(?=.)/, "");
   });

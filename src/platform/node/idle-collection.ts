@@ -5,7 +5,6 @@
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { ForeignFunctions, cLibraryPath } from "../../libraries/ffi/index.ts";
 
 /** Interval of the checks, and time from one collection to the next of a sequence: V8 returns pages and buffers behind a collection. */
 const checkMs = 1000;
@@ -114,12 +113,13 @@ function hasGrown(before: number, bytes: number): boolean {
   return bytes - before >= Math.max(minGrowthBytes, before * minGrowthFraction);
 }
 
-/** Starts idle collections in this process. Returns a function that ends them. No effect where V8 offers no collection to programs. */
-export function startIdleCollection(): () => void {
-  const collect = garbageCollector();
-  if (collect === undefined) return () => {};
+/**
+ * Starts idle collections in this process. `trim`: returns what the C library has freed to the operating system; default: nothing does. Returns a
+ * function that ends them. No effect where V8 offers no collection to programs.
+ */
+export function startIdleCollection(trim: () => void = () => {}): () => void {
+  let collect: (() => void) | undefined;
   let before = performance.eventLoopUtilization();
-  let trimmer: Promise<() => void> | undefined;
   const collection = new IdleCollection({
     heldBytes: () => process.memoryUsage.rss(),
     utilization: () => {
@@ -128,8 +128,8 @@ export function startIdleCollection(): () => void {
       before = now;
       return utilization;
     },
-    collect,
-    trim: () => void (trimmer ??= loadTrimmer()).then((trim) => trim()),
+    collect: () => (collect ??= garbageCollector())(),
+    trim,
     now: () => performance.now(),
     processorMs: () => {
       const { user, system } = process.cpuUsage();
@@ -141,28 +141,13 @@ export function startIdleCollection(): () => void {
 }
 
 /** V8's collector. Contexts made while the flag is set have it as a function; the flag is unset at once, so that no other code finds it. */
-function garbageCollector(): (() => void) | undefined {
+function garbageCollector(): () => void {
   try {
     setFlagsFromString("--expose-gc");
     const collect: unknown = runInNewContext("gc");
     setFlagsFromString("--no-expose-gc");
-    return typeof collect === "function" ? () => void collect() : undefined;
+    return typeof collect === "function" ? () => void collect() : () => {};
   } catch {
-    return undefined; // the program was started with flags that forbid this
-  }
-}
-
-/**
- * malloc_trim(3) of glibc, where koffi is installed; elsewhere a function without effect. Freed memory of glibc's heap otherwise goes back only from the
- * end of the heap, where one small allocation holds it.
- */
-async function loadTrimmer(): Promise<() => void> {
-  try {
-    const library = (await ForeignFunctions.load()).open(cLibraryPath());
-    if (!library.has("malloc_trim")) return () => {};
-    const trim = library.bind("malloc_trim", { result: "int32", parameters: ["size"] });
-    return () => void trim(0);
-  } catch {
-    return () => {}; // koffi is not installed, or this is no Linux
+    return () => {}; // the program was started with flags that forbid this
   }
 }

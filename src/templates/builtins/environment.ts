@@ -1,0 +1,19 @@
+/** What filters, tests and functions need of the rendering that calls them. */
+import type { Arguments, Value } from "../values/values.ts";
+import type { MethodContext } from "./text-methods.ts";
+
+/** One rendering, as built-in functions see it. */
+export interface Environment extends MethodContext {
+  /** The moment that `strftime_now` tells. */
+  readonly now: Date;
+  /** Throws TemplateFailure for a filter that Jinja2 has not. */
+  readonly callFilter: (name: string, value: Value, given: Arguments) => Value;
+  /** Throws TemplateFailure for a test that Jinja2 has not. */
+  readonly callTest: (name: string, value: Value, given: Arguments) => boolean;
+}
+
+/** A filter: the value before the bar, and the arguments in parentheses. */
+export type Filter = (value: Value, given: Arguments, environment: Environment) => Value;
+
+/** A test: the value before `is`, and the arguments. */
+export type Test = (value: Value, given: Arguments, environment: Environment) => boolean;

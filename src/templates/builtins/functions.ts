@@ -1,0 +1,121 @@
+/** Global functions: those of Jinja2, and those that transformers adds. */
+import { TemplateFailure, TemplateRefusal } from "../errors.ts";
+import { hashOf } from "../values/comparison.ts";
+import { itemsOf } from "../values/iteration.ts";
+import { toText } from "../values/text.ts";
+import {
+  type Arguments,
+  Callable,
+  Dict,
+  Namespace,
+  ObjectValue,
+  Range,
+  type Value,
+  integerOf,
+  textOf,
+  typeName,
+} from "../values/values.ts";
+import { Bound } from "./arguments.ts";
+import type { Environment } from "./environment.ts";
+import { formatDate } from "./format-date.ts";
+
+/** Numbers of the longest range, as Jinja2's sandbox has it. */
+const maxRange = 100_000;
+
+/** Global names and their values. */
+export function globalFunctions(environment: Environment): ReadonlyMap<string, Value> {
+  const functions: Readonly<Record<string, (given: Arguments) => Value>> = {
+    range,
+    dict: (given) => dictOf(given, environment),
+    namespace: (given) => namespace(given, environment),
+    cycler,
+    joiner: (given) => joiner(given),
+    raise_exception: (given) => {
+      const message = new Bound("raise_exception", ["message"], given).value("message");
+      throw new TemplateRefusal(toText(message, environment.budget).slice(0, 1000));
+    },
+    strftime_now: (given) => {
+      const format = new Bound("strftime_now", ["format"], given).text("format");
+      environment.budget.text(10 * format.length);
+      return formatDate(format, environment.now);
+    },
+  };
+  return new Map(Object.entries(functions).map(([name, call]) => [name, new Callable(name, call)]));
+}
+
+function range({ positional, named }: Arguments): Value {
+  if (named.size > 0) throw new TemplateFailure("range() takes no keyword arguments");
+  const numbers = positional.map((value) => {
+    const integer = integerOf(value);
+    if (integer === undefined) throw new TemplateFailure(`'${typeName(value)}' object cannot be interpreted as an integer`);
+    return Number(integer);
+  });
+  const [first, second, step = 1] = numbers;
+  if (first === undefined || numbers.length > 3)
+    throw new TemplateFailure(`range expected 1 to 3 arguments, got ${numbers.length}`);
+  if (step === 0) throw new TemplateFailure("range() arg 3 must not be zero");
+  const made = second === undefined ? new Range(0, first, 1) : new Range(first, second, step);
+  if (!(made.length <= maxRange))
+    throw new TemplateFailure(`Range too big. The sandbox blocks ranges larger than MAX_RANGE (${maxRange}).`);
+  return made;
+}
+
+function dictOf({ positional, named }: Arguments, { budget }: Environment): Dict {
+  if (positional.length > 1) throw new TemplateFailure(`dict expected at most 1 argument, got ${positional.length}`);
+  const made = new Dict();
+  const [first] = positional;
+  const entries =
+    first === undefined
+      ? []
+      : first instanceof Dict
+        ? first.entries()
+        : itemsOf(first, budget).map((pair) => {
+            const items = itemsOf(pair, budget);
+            if (items.length !== 2)
+              throw new TemplateFailure(`dictionary update sequence element has length ${items.length}; 2 is required`);
+            return [items[0] ?? null, items[1] ?? null] as const;
+          });
+  budget.items(4 * (entries.length + named.size));
+  for (const [key, value] of entries) made.set(hashOf(key, budget), key, value);
+  for (const [name, value] of named) made.set(name, name, value);
+  return made;
+}
+
+function namespace(given: Arguments, environment: Environment): Namespace {
+  const attributes = new Map<string, Value>();
+  for (const [key, value] of dictOf(given, environment).entries())
+    attributes.set(textOf(key) ?? toText(key, environment.budget), value);
+  return new Namespace(attributes);
+}
+
+function cycler({ positional: items }: Arguments): Value {
+  if (items.length === 0) throw new TemplateFailure("at least one item has to be provided");
+  let at = 0;
+  const current = (): Value => items[at] ?? null;
+  return new ObjectValue("Cycler", (name) => {
+    if (name === "current") return current();
+    if (name === "reset") {
+      return new Callable(name, () => {
+        at = 0;
+        return null;
+      });
+    }
+    if (name !== "next") return undefined;
+    return new Callable(name, () => {
+      const item = current();
+      at = (at + 1) % items.length;
+      return item;
+    });
+  });
+}
+
+function joiner(given: Arguments): Value {
+  const separator = new Bound("joiner", ["sep"], given).textOr("sep", ", ");
+  let isUsed = false;
+  const call = (): Value => {
+    const text = isUsed ? separator : "";
+    isUsed = true;
+    return text;
+  };
+  return new ObjectValue("Joiner", () => undefined, call);
+}

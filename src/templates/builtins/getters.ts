@@ -1,0 +1,43 @@
+/** The arguments `attribute`, `case_sensitive` and `default` of filters that look into items. */
+import { Tuple, Undefined, type Value, textOf } from "../values/values.ts";
+import type { Environment } from "./environment.ts";
+
+/** Gets a value out of an item. */
+export type Getter = (item: Value) => Value;
+
+/** Gets the attribute "a.b.0" of an item; the item itself without an attribute. `byDefault` stands for each part that is not there. */
+export function attributeGetter(attribute: Value, { lookup, budget }: Environment, byDefault: Value = null): Getter {
+  const parts = partsOf(attribute);
+  return (item) => {
+    let value = item;
+    for (const part of parts) {
+      budget.step();
+      value = lookup.item(value, part);
+      if (byDefault !== null && value instanceof Undefined) value = byDefault;
+    }
+    return value;
+  };
+}
+
+/** Gets what items are sorted by: one attribute, or several between commas. */
+export function sortKey(attribute: Value, isCaseSensitive: boolean, environment: Environment): Getter {
+  const names = textOf(attribute)?.split(",") ?? [attribute];
+  const getters = names.map((name) => attributeGetter(name, environment));
+  const fold = (value: Value): Value => (isCaseSensitive ? value : foldCase(value, environment));
+  return (item) => new Tuple(getters.map((get) => fold(get(item))));
+}
+
+/** A text in lower case, and any other value as it is. */
+export function foldCase(value: Value, { budget }: Environment): Value {
+  const text = textOf(value);
+  if (text === undefined) return value;
+  budget.text(text.length);
+  return text.toLowerCase();
+}
+
+function partsOf(attribute: Value): readonly Value[] {
+  if (attribute === null) return [];
+  const text = textOf(attribute);
+  if (text === undefined) return [attribute];
+  return text.split(".").map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}

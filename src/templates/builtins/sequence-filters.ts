@@ -1,0 +1,316 @@
+/** Filters of lists, dictionaries and iterators. */
+import { TemplateFailure } from "../errors.ts";
+import { areEqual, compare, hashOf, isTrue } from "../values/comparison.ts";
+import { generator, isIterable, itemsOf, iterate, lengthOf, streamOf } from "../values/iteration.ts";
+import { toText } from "../values/text.ts";
+import {
+  type Arguments,
+  Dict,
+  type HashKey,
+  List,
+  Range,
+  Stream,
+  Tuple,
+  Undefined,
+  type Value,
+  View,
+  textOf,
+  typeName,
+} from "../values/values.ts";
+import { Bound } from "./arguments.ts";
+import type { Environment, Filter } from "./environment.ts";
+import { type Getter, attributeGetter, foldCase, sortKey } from "./getters.ts";
+import { arithmetic } from "./operators.ts";
+import { joinTexts } from "./text-methods.ts";
+
+/** A filter with parameters of these names. */
+function filter(
+  name: string,
+  names: readonly string[],
+  run: (value: Value, given: Bound, environment: Environment) => Value,
+): [string, Filter] {
+  return [name, (value, given, environment) => run(value, new Bound(name, names, given), environment)];
+}
+
+const length = (value: Value, _given: Bound, { budget }: Environment): Value => {
+  const found = lengthOf(value, budget);
+  if (found === undefined) throw new TemplateFailure(`object of type '${typeName(value)}' has no len()`);
+  return found;
+};
+
+/** Filters of sequences by name. */
+export const sequenceFilters: readonly (readonly [string, Filter])[] = [
+  filter("length", [], length),
+  filter("count", [], length),
+  filter("list", [], (value, _given, { budget }) => new List(itemsOf(value, budget))),
+  filter(
+    "first",
+    [],
+    (value, _given, { budget }) => iterate(value, budget)() ?? new Undefined("No first item, sequence was empty."),
+  ),
+  filter("last", [], (value, _given, environment) => {
+    const items = reversible(value, environment);
+    return items.at(-1) ?? new Undefined("No last item, sequence was empty.");
+  }),
+  filter("reverse", [], reverse),
+  filter("join", ["d", "attribute"], join),
+  filter("items", [], (value) => {
+    if (value instanceof Undefined) return streamOf("generator", []);
+    if (!(value instanceof Dict)) return failLater("Can only get item pairs from a mapping.");
+    return generator(function* items() {
+      for (const entry of value.entries()) yield new Tuple(entry);
+    });
+  }),
+  filter("dictsort", ["case_sensitive", "by", "reverse"], dictSort),
+  filter("sort", ["reverse", "case_sensitive", "attribute"], (value, given, environment) => {
+    const key = sortKey(given.optional("attribute") ?? null, given.isTrue("case_sensitive"), environment);
+    return new List(sorted(itemsOf(value, environment.budget), key, given.isTrue("reverse"), environment));
+  }),
+  filter("unique", ["case_sensitive", "attribute"], unique),
+  filter("min", ["case_sensitive", "attribute"], (value, given, environment) => extreme(value, given, environment, -1)),
+  filter("max", ["case_sensitive", "attribute"], (value, given, environment) => extreme(value, given, environment, 1)),
+  filter("sum", ["attribute", "start"], (value, given, environment) => {
+    const get = attributeGetter(given.optional("attribute") ?? null, environment);
+    let sum: Value = given.optional("start") ?? 0;
+    if (textOf(sum) !== undefined) throw new TemplateFailure("sum() can't sum strings [use ''.join(seq) instead]");
+    for (const item of itemsOf(value, environment.budget)) sum = arithmetic("+", sum, get(item), environment.budget);
+    return sum;
+  }),
+  filter("groupby", ["attribute", "default", "case_sensitive"], groupBy),
+  filter("batch", ["linecount", "fill_with"], batch),
+  filter("slice", ["slices", "fill_with"], slices),
+  ["map", map],
+  ["select", (value, given, environment) => select(value, given, environment, { byAttribute: false, wanted: true })],
+  ["reject", (value, given, environment) => select(value, given, environment, { byAttribute: false, wanted: false })],
+  ["selectattr", (value, given, environment) => select(value, given, environment, { byAttribute: true, wanted: true })],
+  ["rejectattr", (value, given, environment) => select(value, given, environment, { byAttribute: true, wanted: false })],
+];
+
+/** An iterator that fails when it is read, as generators of Python do. */
+function failLater(message: string): Stream {
+  return new Stream("generator", () => {
+    throw new TemplateFailure(message);
+  });
+}
+
+function reversible(value: Value, { budget }: Environment): readonly Value[] {
+  if (value instanceof Stream) throw new TemplateFailure(`'${value.type}' object is not reversible`);
+  return itemsOf(value, budget);
+}
+
+function reverse(value: Value, _given: Bound, { budget }: Environment): Value {
+  const items = itemsOf(value, budget);
+  budget.items(items.length);
+  const backwards = items.toReversed();
+  if (textOf(value) !== undefined) return (backwards as string[]).join("");
+  if (value instanceof Stream || value instanceof Undefined) return new List(backwards);
+  const type = value instanceof List ? "list_reverseiterator" : "reversed";
+  return streamOf(type, backwards);
+}
+
+function join(value: Value, given: Bound, environment: Environment): Value {
+  const { budget } = environment;
+  const get = attributeGetter(given.optional("attribute") ?? null, environment);
+  const texts = itemsOf(value, budget).map((item) => {
+    budget.step();
+    return toText(get(item), budget);
+  });
+  return joinTexts(toText(given.optional("d") ?? "", budget), texts, budget);
+}
+
+function dictSort(value: Value, given: Bound, environment: Environment): Value {
+  const by = given.textOr("by", "key");
+  if (by !== "key" && by !== "value") throw new TemplateFailure('You can only sort by either "key" or "value"');
+  if (!(value instanceof Dict)) throw new TemplateFailure(`'${typeName(value)}' object has no attribute 'items'`);
+  const isCaseSensitive = given.isTrue("case_sensitive");
+  const key: Getter = (item) => {
+    const part = (item as Tuple).items[by === "key" ? 0 : 1] ?? null;
+    return isCaseSensitive ? part : foldCase(part, environment);
+  };
+  const entries = value.entries().map((entry) => new Tuple(entry));
+  return new List(sorted(entries, key, given.isTrue("reverse"), environment));
+}
+
+/** sorted(): stable, also backwards. */
+function sorted(items: readonly Value[], key: Getter, isReverse: boolean, { budget }: Environment): readonly Value[] {
+  budget.items(3 * items.length);
+  const keyed = items.map((item) => [key(item), item] as const);
+  const direction = isReverse ? -1 : 1;
+  keyed.sort(([left], [right]) => {
+    budget.step();
+    return direction * compare(left, right, budget) || 0;
+  });
+  return keyed.map(([, item]) => item);
+}
+
+function unique(value: Value, given: Bound, environment: Environment): Value {
+  const { budget } = environment;
+  const isCaseSensitive = given.isTrue("case_sensitive");
+  const get = attributeGetter(given.optional("attribute") ?? null, environment);
+  return generator(function* distinct() {
+    const seen = new Set<HashKey>();
+    const next = iterate(value, budget);
+    for (let item = next(); item !== undefined; item = next()) {
+      budget.step();
+      const key = get(item);
+      const hash = hashOf(isCaseSensitive ? key : foldCase(key, environment), budget);
+      if (seen.has(hash)) continue;
+      budget.items(4);
+      seen.add(hash);
+      yield item;
+    }
+  });
+}
+
+function extreme(value: Value, given: Bound, environment: Environment, direction: 1 | -1): Value {
+  const { budget } = environment;
+  const isCaseSensitive = given.isTrue("case_sensitive");
+  const get = attributeGetter(given.optional("attribute") ?? null, environment);
+  let best: { readonly item: Value; readonly key: Value } | undefined;
+  for (const item of itemsOf(value, budget)) {
+    budget.step();
+    const found = get(item);
+    const key = isCaseSensitive ? found : foldCase(found, environment);
+    if (best === undefined || direction * compare(key, best.key, budget, direction > 0 ? ">" : "<") > 0) best = { item, key };
+  }
+  return best === undefined ? new Undefined("No aggregated item, sequence was empty.") : best.item;
+}
+
+function groupBy(value: Value, given: Bound, environment: Environment): Value {
+  const { budget } = environment;
+  const isCaseSensitive = given.isTrue("case_sensitive");
+  const get = attributeGetter(given.value("attribute"), environment, given.optional("default") ?? null);
+  const key: Getter = (item) => (isCaseSensitive ? get(item) : foldCase(get(item), environment));
+  const groups: { readonly key: Value; readonly items: Value[] }[] = [];
+  for (const item of sorted(itemsOf(value, budget), key, false, environment)) {
+    const found = key(item);
+    const last = groups.at(-1);
+    if (last !== undefined && areEqual(last.key, found, budget)) last.items.push(item);
+    else groups.push({ key: found, items: [item] });
+  }
+  const names = ["grouper", "list"];
+  // The key as the first item has it, not in lower case.
+  return new List(groups.map(({ items }) => new Tuple([get(items[0] ?? null), new List(items)], names)));
+}
+
+function batch(value: Value, given: Bound, { budget }: Environment): Value {
+  const size = given.integer("linecount");
+  const fill = given.optional("fill_with") ?? null;
+  return generator(function* batches() {
+    let line: Value[] = [];
+    const next = iterate(value, budget);
+    for (let item = next(); item !== undefined; item = next()) {
+      budget.step();
+      budget.items(1);
+      if (line.length === size) {
+        yield new List(line);
+        line = [];
+      }
+      line.push(item);
+    }
+    if (line.length === 0) return;
+    const missing = fill === null ? 0 : Math.max(0, size - line.length);
+    budget.items(missing);
+    budget.step(missing);
+    for (let count = 0; count < missing; count += 1) line.push(fill);
+    yield new List(line);
+  });
+}
+
+function slices(value: Value, given: Bound, { budget }: Environment): Value {
+  const count = given.integer("slices");
+  const fill = given.optional("fill_with") ?? null;
+  return generator(function* parts() {
+    const items = itemsOf(value, budget);
+    if (count === 0) throw new TemplateFailure("integer division or modulo by zero");
+    const size = Math.floor(items.length / count);
+    const longer = items.length % count;
+    let from = 0;
+    for (let index = 0; index < count; index += 1) {
+      const to = from + size + (index < longer ? 1 : 0);
+      budget.step();
+      budget.items(to - from + 2);
+      const part = items.slice(from, to);
+      yield new List(fill !== null && index >= longer ? [...part, fill] : part);
+      from = to;
+    }
+  });
+}
+
+function map(value: Value, given: Arguments, environment: Environment): Value {
+  const change = mapper(given, environment);
+  return lazily(value, environment, (item) => change(item));
+}
+
+function mapper({ positional, named }: Arguments, environment: Environment): (item: Value) => Value {
+  const [name, ...rest] = positional;
+  if (name === undefined && named.has("attribute")) {
+    const other = [...named.keys()].find((key) => key !== "attribute" && key !== "default");
+    if (other !== undefined) return fails(`Unexpected keyword argument '${other}'`);
+    return attributeGetter(named.get("attribute") ?? null, environment, named.get("default") ?? null);
+  }
+  const filterName = name === undefined ? undefined : textOf(name);
+  if (filterName === undefined) return fails("map requires a filter argument");
+  return (item) => environment.callFilter(filterName, item, { positional: rest, named });
+}
+
+function fails(message: string): () => never {
+  return () => {
+    throw new TemplateFailure(message);
+  };
+}
+
+/** `byAttribute`: whether the first argument names an attribute. `wanted`: whether items are kept for which the test holds. */
+interface Selection {
+  readonly byAttribute: boolean;
+  readonly wanted: boolean;
+}
+
+function select(
+  value: Value,
+  { positional, named }: Arguments,
+  environment: Environment,
+  { byAttribute, wanted }: Selection,
+): Value {
+  const [attribute] = positional;
+  const [name, ...rest] = byAttribute ? positional.slice(1) : positional;
+  const get: Getter = !byAttribute
+    ? (item) => item
+    : attribute === undefined
+      ? fails("Missing parameter for attribute name")
+      : attributeGetter(attribute, environment);
+  const test = name === undefined ? undefined : toText(name, environment.budget);
+  return lazily(value, environment, (item) => {
+    const found = get(item);
+    const holds = test === undefined ? isTrue(found) : environment.callTest(test, found, { positional: rest, named });
+    return holds === wanted ? item : undefined;
+  });
+}
+
+/** Items that are made of those of a value when they are read; those without a result are left out. */
+function lazily(value: Value, { budget }: Environment, change: (item: Value) => Value | undefined): Stream {
+  if (!isIterable(value) && isTrue(value)) return failLater(`'${typeName(value)}' object is not iterable`);
+  let next: (() => Value | undefined) | undefined;
+  return new Stream("generator", () => {
+    next ??= isTrue(value) ? iterate(value, budget) : () => undefined;
+    for (let item = next(); item !== undefined; item = next()) {
+      budget.step();
+      const made = change(item);
+      if (made !== undefined) return made;
+    }
+    return undefined;
+  });
+}
+
+/** Whether a value has `len` and items by index, as the test `sequence` asks. */
+export function isSequence(value: Value): boolean {
+  if (value instanceof View) return false;
+  return (
+    textOf(value) !== undefined ||
+    value instanceof List ||
+    value instanceof Tuple ||
+    value instanceof Dict ||
+    value instanceof Range ||
+    value instanceof Undefined
+  );
+}

@@ -1,0 +1,83 @@
+/** The tests of Jinja2: what may follow `is`. */
+import { areEqual, compare, isTrue } from "../values/comparison.ts";
+import { contains, isIterable } from "../values/iteration.ts";
+import { toText } from "../values/text.ts";
+import { Callable, Dict, Float, Markup, ObjectValue, Undefined, type Value, integerOf, textOf } from "../values/values.ts";
+import { Bound, refuseArguments } from "./arguments.ts";
+import { arithmetic } from "./operators.ts";
+import type { Environment, Test } from "./environment.ts";
+import { filters } from "./filters.ts";
+import { isSequence } from "./sequence-filters.ts";
+import { textMethods } from "./text-methods.ts";
+
+/** A test without arguments. */
+function plain(name: string, holds: (value: Value, environment: Environment) => boolean): [string, Test] {
+  return [
+    name,
+    (value, given, environment) => {
+      refuseArguments(name, given);
+      return holds(value, environment);
+    },
+  ];
+}
+
+/** A test with one argument. */
+function binary(
+  names: readonly string[],
+  holds: (value: Value, other: Value, environment: Environment) => boolean,
+): [string, Test][] {
+  return names.map((name) => [
+    name,
+    (value, given, environment) => holds(value, new Bound(name, ["other"], given).value("other"), environment),
+  ]);
+}
+
+const order = (names: readonly string[], sign: string, holds: (order: number) => boolean): [string, Test][] =>
+  binary(names, (value, other, { budget }) => holds(compare(value, other, budget, sign)));
+
+function remainder(value: Value, divisor: Value, { budget }: Environment): Value {
+  return arithmetic("%", value, divisor, budget);
+}
+
+/** Tests by name. */
+export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
+  plain("odd", (value, environment) => areEqual(remainder(value, 2, environment), 1, environment.budget)),
+  plain("even", (value, environment) => areEqual(remainder(value, 2, environment), 0, environment.budget)),
+  ...binary(["divisibleby"], (value, by, environment) => areEqual(remainder(value, by, environment), 0, environment.budget)),
+  plain("defined", (value) => !(value instanceof Undefined)),
+  plain("undefined", (value) => value instanceof Undefined),
+  plain("filter", (value) => filters.has(textOf(value) ?? "")),
+  plain("test", (value) => tests.has(textOf(value) ?? "")),
+  plain("none", (value) => value === null),
+  plain("boolean", (value) => typeof value === "boolean"),
+  plain("true", (value) => value === true),
+  plain("false", (value) => value === false),
+  plain("integer", (value) => typeof value === "number" || typeof value === "bigint"),
+  plain("float", (value) => value instanceof Float),
+  plain("number", (value) => integerOf(value) !== undefined || value instanceof Float),
+  plain("string", (value) => textOf(value) !== undefined),
+  plain("mapping", (value) => value instanceof Dict),
+  plain("sequence", isSequence),
+  plain("iterable", isIterable),
+  plain(
+    "callable",
+    (value) =>
+      value instanceof Callable || value instanceof Undefined || (value instanceof ObjectValue && value.call !== undefined),
+  ),
+  plain("escaped", (value) => value instanceof Markup),
+  plain("lower", (value, environment) => textQuestion("islower", value, environment)),
+  plain("upper", (value, environment) => textQuestion("isupper", value, environment)),
+  ...binary(["sameas"], (value, other) => value === other || (value instanceof Undefined && other === value)),
+  ...binary(["in"], (value, container, { budget }) => contains(container, value, budget)),
+  ...binary(["==", "eq", "equalto"], (value, other, { budget }) => areEqual(value, other, budget)),
+  ...binary(["!=", "ne"], (value, other, { budget }) => !areEqual(value, other, budget)),
+  ...order([">", "gt", "greaterthan"], ">", (found) => found > 0),
+  ...order([">=", "ge"], ">=", (found) => found >= 0),
+  ...order(["<", "lt", "lessthan"], "<", (found) => found < 0),
+  ...order(["<=", "le"], "<=", (found) => found <= 0),
+]);
+
+function textQuestion(name: "islower" | "isupper", value: Value, environment: Environment): boolean {
+  const answer = textMethods.get(name)?.(toText(value, environment.budget), { positional: [], named: new Map() }, environment);
+  return answer !== undefined && isTrue(answer);
+}

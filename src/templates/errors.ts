@@ -1,0 +1,30 @@
+/** Why a chat template gives no text. */
+
+/** The template called `raise_exception`: it does not accept the conversation. */
+export class TemplateRefusal extends Error {}
+
+/** What of a template is bounded. */
+export type BoundName = "characters" | "nesting" | "steps" | "bytes" | "digits" | "milliseconds" | "heapMebibytes";
+
+/** A template went beyond a bound. */
+export class TemplateBound extends Error {
+  readonly bound: BoundName;
+  readonly limit: number;
+
+  constructor(bound: BoundName, limit: number, message: string) {
+    super(message);
+    this.bound = bound;
+    this.limit = limit;
+  }
+}
+
+/** The template is not Jinja, or an operation of it fails, as Jinja2 reports it. */
+export class TemplateFailure extends Error {
+  /** Line of the template, from 1, where it is known. */
+  line: number | undefined;
+
+  constructor(message: string, line?: number) {
+    super(message);
+    this.line = line;
+  }
+}

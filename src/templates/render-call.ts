@@ -1,0 +1,74 @@
+/** Rendering as the rest of the program asks for it: parsed templates are kept, and failures are errors of the contract. */
+import { InferyardError } from "../contract/errors.ts";
+import { TemplateBound, TemplateFailure, TemplateRefusal } from "./errors.ts";
+import { type Template, parseTemplate, renderTemplate } from "./template.ts";
+
+/** One rendering. It survives a structured clone. */
+export interface RenderCall {
+  /** The template. */
+  readonly source: string;
+  /** The JSON text of an object: the template's variables. */
+  readonly variables: string;
+  /** The moment that `strftime_now` tells, in milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Characters of the parsed templates that are kept. */
+const maxKeptCharacters = 1_000_000;
+
+/** Renders templates, and keeps the last ones parsed. */
+export class TemplateEngine {
+  readonly #parsed = new Map<string, Template>();
+  #characters = 0;
+
+  /**
+   * The text that a template makes. Throws INPUT_INVALID with `refusal` in its data where the template calls `raise_exception`, and MODEL_INVALID where it fails, or
+   * goes beyond a bound: with `bound` and `limit` in its data.
+   */
+  render({ source, variables, now }: RenderCall): string {
+    try {
+      return renderTemplate(this.#template(source), variables, { now: new Date(now) });
+    } catch (error) {
+      throw contractError(error);
+    }
+  }
+
+  #template(source: string): Template {
+    const template = this.#parsed.get(source) ?? parseTemplate(source);
+    if (this.#parsed.delete(source)) this.#characters -= source.length;
+    this.#parsed.set(source, template); // the last one used is the last one dropped
+    this.#characters += source.length;
+    for (const oldest of this.#parsed.keys()) {
+      if (this.#characters <= maxKeptCharacters) break;
+      this.#parsed.delete(oldest);
+      this.#characters -= oldest.length;
+    }
+    return template;
+  }
+}
+
+function contractError(error: unknown): unknown {
+  if (error instanceof TemplateRefusal) {
+    return new InferyardError("INPUT_INVALID", `the model's chat template refuses the conversation: ${error.message}`, {
+      data: { refusal: error.message },
+      remedy: "change the order or the roles of the messages",
+    });
+  }
+  if (error instanceof TemplateBound) return beyondBound(error.message, error.bound, error.limit);
+  if (!(error instanceof TemplateFailure)) return error;
+  const place = error.line === undefined ? "" : ` in line ${error.line}`;
+  return new InferyardError("MODEL_INVALID", `the model's chat template fails${place}: ${error.message}`, {
+    data: error.line === undefined ? {} : { line: error.line },
+    remedy: correction,
+  });
+}
+
+const correction = "correct chat_template in tokenizer_config.json, or render the prompt yourself and give it to `generate`";
+
+/** The error of a template that goes beyond a bound: "takes more than 5000000 steps". */
+export function beyondBound(problem: string, bound: string, limit: number): InferyardError {
+  return new InferyardError("MODEL_INVALID", `the model's chat template ${problem}`, {
+    data: { bound, limit },
+    remedy: correction,
+  });
+}

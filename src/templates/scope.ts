@@ -1,0 +1,27 @@
+/** Variables of a block, within those of the block around it. */
+import type { Value } from "./values/values.ts";
+
+/** A scope. What is assigned in it is not seen outside of it. */
+export class Scope {
+  readonly #parent: Scope | undefined;
+  #variables: Map<string, Value> | undefined;
+
+  constructor(parent: Scope | undefined, variables?: Map<string, Value>) {
+    this.#parent = parent;
+    this.#variables = variables;
+  }
+
+  /** The value of a variable here or in the scopes around; undefined if there is none. */
+  get(name: string): Value | undefined {
+    // oxlint-disable-next-line typescript/no-this-alias -- walks outwards
+    for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.#parent) {
+      const value = scope.#variables?.get(name);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  set(name: string, value: Value): void {
+    (this.#variables ??= new Map<string, Value>()).set(name, value);
+  }
+}

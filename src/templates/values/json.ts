@@ -1,0 +1,241 @@
+/** JSON as Python's `json` reads and writes it: integers stay exact, 1.0 a float, and keys keep their order. */
+import type { Budget } from "../budget.ts";
+import { TemplateFailure } from "../errors.ts";
+import { compare, isTrue } from "./comparison.ts";
+import { type Integer, floatText, integerText, toInteger } from "./numbers.ts";
+import { Dict, Float, List, Markup, Tuple, type Value, textOf, typeName } from "./values.ts";
+
+/** Nested values of a JSON text. */
+const maxNesting = 500;
+
+/** Reads a JSON text that JSON.parse accepts. */
+export function parseJson(json: string): Value {
+  return new JsonReader(json).read(0);
+}
+
+const numberToken = /-?\d+(\.\d+)?([eE][+-]?\d+)?/y;
+
+class JsonReader {
+  readonly #json: string;
+  #at = 0;
+
+  constructor(json: string) {
+    this.#json = json;
+  }
+
+  read(depth: number): Value {
+    if (depth > maxNesting) throw new TemplateFailure(`a value nests more than ${maxNesting} lists`);
+    this.#skipSpace();
+    const first = this.#json.charAt(this.#at);
+    if (first === '"') return this.#string();
+    if (first === "{") return this.#object(depth);
+    if (first === "[") return this.#array(depth);
+    if (first === "t") return this.#word(4, true);
+    if (first === "f") return this.#word(5, false);
+    if (first === "n") return this.#word(4, null);
+    return this.#number();
+  }
+
+  #object(depth: number): Dict {
+    const dict = new Dict();
+    this.#at += 1;
+    for (this.#skipSpace(); !this.#skip("}"); this.#skipSpace()) {
+      this.#skip(",");
+      this.#skipSpace();
+      const key = this.#string();
+      this.#skipSpace();
+      this.#skip(":");
+      dict.set(key, key, this.read(depth + 1));
+    }
+    return dict;
+  }
+
+  #array(depth: number): List {
+    const items: Value[] = [];
+    this.#at += 1;
+    for (this.#skipSpace(); !this.#skip("]"); this.#skipSpace()) {
+      this.#skip(",");
+      items.push(this.read(depth + 1));
+    }
+    return new List(items);
+  }
+
+  #string(): string {
+    const start = this.#at;
+    let end = this.#json.indexOf('"', start + 1);
+    while (end !== -1 && this.#isEscaped(end)) end = this.#json.indexOf('"', end + 1);
+    if (end === -1) throw new TemplateFailure("a variable is not JSON");
+    this.#at = end + 1;
+    const text = this.#json.slice(start + 1, end);
+    return text.includes("\\") ? (JSON.parse(this.#json.slice(start, end + 1)) as string) : text;
+  }
+
+  #isEscaped(quote: number): boolean {
+    let at = quote;
+    while (this.#json.charAt(at - 1) === "\\") at -= 1;
+    return (quote - at) % 2 === 1;
+  }
+
+  #number(): Integer | Float {
+    numberToken.lastIndex = this.#at;
+    const found = numberToken.exec(this.#json);
+    if (found === null) throw new TemplateFailure("a variable is not JSON");
+    const [written, fraction, exponent] = found;
+    this.#at += written.length;
+    if (fraction !== undefined || exponent !== undefined) return new Float(Number(written));
+    const number = Number(written);
+    return Number.isSafeInteger(number) ? number + 0 : toInteger(BigInt(written));
+  }
+
+  #word<Constant>(length: number, value: Constant): Constant {
+    this.#at += length;
+    return value;
+  }
+
+  #skip(character: string): boolean {
+    if (this.#json.charAt(this.#at) !== character) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #skipSpace(): void {
+    for (;;) {
+      const code = this.#json.charCodeAt(this.#at);
+      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return;
+      this.#at += 1;
+    }
+  }
+}
+
+/** Options of `tojson`, which transformers passes to `json.dumps`. */
+export interface JsonStyle {
+  readonly ensureAscii: boolean;
+  /** What each level is indented by; undefined: everything on one line. */
+  readonly indent: string | undefined;
+  readonly itemSeparator: string;
+  readonly keySeparator: string;
+  readonly sortKeys: boolean;
+}
+
+/** json.dumps(). Throws for values that are not JSON. */
+export function toJson(value: Value, style: JsonStyle, budget: Budget): string {
+  const writer = new JsonWriter(style, budget);
+  writer.write(value, 0);
+  return writer.text;
+}
+
+class JsonWriter {
+  readonly #style: JsonStyle;
+  readonly #budget: Budget;
+  readonly #parts: string[] = [];
+
+  constructor(style: JsonStyle, budget: Budget) {
+    this.#style = style;
+    this.#budget = budget;
+  }
+
+  get text(): string {
+    return this.#parts.join("");
+  }
+
+  write(value: Value, depth: number): void {
+    if (value instanceof List || value instanceof Tuple)
+      this.#container("[]", value.items, depth, (item) => this.write(item, depth + 1));
+    else if (value instanceof Dict) {
+      const write = ([key, item]: readonly [string, Value]): void => {
+        this.#add(this.#quoted(key));
+        this.#add(this.#style.keySeparator);
+        this.write(item, depth + 1);
+      };
+      this.#container("{}", this.#entries(value), depth, write);
+    } else this.#add(this.#atom(value));
+  }
+
+  #container<Item>(brackets: "[]" | "{}", items: readonly Item[], depth: number, write: (item: Item) => void): void {
+    if (items.length === 0) {
+      this.#add(brackets);
+      return;
+    }
+    this.#budget.enterValue();
+    const { itemSeparator } = this.#style;
+    this.#add(brackets.charAt(0));
+    for (const [index, item] of items.entries()) {
+      if (index > 0) this.#add(itemSeparator);
+      this.#budget.step();
+      this.#newLine(depth + 1);
+      write(item);
+    }
+    this.#newLine(depth);
+    this.#add(brackets.charAt(1));
+    this.#budget.leaveValue();
+  }
+
+  /** A line end and its indentation, which is counted before it is made. */
+  #newLine(depth: number): void {
+    const { indent } = this.#style;
+    if (indent === undefined) return;
+    this.#budget.text(1 + depth * indent.length);
+    this.#parts.push(`\n${indent.repeat(depth)}`);
+  }
+
+  #entries(value: Dict): (readonly [string, Value])[] {
+    this.#budget.items(2 * value.size);
+    const entries = value.entries();
+    const sorted = this.#style.sortKeys ? entries.toSorted(([one], [other]) => this.#order(one, other)) : entries;
+    return sorted.map(([key, item]) => [this.#key(key), item] as const);
+  }
+
+  #order(one: Value, other: Value): number {
+    this.#budget.step();
+    return compare(one, other, this.#budget);
+  }
+
+  #key(key: Value): string {
+    const text = textOf(key);
+    if (text !== undefined) return text;
+    if (key === null || typeof key === "boolean" || typeof key === "number" || typeof key === "bigint" || key instanceof Float)
+      return this.#atom(key);
+    throw new TemplateFailure(`keys must be str, int, float, bool or None, not ${typeName(key)}`);
+  }
+
+  #atom(value: Value): string {
+    if (typeof value === "string") return this.#quoted(value);
+    if (value === null) return "null";
+    if (typeof value === "boolean") return isTrue(value) ? "true" : "false";
+    if (typeof value === "number" || typeof value === "bigint") return integerText(value);
+    if (value instanceof Float) return jsonFloat(value.value);
+    if (value instanceof Markup) return this.#quoted(value.text);
+    throw new TemplateFailure(`Object of type ${typeName(value)} is not JSON serializable`);
+  }
+
+  #quoted(text: string): string {
+    this.#budget.text(text.length);
+    // Python leaves a surrogate without its partner as it is.
+    const quoted = loneSurrogate.test(text) ? `"${text.replaceAll(escaped, escapeUnit)}"` : JSON.stringify(text);
+    if (!this.#style.ensureAscii) return quoted;
+    return quoted.replaceAll(/[\u007f-\uffff]/g, (unit) => (unit === "\u007f" ? unit : unicodeEscape(unit)));
+  }
+
+  #add(text: string): void {
+    this.#budget.text(text.length);
+    this.#parts.push(text);
+  }
+}
+
+// oxlint-disable-next-line no-control-regex -- JSON escapes them
+const escaped = /["\\\u0000-\u001f]/g;
+const loneSurrogate = /\p{Cs}/u;
+
+function jsonFloat(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return floatText(value);
+}
+
+function escapeUnit(unit: string): string {
+  return JSON.stringify(unit).slice(1, -1);
+}
+
+function unicodeEscape(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
