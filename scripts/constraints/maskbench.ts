@@ -52,7 +52,7 @@ for (const { name, schema, tests } of cases) {
   const started = performance.now();
   let grammar: CompiledGrammar;
   try {
-    grammar = await grammars.get(constraintSource({ type: "schema", schema, unlistedMembers: true }), call);
+    grammar = await grammars.get(constraintSource({ type: "schema", schema }, { unlistedMembers: true }), call);
   } catch (error) {
     if (!(error instanceof InferyardError) || error.data["refused"] !== true) throw error;
     const keyword = String(error.data["keyword"] ?? error.message);

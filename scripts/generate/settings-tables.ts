@@ -51,7 +51,10 @@ function row(name: string, variable: string, flag: string | undefined, value: st
 
 /** By the setting's name. */
 function flagsOf(commands: readonly Command[]): ReadonlyMap<string, string> {
-  const options = commands.flatMap((command) => command.options);
+  // Of --x and --no-x, the last one stays.
+  const options = commands
+    .flatMap((command) => command.options)
+    .toSorted((left, right) => Number(right.negate) - Number(left.negate));
   return new Map(options.map((option) => [option.attributeName(), `\`${option.long}\``]));
 }
 

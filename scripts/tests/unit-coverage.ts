@@ -1,7 +1,4 @@
-/**
- * Coverage by V8, counted in the processes of the project `unit` alone: the other tests run what is built, which no threshold is about, and
- * counting slows them down.
- */
+/** Coverage by V8, counted in the processes of the project `counted` alone: counting slows the others down, and no threshold needs them. */
 import v8 from "@vitest/coverage-v8";
 import type { CoverageProviderModule } from "vitest/node";
 

@@ -47,12 +47,14 @@ export interface GenerationHost {
     prepare: (handle: ModelHandle) => Promise<() => Promise<Result>>,
   ) => Promise<Result & TaskRun>;
   readonly tokenizer: (handle: ModelHandle) => Promise<Tokenizer>;
-  /** Threads that render chat templates. Default: the calling thread does. */
-  readonly templates?: TemplateWorkers;
   /** How clients share a model. */
   readonly limits: SequenceLimits;
+  /** Threads that render chat templates. Default: the calling thread does. */
+  readonly templates?: TemplateWorkers | undefined;
   /** Compiles constraints. Default: the calling thread does. */
   readonly compiler?: ConstraintCompiler | undefined;
+  /** Default of the option `unlistedMembers`. Default: false. */
+  readonly unlistedMembers?: boolean | undefined;
 }
 
 /** A call whose input was checked: the numbers of tokens of its prompts, and what generates. */

@@ -6,7 +6,7 @@ import type { ChatEvent } from "../tasks/generation/chat/chat.ts";
 import type { ChatMessage } from "../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../tasks/generation/generation-stream.ts";
 import type { ConstraintCompiler, SequenceCounts } from "../tasks/generation/open-generator.ts";
-import { type SequenceLimits, parseSequenceSettings } from "../runtime/options/sequence-settings.ts";
+import { parseSequenceSettings } from "../runtime/options/sequence-settings.ts";
 import type { Prompt } from "../tasks/generation/text-generator.ts";
 import type { Backend } from "../contract/backend.ts";
 import { refuseUnknown } from "../runtime/options/options.ts";
@@ -14,7 +14,7 @@ import type { RuntimeDisposeOptions, RuntimeSettings } from "../runtime/options/
 import type { Platform } from "../runtime/platform.ts";
 import type { TextWorkers } from "../tasks/text-threads/text-workers.ts";
 import { EncoderRuntime } from "./encoder-runtime.ts";
-import type { Generation } from "./generation.ts";
+import type { Generation, GenerationHost } from "./generation.ts";
 import type {
   ChatPrompt,
   ChatPromptRequest,
@@ -39,16 +39,17 @@ export interface RuntimeWorkers {
 export class Runtime extends EncoderRuntime {
   #generation: Promise<Generation> | undefined;
   #sequences: () => readonly SequenceCounts[] = () => [];
-  readonly #sequenceLimits: SequenceLimits;
-  readonly #compiler: ConstraintCompiler | undefined;
-  readonly #templates: TextWorkers | undefined;
+  readonly #generationSettings: Omit<GenerationHost, "onModel" | "tokenizer">;
 
   /** `workers`: threads for texts and templates, and for constraints, ended with the runtime. Default: the calling thread does their work. */
   constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Platform, workers: RuntimeWorkers = {}) {
     super(backends, settings, surroundings, workers.texts);
-    this.#sequenceLimits = parseSequenceSettings(settings);
-    this.#compiler = workers.constraints;
-    this.#templates = workers.texts;
+    this.#generationSettings = {
+      templates: workers.texts,
+      compiler: workers.constraints,
+      limits: parseSequenceSettings(settings),
+      unlistedMembers: settings.unlistedMembers,
+    };
   }
 
   /**
@@ -118,15 +119,14 @@ export class Runtime extends EncoderRuntime {
   }
 
   override async dispose(options?: RuntimeDisposeOptions): Promise<void> {
-    await Promise.all([super.dispose(options), this.#compiler?.host.dispose()]);
+    await Promise.all([super.dispose(options), this.#generationSettings.compiler?.host.dispose()]);
   }
 
   /** Imported on demand: a page that runs no language model does not load it. */
   #generating(): Promise<Generation> {
     this.#generation ??= import("./generation.ts").then(({ Generation }) => {
       const [onModel, tokenizer] = [this.onModel.bind(this), this.tokenizer.bind(this)];
-      const [templates, compiler, limits] = [this.#templates, this.#compiler, this.#sequenceLimits];
-      const made = new Generation({ onModel, tokenizer, templates, compiler, limits });
+      const made = new Generation({ onModel, tokenizer, ...this.#generationSettings });
       this.#sequences = () => made.sequences;
       return made;
     });

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime } from "../api/create-runtime.ts";
 import type { Runtime } from "../api/runtime.ts";
 import { type Handler, type HandlerOptions, createHandler } from "./handler.ts";
+import { handlerOf } from "../../test/server/fixtures/handler-of.ts";
 
 let runtime: Runtime;
 beforeAll(async () => (runtime = await createRuntime()));
 afterAll(() => runtime.dispose());
 
-const handlerWith = (options: HandlerOptions = {}): Handler => createHandler(runtime, options);
+const handlerWith = (options: HandlerOptions = {}): Handler => handlerOf(runtime, options);
 
 function post(path: string, body: unknown, headers: Record<string, string> = {}): Request {
   const text = typeof body === "string" ? body : JSON.stringify(body);
@@ -77,7 +78,7 @@ describe("POST /api/embed", () => {
   });
 
   it("takes nothing new once it drains", async () => {
-    const handler = handlerWith();
+    const handler = createHandler(runtime);
     handler.service.drain();
     const response = await handler(post("/api/embed", { input: "a" }));
     expect(response.status).toBe(503);

@@ -156,6 +156,11 @@ export const settingFields: Readonly<Record<SettingName, z.ZodType>> = {
   maxParkedMemory: size.describe(
     "Maximum memory of the caches of the parked texts of one language model: `1GiB`, `500MB`, or bytes. A cache beyond it is dropped, and computed again when the text goes on.",
   ),
+  unlistedMembers: z
+    .boolean()
+    .describe(
+      "Whether texts by a JSON schema, and arguments of tools, may have members that the schema does not list, as the specification allows where `additionalProperties` is left out ([more](../guide/structured-output.md#json-schema)). Requests may say otherwise.",
+    ),
   ...optionFields(loadLimits),
   maxCrashes: z
     .int()

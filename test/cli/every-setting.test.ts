@@ -234,6 +234,15 @@ const settings: { readonly [Name in keyof RuntimeSettings]-?: Case<RuntimeSettin
   },
   reservedSequences: { given: 0, backends: writing, look: async (scene) => (await write(scene)).preemptions },
   maxParkedMemory: { given: 1, both: { turnTokens: 4 }, backends: writing, look: async (scene) => (await write(scene)).computed },
+  unlistedMembers: {
+    given: true,
+    backends: builtin,
+    look: async ({ runtime }) => {
+      const schema = { type: "object", properties: {} };
+      const call = { model: `${sharedData}tiny-random-llama`, constraint: { type: "schema", schema }, maxNewTokens: 12 } as const;
+      return (await runtime.generate("a", call)).results[0]?.finishReason; // an object without members ends at once
+    },
+  },
   maxTraceTime: { given: "7s", look: loadOptions },
   maxTraceMemory: { given: 1, backends: builtin, look: loadOutcome },
   maxRunMemory: {
@@ -334,7 +343,7 @@ describe("a setting of a runtime has an effect", () => {
   });
 
   it.each(Object.entries(settings) as [keyof RuntimeSettings, Case<unknown>][])("%s", async (name, each) => {
-    if (name === "constraintThreads" && !hasSharedData) return; // needs a language model
+    if (["constraintThreads", "unlistedMembers"].includes(name) && !hasSharedData) return; // need a language model
     const without = await seen(each, watched[name] ?? {});
     const with_ = await seen(each, { ...watched[name], [name]: each.given });
     expect(with_).not.toEqual(without);

@@ -96,12 +96,29 @@ describe("a start loads no more than", () => {
   });
 
   const alone = commands.filter(({ readsOthers }) => readsOthers !== true).map(({ name }) => name);
-  it.concurrent.each(alone)("the flags of inferyard %s, and neither an engine nor the server", async (name) => {
-    const loaded = await loadedBy(...command(name, "--help"));
-    row(`inferyard ${name} --help`, loaded);
-    expect(loaded.files).toBeLessThanOrEqual(34);
-    expect(loaded.kilobytes).toBeLessThanOrEqual(880);
-    expect(["commander", "pbf"]).toEqual(expect.arrayContaining([...loaded.packages]));
+  const flags = "the flags of inferyard %s, and neither an engine nor the server";
+  for (const [skip, title, some] of sampled(flags, alone, (_name, index) => index % 6 === 0))
+    it.skipIf(skip).concurrent.each(some)(title, async (name) => {
+      const loaded = await loadedBy(...command(name, "--help"));
+      row(`inferyard ${name} --help`, loaded);
+      expect(loaded.files).toBeLessThanOrEqual(34);
+      expect(loaded.kilobytes).toBeLessThanOrEqual(880);
+      expect(["commander", "pbf"]).toEqual(expect.arrayContaining([...loaded.packages]));
+    });
+
+  it.concurrent("the flags of all these commands in one process, and neither an engine nor the server", async () => {
+    const code = `
+      import { Readable, Writable } from "node:stream";
+      import { run } from "./dist/command-line.js";
+      const nothing = new Writable({ write: (_chunk, _encoding, done) => done() });
+      const terminal = { stdout: nothing, stderr: nothing, stdin: Readable.from([]), environment: {}, directory: "/", signal: new AbortController().signal };
+      for (const name of ${JSON.stringify(alone)}) if ((await run([name, "--help"], terminal)) !== 0) process.exit(1);`;
+    const loaded = await loadedBy(...program(code));
+    row("all --help", loaded);
+    expect(alone.length).toBeGreaterThan(20);
+    expect(loaded.files).toBeLessThanOrEqual(125);
+    expect(loaded.kilobytes).toBeLessThanOrEqual(1280);
+    expect(loaded.packages).toEqual(["commander", "pbf"]);
   });
 });
 

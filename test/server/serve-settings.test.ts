@@ -500,18 +500,21 @@ describe.skipIf(skip)(title, () => {
     /** An expression that takes much more than a millisecond. */
     const large = (ending: string): string => `(a|b)*a(a|b){11}${ending}`;
 
-    it.each([
+    const limited = [
       ["maxConstraintStates", "states"],
       ["maxConstraintBytes", "bytes"],
       ["maxConstraintSteps", "steps"],
       ["constraintTimeout", "milliseconds"],
-    ] as const)("%s: one that takes more is refused, with the number and the limit", async (name, unit) => {
-      const generate = await generating({ [name]: 1 });
-      const response = await generate(large(""));
-      const { error } = (await response.json()) as { error: { constraint: object } };
-      expect(response.status).toBe(400);
-      expect(error.constraint).toMatchObject({ unit, limit: 1, number: expect.any(Number) as number });
-    });
+    ] as const;
+    const refused = "%s: one that takes more is refused, with the number and the limit";
+    for (const [isSkipped, name, rows] of sampled(refused, limited, ([setting]) => setting === "maxConstraintSteps"))
+      it.skipIf(isSkipped).each(rows)(name, async (setting, unit) => {
+        const generate = await generating({ [setting]: 1 });
+        const response = await generate(large(""));
+        const { error } = (await response.json()) as { error: { constraint: object } };
+        expect(response.status).toBe(400);
+        expect(error.constraint).toMatchObject({ unit, limit: 1, number: expect.any(Number) as number });
+      });
     of("maxConstraintStates", "maxConstraintBytes", "maxConstraintSteps", "constraintTimeout");
 
     it(`${of("templateTimeout")}: a chat template that takes longer is refused, and not tried again for a while`, async () => {
@@ -532,11 +535,11 @@ describe.skipIf(skip)(title, () => {
     });
 
     it(`${of("constraintTimePerMinute", "constraintCacheBytes")}: who has used up the time is told when to come again, and what is kept takes none`, async () => {
-      const limited = await generating({ constraintTimePerMinute: "1ms" });
-      expect((await limited(large(""))).status).toBe(200);
-      const refused = await limited("b");
-      expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([429, true]);
-      expect((await limited(large(""))).status).toBe(200);
+      const hasty = await generating({ constraintTimePerMinute: "1ms" });
+      expect((await hasty(large(""))).status).toBe(200);
+      const another = await hasty("b");
+      expect([another.status, Number(another.headers.get("retry-after")) > 0]).toEqual([429, true]);
+      expect((await hasty(large(""))).status).toBe(200);
       const forgetful = await generating({ constraintCacheBytes: 1, constraintTimePerMinute: "600ms" });
       const statuses = new Set<number>();
       for (let round = 0; round < 200 && !statuses.has(429); round += 1)

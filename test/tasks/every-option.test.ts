@@ -148,6 +148,10 @@ function generating({ text, ending, lengths, overtaking, part }: Prompts): Reado
     logprobs: { ...short, value: 2 },
     promptLookup: { ...longer, value: 8 },
     constraint: { ...short, value: { type: "regex", pattern: "[ab]{3}" } },
+    unlistedMembers: {
+      ...on(text, { maxNewTokens: 12, constraint: { type: "schema", schema: { properties: {}, type: "object" } } }),
+      value: true,
+    },
     skipSpecialTokens: { ...ended, value: false, beside: { ...ended.beside, ignoreEndTokens: true } },
   };
 }
@@ -162,6 +166,14 @@ const { skipSpecialTokens: _chatsHaveNone, ...chatting } = generating({
   lengths: { input: said("x"), model: qwen },
   overtaking: { input: said("world"), model: qwen, numBeams: 3, stopTokens: [247, 80] },
   part: "L",
+});
+
+const { unlistedMembers: _rewritersHaveNone, ...rewriting } = generating({
+  text: { input: "world", model: t5 },
+  ending: { input: "why?", model: t5 },
+  lengths: { input: "2", model: t5 },
+  overtaking: { input: "x", model: t5, numBeams: 2, stopTokens: [199, 80] },
+  part: "at",
 });
 
 /** Options of dense vectors. `input`: one text or more, and what they are compared with. */
@@ -358,13 +370,7 @@ const tasks: Readonly<Record<string, TaskRows>> = {
     input: ["world"],
     beside: { model: t5, maxNewTokens: 6 },
     options: {
-      ...generating({
-        text: { input: "world", model: t5 },
-        ending: { input: "why?", model: t5 },
-        lengths: { input: "2", model: t5 },
-        overtaking: { input: "x", model: t5, numBeams: 2, stopTokens: [199, 80] },
-        part: "at",
-      }),
+      ...rewriting,
       task: row("summarization", { model: summarizer, maxNewTokens: 6 }, ["Hello"]),
       prefix: row("sum: "),
       sourceLanguage: row("b"),

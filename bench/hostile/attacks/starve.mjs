@@ -1,5 +1,6 @@
 // One client that takes all of a language model: long answers, read and unread, more of them than run at once, and long prompts. What it costs others is the
 // time to the first token of the client that streams beside.
+import { setMaxListeners } from "node:events";
 import { request } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { head, hold } from "../client.mjs";
@@ -45,6 +46,7 @@ function greedy(name, { count, content = "a cat", tokens = 12_000 }) {
     items: "32.3",
     async run({ server, keys, seconds }) {
       const ending = AbortSignal.timeout(seconds * 1000);
+      setMaxListeners(count, ending);
       const answers = await Promise.all(
         Array.from({ length: count }, (_, index) =>
           readAnswer(server, keys.attacker, answerOf(`${content} ${index}`, tokens, index), ending),

@@ -45,6 +45,7 @@ export const runtimeSettingNames: readonly (keyof RuntimeSettings)[] = [
   "turnTokens",
   "reservedSequences",
   "maxParkedMemory",
+  "unlistedMembers",
   ...loadLimitNames,
   "maxCrashes",
   "crashWindow",
@@ -134,6 +135,7 @@ export function checkRuntimeSettings(settings: RuntimeSettings): void {
   checkLoadSettings(settings);
   refuseUnlisted<HostName>("host", settings.host, hostNames);
   refuseUnlisted("failover", settings.failover, [true, false]);
+  refuseUnlisted("unlistedMembers", settings.unlistedMembers, [true, false]);
   refuseUnlisted("shareBatches", settings.shareBatches, [true, false]);
   refuseNonPositive("textThreads.maxCharacters", settings.textThreads?.maxCharacters);
   refuseNonPositive("constraintThreads.cacheBytes", settings.constraintThreads?.cacheBytes);

@@ -44,6 +44,11 @@ export interface RuntimeSettings extends ConstraintOptions, LoadSettings, LimitS
    */
   readonly failover?: boolean;
   /**
+   * Whether texts by a JSON schema, and arguments of tools, may have members that the schema does not list, as the specification allows; calls may say otherwise.
+   * Default: false.
+   */
+  readonly unlistedMembers?: boolean;
+  /**
    * Maximum resident memory of one model's process: bytes, or "2GB". A process that holds more is replaced between two calls,
    * so that memory leaked by an engine is returned. Models of blocking backends then live in processes. Default: no limit.
    */

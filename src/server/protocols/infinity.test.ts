@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime } from "../../api/create-runtime.ts";
 import type { Runtime } from "../../api/runtime.ts";
-import { createHandler } from "../handler.ts";
+import { handlerOf } from "../../../test/server/fixtures/handler-of.ts";
 
 let runtime: Runtime;
 beforeAll(async () => (runtime = await createRuntime()));
@@ -10,7 +10,7 @@ afterAll(() => runtime.dispose());
 async function ask(path: string, body?: unknown): Promise<[number, Record<string, unknown>]> {
   const headers = { "content-type": "application/json" };
   const init = body === undefined ? {} : { method: "POST", headers, body: JSON.stringify(body) };
-  const response = await createHandler(runtime)(new Request(`http://localhost${path}`, init));
+  const response = await handlerOf(runtime)(new Request(`http://localhost${path}`, init));
   return [response.status, (await response.json()) as Record<string, unknown>];
 }
 

@@ -44,20 +44,28 @@ export interface SequenceCounts {
   readonly cacheCapacityBytes?: number;
 }
 
+/** What the generators of a runtime share. */
+export interface GeneratorsOptions {
+  /** Limits of each model. Those that are left out are the default ones. */
+  readonly limits?: Partial<DecodeLimits>;
+  /** Default: the calling thread compiles constraints. */
+  readonly compiler?: ConstraintCompiler | undefined;
+  /** Default of the option `unlistedMembers`. Default: false. */
+  readonly unlistedMembers?: boolean | undefined;
+}
+
 /** Generators of loaded models, made at the first use: texts of all calls share the model's steps. */
 export class Generators {
   readonly #compiler: ConstraintCompiler | undefined;
   readonly #known = new WeakMap<DecodingModel, TextGenerator>();
   readonly #limits: Partial<DecodeLimits>;
+  readonly #unlistedMembers: boolean | undefined;
   /** The schedulers of the last load of each model on each target. */
   readonly #schedulers = new Map<string, { readonly reference: string; readonly scheduler: DecodeScheduler }>();
 
-  /** `limits`: of each model. Those that are left out are the default ones. `compiler`: default: the calling thread compiles constraints. */
-  constructor({
-    limits = {},
-    compiler,
-  }: { readonly limits?: Partial<DecodeLimits>; readonly compiler?: ConstraintCompiler | undefined } = {}) {
+  constructor({ limits = {}, compiler, unlistedMembers }: GeneratorsOptions = {}) {
     this.#limits = limits;
+    this.#unlistedMembers = unlistedMembers;
     this.#compiler = compiler;
   }
 
@@ -74,6 +82,7 @@ export class Generators {
       config,
       tokenizerSettings: manifest.text,
       grammarHost: this.#compiler?.host,
+      unlistedMembers: this.#unlistedMembers,
       maxGrammarBytes: this.#compiler?.cacheBytes,
     });
     this.#known.set(model, made);

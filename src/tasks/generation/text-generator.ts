@@ -14,6 +14,7 @@ import type { Client } from "./scheduling/sequence-group.ts";
 import { GrammarCache, defaultGrammarCacheBytes } from "./constraints/grammar-cache.ts";
 import { type GrammarHost, LocalGrammarHost } from "./constraints/grammar-host.ts";
 import type { GrammarSource } from "./constraints/grammar-source.ts";
+import type { SchemaSettings } from "./constraints/schema/compile-schema.ts";
 import { constraintSource } from "./constraints/text-constraint.ts";
 import type { ConstrainedPart } from "./constraints/token-constraint.ts";
 import { PrefixCache } from "./prefix-cache.ts";
@@ -37,6 +38,8 @@ export interface GeneratorParts {
   readonly grammarHost?: GrammarHost | undefined;
   /** Bytes of compiled constraints that are kept. Default: 32 MiB. */
   readonly maxGrammarBytes?: number | undefined;
+  /** Default of the option `unlistedMembers`. Default: false. */
+  readonly unlistedMembers?: boolean | undefined;
   /** Bytes of caches of prompts that are kept. Default: 256 MiB. */
   readonly maxPrefixBytes?: number;
 }
@@ -125,6 +128,11 @@ export class TextGenerator {
     return this.#parts.tokenizer;
   }
 
+  /** How the schemas of a call are compiled. */
+  schemaSettings({ unlistedMembers }: GenerationOptions): SchemaSettings {
+    return { unlistedMembers: unlistedMembers ?? this.#parts.unlistedMembers ?? false };
+  }
+
   constructor(parts: GeneratorParts) {
     this.#parts = parts;
     const { tokenizer, tokenizerSettings, grammarHost = new LocalGrammarHost() } = parts;
@@ -202,8 +210,10 @@ export class TextGenerator {
     return { scheduler, prefixes: this.#prefixes, limits, vocabulary: other.limits.vocabulary };
   }
 
-  #grammarSource({ constraint, numBeams = 1 }: GenerationOptions, given: PromptSettings): GrammarSource | undefined {
-    const source = given.grammar ?? (constraint === undefined ? undefined : constraintSource(constraint));
+  #grammarSource(options: GenerationOptions, given: PromptSettings): GrammarSource | undefined {
+    const { constraint, numBeams = 1 } = options;
+    const source =
+      given.grammar ?? (constraint === undefined ? undefined : constraintSource(constraint, this.schemaSettings(options)));
     if (source !== undefined && numBeams > 1) {
       throw new InferyardError("INPUT_INVALID", "a constraint is given with numBeams, and beams are not constrained", {
         remedy: "leave numBeams out",

@@ -53,6 +53,7 @@ export const settingRows: Readonly<Record<Exclude<SettingName, "server">, Settin
   turnTokens: { text: "32", value: 32 },
   reservedSequences: { text: "0", value: 0 },
   maxParkedMemory: same("512MB"),
+  unlistedMembers: { text: "true", value: true },
   maxRunMemory: same("1GB"),
   maxTraceTime: same("10s"),
   maxTraceMemory: same("256MiB"),

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime } from "../../../api/create-runtime.ts";
 import type { Runtime } from "../../../api/runtime.ts";
-import { createHandler } from "../../handler.ts";
 import { promptOption } from "../input-type.ts";
+import { handlerOf } from "../../../../test/server/fixtures/handler-of.ts";
 
 let runtime: Runtime;
 beforeAll(async () => (runtime = await createRuntime()));
@@ -21,7 +21,7 @@ interface Answer {
 async function ask(path: string, body?: unknown): Promise<Answer> {
   const headers = { "content-type": "application/json" };
   const init = body === undefined ? {} : { method: "POST", headers, body: JSON.stringify(body) };
-  const response = await createHandler(runtime)(new Request(`http://localhost${path}`, init));
+  const response = await handlerOf(runtime)(new Request(`http://localhost${path}`, init));
   return { status: response.status, body: (await response.json()) as Answer["body"] };
 }
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime } from "../../../api/create-runtime.ts";
 import type { Runtime } from "../../../api/runtime.ts";
-import { type HandlerOptions, createHandler } from "../../handler.ts";
+import type { HandlerOptions } from "../../handler.ts";
+import { handlerOf } from "../../../../test/server/fixtures/handler-of.ts";
 
 let runtime: Runtime;
 beforeAll(async () => (runtime = await createRuntime()));
@@ -18,7 +19,7 @@ interface Answer {
 
 async function ask(path: string, body: unknown, options: HandlerOptions = {}): Promise<Answer> {
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-  const response = await createHandler(runtime, options)(new Request(`http://localhost${path}`, init));
+  const response = await handlerOf(runtime, options)(new Request(`http://localhost${path}`, init));
   return { status: response.status, body: (await response.json()) as Answer["body"] };
 }
 

@@ -1,6 +1,7 @@
 /** Fields with which requests say what a text must be, and which tools must be called, in the forms of several servers. */
 import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
+import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import type { TextConstraint } from "../../../tasks/generation/constraints/text-constraint.ts";
 import { isObject, texts } from "../../http/field-schemas.ts";
 import { invalidField, unsupportedField } from "./request-errors.ts";
@@ -19,6 +20,8 @@ export interface ConstraintRequest {
   /** Of llama.cpp. */
   readonly json_schema?: unknown;
   readonly grammar?: string;
+  /** Our own. */
+  readonly unlisted_members?: boolean;
 }
 
 /** Greatest number of texts to choose from. */
@@ -40,10 +43,22 @@ export const constraintFields: Readonly<Record<keyof ConstraintRequest, z.ZodTyp
   guided_grammar: z.string().optional().openapi({ description: "As vLLM: a grammar in GBNF" }),
   json_schema: z.unknown().optional().openapi({ description: "As llama.cpp: a JSON Schema" }),
   grammar: z.string().optional().openapi({ description: "As llama.cpp: a grammar in GBNF" }),
+  unlisted_members: z.boolean().optional().openapi({
+    description:
+      "Whether objects by a schema, and arguments of tools, may have members that the schema does not list. Default: false, or as the server is set",
+  }),
 };
 
 /** What the text must be. Throws INPUT_INVALID for forms that are not known, and where several fields say it. */
-export function constraintOf(request: ConstraintRequest): { readonly constraint?: TextConstraint } {
+export function constraintOf(request: ConstraintRequest): ConstraintOptions {
+  const { unlisted_members: unlistedMembers } = request;
+  return { ...statedConstraint(request), ...(unlistedMembers === undefined ? {} : { unlistedMembers }) };
+}
+
+/** Options of generation that say what a text must be. */
+export type ConstraintOptions = Pick<GenerationOptions, "constraint" | "unlistedMembers">;
+
+function statedConstraint(request: ConstraintRequest): Pick<ConstraintOptions, "constraint"> {
   const { structured_outputs: structured = {} } = request;
   if (!isObject(structured)) throw invalidField("structured_outputs", "must be an object");
   const found: (readonly [path: string, constraint: TextConstraint | undefined])[] = [

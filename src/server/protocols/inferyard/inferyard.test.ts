@@ -5,6 +5,7 @@ import type { Runtime } from "../../../api/runtime.ts";
 import type { Env } from "../../http/context.ts";
 import { type HandlerOptions, createHandler } from "../../handler.ts";
 import { inferyardRoutes } from "./index.ts";
+import { handlerOf } from "../../../../test/server/fixtures/handler-of.ts";
 
 let runtime: Runtime;
 beforeAll(async () => (runtime = await createRuntime()));
@@ -15,7 +16,7 @@ type Asked = readonly [method: string, path: string, body?: unknown];
 async function ask([method, path, body]: Asked, options: HandlerOptions = {}): Promise<{ status: number; body: unknown }> {
   const json = { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
   const request = new Request(`http://localhost${path}`, { method, ...(body === undefined ? {} : json) });
-  const response = await createHandler(runtime, options)(request);
+  const response = await handlerOf(runtime, options)(request);
   return { status: response.status, body: await response.json() };
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime } from "../../../api/create-runtime.ts";
 import type { Runtime } from "../../../api/runtime.ts";
-import { createHandler } from "../../handler.ts";
+import { handlerOf } from "../../../../test/server/fixtures/handler-of.ts";
 
 let runtime: Runtime;
 beforeAll(async () => (runtime = await createRuntime()));
@@ -23,7 +23,7 @@ async function ask(path: string, { body, userAgent = "test", from = "127.0.0.1" 
   const headers = { "content-type": "application/json", "user-agent": userAgent, host: "localhost" };
   const init = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
   const request = new Request(`http://localhost${path}`, init);
-  const response = await createHandler(runtime)(request, { remoteAddress: from, listenAddress: "0.0.0.0" });
+  const response = await handlerOf(runtime)(request, { remoteAddress: from, listenAddress: "0.0.0.0" });
   return { status: response.status, body: (await response.json()) as Answer["body"] };
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime } from "../../../api/create-runtime.ts";
 import type { Runtime } from "../../../api/runtime.ts";
 import { type HandlerOptions, createHandler } from "../../handler.ts";
+import { handlerOf } from "../../../../test/server/fixtures/handler-of.ts";
 
 let runtime: Runtime;
 beforeAll(async () => (runtime = await createRuntime()));
@@ -19,7 +20,7 @@ async function ask<Embedding = number[]>(
   options: HandlerOptions = {},
 ): Promise<{ status: number; body: Body<Embedding> }> {
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-  const response = await createHandler(runtime, options)(new Request(`http://localhost${path}`, body === undefined ? {} : init));
+  const response = await handlerOf(runtime, options)(new Request(`http://localhost${path}`, body === undefined ? {} : init));
   return { status: response.status, body: (await response.json()) as Body<Embedding> };
 }
 

@@ -1,7 +1,7 @@
 /** Grammars of texts, of calls of tools, and of answers that are one or the other. */
 import { InferyardError } from "../../../contract/errors.ts";
 import { type GrammarNode, choice, choiceOf, literal, sequence } from "../constraints/grammar/grammar.ts";
-import { SchemasCompiler } from "../constraints/schema/compile-schema.ts";
+import { type SchemaSettings, SchemasCompiler } from "../constraints/schema/compile-schema.ts";
 import { whitespace } from "../constraints/schema/whitespace.ts";
 import { type TextConstraint, type TextSpecification, compileConstraint } from "../constraints/text-constraint.ts";
 import type { ToolForm } from "./answer-format.ts";
@@ -12,6 +12,7 @@ export interface CallSpecification {
   readonly kind: "call";
   readonly form: ToolForm;
   readonly tools: readonly Tool[];
+  readonly settings: SchemaSettings;
 }
 
 /** What is compiled where an answer fits a constraint or calls a tool. */
@@ -22,6 +23,7 @@ export interface AnswerSpecification {
   readonly tools: readonly Tool[];
   /** Whether white space may precede the answer, since thoughts do. */
   readonly thinks: boolean;
+  readonly settings: SchemaSettings;
 }
 
 /** How a call of a tool is written. */
@@ -38,9 +40,9 @@ export function compileSource(text: string): GrammarNode {
   const specification = JSON.parse(text) as TextSpecification | CallSpecification | AnswerSpecification;
   switch (specification.kind) {
     case "text":
-      return compileConstraint(specification.constraint);
+      return compileConstraint(specification.constraint, specification.settings);
     case "call":
-      return callOf(specification.form, specification.tools).call;
+      return callOf(specification.form, specification.tools, specification.settings).call;
     case "answer":
       return answerOf(specification);
     default:
@@ -48,17 +50,17 @@ export function compileSource(text: string): GrammarNode {
   }
 }
 
-function answerOf({ constraint, form, tools, thinks }: AnswerSpecification): GrammarNode {
-  const text = compileConstraint(constraint);
+function answerOf({ constraint, form, tools, thinks, settings }: AnswerSpecification): GrammarNode {
+  const text = compileConstraint(constraint, settings);
   const answer = thinks ? sequence(whitespace, text) : text;
   if (tools.length === 0 || form === undefined) return answer;
-  const { open, call, close } = callOf(form, tools);
+  const { open, call, close } = callOf(form, tools, settings);
   return choice(answer, sequence(whitespace, literal(open), call, literal(close)));
 }
 
-function callOf(form: ToolForm, tools: readonly Tool[]): CallText {
+function callOf(form: ToolForm, tools: readonly Tool[], settings: SchemaSettings): CallText {
   const key = form.kind === "json" ? "parameters" : "arguments";
-  const schemas = new SchemasCompiler();
+  const schemas = new SchemasCompiler(settings);
   const calls = tools.map((tool, index) =>
     sequence(
       literal(`{"name": ${JSON.stringify(tool.name)}, "${key}":`),

@@ -73,18 +73,19 @@ export async function prepareChat(
   checkConversation(messages, offered);
   const tools = chosenTools(offered, toolChoice);
   const { constraint } = generation;
+  const schemas = generator.schemaSettings(generation);
   const mustCall = toolChoice !== "auto" && toolChoice !== "none";
   const rendered = await template.render({ messages, tools, variables });
   const known = answerFormatOf(template.source(tools.length > 0));
   const format = mustCall && known.tools === undefined ? { ...known, tools: { kind: "json" as const } } : known;
   const thinks = format.reasoning !== undefined && opensReasoning(rendered, format.reasoning);
-  const forced = mustCall && format.tools !== undefined ? forcedCall(format.tools, tools) : undefined;
+  const forced = mustCall && format.tools !== undefined ? forcedCall(format.tools, tools, schemas) : undefined;
   const thought = forced !== undefined && thinks ? `${format.reasoning.close}\n\n` : "";
   const prompt = `${rendered}${thought}${forced?.opening ?? ""}`;
   const answer =
     constraint === undefined || mustCall
       ? undefined
-      : constrainedAnswer(constraint, { form: format.tools, tools, kept: markersOf(format), thinks });
+      : constrainedAnswer(constraint, { form: format.tools, tools, kept: markersOf(format), thinks, settings: schemas });
   const given = {
     addSpecialTokens: false, // the template writes them
     maxNewTokens: generator.limits.contextLength === undefined ? maxAnswerTokens : Number.POSITIVE_INFINITY,

@@ -1,6 +1,7 @@
 /** What an answer must be: a call of a tool, or a text that fits a constraint. */
 import { InferyardError } from "../../../contract/errors.ts";
 import { type GrammarSource, sourceText } from "../constraints/grammar-source.ts";
+import type { SchemaSettings } from "../constraints/schema/compile-schema.ts";
 import type { TextConstraint } from "../constraints/text-constraint.ts";
 import { type AnswerSpecification, type CallSpecification, delimitersOf } from "./answer-grammar.ts";
 import type { ToolForm } from "./answer-format.ts";
@@ -31,8 +32,8 @@ export function chosenTools(tools: readonly Tool[], toolChoice: ToolChoice): rea
 }
 
 /** The constraint of an answer that calls one of the tools, in the form of the model. The model does not think first. */
-export function forcedCall(form: ToolForm, tools: readonly Tool[]): ForcedCall {
-  const specification: CallSpecification = { kind: "call", form, tools };
+export function forcedCall(form: ToolForm, tools: readonly Tool[], settings: SchemaSettings): ForcedCall {
+  const specification: CallSpecification = { kind: "call", form, tools, settings };
   return { opening: delimitersOf(form).open, grammar: { text: sourceText(specification) } };
 }
 
@@ -45,10 +46,15 @@ export interface ConstrainedForm {
   readonly kept: ReadonlySet<string>;
   /** Whether thoughts precede the answer, and white space behind them. */
   readonly thinks: boolean;
+  /** How schemas are compiled. */
+  readonly settings: SchemaSettings;
 }
 
 /** The constraint of an answer that fits a constraint or calls one of the tools. */
-export function constrainedAnswer(constraint: TextConstraint, { form, tools, kept, thinks }: ConstrainedForm): GrammarSource {
-  const specification: AnswerSpecification = { kind: "answer", constraint, form, tools, thinks };
+export function constrainedAnswer(
+  constraint: TextConstraint,
+  { form, tools, kept, thinks, settings }: ConstrainedForm,
+): GrammarSource {
+  const specification: AnswerSpecification = { kind: "answer", constraint, form, tools, thinks, settings };
   return { text: sourceText(specification), kept };
 }

@@ -7,7 +7,7 @@ import { parseGbnf } from "./grammar/gbnf.ts";
 import { type GrammarSource, sourceText } from "./grammar-source.ts";
 import { isLark, parseLark } from "./grammar/lark.ts";
 import { refusal } from "./refusal.ts";
-import { anyJson, compileSchema } from "./schema/compile-schema.ts";
+import { type SchemaSettings, anyJson, compileSchema } from "./schema/compile-schema.ts";
 import { isObject } from "./schema/schema-document.ts";
 
 /** What a generated text must be. */
@@ -15,7 +15,7 @@ export type TextConstraint =
   /** JSON: an object, or any value. */
   | { readonly type: "json"; readonly value?: "any" | "object" }
   /** JSON that is valid by a schema (JSON Schema 2020-12; `format` is asserted). Keywords that are not supported are refused. */
-  | { readonly type: "schema"; readonly schema: object | boolean; readonly unlistedMembers?: boolean }
+  | { readonly type: "schema"; readonly schema: object | boolean }
   /** A text that a regular expression of ECMAScript matches as a whole. */
   | { readonly type: "regex"; readonly pattern: string; readonly flags?: string }
   /** One of several texts. */
@@ -24,31 +24,32 @@ export type TextConstraint =
   | { readonly type: "grammar"; readonly grammar: string };
 
 /** The source of a constraint. */
-export function constraintSource(constraint: TextConstraint): GrammarSource {
-  return { text: sourceText({ kind: "text", constraint } satisfies TextSpecification) };
+export function constraintSource(constraint: TextConstraint, settings: SchemaSettings = {}): GrammarSource {
+  return { text: sourceText({ kind: "text", constraint, settings } satisfies TextSpecification) };
 }
 
 /** What is compiled where a text fits a constraint. */
 export interface TextSpecification {
   readonly kind: "text";
   readonly constraint: TextConstraint;
+  readonly settings: SchemaSettings;
 }
 
 const types = ["json", "schema", "regex", "choice", "grammar"];
 
 /** The grammar of a constraint. Throws INPUT_INVALID for one that is invalid or not supported, and for one that exceeds the budget in force or the default one. */
-export function compileConstraint(constraint: TextConstraint): GrammarNode {
-  return withinBudget(() => compileByType(constraint));
+export function compileConstraint(constraint: TextConstraint, settings: SchemaSettings = {}): GrammarNode {
+  return withinBudget(() => compileByType(constraint, settings));
 }
 
-function compileByType(constraint: TextConstraint): GrammarNode {
+function compileByType(constraint: TextConstraint, settings: SchemaSettings): GrammarNode {
   if (!isObject(constraint) || !types.includes(constraint.type))
     throw refusal(`its type is one of ${types.join(", ")}`, "correct it");
   switch (constraint.type) {
     case "json":
       return anyJson(constraint.value === "object" ? "object" : undefined);
     case "schema":
-      return compileSchema(constraint.schema, constraint);
+      return compileSchema(constraint.schema, settings);
     case "regex": {
       if (typeof constraint.pattern !== "string") throw refusal("its pattern is a string", "correct it");
       return text(regularExpressionDfa(constraint.pattern, { whole: true, flags: constraint.flags ?? "" }));

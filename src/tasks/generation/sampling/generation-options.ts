@@ -75,6 +75,11 @@ export interface GenerationOptions {
   readonly draftTokens?: number;
   /** What the text must be: JSON, JSON by a schema, a regular expression, one of several texts, a grammar. Default: anything. */
   readonly constraint?: TextConstraint;
+  /**
+   * Whether objects by a JSON schema, and arguments of tools, may have members that the schema does not list, as the specification allows where
+   * `additionalProperties` is left out. Default: as the runtime's settings say, otherwise false.
+   */
+  readonly unlistedMembers?: boolean;
   /** Whether special tokens are left out of the text. Default: true. */
   readonly skipSpecialTokens?: boolean;
   /** Cancels the call, which then rejects with ABORTED. */
@@ -194,6 +199,13 @@ export const generationOptions: TaskOptions<GenerationOptions> = {
     flag: ["--draft-tokens <number>", "with --draft-model: tokens that it drafts at once, at most"],
   },
   constraint: { type: unchecked },
+  unlistedMembers: {
+    type: boolean,
+    flag: ["--unlisted-members", "with a schema: members that it does not list are written too"],
+    negatedFlag: ["--no-unlisted-members", "with a schema: only members that it lists are written"],
+    field:
+      "Whether objects by a JSON schema, and arguments of tools, may have members that the schema does not list. Default: false",
+  },
   skipSpecialTokens: {
     type: boolean,
     negatedFlag: ["--no-skip-special-tokens", "keep special tokens in the text"],

@@ -27,13 +27,14 @@ export function overlappingSchemas(
   const names = new NameIndex(flats);
   return flats.map((flat, number) => {
     if (flat === undefined) return [];
-    const candidates = [index.candidates(number), names.candidates(number)].reduce((best, other) =>
-      other.length < best.length ? other : best,
-    );
+    const [byFacet, byName] = [index.best(number), names.best(number)];
+    const { list } = byName.count < byFacet.count ? byName : byFacet;
+    const candidates = list();
+    chargeSteps(candidates.length);
     return candidates.filter((other) => {
       const otherFlat = flats[other];
       if (other === number || otherFlat === undefined) return false;
-      chargeSteps(50);
+      chargeSteps(150);
       return !flatsDisjoint(context, flat, otherFlat);
     });
   });
@@ -103,8 +104,8 @@ class FacetIndex {
     }
   }
 
-  /** The numbers of the schemas that may overlap with one, by the facet that leaves fewest. */
-  candidates(number: number): readonly number[] {
+  /** The schemas that may overlap with one, by the facet that leaves fewest. */
+  best(number: number): Candidates {
     const all = this.#facets.length;
     let fewest = all;
     let best: string | undefined;
@@ -117,16 +118,31 @@ class FacetIndex {
       fewest = count;
       best = facet;
     }
-    chargeSteps(fewest);
-    if (best === undefined) return Array.from({ length: all }, (_, other) => other);
-    const keys = this.#facets[number]?.get(best) ?? new Set();
-    const found = new Set([...keys].flatMap((key) => this.#byKey.get(best)?.get(key) ?? []));
-    if (this.#counts.get(best) !== all) {
-      chargeSteps(all);
-      for (const [other, facets] of this.#facets.entries()) if (!facets.has(best)) found.add(other);
+    const facet = best;
+    return { count: fewest, list: () => (facet === undefined ? numbersBelow(all) : this.#having(number, facet)) };
+  }
+
+  /** The schemas that share a key of a facet with one, or do not have the facet. */
+  #having(number: number, facet: string): readonly number[] {
+    const keys = this.#facets[number]?.get(facet) ?? new Set();
+    const found = new Set([...keys].flatMap((key) => this.#byKey.get(facet)?.get(key) ?? []));
+    if (this.#counts.get(facet) !== this.#facets.length) {
+      chargeSteps(this.#facets.length);
+      for (const [other, facets] of this.#facets.entries()) if (!facets.has(facet)) found.add(other);
     }
     return [...found];
   }
+}
+
+/** Numbers of schemas, listed where they are needed. */
+interface Candidates {
+  /** At most so many. */
+  readonly count: number;
+  readonly list: () => readonly number[];
+}
+
+function numbersBelow(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, number) => number);
 }
 
 /** Finds schemas whose objects may have the names that one requires. */
@@ -159,15 +175,16 @@ class NameIndex {
     }
   }
 
-  /** The numbers of the schemas that allow a name that one requires, by the name that fewest allow. */
-  candidates(number: number): readonly number[] {
+  /** The schemas that allow a name that one requires, by the name that fewest allow. */
+  best(number: number): Candidates {
     let best: readonly number[] | undefined;
     for (const name of this.#required[number] ?? []) {
       chargeSteps(1);
       const allowing = this.#allowing.get(name) ?? [];
       if (best === undefined || allowing.length < best.length) best = allowing;
     }
-    chargeSteps(this.#open.length);
-    return best === undefined ? Array.from({ length: this.#count }, (_, other) => other) : [...best, ...this.#open];
+    const found = best;
+    if (found === undefined) return { count: this.#count, list: () => numbersBelow(this.#count) };
+    return { count: found.length + this.#open.length, list: () => [...found, ...this.#open] };
   }
 }

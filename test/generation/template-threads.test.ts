@@ -1,8 +1,8 @@
 /** Threads that render chat templates: what takes too long or too much ends alone, and models do not wait for one another. */
 import { describe, expect, it } from "vitest";
-import { TemplateThreads } from "./template-threads.ts";
+import { TemplateThreads } from "../../src/tasks/text-threads/template-threads.ts";
 
-const program = new URL("../../../test/tasks/fixtures/greedy-template-thread.mjs", import.meta.url);
+const program = new URL("fixtures/greedy-template-thread.mjs", import.meta.url);
 const threads = (timeoutMs: number): TemplateThreads => new TemplateThreads({ timeoutMs, heapMebibytes: 64, program });
 const call = (source: string, variables = "x") => ({ source, variables, now: 0 });
 
