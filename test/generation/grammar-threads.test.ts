@@ -42,7 +42,11 @@ const schema = {
 const honest = { client: "honest" };
 
 /** Writes a text token by token, whichever of those that may follow a seed picks. `before`: is called before each token. */
-async function write(cache: GrammarCache, constraint: TextConstraint, before: (token: number) => Promise<void> | void = () => {}) {
+async function write(
+  cache: GrammarCache,
+  constraint: TextConstraint,
+  before: (token: number) => Promise<void> | void = () => {},
+) {
   const text = new TokenConstraint({ grammar: await cache.get(constraintSource(constraint), honest), ...honest }, [end]);
   const tokens: number[] = [];
   for (let seed = 7; tokens.length < 60; seed = (seed * 48_271) % 2_147_483_647) {

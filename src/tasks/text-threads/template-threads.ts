@@ -105,7 +105,7 @@ export class TemplateThreads {
     clearTimeout(thread.timer);
     thread.call = call;
     thread.worker.ref();
-    const exceeded = beyondBound(`takes longer than ${timeoutMs} ms`, "milliseconds", timeoutMs);
+    const exceeded = beyondBound(`takes longer than ${timeoutMs} ms`, { bound: "milliseconds", limit: timeoutMs });
     thread.timer = setTimeout(() => void this.#end(thread, exceeded), timeoutMs);
     thread.worker.postMessage(call.message);
   }
@@ -129,7 +129,7 @@ export class TemplateThreads {
     worker.on("error", (error: NodeJS.ErrnoException) => {
       const failure =
         error.code === "ERR_WORKER_OUT_OF_MEMORY"
-          ? beyondBound(`takes more than ${heapMebibytes} MiB of memory`, "heapMebibytes", heapMebibytes)
+          ? beyondBound(`takes more than ${heapMebibytes} MiB of memory`, { bound: "heapMebibytes", limit: heapMebibytes })
           : new InferyardError("HOST_DIED", `the thread that renders chat templates failed: ${messageOf(error)}`, {
               cause: error,
             });

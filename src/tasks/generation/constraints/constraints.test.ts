@@ -2,6 +2,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { sharedData } from "../../../../test/fixtures/shared-data.ts";
 import { amount } from "../../../../test/fixtures/slow.ts";
+import { ConstraintBudget } from "./constraint-budget.ts";
 import { numberDfa, type NumberRange } from "./automata/numbers.ts";
 import { regularExpressionDfa } from "./automata/regular-expression.ts";
 import { PushdownMachine } from "./grammar/pushdown-machine.ts";
@@ -122,6 +123,34 @@ describe("schemas", () => {
     expect(invalid.filter((text) => fits(text))).toEqual([]);
   });
 
+  it.each([
+    // By default listed members alone, by the letter others too.
+    [{ properties: { a: {} } }, ["{}", '{"a":1}'], ['{"b":1}', '{"a":1,"b":2}']],
+    [{ properties: {} }, ["{}"], ['{"b":1}']],
+    [{ properties: { a: {} }, required: ["c"] }, ['{"c":1}', '{"c":1,"a":2}'], ['{"c":1,"b":2}']],
+    [{ properties: { a: {} }, patternProperties: { "^x": {} } }, ['{"x1":1,"x2":2}'], ['{"b":1}']],
+    [{ allOf: [{ properties: { a: {} } }, { properties: { c: {} } }] }, ['{"a":1,"c":2}'], ['{"b":1}']],
+    [{ $defs: { base: { properties: { a: {} } } }, $ref: "#/$defs/base", required: ["a"] }, ['{"a":1}'], ['{"a":1,"b":1}']],
+    [{ anyOf: [{ properties: { a: {} } }, { properties: { c: {} } }] }, ['{"a":1}', '{"c":2}'], ['{"a":1,"b":1}']],
+    [{ properties: { o: { properties: { a: {} }, type: "object" } } }, ['{"o":{"a":1}}'], ['{"o":{"b":1}}']],
+    [{ properties: { a: {} }, minProperties: 1 }, ['{"a":1}'], ['{"b":1}']],
+    // Others where the schema says what they are, where none is listed, where the listed are too few, and in listed values.
+    [{ properties: { a: {} }, additionalProperties: true }, ['{"b":1}'], []],
+    [{ properties: { a: {} }, additionalProperties: { type: "null" } }, ['{"b":null}'], []],
+    [{}, ['{"b":{"c":[1]}}'], []],
+    [{ properties: { a: false } }, ['{"b":1}'], []],
+    [{ dependentRequired: { a: ["b"] } }, ['{"c":1}', '{"a":1,"b":2,"c":3}'], []],
+    [{ properties: { a: false, b: { type: "null" } }, minProperties: 1, maxProperties: 1 }, ['{"b":null}'], []],
+    [{ properties: {}, minProperties: 1 }, ['{"b":1}'], []],
+    [{ properties: { a: {} }, enum: [{ a: 1, b: 2 }] }, ['{"a":1,"b":2}'], []],
+    [{ properties: { v: { properties: { a: {} }, const: { b: 2 } } } }, ['{"v":{"b":2}}'], []],
+  ] as const)("%j has %j, and only by the letter %j", (given, texts, unlisted) => {
+    const schema = { type: "object", ...given };
+    const [fits, byLetter] = [{}, { unlistedMembers: true }].map((settings) => acceptorOf({ type: "schema", schema }, settings));
+    expect(texts.filter((text) => !fits!(text) || !byLetter!(text))).toEqual([]);
+    expect(unlisted.filter((text) => fits!(text) || !byLetter!(text))).toEqual([]);
+  });
+
   it("with enum allow those values that the other keywords allow, however deep", () => {
     const values = [{ a: { b: 1 } }, { a: { b: "x" } }, { a: 1 }, [2], [5], 7];
     const b = { type: "integer" };
@@ -130,6 +159,33 @@ describe("schemas", () => {
       schema: { enum: values, properties: { a: { type: "object", properties: { b } } }, items: { minimum: 3 } },
     });
     expect(values.filter((value) => fits(JSON.stringify(value)))).toEqual([{ a: { b: 1 } }, [5], 7]);
+  });
+
+  it("with a pattern and lengths read what JavaScript's own expression matches, of as many code points", () => {
+    const texts = ["", "a", "é", "ab", "éé", "aaa", "😀a", "aaaa", "aaaaa", "x.y", "abc.d", "😀😀😀"];
+    const lengths = [
+      {},
+      { maxLength: 0 },
+      { maxLength: 3 },
+      { minLength: 2, maxLength: 3 },
+      { minLength: 4 },
+      { minLength: 1, maxLength: 9 },
+    ];
+    for (const pattern of ["^(aa)*$", "^.{2}", "a", "^\\w+\\.\\w$", "^(?:a|😀)*$"]) {
+      for (const length of lengths) {
+        const { minLength = 0, maxLength = 9 } = length as { minLength?: number; maxLength?: number };
+        const isRight = (text: string): boolean => {
+          const count = Array.from(text).length;
+          return new RegExp(pattern, "u").test(text) && count >= minLength && count <= maxLength;
+        };
+        const fits = acceptorOf({ type: "schema", schema: { anyOf: [{ type: "string", pattern, ...length }, { const: 1 }] } });
+        expect([pattern, length, texts.filter((text) => fits(JSON.stringify(text)))]).toEqual([
+          pattern,
+          length,
+          texts.filter(isRight),
+        ]);
+      }
+    }
   });
 
   it("with numbers bound their digits, so that they end and are exact", () => {
@@ -219,6 +275,34 @@ describe.skipIf(!existsSync(suite))("the official suite of JSON Schema", () => {
         if (fits(JSON.stringify(test.data)) !== test.valid) wrong.push(`${description}: ${test.description}`);
     }
     expect(wrong).toEqual([]);
+  });
+});
+
+describe("a budget", () => {
+  it("refuses with the place, the unit, the number and the limit", () => {
+    const pattern = "^[a-z]{1,900}x.*y$";
+    const schema = { type: "object", properties: { a: { type: "string", pattern } } };
+    const compile = (limits: object, constraint: TextConstraint) => () =>
+      new ConstraintBudget(limits, () => 0).run(() => compileConstraint(constraint));
+    const place = { keyword: "pattern", pointer: "/properties/a" };
+    const limits = { states: 500, bytes: 100_000, steps: 20_000 };
+    for (const [unit, limit] of Object.entries(limits)) {
+      const data = { refused: true, ...place, unit, limit, number: expect.any(Number) as number };
+      expect(compile({ [unit]: limit }, { type: "schema", schema })).toThrow(
+        expect.objectContaining({ code: "INPUT_INVALID", data }),
+      );
+    }
+    const grammar = 'root ::= "a" |\n  b\nb ::= [a-z] [b-z] [c-z] [d-z]';
+    expect(compile({ steps: 1500 }, { type: "grammar", grammar })).toThrow(/^line 3 of the grammar: .*more than 1500 steps/);
+  });
+
+  it("has a deadline", () => {
+    let now = 0;
+    const budget = new ConstraintBudget({ milliseconds: 5 }, () => (now += 3));
+    const schema = { pattern: "^[a-z]{1,900}x$", maxLength: 200 };
+    expect(() => budget.run(() => compileConstraint({ type: "schema", schema }))).toThrow(
+      expect.objectContaining({ data: expect.objectContaining({ unit: "milliseconds", limit: 5 }) as unknown }),
+    );
   });
 });
 

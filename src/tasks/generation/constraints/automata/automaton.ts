@@ -54,6 +54,11 @@ export class Dfa implements Automaton {
     }
   }
 
+  /** A byte of each class that neither the automaton nor UTF-8 tells apart. */
+  get representatives(): readonly number[] {
+    return representativesOf(commonClasses(this.classes, utf8Classes));
+  }
+
   /** Whether no text fits. */
   get isEmpty(): boolean {
     return this.states === 0;
@@ -78,7 +83,7 @@ export class Dfa implements Automaton {
 
   /** For each state and state of UTF-8: 1 if no text that goes on from there ceases to fit. */
   #freeStates(): Uint8Array {
-    const bytes = representativesOf(commonClasses(this.classes, utf8Classes));
+    const bytes = this.representatives;
     chargeStates(0, this.states * (2 * utf8States + 16 * bytes.length));
     chargeSteps(this.states * bytes.length);
     const free = new Uint8Array(this.states * utf8States).fill(1);
@@ -150,8 +155,10 @@ export function explore<State>(rules: Rules<State>): Dfa {
   const next: number[] = [];
   const stateBytes = representatives.length * 8 + 200;
   chargeStates(1, stateBytes + 300);
+  // Keys that are texts are made for each transition.
+  const transitionSteps = typeof rules.key(rules.start) === "number" ? 1 : 4;
   for (let number = 0; number < states.length; number += 1) {
-    chargeSteps(representatives.length);
+    chargeSteps(transitionSteps * representatives.length);
     for (const byte of representatives) {
       const target = rules.step(states[number] as State, byte);
       next.push(target === undefined ? -1 : numberOf(target));

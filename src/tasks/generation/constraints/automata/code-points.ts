@@ -168,6 +168,7 @@ const trees = new WeakMap<readonly CodePointRange[], ByteTree>();
 export function byteTree(ranges: readonly CodePointRange[]): ByteTree {
   const known = trees.get(ranges);
   if (known !== undefined) return known;
+  chargeSteps(50 * ranges.length);
   const shared = new Map<string, ByteTree>();
   const treeOf = (sequences: readonly ByteSequence[]): ByteTree => {
     const key = JSON.stringify(sequences);

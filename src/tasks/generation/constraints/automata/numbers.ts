@@ -1,4 +1,5 @@
 /** Numbers of JSON within bounds. */
+import { chargeSteps } from "../constraint-budget.ts";
 import { type Dfa, classesOf, explore, intersection } from "./automaton.ts";
 import { regularExpressionDfa } from "./regular-expression.ts";
 
@@ -12,6 +13,8 @@ export interface NumberRange {
   readonly multipleOf: readonly number[];
 }
 
+/** Steps of any automaton of numbers, beside its transitions. */
+const numberSteps = 3000;
 /** Digits of numbers at most, so that a model does not go on for ever: all that a double is written with. */
 const wholeDigits = 21;
 const fractionDigits = 24;
@@ -32,6 +35,7 @@ export function numberDfa(range: NumberRange): Dfa {
     ...(maximum === undefined ? [] : [{ bound: maximum, accepted: [-1, 0] }]),
     ...(exclusiveMaximum === undefined ? [] : [{ bound: exclusiveMaximum, accepted: [-1] }]),
   ];
+  chargeSteps(numberSteps);
   const isPlain = bounds.every(({ bound, accepted }) => bound === 0 && accepted.length === 2) && multipleOf.length === 0;
   const written = bounds.map(({ bound }) => decimalDigits(bound));
   const whole = Math.max(multipleOf.length > 0 ? exactDigits : wholeDigits, ...written.map((digits) => digits.whole.length));
@@ -40,10 +44,20 @@ export function numberDfa(range: NumberRange): Dfa {
   const decimal = String.raw`${integer}(?:\.[0-9]{1,${fraction}})?`;
   if (isPlain) return signed(isInteger ? integer : `${decimal}${exponent}`, range);
   return intersection(
-    regularExpressionDfa(isInteger ? integer : decimal, { whole: true }),
+    syntaxDfa(isInteger ? integer : decimal),
     ...bounds.map(({ bound, accepted }) => comparisonDfa(bound, accepted)),
     ...multipleOf.map((factor) => multipleDfa(factor)),
   );
+}
+
+/** Syntaxes by their expression: there are few, by the digits that bounds have. */
+const syntaxes = new Map<string, Dfa>();
+const maxSyntaxes = 64;
+
+function syntaxDfa(expression: string): Dfa {
+  const dfa = syntaxes.get(expression) ?? regularExpressionDfa(expression, { whole: true });
+  if (syntaxes.size < maxSyntaxes) syntaxes.set(expression, dfa);
+  return dfa;
 }
 
 /** The syntax with the sign that bounds of 0 allow. */

@@ -24,7 +24,7 @@ export function regularExpressionDfa(source: string, options: RegularExpressionO
 }
 
 function compileExpression(source: string, { whole = false, flags = "" }: RegularExpressionOptions): Dfa {
-  chargeSteps(500 + 20 * source.length);
+  chargeSteps(2000 + 20 * source.length);
   const other = /[^isudg]/.exec(flags)?.[0];
   if (other !== undefined)
     throw refusal(`the flag ${other} of a regular expression is not supported`, "write it without this flag");

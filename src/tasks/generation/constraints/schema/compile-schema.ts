@@ -212,7 +212,7 @@ class SchemaCompiler implements SchemaContext {
   }
 
   #dependency(part: SchemaPart, keyword: string, name: string): Options {
-    chargeSteps(Object.keys(mapOf(part, keyword)).length);
+    chargeSteps(20 * Object.keys(mapOf(part, keyword)).length);
     const { [name]: needed, ...others } = mapOf(part, keyword);
     const beside = this.#derive(part, [keyword, name], { ...part.keywords, [keyword]: others });
     const needs = Array.isArray(needed) || typeof needed === "string" ? { required: [name, ...[needed].flat()] } : undefined;

@@ -9,6 +9,7 @@ import {
   lengthDfa,
   wordsDfa,
 } from "../automata/automaton.ts";
+import { CountedText } from "../automata/counted-text.ts";
 import { JsonString } from "../automata/json-string.ts";
 import { Literal, WordTrie } from "../automata/words.ts";
 import { type NumberRange, numberDfa } from "../automata/numbers.ts";
@@ -174,16 +175,21 @@ export class ValueCompiler implements StringContext {
     const dfas = this.#contentDfas(parts);
     if (max < 0) return wordsDfa([]);
     if (dfas.length === 0) return new FreeText(min, max);
-    const lengths = min > 0 || max < Number.POSITIVE_INFINITY ? [lengthDfa(min, max)] : [];
-    const [first = everyText, ...others] = [...dfas, ...lengths];
-    return naming(parts, ["pattern", "format", "maxLength", "minLength", excludedKeyword], () => intersection(first, ...others));
+    const [first = everyText, ...others] = [...dfas, ...(min > 0 ? [lengthDfa(min, Number.POSITIVE_INFINITY)] : [])];
+    return naming(parts, ["pattern", "format", "maxLength", "minLength", excludedKeyword], () => {
+      const content = intersection(first, ...others);
+      return max < Number.POSITIVE_INFINITY ? new CountedText(content, max) : content;
+    });
   }
 
   /** As `stringContent`, as a table. */
   stringDfa(parts: readonly SchemaPart[]): Dfa {
-    const content = this.stringContent(parts);
-    if (!(content instanceof FreeText)) return content as Dfa;
-    return lengthDfa(Math.ceil(highest(parts, "minLength", 0)), Math.floor(lowest(parts, "maxLength")));
+    const min = Math.ceil(highest(parts, "minLength", 0));
+    const max = Math.floor(lowest(parts, "maxLength"));
+    const length = max < 0 ? wordsDfa([]) : lengthDfa(min, max);
+    return naming(parts, ["pattern", "format", "maxLength", "minLength", excludedKeyword], () =>
+      intersection(length, ...this.#contentDfas(parts)),
+    );
   }
 
   #contentDfas(parts: readonly SchemaPart[]): readonly Dfa[] {

@@ -34,7 +34,7 @@ export function overlappingSchemas(
     return candidates.filter((other) => {
       const otherFlat = flats[other];
       if (other === number || otherFlat === undefined) return false;
-      chargeSteps(50);
+      chargeSteps(150);
       return !flatsDisjoint(context, flat, otherFlat);
     });
   });
