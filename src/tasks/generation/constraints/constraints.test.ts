@@ -173,7 +173,7 @@ describe("schemas", () => {
     ];
     for (const pattern of ["^(aa)*$", "^.{2}", "a", "^\\w+\\.\\w$", "^(?:a|😀)*$"]) {
       for (const length of lengths) {
-        const { minLength = 0, maxLength = 9 } = length as { minLength?: number; maxLength?: number };
+        const { minLength = 0, maxLength = 9 } = length;
         const isRight = (text: string): boolean => {
           const count = Array.from(text).length;
           return new RegExp(pattern, "u").test(text) && count >= minLength && count <= maxLength;
