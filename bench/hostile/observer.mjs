@@ -29,7 +29,8 @@ parentPort.close();
 
 async function repeat(ms, once) {
   while (!ending.signal.aborted) {
-    records.push(await once());
+    const record = await once(); // before `records` is read, which "take" replaces meanwhile
+    records.push(record);
     await new Promise((resolve) => setTimeout(resolve, ms));
   }
 }

@@ -111,9 +111,9 @@ async function attackServer() {
   await untilReady(server);
   const observer = observe(server);
   await pause(3000);
-  await observer.take(); // the first requests load
+  await observer.takeWhole(); // the first requests load
   const memory = await quietMemory(server, Number(seconds) * 1000);
-  const quiet = await observer.take();
+  const quiet = await observer.takeWhole();
   rows.push(rowOf({ name: "quiet", said: "", observed: quiet, quiet, peak: memory.all, after: { ...memory, seconds: 0 } }));
   for (const words of findUnserved(quiet, quiet)) violate(`quiet: ${words}`);
   for (const attack of chosen) {

@@ -1,5 +1,4 @@
 /** The only access of the readers to the system, so that they can be tested on recorded output of other machines. */
-import { spawn } from "node:child_process";
 import { access, readdir, readFile } from "node:fs/promises";
 import { availableParallelism, cpus, freemem, totalmem } from "node:os";
 import { messageOf } from "../contract/errors.ts";
@@ -66,8 +65,9 @@ export function nodeSources(): MachineSources {
   };
 }
 
-function runProgram(program: string, programArguments: readonly string[], signal?: AbortSignal): Promise<Output> {
-  if (signal?.aborted) return Promise.resolve({ ok: false, stdout: "", reason: messageOf(signal.reason) });
+async function runProgram(program: string, programArguments: readonly string[], signal?: AbortSignal): Promise<Output> {
+  const { spawn } = await import("node:child_process"); // most machines have none of these programs
+  if (signal?.aborted) return { ok: false, stdout: "", reason: messageOf(signal.reason) };
   const running = new Promise<Output>((resolve) => {
     const child = spawn(program, programArguments, { stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
     let stdout = "";

@@ -57,7 +57,7 @@ export class Budget {
   step(count = 1): void {
     this.#steps += count;
     if (this.#steps > this.limits.steps) {
-      throw new TemplateBound("steps", this.limits.steps, `takes more than ${this.limits.steps} steps`);
+      throw new TemplateBound("steps", this.limits.steps, `takes more than ${this.limits.steps} steps`, this.#steps);
     }
   }
 
@@ -68,7 +68,7 @@ export class Budget {
 
   /** The length of a text that is made of parts which it shares, so that only its length is bounded. */
   length(characters: number): void {
-    if (2 * characters > this.limits.bytes) this.#refuseBytes();
+    if (2 * characters > this.limits.bytes) this.#refuseBytes(2 * characters);
   }
 
   /** Items of a list that is read or made. To be called before it is made. */
@@ -103,11 +103,11 @@ export class Budget {
   #spend(bytes: number): void {
     this.#bytes += bytes;
     // Not a comparison with >, so that a size that is not a number goes beyond the limit too.
-    if (!(this.#bytes <= this.limits.bytes)) this.#refuseBytes();
+    if (!(this.#bytes <= this.limits.bytes)) this.#refuseBytes(this.#bytes);
   }
 
-  #refuseBytes(): never {
+  #refuseBytes(number: number): never {
     const { bytes } = this.limits;
-    throw new TemplateBound("bytes", bytes, `reads and makes texts and lists of more than ${bytes} bytes`);
+    throw new TemplateBound("bytes", bytes, `reads and makes texts and lists of more than ${bytes} bytes`, number);
   }
 }

@@ -10,11 +10,14 @@ export type BoundName = "characters" | "nesting" | "steps" | "bytes" | "digits" 
 export class TemplateBound extends Error {
   readonly bound: BoundName;
   readonly limit: number;
+  /** What the template asked for, where it is known: more than the limit. */
+  readonly number: number | undefined;
 
-  constructor(bound: BoundName, limit: number, message: string) {
+  constructor(bound: BoundName, limit: number, message: string, number?: number) {
     super(message);
     this.bound = bound;
     this.limit = limit;
+    this.number = number;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Rendering as the rest of the program asks for it: parsed templates are kept, and failures are errors of the contract. */
 import { InferyardError } from "../contract/errors.ts";
-import { TemplateBound, TemplateFailure, TemplateRefusal } from "./errors.ts";
+import { type BoundName, TemplateBound, TemplateFailure, TemplateRefusal } from "./errors.ts";
 import { type Template, parseTemplate, renderTemplate } from "./template.ts";
 
 /** One rendering. It survives a structured clone. */
@@ -54,7 +54,7 @@ function contractError(error: unknown): unknown {
       remedy: "change the order or the roles of the messages",
     });
   }
-  if (error instanceof TemplateBound) return beyondBound(error.message, error.bound, error.limit);
+  if (error instanceof TemplateBound) return beyondBound(error.message, error);
   if (!(error instanceof TemplateFailure)) return error;
   const place = error.line === undefined ? "" : ` in line ${error.line}`;
   return new InferyardError("MODEL_INVALID", `the model's chat template fails${place}: ${error.message}`, {
@@ -65,10 +65,16 @@ function contractError(error: unknown): unknown {
 
 const correction = "correct chat_template in tokenizer_config.json, or render the prompt yourself and give it to `generate`";
 
-/** The error of a template that goes beyond a bound: "takes more than 5000000 steps". */
-export function beyondBound(problem: string, bound: string, limit: number): InferyardError {
-  return new InferyardError("MODEL_INVALID", `the model's chat template ${problem}`, {
-    data: { bound, limit },
-    remedy: correction,
-  });
+/** The bound that a template went beyond. */
+export interface ExceededBound {
+  readonly bound: BoundName;
+  readonly limit: number;
+  /** What the template asked for, where it is known. */
+  readonly number?: number | undefined;
+}
+
+/** The error of a template that goes beyond a bound: "takes more than 2000000 steps". */
+export function beyondBound(problem: string, { bound, limit, number }: ExceededBound): InferyardError {
+  const data = { bound, limit, ...(number === undefined ? {} : { number }) };
+  return new InferyardError("MODEL_INVALID", `the model's chat template ${problem}`, { data, remedy: correction });
 }

@@ -26,7 +26,12 @@ export interface RenderOptions {
 /** Parses a template. Throws TemplateFailure for one that is not Jinja, and TemplateBound for one that is too long or nested too deeply. */
 export function parseTemplate(source: string): Template {
   if (source.length > maxTemplateCharacters) {
-    throw new TemplateBound("characters", maxTemplateCharacters, `has more than ${maxTemplateCharacters} characters`);
+    throw new TemplateBound(
+      "characters",
+      maxTemplateCharacters,
+      `has more than ${maxTemplateCharacters} characters`,
+      source.length,
+    );
   }
   return { body: guarded(() => parseStatements(source)) };
 }

@@ -12,6 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { serverFields } from "../../src/settings/server-schema.ts";
 import type { ServerSection } from "../../src/settings/server-section.ts";
+import { chatTemplates, writeChatModel } from "../fixtures/models/chat-models.ts";
 import { type ServerHere, ServersHere } from "../fixtures/processes/server-here.ts";
 import { embed, ready } from "../fixtures/processes/server-process.ts";
 import { runsAll, sampled } from "../fixtures/slow.ts";
@@ -515,6 +516,23 @@ describe.skipIf(skip)(title, () => {
         expect(error.constraint).toMatchObject({ unit, limit: 1, number: expect.any(Number) as number });
       });
     of("maxConstraintStates", "maxConstraintBytes", "maxConstraintSteps", "constraintTimeout");
+
+    it(`${of("templateTimeout")}: a chat template that takes longer is refused, and not tried again for a while`, async () => {
+      const folder = join(servers.folder, "templated");
+      writeChatModel(folder, chatTemplates.tagged);
+      const server = await serve(["--target", "native"], { models: { templated: folder }, templateTimeout: "1ms" });
+      const ask = async (): Promise<unknown> => {
+        const messages = [{ role: "user", content: "Hi" }];
+        const request = json({ model: "templated", messages, max_tokens: 1 });
+        const response = await fetch(`${server.url}/v1/chat/completions`, request);
+        const { error } = (await response.json()) as { readonly error: object };
+        return { status: response.status, ...error };
+      };
+      const message = (words: RegExp): unknown => expect.stringMatching(words);
+      // The start of the thread takes longer.
+      expect(await ask()).toMatchObject({ status: 422, message: message(/chat template takes longer than 1 ms/) });
+      expect(await ask()).toMatchObject({ status: 422, message: message(/than 1 ms, and is not tried again before 2/) });
+    });
 
     it(`${of("constraintTimePerMinute", "constraintCacheBytes")}: who has used up the time is told when to come again, and what is kept takes none`, async () => {
       const hasty = await generating({ constraintTimePerMinute: "1ms" });

@@ -3,7 +3,7 @@ import { readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { environmentLocations, scanLocation } from "../../libraries/discovery/index.ts";
-import { checkLibrarySize } from "../../libraries/validation/index.ts";
+import { checkLibrarySize } from "../../libraries/validation/first-load.ts";
 import { sha256Of } from "../../platform/node/files.ts";
 import type { LibraryFile } from "../../contract/reloading.ts";
 import { libraryRemedy } from "./library-remedy.ts";

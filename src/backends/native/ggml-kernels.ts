@@ -22,7 +22,7 @@ export const openGgmlKernels: (() => Promise<GgmlKernels>) | undefined = async (
   const folder = ggmlFolder();
   const [{ GgmlLibrary, findGgmlFiles }, { proveLoads }] = await Promise.all([
     import("../../libraries/ggml/index.ts"),
-    import("../../libraries/validation/index.ts"),
+    import("../../libraries/validation/first-load.ts"),
   ]);
   const { base, cpu } = await findGgmlFiles(folder);
   await proveLoads([base, ...cpu]);

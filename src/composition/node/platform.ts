@@ -2,7 +2,7 @@
 import { createMachineReader } from "../../devices/index.ts";
 import { readMeasurements } from "../../measurements/index.ts";
 import { inlineHost } from "../../hosts/inline.ts";
-import { processHost } from "../../hosts/process.ts";
+import { deferredHost } from "./deferred-host.ts";
 import { workerHost } from "../../hosts/worker.ts";
 import { createSupervision } from "../../runtime/supervision/supervisor.ts";
 import type { FetchOptions, Platform } from "../../runtime/platform.ts";
@@ -10,7 +10,11 @@ import type { FetchOptions, Platform } from "../../runtime/platform.ts";
 /** The platform of Node.js: hosts of models, facts about the machine, supervision and downloads. */
 export function nodePlatform(): Platform {
   return {
-    hosts: { inline: inlineHost(), worker: workerHost(), process: processHost() },
+    hosts: {
+      inline: inlineHost(),
+      worker: workerHost(),
+      process: deferredHost("process", async () => (await import("../../hosts/process.ts")).processHost()),
+    },
     isolatingHost: "process",
     readMeasurements: () => readMeasurements(),
     machine: createMachineReader(),

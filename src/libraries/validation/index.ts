@@ -7,6 +7,5 @@ export type {
   ValidationStep,
   ValidationStepName,
 } from "./library-validation.ts";
-export { checkLibrarySize, proveLoads } from "./first-load.ts";
 export { proveLlamaLayout } from "./prove-layout.ts";
 export { validateLibrary } from "./validate-library.ts";

@@ -1,5 +1,4 @@
 /** A child process that tries something which may end it, and reports by its last line of stdout. */
-import { execFile } from "node:child_process";
 import { likelyCause, messageLines } from "./stderr-cause.ts";
 
 /** Time limit in milliseconds. The first use of a GPU can compile for seconds. */
@@ -25,6 +24,7 @@ export async function runReportingChild<Report>(
   signal?: AbortSignal,
 ): Promise<ChildOutcome<Report>> {
   const started = performance.now();
+  const { execFile } = await import("node:child_process"); // a load starts none of these children
   return new Promise((resolve) => {
     execFile(
       process.execPath,

@@ -69,6 +69,11 @@ export class TemplateThreads {
     });
   }
 
+  /** Starts a thread if none runs. */
+  prepare(): void {
+    if (this.#threads.size === 0 && !this.#disposed) this.#markIdle(this.#start());
+  }
+
   async dispose(): Promise<void> {
     this.#disposed = true;
     for (const queue of this.#queues.values()) for (const call of queue) call.reject(disposedError());
@@ -105,7 +110,7 @@ export class TemplateThreads {
     clearTimeout(thread.timer);
     thread.call = call;
     thread.worker.ref();
-    const exceeded = beyondBound(`takes longer than ${timeoutMs} ms`, "milliseconds", timeoutMs);
+    const exceeded = beyondBound(`takes longer than ${timeoutMs} ms`, { bound: "milliseconds", limit: timeoutMs });
     thread.timer = setTimeout(() => void this.#end(thread, exceeded), timeoutMs);
     thread.worker.postMessage(call.message);
   }
@@ -129,7 +134,7 @@ export class TemplateThreads {
     worker.on("error", (error: NodeJS.ErrnoException) => {
       const failure =
         error.code === "ERR_WORKER_OUT_OF_MEMORY"
-          ? beyondBound(`takes more than ${heapMebibytes} MiB of memory`, "heapMebibytes", heapMebibytes)
+          ? beyondBound(`takes more than ${heapMebibytes} MiB of memory`, { bound: "heapMebibytes", limit: heapMebibytes })
           : new InferyardError("HOST_DIED", `the thread that renders chat templates failed: ${messageOf(error)}`, {
               cause: error,
             });

@@ -86,15 +86,19 @@ describe("chat templates", () => {
       data: { line: 3 },
     });
     const endless = "{% for a in range(9000) %}{% for b in range(9000) %}{% endfor %}{% endfor %}";
-    await expect(render(endless, [user])).rejects.toMatchObject({ code: "MODEL_INVALID", data: { bound: "steps" } });
+    await expect(render(endless, [user])).rejects.toMatchObject({
+      code: "MODEL_INVALID",
+      data: { bound: "steps", number: expect.any(Number) },
+    });
   });
 
   it("that ran out of time are refused for a while without being tried again, and say so", async () => {
     let calls = 0;
     const workers = {
+      prepareRender: () => {},
       render: () => {
         calls += 1;
-        return Promise.reject(beyondBound("takes longer than 10 ms", "milliseconds", 10));
+        return Promise.reject(beyondBound("takes longer than 10 ms", { bound: "milliseconds", limit: 10 }));
       },
     };
     const template = new ChatTemplate({ default: "x", tool_use: "tools" }, {}, workers);
