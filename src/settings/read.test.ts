@@ -125,6 +125,7 @@ describe("where a value comes from", () => {
       turnTokens: 64,
       reservedSequences: 0,
       maxParkedMemory: "512MB",
+      unlistedMembers: true,
       maxRunMemory: "1GB",
       maxTraceTime: "10s",
       maxTraceMemory: "256MiB",
