@@ -139,6 +139,7 @@ export class Generation {
   ): Promise<GenerationStream<ChatResult, ChatEvent>> {
     checkRequest(request);
     checkConversation(messages, request.tools ?? []);
+    this.#host.templates?.prepareRender();
     return this.#start(
       { verb: "chat", optionNames: [...Object.keys(chatOptions), "draftModel"], request },
       async (generator, { manifest }, forCall) => {

@@ -30,6 +30,7 @@ describe("threads for chat templates", () => {
 
   it("let models take turns", async () => {
     const pool = threads(60_000);
+    pool.prepare();
     const order: string[] = [];
     const [first, second, third] = [{}, {}, {}];
     const ask = (model: object, name: string): Promise<unknown> =>

@@ -5,6 +5,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import type { Runtime } from "../../api/runtime.ts";
 import { type ConnectionInfo, type HandlerOptions, createHandler } from "../handler.ts";
 import type { ApiKey } from "../server-settings.ts";
+import { handlerOf } from "../../../test/server/fixtures/handler-of.ts";
 
 let runtime: Runtime;
 beforeAll(async () => (runtime = await createRuntime()));
@@ -29,7 +30,7 @@ interface Asked {
 type Ask = (asked?: Asked) => Promise<Response>;
 
 function asking(options: HandlerOptions, on: Runtime = runtime): Ask {
-  const handler = createHandler(on, options);
+  const handler = Object.keys(options).length === 0 ? handlerOf(on) : createHandler(on, options);
   return ({ body = { input: "a" }, headers = {}, connection, method = "POST", path = "/api/embed" } = {}) => {
     const written = typeof body === "string" ? body : JSON.stringify(body);
     const sent = method === "POST" ? { body: written } : {};

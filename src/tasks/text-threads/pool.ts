@@ -112,6 +112,10 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     return this.#templates.render(owner, call);
   }
 
+  prepareRender(): void {
+    this.#templates.prepare();
+  }
+
   async dispose(): Promise<void> {
     this.#disposed = true;
     const ending = this.#templates.dispose();

@@ -69,6 +69,11 @@ export class TemplateThreads {
     });
   }
 
+  /** Starts a thread if none runs. */
+  prepare(): void {
+    if (this.#threads.size === 0 && !this.#disposed) this.#markIdle(this.#start());
+  }
+
   async dispose(): Promise<void> {
     this.#disposed = true;
     for (const queue of this.#queues.values()) for (const call of queue) call.reject(disposedError());

@@ -14,6 +14,8 @@ export interface TextWorkers extends TokenizerThreads {
    * MODEL_INVALID for one that takes too long or too much memory.
    */
   render(owner: object, call: RenderCall): Promise<string>;
+  /** Starts the thread of the next `render` if none runs, so that a chat does not wait for it once its model is loaded. */
+  prepareRender(): void;
   /** Terminates the threads. */
   dispose(): Promise<void>;
 }

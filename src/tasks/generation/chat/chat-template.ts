@@ -17,7 +17,7 @@ export interface Conversation {
 }
 
 /** Where templates run. Undefined: in the calling thread, with what they may take counted and without a deadline. */
-export type TemplateWorkers = Pick<TextWorkers, "render"> | undefined;
+export type TemplateWorkers = Pick<TextWorkers, "render" | "prepareRender"> | undefined;
 
 /** Milliseconds in which a template that ran out of time or memory is refused without being tried again. */
 const refusalMs = 60_000;

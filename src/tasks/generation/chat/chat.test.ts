@@ -95,6 +95,7 @@ describe("chat templates", () => {
   it("that ran out of time are refused for a while without being tried again, and say so", async () => {
     let calls = 0;
     const workers = {
+      prepareRender: () => {},
       render: () => {
         calls += 1;
         return Promise.reject(beyondBound("takes longer than 10 ms", { bound: "milliseconds", limit: 10 }));

@@ -2,7 +2,7 @@
 import { InferyardError } from "../../../contract/errors.ts";
 import { compileSource } from "../chat/answer-grammar.ts";
 import { ConstraintBudget, type ConstraintLimits, defaultConstraintLimits } from "./constraint-budget.ts";
-import type { MachineState } from "./grammar/pushdown-machine.ts";
+import type { MachineState } from "./grammar/machine-state.ts";
 import { TokenGrammar } from "./token-grammar.ts";
 import type { TokenVocabulary } from "./token-vocabulary.ts";
 

@@ -1,7 +1,8 @@
 /** Which tokens may follow in a text that must fit a grammar. */
 import type { ConstraintBudget } from "./constraint-budget.ts";
 import type { GrammarNode } from "./grammar/grammar.ts";
-import { type MachineState, PushdownMachine } from "./grammar/pushdown-machine.ts";
+import type { MachineState } from "./grammar/machine-state.ts";
+import { PushdownMachine } from "./grammar/pushdown-machine.ts";
 import { refusingDepth } from "./refusal.ts";
 import { type TokenTree, type TokenVocabulary, clearBit, setBit } from "./token-vocabulary.ts";
 

@@ -10,65 +10,16 @@ import { refusal } from "../refusal.ts";
 import { checkGrammar } from "./check-grammar.ts";
 import { type GrammarNode, type ObjectNode, literal } from "./grammar.ts";
 import { LeftFactoring } from "./left-factoring.ts";
-import type { MemberSet } from "./member-set.ts";
+import {
+  type MachineState,
+  type ObjectPart,
+  type Position,
+  type Stack,
+  type StackPart,
+  type Thread,
+  detailOf,
+} from "./machine-state.ts";
 import { ObjectMembers } from "./object-members.ts";
-
-/** What follows a position: a linked list, each link of which exists once. */
-interface Stack {
-  readonly number: number;
-  readonly part: StackPart;
-  /** Undefined: the end of the text. */
-  readonly rest: Stack | undefined;
-}
-
-type StackPart =
-  | { readonly kind: "node"; readonly node: GrammarNode }
-  /** `count`: how often it was read. */
-  | { readonly kind: "repeat"; readonly node: Extract<GrammarNode, { kind: "repeat" }>; readonly count: number }
-  /** The items of a sequence from a number on. */
-  | { readonly kind: "sequence"; readonly node: Extract<GrammarNode, { kind: "sequence" }>; readonly at: number }
-  /** Behind a text of a switch, whose automaton says which it is. */
-  | { readonly kind: "switch"; readonly node: Extract<GrammarNode, { kind: "switch" }> }
-  | ObjectPart;
-
-/** Behind `{` or a member; before a name of another member, or behind one, whose automaton says which it is. */
-interface ObjectPart {
-  readonly kind: "object";
-  readonly place: "member" | "name" | "property";
-  readonly node: ObjectNode;
-  /** Properties that remain. */
-  readonly remaining: MemberSet;
-  readonly count: number;
-}
-
-/** An automaton that is read, and what follows it. */
-interface Thread {
-  readonly automaton: Automaton;
-  readonly stack: Stack | undefined;
-  /** By state of the automaton. */
-  readonly positions: Map<number, Position>;
-  /** Of the machine when the positions were computed. */
-  generation: number;
-}
-
-/** A position in an automaton. */
-interface Position {
-  readonly number: number;
-  readonly automaton: Automaton;
-  readonly state: number;
-  readonly thread: Thread;
-  /** The state in which it is the only reading. */
-  alone: MachineState | undefined;
-}
-
-/** All readings of a text. */
-export interface MachineState {
-  readonly positions: readonly Position[];
-  /** Whether the text may end here. */
-  readonly accepts: boolean;
-  /** By byte: the next state; null: none; undefined: not computed. */
-  readonly next: (MachineState | null | undefined)[];
-}
 
 /** Greatest number of readings of one text, and of parts that are looked at to find them. */
 const [maxPositions, maxParts] = [4096, 65_536];
@@ -391,23 +342,6 @@ class Reading {
 
   add(position: Position): void {
     this.positions.add(position);
-  }
-}
-
-/** What tells parts of one kind and node from each other. */
-function detailOf(part: StackPart): string | number {
-  switch (part.kind) {
-    case "node":
-    case "switch":
-      return "";
-    case "repeat":
-      return part.count;
-    case "sequence":
-      return part.at;
-    case "object":
-      return `${part.place}${part.remaining.id},${part.count}`;
-    default:
-      return part satisfies never;
   }
 }
 

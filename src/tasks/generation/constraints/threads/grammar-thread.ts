@@ -2,7 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { messageOf } from "../../../../contract/errors.ts";
 import { moduleArguments } from "../../../../hosts/node-arguments.ts";
-import type { CallMessage, ResultMessage } from "./protocol.ts";
+import type { CallMessage, ReadyMessage, ResultMessage } from "./protocol.ts";
 
 /** A thread that did not finish a call: it took too much memory or time, or the thread failed. */
 export class ThreadFailure extends Error {
@@ -16,23 +16,31 @@ export class ThreadFailure extends Error {
 
 /** A worker thread that performs one call at a time. */
 export class GrammarThread {
+  /** Resolves when the program of the thread is loaded, or has ended: time that this takes is no call's. */
+  readonly ready: Promise<void>;
   /** Heap that the thread held after its last call, in use or not, in bytes. */
   heapBytes = 0;
   readonly #worker: Worker;
   readonly #onEnd: (thread: GrammarThread) => void;
   #call: { readonly resolve: (result: ResultMessage) => void; readonly reject: (failure: ThreadFailure) => void } | undefined;
   #hasEnded = false;
+  #isReady: () => void = () => {};
 
   /** `heap`: its limit in MiB. `onEnd`: called once the thread performs no more calls. */
   constructor(program: URL, heap: number, onEnd: (thread: GrammarThread) => void = () => {}) {
     this.#onEnd = onEnd;
+    this.ready = new Promise((resolve) => (this.#isReady = resolve));
     this.#worker = new Worker(program, {
       resourceLimits: { maxOldGenerationSizeMb: heap },
       // Other arguments of the process, such as --max-old-space-size, would override the heap limit.
       execArgv: moduleArguments(process.execArgv),
     });
     this.#worker.unref();
-    this.#worker.on("message", (result: ResultMessage) => {
+    this.#worker.on("message", (result: ResultMessage | ReadyMessage) => {
+      if ("isReady" in result) {
+        this.#isReady();
+        return;
+      }
       this.heapBytes = result.heapBytes;
       this.#worker.unref();
       const call = this.#call;
@@ -71,6 +79,7 @@ export class GrammarThread {
     const call = this.#call;
     this.#call = undefined;
     call?.reject(failure);
+    this.#isReady();
     this.#onEnd(this);
     await this.#worker.terminate();
   }

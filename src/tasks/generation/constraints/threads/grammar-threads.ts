@@ -294,11 +294,18 @@ export class GrammarThreads implements GrammarHost {
   async #run(thread: GrammarThread, call: Call): Promise<void> {
     clearTimeout(this.#rests.get(thread));
     this.#threads.set(thread, call);
-    const started = performance.now();
-    const long = setTimeout(() => this.#clear(thread), longCallMs);
-    const late = setTimeout(() => void thread.end(new ThreadFailure("time")), this.#limits.milliseconds + graceMs);
+    const timers: NodeJS.Timeout[] = [];
+    let started = performance.now();
     try {
-      const reply = await thread.perform(call.messageFor(thread));
+      const replying = thread.perform(call.messageFor(thread));
+      void thread.ready.then(() => {
+        if (this.#threads.get(thread) !== call) return;
+        started = performance.now();
+        const late = this.#limits.milliseconds + graceMs;
+        timers.push(setTimeout(() => this.#clear(thread), longCallMs));
+        timers.push(setTimeout(() => void thread.end(new ThreadFailure("time")), late));
+      });
+      const reply = await replying;
       this.#time.add(call.client, reply.tookMs);
       if (reply.ok) call.resolve({ thread, result: reply.result });
       else call.reject(InferyardError.fromJSON(reply.error));
@@ -307,8 +314,7 @@ export class GrammarThreads implements GrammarHost {
       this.#time.add(call.client, tookMs);
       call.reject(this.#failureOf(call, { error, tookMs, hasGuests: this.#hadGuests.has(thread) }));
     } finally {
-      clearTimeout(long);
-      clearTimeout(late);
+      for (const timer of timers) clearTimeout(timer);
       this.#slow.delete(thread);
       if (this.#threads.has(thread)) this.#rest(thread);
       this.#dispatch();

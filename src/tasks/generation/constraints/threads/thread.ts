@@ -6,7 +6,7 @@ import { InferyardError, messageOf } from "../../../../contract/errors.ts";
 import { loadTextTokenizer } from "../../../../tokenizers/index.ts";
 import { type GrammarOperations, LoadedGrammar } from "../loaded-grammar.ts";
 import { TokenVocabulary, readVocabulary } from "../token-vocabulary.ts";
-import type { CallMessage, ResultMessage, ThreadOperation, ThreadOperations } from "./protocol.ts";
+import type { CallMessage, ReadyMessage, ResultMessage, ThreadOperation, ThreadOperations } from "./protocol.ts";
 
 /** Nice value that is added to the thread's, 0 to 19; equal to that of model processes. */
 const niceness = 10;
@@ -52,6 +52,8 @@ async function perform(operation: ThreadOperation, args: CallMessage["args"]): P
     return { ok: false, error: failure.toJSON() };
   }
 }
+
+port.postMessage({ isReady: true } satisfies ReadyMessage);
 
 type Handlers = {
   readonly [Name in ThreadOperation]: (
