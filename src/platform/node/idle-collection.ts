@@ -21,7 +21,7 @@ const minPauseMs = 6000;
 const maxPauseMs = 600_000;
 /** A sequence ends with one collection this long after the others: V8 gives back its young generation when little was allocated for 5 s. */
 const lateMs = 4500;
-const pauseFactor = 20;
+const pauseFactor = 8;
 /** Utilization of the event loop from which on the process counts as busy: V8 then collects by itself. */
 const busyUtilization = 0.6;
 
