@@ -1,7 +1,5 @@
 /**
  * Inputs that failed once, and the smallest ones that reach code the seeds do not: none fails now.
- *
- * @isolated since the targets set the data folder of their process
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
