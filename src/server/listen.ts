@@ -146,7 +146,8 @@ function startServer(
     const connection = connections.find(socket);
     const turn = connection?.waitForTurn(outgoing) ?? false;
     if (connection === undefined || !(turn === true || (await turn))) return new Response(null, { status: 499 }); // the client is gone
-    const refusal = connection.refusalOf(outgoing) ?? (responses.isFull() ? overloadError(responses.bytes) : undefined);
+    const refusal =
+      connection.refusalOf(outgoing) ?? (responses.isFull(connection.client) ? overloadError(responses.bytes) : undefined);
     return handler(request, {
       remoteAddress,
       listenAddress: hostname,

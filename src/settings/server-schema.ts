@@ -149,7 +149,7 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
     "Memory in bytes for the responses that are being computed and serialized. Requests wait for their share; one response may take at most half of it, and so may one client. Default: an eighth of the memory, at most 1 GiB.",
   ),
   maxUnreadBytes: count.describe(
-    "Maximum bytes of responses that clients have not taken yet. Above half of it, requests get 503 with `Retry-After`, and connections of slow clients are closed. Default: an eighth of the memory, at most 1 GiB.",
+    "Maximum bytes of responses that clients have not taken yet. A client may leave as many unread as remain free; above that its requests get 503 with `Retry-After`, and slow connections are closed. Default: an eighth of the memory, at most 1 GiB.",
   ),
   maxConnections: count.describe(
     "Maximum number of connections. A further one closes the connection that is idle for longest; if none is idle, it gets 503 or is closed.",

@@ -2,6 +2,8 @@
 
 /** A connection that responses are written to. */
 export interface Reader {
+  /** Key of the client that reads: readers with the same key share what one client may leave unread. */
+  readonly client: string;
   /** Closes the connection; what it has not taken is dropped. */
   destroy(): void;
 }
@@ -34,12 +36,17 @@ const graceMs = 1000;
 /** A response of at most this many bytes is always written: errors, health, metrics, small results. A connection has one response at a time. */
 const smallResponseBytes = 65_536;
 
-/** The bytes of responses that readers have not taken yet, within their limits. */
+/**
+ * The bytes of responses that readers have not taken yet, within their limits. A client may hold as many bytes as remain free (dynamic thresholds,
+ * Choudhury and Hahne 1998), so that one that does not read leaves room for the others.
+ */
 export class UnreadResponses {
   readonly #maxBytes: number;
   readonly #stallMs: number;
   readonly #now: () => number;
   readonly #backlogs = new Map<Reader, Backlog>();
+  /** Bytes by client. */
+  readonly #held = new Map<string, number>();
   #bytes = 0;
   #disconnected = 0;
 
@@ -59,11 +66,12 @@ export class UnreadResponses {
     return this.#disconnected;
   }
 
-  /** Whether no further response should be computed now: half of the bytes are held, and disconnecting slow readers did not free enough. */
-  isFull(): boolean {
-    const limit = this.#maxBytes / 2;
-    if (this.#bytes >= limit) this.#endSlow(limit);
-    return this.#bytes >= limit;
+  /**
+   * Whether no further response to this client should be computed now: it holds at least half as many bytes as are free, and disconnecting slow readers
+   * did not change that.
+   */
+  isFull(client: string): boolean {
+    return this.#isShort(() => this.#heldBy(client) >= (this.#maxBytes - this.#bytes) / 2);
   }
 
   /**
@@ -71,16 +79,16 @@ export class UnreadResponses {
    * limit needs only half, since it could never be written otherwise.
    */
   reserve(reader: Reader, bytes: number): boolean {
-    const limit = this.#maxBytes - Math.min(bytes, this.#maxBytes / 2);
+    const { client } = reader;
     if (bytes > smallResponseBytes) {
-      if (this.#bytes > limit) this.#endSlow(limit, reader);
-      if (this.#bytes > limit) return false;
+      const needed = Math.min(bytes, this.#maxBytes / 2);
+      if (this.#isShort(() => this.#heldBy(client) + needed > this.#maxBytes - this.#bytes - needed, reader)) return false;
     }
     const now = this.#now();
     const backlog = this.#backlogs.get(reader) ?? { bytes: 0, since: now, sent: 0, lastSentAt: now };
     backlog.bytes += bytes;
     this.#backlogs.set(reader, backlog);
-    this.#bytes += bytes;
+    this.#add(client, bytes);
     return true;
   }
 
@@ -92,13 +100,13 @@ export class UnreadResponses {
     backlog.bytes -= left;
     backlog.sent += left;
     backlog.lastSentAt = this.#now();
-    this.#bytes -= left;
+    this.#add(reader.client, -left);
     if (backlog.bytes === 0) this.#backlogs.delete(reader);
   }
 
   /** The connection is closed, and what it had not taken is dropped. */
   forget(reader: Reader): void {
-    this.#bytes -= this.#backlogs.get(reader)?.bytes ?? 0;
+    this.#add(reader.client, -(this.#backlogs.get(reader)?.bytes ?? 0));
     this.#backlogs.delete(reader);
   }
 
@@ -111,19 +119,33 @@ export class UnreadResponses {
     }
   }
 
+  #heldBy(client: string): number {
+    return this.#held.get(client) ?? 0;
+  }
+
+  #add(client: string, bytes: number): void {
+    this.#bytes += bytes;
+    const held = this.#heldBy(client) + bytes;
+    if (held > 0) this.#held.set(client, held);
+    else this.#held.delete(client);
+  }
+
   /**
-   * Disconnects slow readers until at most `limit` bytes are held, beginning with those that would take longest for the rest of their response at
-   * their mean speed.
+   * Whether memory is short, even after slow readers were disconnected: first those of the clients that hold most, and of these the ones that would take
+   * longest for the rest of their response at their mean speed.
    */
-  #endSlow(limit: number, except?: Reader): void {
+  #isShort(isShort: () => boolean, except?: Reader): boolean {
+    if (!isShort()) return false;
     const now = this.#now();
     const slow = [...this.#backlogs]
       .filter(([reader, backlog]) => reader !== except && this.#isSlow(backlog, now))
-      .toSorted(([, one], [, other]) => remainingMs(other, now) - remainingMs(one, now));
-    for (const [reader] of slow) {
-      if (this.#bytes <= limit) return;
+      .map(([reader, backlog]) => ({ reader, held: this.#heldBy(reader.client), rest: remainingMs(backlog, now) }))
+      .toSorted((one, other) => other.held - one.held || other.rest - one.rest);
+    for (const { reader } of slow) {
       this.#end(reader);
+      if (!isShort()) return false;
     }
+    return true;
   }
 
   #isSlow(backlog: Backlog, now: number): boolean {
