@@ -25,14 +25,11 @@ const maxHeapMebibytes = 1024;
 /** Fraction of the process's heap limit that one thread may use. Node.js derives that limit from the memory of the machine or container. */
 const heapShare = 1 / 4;
 const minHeapMebibytes = 256;
-/** Idle time in milliseconds after which a thread ends and frees its tokenizers. */
-const idleMs = 60_000;
 /**
- * The same after a call that took at least `longCallMs`: its garbage stays in the thread's heap, which an idle thread does not collect, and ending the
- * thread returns all of it.
+ * Idle time in milliseconds after which a thread ends and frees its tokenizers, and the garbage of long texts, which an idle thread does not collect. The next call
+ * loads its tokenizer again, in less time than it takes to read a long text.
  */
-const idleAfterLongCallMs = 3000;
-const longCallMs = 1500;
+const idleMs = 3000;
 /** Time that a chat template may take where the settings name none. */
 const defaultTemplateTimeout = "10s";
 /** Maximum number of queued calls. */
@@ -54,10 +51,6 @@ interface Thread {
   readonly tokenizers: Set<number>;
   call: Call | undefined;
   timer: NodeJS.Timeout | undefined;
-  /** When its call began, in milliseconds of `performance.now()`. */
-  callStart: number;
-  /** Whether one of its calls took long. */
-  hadLongCall: boolean;
 }
 
 function threadHeapMebibytes(): number {
@@ -168,7 +161,6 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     thread.call = call;
     thread.tokenizers.add(message.tokenizer);
     thread.worker.ref();
-    thread.callStart = performance.now();
     thread.timer = setTimeout(() => {
       const took = `reading ${call.description} took longer than ${this.#timeoutMs} ms`;
       void this.#end(thread, limitExceeded(took, "send a shorter text, or raise `textTimeout`"));
@@ -182,7 +174,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
       // Other arguments of the process, such as --max-old-space-size, would override the heap limit.
       execArgv: moduleArguments(process.execArgv),
     });
-    const thread: Thread = { worker, tokenizers: new Set(), call: undefined, timer: undefined, callStart: 0, hadLongCall: false };
+    const thread: Thread = { worker, tokenizers: new Set(), call: undefined, timer: undefined };
     this.#threads.add(thread);
     worker.on("message", (result: ResultMessage) => {
       const { call } = thread;
@@ -210,9 +202,8 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
   #markIdle(thread: Thread): void {
     clearTimeout(thread.timer);
     thread.call = undefined;
-    thread.hadLongCall ||= performance.now() - thread.callStart >= longCallMs;
     thread.worker.unref();
-    thread.timer = setTimeout(() => void this.#end(thread), thread.hadLongCall ? idleAfterLongCallMs : idleMs);
+    thread.timer = setTimeout(() => void this.#end(thread), idleMs);
     thread.timer.unref();
   }
 
