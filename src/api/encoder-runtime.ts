@@ -104,9 +104,9 @@ export class EncoderRuntime extends ModelRuntime {
   readonly #tokenizerCache = new Map<string, CachedTokenizer>();
 
   /** `readers`: threads that tokenize long texts, ended with the runtime. Default: the calling thread does it. */
-  constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Platform, readers?: TextWorkers) {
+  constructor(backends: readonly Backend[], settings: RuntimeSettings, platform: Platform, readers?: TextWorkers) {
     const tokenizers = new TokenizerCache(readers);
-    super(backends, settings, createAnswerCheck(tokenizers), surroundings);
+    super(backends, settings, createAnswerCheck(tokenizers), platform);
     this.#tokenizers = tokenizers;
     this.#textReaders = readers;
     this.#shareBatches = settings.shareBatches ?? false;

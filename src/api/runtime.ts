@@ -42,8 +42,8 @@ export class Runtime extends EncoderRuntime {
   readonly #generationSettings: Omit<GenerationHost, "onModel" | "tokenizer">;
 
   /** `workers`: threads for texts and templates, and for constraints, ended with the runtime. Default: the calling thread does their work. */
-  constructor(backends: readonly Backend[], settings: RuntimeSettings, surroundings: Platform, workers: RuntimeWorkers = {}) {
-    super(backends, settings, surroundings, workers.texts);
+  constructor(backends: readonly Backend[], settings: RuntimeSettings, platform: Platform, workers: RuntimeWorkers = {}) {
+    super(backends, settings, platform, workers.texts);
     this.#generationSettings = {
       templates: workers.texts,
       compiler: workers.constraints,

@@ -38,7 +38,7 @@ export const nameOf = ({ name, version }: LibraryFile): Library => ({ name, vers
 
 /**
  * Opens the library, once a child process has: see `proveLoads`. Throws BACKEND_UNAVAILABLE if the file is not the one that was validated or koffi is not
- * installed, LOAD_FAILED if the loader refuses it, and LIBRARY_INCOMPATIBLE if its functions or structs are not those of a release that is known.
+ * installed, LOAD_FAILED if the loader refuses it, and LIBRARY_INCOMPATIBLE if no known release of llama.cpp has its functions and structs.
  */
 export async function openLibrary({ path, sha256 }: LibrarySource): Promise<OpenedLibrary> {
   const file = await describeLibrary(path);

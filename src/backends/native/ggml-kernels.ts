@@ -14,7 +14,7 @@ export interface GgmlKernels {
 }
 
 /**
- * Opens ggml: that in the folder LLAMA_CPP_DIR, or that of node-llama-cpp's binaries. Its code runs in this process, once a child process has loaded
+ * Opens ggml's libraries: from the folder LLAMA_CPP_DIR, or from node-llama-cpp's binaries. Its code runs in this process, once a child process has loaded
  * the same files. Throws BACKEND_UNAVAILABLE if neither is
  * there or koffi is not installed, and LIBRARY_INCOMPATIBLE and LOAD_FAILED as `proveLoads` and `GgmlLibrary.open` do. Undefined where no native code can be called.
  */

@@ -20,7 +20,7 @@ export interface FirstLoadOptions {
   readonly companions?: readonly string[];
   /** Milliseconds for all libraries together. Default: 20,000. */
   readonly timeout?: number;
-  /** Folder of the records of libraries that loaded, an absolute path. Default: that of this user's data. */
+  /** Folder of the records of libraries that loaded, an absolute path. Default: a folder in this user's data folder. */
   readonly folder?: string;
   readonly signal?: AbortSignal | undefined;
 }

@@ -4,7 +4,7 @@ import { parseSize } from "./size.ts";
 /** Settings of the sequences of each language model of a runtime. */
 export interface SequenceSettings {
   /**
-   * Tokens of a turn. Where a model has more clients than sequences that run at once, a text that has had so many tokens is parked for that of another client.
+   * Tokens of a turn. Where a model has more clients than sequences that run at once, a text that has had so many tokens is parked, so that a text of another client runs.
    * Default: 64.
    */
   readonly turnTokens?: number;

@@ -1,4 +1,4 @@
-/** Global functions: those of Jinja2, and those that transformers adds. */
+/** Global functions of templates: the ones of Jinja2, and the ones that transformers adds. */
 import { TemplateFailure, TemplateRefusal } from "../errors.ts";
 import { hashOf } from "../values/comparison.ts";
 import { itemsOf } from "../values/iteration.ts";

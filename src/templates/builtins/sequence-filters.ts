@@ -287,7 +287,7 @@ function select(
   });
 }
 
-/** Items that are made of those of a value when they are read; those without a result are left out. */
+/** Makes an item of each item of a value, when it is read. An item for which nothing is made is left out. */
 function lazily(value: Value, { budget }: Environment, change: (item: Value) => Value | undefined): Stream {
   if (!isIterable(value) && isTrue(value)) return failLater(`'${typeName(value)}' object is not iterable`);
   let next: (() => Value | undefined) | undefined;

@@ -82,7 +82,7 @@ function reversed(text: string): string {
 
 const surrogate = /[\ud800-\udbff]/;
 
-/** Whether a text has characters of two UTF-16 units, so that its indices are not those of its characters. */
+/** Whether a text has characters of two UTF-16 units, so that an index of a unit is no index of a character. */
 export function hasPairs(text: string, budget: Budget): boolean {
   budget.text(text.length);
   return surrogate.test(text);

@@ -1,19 +1,13 @@
 /** Entry point of a worker thread that compiles grammars and computes masks: one call at a time. */
-import { getPriority, setPriority } from "node:os";
 import { getHeapStatistics } from "node:v8";
-import { parentPort } from "node:worker_threads";
 import { InferyardError, messageOf } from "../../../../contract/errors.ts";
 import { loadTextTokenizer } from "../../../../tokenizers/index.ts";
 import { type GrammarOperations, LoadedGrammar } from "../loaded-grammar.ts";
 import { TokenVocabulary, readVocabulary } from "../token-vocabulary.ts";
 import type { CallMessage, ReadyMessage, ResultMessage, ThreadOperation, ThreadOperations } from "./protocol.ts";
+import { lowerPriority, requirePort } from "../../../text-threads/thread-port.ts";
 
-/** Nice value that is added to the thread's, 0 to 19; equal to that of model processes. */
-const niceness = 10;
-
-const port = parentPort;
-if (port === null) throw new InferyardError("CONTRACT_VIOLATION", "this is the program of a worker thread, not a main program");
-
+const port = requirePort("thread.js");
 lowerPriority();
 const vocabularies = new Map<number, TokenVocabulary>();
 const grammars = new Map<number, LoadedGrammar>();
@@ -29,16 +23,6 @@ port.on("message", async ({ operation, args }: CallMessage) => {
   };
   port.postMessage(message, outcome.ok && outcome.result instanceof Uint32Array ? [outcome.result.buffer] : []);
 });
-
-/** Lowers the priority of this thread below that of the event loop. Linux only: elsewhere the priority is that of the whole process. */
-function lowerPriority(): void {
-  if (process.platform !== "linux") return;
-  try {
-    setPriority(getPriority() + niceness);
-  } catch {
-    // Not permitted: the thread keeps the priority of the process.
-  }
-}
 
 type Outcome =
   | { readonly ok: true; readonly result: ThreadOperations[ThreadOperation]["result"] }
