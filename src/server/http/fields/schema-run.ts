@@ -2,7 +2,7 @@
  * Runs schemas of requests so that unknown fields are told apart from faults. zod reports unknown fields as issues that do not abort: the value is read
  * nevertheless, without them, and their paths are completed on the way to the root like those of faults.
  */
-import { z } from "@hono/zod-openapi";
+import type { z } from "@hono/zod-openapi";
 
 /** An issue whose message is not made yet. */
 export type Issue = z.core.$ZodRawIssue;
@@ -39,7 +39,7 @@ export function ignorableIssue(path: PropertyKey[], message: string): Issue {
 export function ignorableOf(issue: Issue): Ignorable | undefined {
   const { path = [] } = issue;
   const unnamed = (issue["unnamed"] as number | undefined) ?? 0;
-  if (issue.code === "unrecognized_keys") return { paths: (issue["keys"] as string[]).map((key) => [...path, key]), unnamed };
+  if (issue.code === "unrecognized_keys") return { paths: issue["keys"].map((key) => [...path, key]), unnamed };
   const { ignorable = false } = (issue["params"] ?? {}) as { readonly ignorable?: boolean };
   return ignorable ? { paths: [path], unnamed } : undefined;
 }
@@ -68,6 +68,6 @@ export class ElementIssues {
   get issues(): readonly Issue[] {
     const [first, ...others] = this.#issues;
     if (first === undefined || this.#unnamed === 0) return this.#issues;
-    return [{ ...first, unnamed: this.#unnamed + ((first["unnamed"] as number | undefined) ?? 0) } as Issue, ...others];
+    return [{ ...first, unnamed: this.#unnamed + ((first["unnamed"] as number | undefined) ?? 0) }, ...others];
   }
 }
