@@ -30,7 +30,10 @@ const schema = requestObject({
   options: oneOf("an object", [{ schema: requestObject({ depth: z.int().optional() }), fits: isObject }]).optional(),
 });
 
-async function ask(body: unknown, { strictFields = false, fields = "as set" } = {}) {
+async function ask(
+  body: unknown,
+  { strictFields = false, fields = "as set" }: { strictFields?: boolean; fields?: FieldPolicy } = {},
+) {
   const routes = createRoutes((thrown, context) => {
     const { message, status, headers } = publicError(thrown);
     return errorResponse(context, { message }, { status, headers });
