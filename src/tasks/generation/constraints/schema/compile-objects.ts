@@ -1,4 +1,5 @@
 /** Objects of JSON as grammars. */
+import { keysOf } from "../../../../formats/json/exact-json.ts";
 import { type Dfa, FreeText, difference, everyText, intersection, wordsDfa } from "../automata/automaton.ts";
 import { JsonString } from "../automata/json-string.ts";
 import { OtherWords, WordTrie } from "../automata/words.ts";
@@ -84,7 +85,7 @@ class MemberSchemas {
   constructor(parts: readonly SchemaPart[], schemas: SchemaContext) {
     this.#schemas = schemas;
     for (const part of parts) {
-      const names = Object.keys(mapOf(part, "properties"));
+      const names = keysOf(mapOf(part, "properties"));
       chargeSteps(10 * names.length);
       chargeStates(0, 150 * names.length);
       for (const name of names) {
