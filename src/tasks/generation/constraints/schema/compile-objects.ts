@@ -9,7 +9,6 @@ import { refusal } from "../refusal.ts";
 import type { SchemaContext, StringContext } from "./schema-context.ts";
 import { highest, lowest, mapOf, requiredNames } from "./keywords.ts";
 import type { SchemaPart, SchemaPlace } from "./schema-document.ts";
-import { whitespace } from "./whitespace.ts";
 
 /** Different expressions of `patternProperties` at most: a name may match any of them. */
 const maxPatterns = 5;
@@ -57,7 +56,7 @@ export function compileObject(parts: readonly SchemaPart[], schemas: SchemaConte
     );
   }
   if (max < 0) return choice();
-  return object({ properties, others, min: needed, max: Math.floor(max), space: whitespace });
+  return object({ properties, others, min: needed, max: Math.floor(max) });
 }
 
 /** Whether schemas list the members of an object, and do not say what others may be. */

@@ -16,7 +16,8 @@ import { JsonString } from "../automata/json-string.ts";
 import { Literal, WordTrie } from "../automata/words.ts";
 import { type NumberRange, numberDfa } from "../automata/numbers.ts";
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
-import { type GrammarNode, choice, choiceOf, literal, object, repeat, sequence, text } from "../grammar/grammar.ts";
+import { type GrammarNode, choice, choiceOf, list, literal, object, repeat, sequence, text } from "../grammar/grammar.ts";
+import { lineBreak } from "../grammar/json-layout.ts";
 import { PushdownMachine } from "../grammar/pushdown-machine.ts";
 import { InferyardError } from "../../../../contract/errors.ts";
 import { atPlace, chargeSteps } from "../constraint-budget.ts";
@@ -40,7 +41,9 @@ import {
 } from "./keywords.ts";
 import { excludedKeyword } from "./negate-schema.ts";
 import { type SchemaPart, type SchemaPlace } from "./schema-document.ts";
-import { whitespace } from "./whitespace.ts";
+
+/** Behind an item of a list that another follows. */
+const itemEnd = sequence(literal(","), lineBreak);
 
 const quick: ReadonlySet<string> = new Set([
   "type",
@@ -128,14 +131,13 @@ export class ValueCompiler implements StringContext {
 
   #constant(value: unknown): GrammarNode {
     if (typeof value === "string") return text(new JsonString(new Literal(value)));
-    const separator = sequence(whitespace, literal(","), whitespace);
     if (Array.isArray(value)) {
-      const items = value.flatMap((item, index) => [...(index > 0 ? [separator] : [whitespace]), this.#constant(item)]);
-      return sequence(literal("["), ...items, whitespace, literal("]"));
+      const items = value.flatMap((item, index) => [...(index > 0 ? [itemEnd] : []), this.#constant(item)]);
+      return list(value.length === 0 ? sequence() : sequence(lineBreak, ...items, lineBreak));
     }
     if (!isJsonObject(value)) return literal(jsonText(value));
     const properties = entriesOf(value).map(([name, member]) => ({ name, value: this.#constant(member), isRequired: true }));
-    return object({ properties, others: [], min: 0, max: Number.POSITIVE_INFINITY, space: whitespace });
+    return object({ properties, others: [], min: 0, max: Number.POSITIVE_INFINITY });
   }
 
   #number(isInteger: boolean, parts: readonly SchemaPart[]): GrammarNode {
@@ -238,21 +240,14 @@ export class ValueCompiler implements StringContext {
     if (min > max || max < 0) return choice();
     const first = Math.max(0, ...parts.map((part) => leadingItems(part).length));
     const item = (index: number): GrammarNode => this.#schemas.node(parts.map((part) => this.#itemPlace(part, index)));
-    const comma = sequence(whitespace, literal(","), whitespace);
-    const separated = (index: number): GrammarNode => (index === 0 ? item(index) : sequence(comma, item(index)));
-    const rest = (from: number): GrammarNode => {
-      if (from >= max) return sequence();
-      if (from === 0) {
-        const others = repeat(separated(first + 1), Math.max(min - 1, 0), max - 1);
-        return repeat(sequence(item(0), others), Math.min(min, 1), 1);
-      }
-      return repeat(separated(Math.max(from, first)), Math.max(min - from, 0), max - from);
-    };
-    let tail = rest(Math.min(first, max));
-    for (let index = Math.min(first, max) - 1; index >= 0; index -= 1) {
+    if (max === 0) return list(sequence());
+    const separated = (index: number): GrammarNode => sequence(itemEnd, item(index));
+    // The first item, and those that have schemas of their own, each need the ones before it.
+    const alone = Math.max(1, Math.min(first, max));
+    let tail = alone >= max ? sequence() : repeat(separated(alone), Math.max(min - alone, 0), max - alone);
+    for (let index = alone - 1; index > 0; index -= 1)
       tail = repeat(sequence(separated(index), tail), index < min ? 1 : 0, 1);
-    }
-    return sequence(literal("["), whitespace, tail, whitespace, literal("]"));
+    return list(repeat(sequence(lineBreak, item(0), tail, lineBreak), min > 0 ? 1 : 0, 1));
   }
 
   #itemPlace(part: SchemaPart, index: number): SchemaPlace {
