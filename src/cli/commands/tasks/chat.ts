@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { parseJson } from "../../../formats/json/exact-json.ts";
 import { type ChatOptions, chatOptions } from "../../../tasks/generation/chat/chat-options.ts";
 import type { Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { ChatState } from "../../chat/chat-commands.ts";
@@ -122,7 +123,7 @@ async function loaded(session: Session, terminal: Terminal) {
 
 async function readTools(path: string): Promise<readonly Tool[]> {
   try {
-    return JSON.parse(await readFile(path, "utf8")) as readonly Tool[];
+    return parseJson(await readFile(path, "utf8")) as readonly Tool[];
   } catch (error) {
     throw new InferyardError("INPUT_INVALID", `${path} cannot be read as JSON: ${messageOf(error)}`, {
       cause: error,
