@@ -1,0 +1,70 @@
+/** Folders as people publish them: which class of a model they are built as, and which of their files is run. One process, models of a few kilobytes. */
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createRuntime, type Runtime } from "inferyard";
+import { needsData, sharedData, worst } from "../fixtures/shared-data.ts";
+
+const reports = `${sharedData}reports`;
+const [skip, name] = needsData("models as they are published");
+
+describe.skipIf(skip)(name, () => {
+  let runtime: Runtime;
+  let scratch: string;
+  beforeAll(async () => {
+    runtime = await createRuntime({ host: "inline", threads: 1 });
+    scratch = await mkdtemp(join(tmpdir(), "inferyard-layouts-"));
+  });
+  afterAll(async () => {
+    await runtime.dispose();
+    await rm(scratch, { recursive: true, force: true });
+  });
+
+  const embed = async (model: string, options: object = {}): Promise<Float32Array> =>
+    (await runtime.embed("hello", { model, ...options })).embeddings[0]!;
+
+  /** A copy of a folder of the reports, with other values in config.json (undefined: left out). */
+  async function copyOf(folder: string, config: Readonly<Record<string, unknown>>): Promise<string> {
+    const copy = await mkdtemp(join(scratch, "model-"));
+    await cp(join(reports, folder), copy, { recursive: true });
+    await rm(join(copy, "config.json"), { force: true });
+    const own = JSON.parse(await readFile(join(reports, folder, "config.json"), "utf8")) as object;
+    await writeFile(join(copy, "config.json"), JSON.stringify({ ...own, ...config }));
+    return copy;
+  }
+
+  describe("with modules.json", () => {
+    it.each(["as-masked-lm", "masked-lm-class-no-head", "pretraining-class", "no-class"])(
+      "%s is the encoder of its model_type, whatever head it was trained with",
+      async (folder) => {
+        const right = await embed(`${reports}/masked-lm-as-embedding/as-bert-model`);
+        expect(right).toHaveLength(32);
+        expect(worst(await embed(`${reports}/masked-lm-as-embedding/${folder}`), right)).toBe(0);
+      },
+    );
+
+    it.each(["BertForSequenceClassification", "BertForNextSentencePrediction", "BertLMHeadModel", "OurOwnModel"])(
+      "so is one of the class %s",
+      async (architecture) => {
+        const model = await copyOf("masked-lm-as-embedding/as-masked-lm", { architectures: [architecture] });
+        const right = await embed(`${reports}/masked-lm-as-embedding/as-bert-model`);
+        expect(worst(await embed(model), right)).toBe(0);
+      },
+    );
+
+    it("a decoder is one without a cache: the vector of Qwen3-Embedding as it was published", async () => {
+      const expected = JSON.parse(await readFile(`${reports}/qwen3-embedding-published/expected.json`, "utf8")) as {
+        published: { "json.embeddings.0": number[] };
+      };
+      const right = Float32Array.from(expected.published["json.embeddings.0"]);
+      expect(worst(await embed(`${reports}/qwen3-embedding-published/model`), right)).toBeLessThan(1e-5);
+    });
+  });
+
+  it.each(["onnx:cpu", "wasm:cpu"])("%s reads the external data of a graph", async (target) => {
+    const model = `${reports}/wasm-external-data/model`;
+    const right = await embed(model, { target: "native:cpu" });
+    expect(worst(await embed(model, { target }), right)).toBeLessThan(1e-5);
+  });
+});
