@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime, type Runtime } from "inferyard";
+import { integer, message, model, node, tensorOf, value } from "../fixtures/models/onnx-bytes.ts";
 import { needsData, sharedData, worst } from "../fixtures/shared-data.ts";
 
 const reports = `${sharedData}reports`;
@@ -60,6 +61,59 @@ describe.skipIf(skip)(name, () => {
       const right = Float32Array.from(expected.published["json.embeddings.0"]);
       expect(worst(await embed(`${reports}/qwen3-embedding-published/model`), right)).toBeLessThan(1e-5);
     });
+  });
+
+  /** A folder with modules.json whose graph gives a row of a table for each token as `output`, and takes an empty cache with `cached`. */
+  async function graphModel(output: string, cached: boolean): Promise<string> {
+    const folder = await mkdtemp(join(scratch, "graph-"));
+    await cp(`${reports}/masked-lm-as-embedding/as-bert-model`, folder, { recursive: true });
+    await rm(join(folder, "model.safetensors"));
+    const table = Float32Array.from({ length: 400 * 32 }, (_, index) => ((index * 37) % 101) / 101);
+    const past = ["batch_size", 2, "past_sequence_length", 16];
+    await writeFile(
+      join(folder, "model.onnx"),
+      model({
+        opsets: { "": 17 },
+        graph: [
+          value(11, "input_ids", 7, ["batch_size", "sequence_length"]),
+          value(11, "attention_mask", 7, ["batch_size", "past_sequence_length + sequence_length"]),
+          ...(cached ? [value(11, "past_key_values.0.key", 1, past)] : []),
+          tensorOf("table", "float32", [400, 32], table),
+          tensorOf("last", "int64", [1], BigInt64Array.of(2n)),
+          node({ operator: "Gather", inputs: ["table", "input_ids"], outputs: ["rows"] }),
+          node({ operator: "Unsqueeze", inputs: ["attention_mask", "last"], outputs: ["column"] }),
+          node({
+            operator: "Cast",
+            inputs: ["column"],
+            outputs: ["mask"],
+            attributes: [[message(1, "to"), integer(3, 1), integer(20, 2)]],
+          }),
+          node({ operator: "Mul", inputs: ["rows", "mask"], outputs: [output] }), // refuses a mask of more than the new tokens
+          value(12, output, 1, ["batch_size", "sequence_length", 32]),
+          ...(cached
+            ? [
+                node({ operator: "Identity", inputs: ["past_key_values.0.key"], outputs: ["present.0.key"] }),
+                value(12, "present.0.key", 1, past),
+              ]
+            : []),
+        ],
+      }),
+    );
+    return folder;
+  }
+
+  it("a decoder that was exported with the inputs of its cache embeds with an empty one", async () => {
+    const right = await embed(await graphModel("last_hidden_state", false));
+    const cached = await graphModel("last_hidden_state", true);
+    for (const target of ["onnx:cpu", "native:cpu"]) expect(worst(await embed(cached, { target }), right)).toBeLessThan(1e-6);
+  });
+
+  it("logits are never pooled to a vector", async () => {
+    const refused = expect.objectContaining({ code: "MODEL_UNSUPPORTED", message: expect.stringContaining("it has logits") });
+    await expect(embed(await graphModel("logits", false))).rejects.toEqual(refused);
+    const masked = await copyOf("masked-lm-as-embedding/as-masked-lm", {});
+    await rm(join(masked, "modules.json"));
+    await expect(embed(masked, { pooling: "mean" })).rejects.toEqual(refused);
   });
 
   it.each(["onnx:cpu", "wasm:cpu"])("%s reads the external data of a graph", async (target) => {
