@@ -74,6 +74,7 @@ describe.skipIf(skip)(name, () => {
       join(folder, "model.onnx"),
       model({
         opsets: { "": 17 },
+        model: [74_946, 3_000_000].map((bytes) => message(14, message(1, `of ${bytes} bytes`), message(2, "x".repeat(bytes)))),
         graph: [
           value(11, "input_ids", 7, ["batch_size", "sequence_length"]),
           value(11, "attention_mask", 7, ["batch_size", "past_sequence_length + sequence_length"]),
