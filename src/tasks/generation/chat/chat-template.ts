@@ -80,6 +80,28 @@ export class ChatTemplate {
   }
 
   /**
+   * The prompt, up to the end of the last message's content, which the model goes on with. Throws as `render` does, and INPUT_INVALID where the template writes the
+   * content otherwise.
+   */
+  async renderToContinue({ variables = {}, ...conversation }: Conversation): Promise<string> {
+    const prompt = await this.render({ ...conversation, variables: { ...variables, add_generation_prompt: false } });
+    const last = conversation.messages.at(-1);
+    const content = last === undefined ? "" : textOf(last);
+    // Templates may remove white space around the content.
+    for (const written of [content.trimStart(), content.trim()]) {
+      const at = written === "" ? -1 : prompt.lastIndexOf(written);
+      if (at !== -1) return prompt.slice(0, at + written.length);
+    }
+    throw new InferyardError(
+      "INPUT_INVALID",
+      "the prompt does not have the content of the last message, so it cannot end there",
+      {
+        remedy: "give the last message a text, or let the model begin an answer",
+      },
+    );
+  }
+
+  /**
    * What the template writes behind the content of an answer, where the conversation ends with it or else before the user's next message. Empty where it writes
    * nothing, or does not render such a conversation.
    */

@@ -22,7 +22,7 @@ export function generationConfigOf(manifest: Manifest, tokenizer: TokenReader | 
   const { eos_token: named } = manifest.text?.tokenizerConfig ?? {};
   const text = isObject(named) ? named["content"] : named;
   const eos = typeof text === "string" ? tokenizer?.idOf(text) : undefined;
-  const others = manifest.variants.flatMap(({ config: fields = {} }) => configEnds(fields));
+  const others = manifest.variants.flatMap((variant) => configEnds(variant.config));
   // Older versions of transformers wrote the default id of the model's class, which may be any word of the vocabulary.
   const stated = others.filter((id) => tokenizer === undefined || isControlToken(id, tokenizer));
   const endTokens = [...new Set([...config.endTokens, ...(eos === undefined ? [] : [eos]), ...stated])];
