@@ -9,6 +9,7 @@ import { type ChatEvent, answerChat, chatTemplateOf, prepareChat } from "../task
 import { type ChatOptions, chatOptions } from "../tasks/generation/chat/chat-options.ts";
 import type { ChatTemplate, TemplateWorkers } from "../tasks/generation/chat/chat-template.ts";
 import { type ChatMessage, checkConversation } from "../tasks/generation/chat/messages.ts";
+import { chosenTools } from "../tasks/generation/chat/constrained-answer.ts";
 import type { GeneratedText, GenerationEvent } from "../tasks/generation/generated-text.ts";
 import { type GenerateOptions, generateOptions } from "../tasks/generation/generate-options.ts";
 import { GenerationStream } from "../tasks/generation/generation-stream.ts";
@@ -164,10 +165,19 @@ export class Generation {
     messages: readonly ChatMessage[],
     manifest: Manifest,
     tokenizer: Tokenizer,
-    { tools = [], toolChoice = "auto", templateVariables: variables = {} }: ChatPromptRequest,
+    request: ChatPromptRequest,
   ): Promise<ChatPrompt> {
+    const { tools = [], toolChoice = "auto", templateVariables: variables = {}, template: source } = request;
     checkConversation(messages, tools);
-    const text = await this.#templateOf(manifest).render({ messages, tools: toolChoice === "none" ? [] : tools, variables });
+    const template =
+      source === undefined
+        ? this.#templateOf(manifest)
+        : chatTemplateOf({ ...manifest, chatTemplates: { default: source } }, this.#host.templates);
+    const offered = chosenTools(tools, toolChoice);
+    const conversation = { messages, tools: offered, variables, now: request.date?.getTime() };
+    const text = await (request.continueFinalMessage === true
+      ? template.renderToContinue(conversation)
+      : template.render(conversation));
     const given = { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY };
     const { ids } = await (tokenizer.encodeOnThread?.(text, given) ?? tokenizer.encode(text, given));
     return { text, tokens: ids };

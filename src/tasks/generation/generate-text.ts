@@ -149,16 +149,18 @@ async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel, con
 class TextWriter {
   readonly #tokenText: TokenText | undefined;
   readonly #stops: StopStrings;
+  readonly #hidden: ReadonlySet<number>;
   #fresh = "";
   #text = "";
 
   constructor(
     tokenizer: Tokenizer | undefined,
-    { skipSpecialTokens, stop }: GenerationSettings,
+    { skipSpecialTokens, hiddenTokens, stop }: GenerationSettings,
     kept: ReadonlySet<string> | undefined,
   ) {
     this.#tokenText = tokenizer === undefined ? undefined : new TokenText(tokenizer, skipSpecialTokens, kept);
     this.#stops = new StopStrings(stop);
+    this.#hidden = hiddenTokens;
   }
 
   /** All of the text. */
@@ -168,6 +170,7 @@ class TextWriter {
 
   /** Adds a token. Returns the stop string that ends the text with it. */
   push(token: number): string | undefined {
+    if (this.#hidden.has(token)) return undefined;
     return this.#add(this.#tokenText?.push(token) ?? "");
   }
 

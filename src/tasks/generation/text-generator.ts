@@ -58,6 +58,8 @@ export interface PromptSettings {
   readonly forcedFirstToken?: number;
   /** The decoder's first token, for models with an encoder. Default: as the model's files say. */
   readonly decoderStartToken?: number;
+  /** Tokens that end the text besides those of the model's files. Default: none. */
+  readonly endTokens?: readonly number[];
 }
 
 /** For whom prompts are prepared. */
@@ -156,8 +158,9 @@ export class TextGenerator {
     call: PrepareCall = {},
   ): Promise<PreparedPrompts> {
     const { config, tokenizer, limits } = this.#parts;
+    const { endTokens = [] } = given;
     const settings = resolveSettings(options, {
-      config,
+      config: endTokens.length === 0 ? config : { ...config, endTokens: [...new Set([...config.endTokens, ...endTokens])] },
       vocabulary: limits.vocabulary,
       ...(tokenizer === undefined ? {} : { tokenizer }),
       ...(given.maxNewTokens === undefined ? {} : { maxNewTokens: given.maxNewTokens }),

@@ -31,6 +31,8 @@ export interface GenerationSettings {
   /** Number of alternatives; undefined: no log probabilities. */
   readonly logprobs?: number;
   readonly skipSpecialTokens: boolean;
+  /** End tokens of the model, which are left out of the text as special tokens are, whether or not they end it. */
+  readonly hiddenTokens: ReadonlySet<number>;
   /** Tokens that are copied from the text before and tried at once; 0: none. */
   readonly promptLookup: number;
   readonly draftTokens: number;
@@ -121,6 +123,7 @@ export function resolveSettings(options: GenerationOptions, sources: SettingsSou
     seed: options.seed ?? randomSeed(),
     ...(logprobs === undefined ? {} : { logprobs }),
     skipSpecialTokens: options.skipSpecialTokens ?? true,
+    hiddenTokens: new Set(options.skipSpecialTokens === false ? [] : config.endTokens),
     promptLookup: options.promptLookup ?? config.promptLookup ?? 0,
     draftTokens: options.draftTokens ?? defaultDraftTokens,
   };
