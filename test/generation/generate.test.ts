@@ -217,7 +217,7 @@ describe.skipIf(skip)(title, () => {
     writeChatModel(tiny, chatTemplates.tagged); // with a longer context
     const prompt = Array.from({ length: 150 }, (_, index) => 5 + ((index * 37) % 200)); // two calls of the model
     const written = await runtime.generate([prompt], { model: tiny, maxNewTokens: 4, logprobs: 2, ignoreEndTokens: true });
-    const [{ tokens, logprobs }] = written.results as [{ tokens: number[]; logprobs: { logprob: number; top: object[] }[] }];
+    const { tokens, logprobs } = written.results[0]!;
     const whole = [...prompt, ...tokens];
     const options = { model: tiny, maxNewTokens: 0, promptLogprobs: 2, n: 2 };
     const { results } = await runtime.generate([whole, prompt.slice(0, 1)], options);
@@ -230,7 +230,7 @@ describe.skipIf(skip)(title, () => {
     expect(first!.promptLogprobs![0]).toEqual({ token: whole[0], logprob: null, top: [] });
     const tail = first!.promptLogprobs!.slice(-4);
     for (const [index, { logprob, top }] of tail.entries()) {
-      expect(logprob).toBeCloseTo(logprobs[index]!.logprob, 4);
+      expect(logprob).toBeCloseTo(logprobs![index]!.logprob, 4);
       expect(top).toHaveLength(2);
     }
     expect(single!.promptLogprobs).toHaveLength(1);

@@ -4,6 +4,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
 import { type ReadPrompt, type TextJob, endWithoutText, generateText } from "./generate-text.ts";
+import { type FillInMiddle, fillInMiddlePrompt } from "./text/fill-in-middle.ts";
 import { PromptScorer } from "./sampling/prompt-scorer.ts";
 import type { EmitEvent, GeneratedText } from "./generated-text.ts";
 import type { GenerationConfig } from "./sampling/generation-config.ts";
@@ -53,6 +54,8 @@ export interface PromptSettings {
   readonly constrainedAfter?: string;
   /** Whether the tokenizer adds its special tokens to texts. Default: as the model was trained. */
   readonly addSpecialTokens?: boolean;
+  /** What follows the text that is generated, and the tokens with which the model reads that. Default: nothing is known to follow. */
+  readonly fillIn?: { readonly suffix: string; readonly tokens: FillInMiddle };
   /** Tokens to generate at most if neither the options nor the model's files say. */
   readonly maxNewTokens?: number;
   /** The first token of the decoder's answer, instead of the model's own. */
@@ -308,7 +311,7 @@ export class TextGenerator {
   async #preparePrompt(prompt: Prompt, settings: GenerationSettings, given: PromptSettings): Promise<PreparedPrompt> {
     const { limits, config } = this.#parts;
     const { hasEncoder, contextLength = Number.POSITIVE_INFINITY } = limits;
-    const ids = await this.#tokensOf(prompt, given.addSpecialTokens);
+    const ids = await this.#tokensOf(prompt, given);
     const start = hasEncoder ? (given.decoderStartToken ?? config.decoderStartToken) : undefined;
     if (hasEncoder && start === undefined) {
       throw new InferyardError("MODEL_INVALID", "neither generation_config.json nor config.json has a decoder_start_token_id", {
@@ -337,7 +340,7 @@ export class TextGenerator {
     return { tokens, source: hasEncoder ? ids : [], sampling: { ...settings.sampling, ...forced, maxLength } };
   }
 
-  async #tokensOf(prompt: Prompt, addSpecialTokens: boolean | undefined): Promise<readonly number[]> {
+  async #tokensOf(prompt: Prompt, { addSpecialTokens, fillIn }: PromptSettings): Promise<readonly number[]> {
     const { tokenizer, config, limits } = this.#parts;
     if (typeof prompt !== "string") {
       const wrong = prompt.find((token) => !Number.isInteger(token) || token < 0 || token >= limits.vocabulary);
@@ -351,7 +354,12 @@ export class TextGenerator {
         remedy: "give prompts as token ids, or add the file",
       });
     }
-    const ids = typeof prompt === "string" ? await this.#encode(prompt, addSpecialTokens) : prompt;
+    const added = fillIn === undefined ? addSpecialTokens : false;
+    const ids = typeof prompt === "string" ? await this.#encode(prompt, added) : prompt;
+    if (fillIn !== undefined) {
+      const start = addSpecialTokens === false ? [] : (tokenizer?.frame.prefix ?? []);
+      return fillInMiddlePrompt(fillIn.tokens, { start, before: ids, after: await this.#encode(fillIn.suffix, false) });
+    }
     if (ids.length > 0) return ids;
     if (config.startToken !== undefined) return [config.startToken];
     throw new InferyardError("INPUT_INVALID", "the prompt is empty", { remedy: "give at least one token" });

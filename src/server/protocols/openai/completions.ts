@@ -7,7 +7,7 @@ import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { type Routes, resultHeaders } from "../../http/context.ts";
 import { listOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
-import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { invalidField } from "../generation/request-errors.ts";
 import { type ConstraintRequest, constraintFields, constraintOf } from "../generation/constraint-fields.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
@@ -47,7 +47,10 @@ const requestSchema: z.ZodType<CompletionsRequest> = requestObject({
   stream_options: streamOptions.optional(),
   logprobs: z.int().min(0).max(20).optional(),
   echo: z.boolean().optional().openapi({ description: "Whether the prompt stands before each text" }),
-  suffix: z.string().optional().openapi({ description: "Not built yet" }),
+  suffix: z
+    .string()
+    .optional()
+    .openapi({ description: "Text that follows what is generated, for models with tokens for filling in the middle" }),
   best_of: z.int().positive().optional().openapi({ description: "Only the value of `n`" }),
   add_special_tokens: z.boolean().optional(),
   skip_special_tokens: z.boolean().optional(),
@@ -125,7 +128,6 @@ export function promptsOf(prompt: Prompt | readonly Prompt[]): readonly Prompt[]
 
 function optionsOf(request: CompletionsRequest) {
   const { max_tokens: maxNewTokens = defaultMaxTokens, logprobs, suffix, best_of: bestOf, n = 1 } = request;
-  if (suffix !== undefined && suffix !== "") throw unsupportedField("suffix", "filling in before a suffix", "leave it out");
   if (bestOf !== undefined && bestOf !== n) throw invalidField("best_of", `is ${bestOf}, and only n, ${n}, is possible`);
   return {
     ...samplingOf(request),
@@ -133,6 +135,7 @@ function optionsOf(request: CompletionsRequest) {
     maxNewTokens: maxNewTokens === -1 ? Number.MAX_SAFE_INTEGER : maxNewTokens,
     ...(logprobs === undefined ? {} : { logprobs }),
     ...(logprobs === undefined || request.echo !== true ? {} : { promptLogprobs: logprobs }),
+    ...(suffix === undefined || suffix === "" ? {} : { suffix }),
     ...(request.add_special_tokens === undefined ? {} : { addSpecialTokens: request.add_special_tokens }),
     ...(request.skip_special_tokens === undefined ? {} : { skipSpecialTokens: request.skip_special_tokens }),
   };
