@@ -25,7 +25,7 @@ const unimplemented = {
 
 /** Creates the routes under /api. */
 export function inferyardRoutes(service: Service): Routes {
-  const routes = createRoutes(handleInferyardError);
+  const routes = createRoutes(handleInferyardError, "strict");
   const tasks = [addEmbed, addEmbedOutputs, addClassify, addRerank, addRecognize, addFillMask, addAnswer, addChunk, addRewrite];
   for (const add of [...tasks, addModels, addExplain, addReloadLibrary]) add(routes, service);
   addUnimplemented(routes, unimplemented, errorBody);
