@@ -151,7 +151,9 @@ describe("POST / and /invocations", () => {
     const handler = createHandler(runtime, { keys: [] });
     const get = (path: string, accept: string, method = "GET"): Promise<Response> =>
       handler(new Request(`http://localhost${path}`, { method, headers: { accept } }));
-    expect(await (await get("/", "*/*")).json()).toEqual({ status: "alive" });
+    for (const accepted of ["*/*", "application/json, text/plain, */*"])
+      expect(await (await get("/", accepted)).text()).toBe("Ollama is running");
+    expect(await (await get("/", "application/json")).json()).toEqual({ status: "alive" });
     expect([(await get("/ping", "*/*")).status, (await get("/", "*/*", "HEAD")).status]).toEqual([200, 200]);
     const page = await get("/", "text/html,application/xhtml+xml");
     expect([page.status, page.headers.get("location")]).toEqual([302, "/dashboard"]);

@@ -87,7 +87,9 @@ it("numbers within bounds are those that compare so", () => {
       Math.round(each),
     ])) {
       const number = Number(near.toFixed(4));
-      const isMultiple = range.multipleOf.every((each) => Math.abs(number / Number(each) - Math.round(number / Number(each))) < 1e-7);
+      const isMultiple = range.multipleOf.every(
+        (each) => Math.abs(number / Number(each) - Math.round(number / Number(each))) < 1e-7,
+      );
       const isAbove = number >= Number(range.minimum ?? -Infinity) && number > Number(range.exclusiveMinimum ?? -Infinity);
       const isBelow = number <= Number(range.maximum ?? Infinity) && number < Number(range.exclusiveMaximum ?? Infinity);
       const fits = (!range.isInteger || Number.isInteger(number)) && isMultiple && isAbove && isBelow;

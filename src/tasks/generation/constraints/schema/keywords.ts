@@ -24,7 +24,10 @@ export function refuseUnsupported(part: SchemaPart): void {
   }
   if (keywords["uniqueItems"] === true && !(isNumber(keywords["maxItems"]) && Number(keywords["maxItems"]) <= 1))
     throw unsupported(part, "uniqueItems", "whether items differ is not followed");
-  if (keywords["contains"] !== undefined && !(Number(keywords["minContains"] ?? 1) === 0 && keywords["maxContains"] === undefined))
+  if (
+    keywords["contains"] !== undefined &&
+    !(Number(keywords["minContains"] ?? 1) === 0 && keywords["maxContains"] === undefined)
+  )
     throw unsupported(part, "contains", "counting items of a kind is not supported");
 }
 

@@ -138,7 +138,6 @@ function resolved(reference: string, base: string): string {
   }
 }
 
-
 function isContainer(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
