@@ -85,7 +85,7 @@ describe("a function that must not be used", () => {
         return name === excluded;
       };
       expect(runCases([each], { features, isExcluded: (name) => isExcluded(name) }), each.name).toEqual([undefined]);
-      for (const name of [...used])
+      for (const name of Array.from(used))
         expect(
           runCases([each], { features, isExcluded: (other) => isExcluded(other, name) }),
           `${each.name} without ${name}`,
