@@ -3,10 +3,11 @@
  * that differ are excluded from lowering, so that the interpreter computes their operations.
  */
 import { yieldToEventLoop } from "../../../platform/event-loop.ts";
-import { messageOf } from "../../../contract/errors.ts";
+import { InferyardError, messageOf } from "../../../contract/errors.ts";
 import type { compileKernels, WasmFeatures } from "../../codegen/wasm/index.ts";
 import type { MachineCode } from "../../codegen/x64/index.ts";
 import type { KernelFunction } from "../../lower/kernel-functions.ts";
+import { findDecoderProblem } from "../../../kernels/decoder-answers.ts";
 import type { KernelSelfTest } from "../../../kernels/kernel-entry.ts";
 import type { KernelMachine } from "../../../kernels/simd-levels.ts";
 import type { QuantizedBlocks } from "../../ir/lazy-storage.ts";
@@ -86,7 +87,10 @@ export class KernelChecks {
     for (const { id } of this.#blockKernels.callable(blocks)) this.check([{ name: id, blocks }]);
   }
 
-  /** Checks the functions that were not checked before. Returns whether any of these failed. */
+  /**
+   * Checks the functions that were not checked before. Returns whether any of these failed. Throws VERIFICATION_FAILED if the decoder of quantized weights
+   * is wrong, since no kernel can compute with them then.
+   */
   check(functions: readonly KernelFunction[]): boolean {
     const unknown = new Map(functions.filter(({ name }) => !this.#results.has(name)).map((each) => [each.name, each]));
     if (unknown.size === 0) return false;
@@ -179,6 +183,12 @@ export class KernelChecks {
     const entry = this.#blockKernels.callable(blocks).find((kernel) => kernel.id === id);
     const kernel = entry && this.#blockKernels.kernelOf(entry);
     if (entry === undefined || kernel === undefined) return;
+    const decoderProblem = findDecoderProblem(blocks.type, blocks.format);
+    if (decoderProblem !== undefined)
+      throw new InferyardError("VERIFICATION_FAILED", decoderProblem, {
+        remedy:
+          "this build of the engine computes wrong values from such weights: use another target, or install the package again",
+      });
     const start = performance.now();
     const problem = this.#run(knownAnswerCases(blocks, entry, kernel)).find((each) => each !== undefined);
     const milliseconds = performance.now() - start;
