@@ -88,7 +88,7 @@ describe("self-tests of kernels whose weights are packed wrong", () => {
           return [
             kernel.key,
             (...args: number[]) => {
-              if (args.at(-2) === 0) damage(new Uint8Array(memory.buffer, args[kernel.dynamicSizes.length + 1]!));
+              if (args.at(-2) === 0) damage(new Uint8Array(memory.buffer, args[kernel.dynamicSizes.length + 1]));
               return call(...args);
             },
           ];
