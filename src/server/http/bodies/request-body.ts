@@ -168,7 +168,9 @@ export class RequestBody {
 /** Whether an object, or a list of it, is a member of an object. */
 function nestsObjects(value: unknown): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  return Object.values(value).some((member: unknown) => isContainer(member) && (!Array.isArray(member) || member.some(isContainer)));
+  return Object.values(value).some(
+    (member: unknown) => isContainer(member) && (!Array.isArray(member) || member.some(isContainer)),
+  );
 }
 
 function isContainer(value: unknown): boolean {

@@ -83,7 +83,12 @@ function checkMessage(message: unknown, place: string): void {
   if (toolCalls === undefined) return;
   if (!Array.isArray(toolCalls)) throw wrong(place, "has toolCalls that are not a list");
   for (const call of toolCalls as readonly unknown[]) {
-    if (!isObject(call) || typeof call["name"] !== "string" || typeof call["id"] !== "string" || typeof call["arguments"] !== "string")
+    if (
+      !isObject(call) ||
+      typeof call["name"] !== "string" ||
+      typeof call["id"] !== "string" ||
+      typeof call["arguments"] !== "string"
+    )
       throw wrong(place, "has a tool call without id, name, or arguments that are a JSON text");
   }
 }

@@ -21,9 +21,13 @@ test("decimals compare as doubles do where these are exact, and beyond", () => {
   expect(compareDecimals("9007199254740993", "9007199254740992")).toBe(1);
   expect(compareDecimals("-1e3", "-1.5e2")).toBe(-1);
   fc.assert(
-    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.double({ noNaN: true, noDefaultInfinity: true }), (one, other) => {
-      expect(compareDecimals(decimalOf(String(one)), decimalOf(String(other)))).toBe(one < other ? -1 : one > other ? 1 : 0);
-      expect(Number(decimalOf(String(one)))).toBe(one + 0);
-    }),
+    fc.property(
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      (one, other) => {
+        expect(compareDecimals(decimalOf(String(one)), decimalOf(String(other)))).toBe(one < other ? -1 : one > other ? 1 : 0);
+        expect(Number(decimalOf(String(one)))).toBe(one + 0);
+      },
+    ),
   );
 });

@@ -133,10 +133,7 @@ export function childrenOf(node: GrammarNode): readonly GrammarNode[] {
     case "rule":
       return node.body === undefined ? [] : [node.body];
     case "object":
-      return [
-        ...node.properties.map(({ value }) => value),
-        ...node.others.flatMap(({ name, value }) => [name, value]),
-      ];
+      return [...node.properties.map(({ value }) => value), ...node.others.flatMap(({ name, value }) => [name, value])];
     default:
       return node satisfies never;
   }

@@ -143,9 +143,7 @@ export class ValueCompiler implements StringContext {
   #number(isInteger: boolean, parts: readonly SchemaPart[]): GrammarNode {
     // In draft 4 exclusiveMinimum and exclusiveMaximum say whether the bound itself is excluded.
     const strictly = (keyword: string, bound: string): readonly SchemaPart[] =>
-      parts.map((part) =>
-        part.keywords[keyword] === true ? { ...part, keywords: { [keyword]: part.keywords[bound] } } : part,
-      );
+      parts.map((part) => (part.keywords[keyword] === true ? { ...part, keywords: { [keyword]: part.keywords[bound] } } : part));
     const lower = lowerBound(parts, "minimum");
     const above = lowerBound(strictly("exclusiveMinimum", "minimum"), "exclusiveMinimum");
     const upper = upperBound(parts, "maximum");
@@ -245,8 +243,7 @@ export class ValueCompiler implements StringContext {
     // The first item, and those that have schemas of their own, each need the ones before it.
     const alone = Math.max(1, Math.min(first, max));
     let tail = alone >= max ? sequence() : repeat(separated(alone), Math.max(min - alone, 0), max - alone);
-    for (let index = alone - 1; index > 0; index -= 1)
-      tail = repeat(sequence(separated(index), tail), index < min ? 1 : 0, 1);
+    for (let index = alone - 1; index > 0; index -= 1) tail = repeat(sequence(separated(index), tail), index < min ? 1 : 0, 1);
     return list(repeat(sequence(lineBreak, item(0), tail, lineBreak), min > 0 ? 1 : 0, 1));
   }
 
@@ -255,14 +252,14 @@ export class ValueCompiler implements StringContext {
     const leading = leadingItems(part);
     const keyword = Array.isArray(keywords["prefixItems"]) ? "prefixItems" : "items";
     if (index < leading.length) return this.#schemas.document.below(part, leading[index], keyword, index);
-    const rest = Array.isArray(keywords["items"]) ? "additionalItems" : "items";
+    const rest = Array.isArray(keywords["items"]) && part.draft !== 2020 ? "additionalItems" : "items";
     return this.#schemas.document.below(part, keywords[rest] ?? true, rest);
   }
 }
 
-function leadingItems({ keywords }: SchemaPart): readonly unknown[] {
+function leadingItems({ keywords, draft }: SchemaPart): readonly unknown[] {
   if (Array.isArray(keywords["prefixItems"])) return keywords["prefixItems"];
-  return Array.isArray(keywords["items"]) ? keywords["items"] : [];
+  return draft !== 2020 && Array.isArray(keywords["items"]) ? keywords["items"] : [];
 }
 
 function refuseExcluded(parts: readonly SchemaPart[], excluded: readonly unknown[], types: readonly JsonType[]): void {

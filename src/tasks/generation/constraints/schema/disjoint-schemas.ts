@@ -54,15 +54,13 @@ export function flatsDisjoint(context: DisjointContext, one: FlatSchema, other: 
     return [...values[0].keys()].every((key) => values[1]?.has(key) !== true);
   for (const [index, list] of values.entries()) {
     const types = typesOf(index === 0 ? second : first);
-    const isOfType = (value: unknown): boolean =>
-      types.includes(typeOf(value)) || (isNumber(value) && types.includes("number"));
+    const isOfType = (value: unknown): boolean => types.includes(typeOf(value)) || (isNumber(value) && types.includes("number"));
     if (list !== undefined && [...list.values()].every((value) => !isOfType(value))) return true;
   }
   return shared.every((type) => {
     if (type === "object") return objectsDisjoint(context, first, second, depth);
     if (type === "string") return stringsDisjoint(context, first, second);
-    if (type === "number" || type === "integer")
-      return rangesDisjoint([...first, ...second]);
+    if (type === "number" || type === "integer") return rangesDisjoint([...first, ...second]);
     return type === "array" && highest([...first, ...second], "minItems", 0) > lowest([...first, ...second], "maxItems");
   });
 }

@@ -22,9 +22,14 @@ export function refuseUnsupported(part: SchemaPart): void {
     if (keywords[keyword] === undefined || (keyword.startsWith("unevaluated") && keywords[keyword] === true)) continue;
     throw unsupported(part, keyword, why);
   }
+  if (part.draft === 3 && keywords["required"] === true)
+    throw unsupported(part, "required", "keywords of draft 3 are not supported");
   if (keywords["uniqueItems"] === true && !(isNumber(keywords["maxItems"]) && Number(keywords["maxItems"]) <= 1))
     throw unsupported(part, "uniqueItems", "whether items differ is not followed");
-  if (keywords["contains"] !== undefined && !(Number(keywords["minContains"] ?? 1) === 0 && keywords["maxContains"] === undefined))
+  if (
+    keywords["contains"] !== undefined &&
+    !(Number(keywords["minContains"] ?? 1) === 0 && keywords["maxContains"] === undefined)
+  )
     throw unsupported(part, "contains", "counting items of a kind is not supported");
 }
 
