@@ -73,7 +73,7 @@ describe("chat templates", () => {
     expect(await render(template, [{ role: "system", content: "Be kind" }, user])).toBe("Be kind\n\nHello|");
     const refusing = "{{ raise_exception('roles must alternate') }}";
     await expect(render(refusing, [user])).rejects.toMatchObject({
-      code: "INPUT_INVALID",
+      code: "TEMPLATE_REFUSED",
       message: "the model's chat template refuses the conversation: roles must alternate",
     });
   });

@@ -1,7 +1,7 @@
 /** A conversation as the variables of a chat template: JSON text, in which tool arguments keep their numbers and the order of their keys. */
 import { completedObject } from "../../../formats/json/complete-json.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
-import { type ChatMessage, type Tool, textOf } from "./messages.ts";
+import type { ChatMessage, Tool } from "./messages.ts";
 
 /** What a template is given. */
 export interface TemplateVariables {
@@ -28,10 +28,10 @@ function toolVariable({ name, description = "", parameters = { type: "object", p
   return { type: "function", function: { name, description, parameters } };
 }
 
-function messageJson({ role, reasoning, toolCalls = [], toolCallId, name, ...message }: ChatMessage): string {
+function messageJson({ role, content = "", reasoning, toolCalls = [], toolCallId, name }: ChatMessage): string {
   const json = JSON.stringify({
     role: role === "developer" ? "system" : role,
-    content: textOf(message),
+    content: typeof content === "string" ? content : content.map(({ text }) => ({ type: "text", text })),
     reasoning_content: reasoning,
     tool_call_id: toolCallId,
     name,
