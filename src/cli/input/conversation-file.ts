@@ -1,6 +1,7 @@
 /** A conversation in a JSON file: a list of messages, or an object with `messages`, `tools` and further variables of the chat template. */
 import { readFile } from "node:fs/promises";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { jsonText, parseJson } from "../../formats/json/exact-json.ts";
 import { type ChatMessage, type Tool, type ToolCall, isObject } from "../../tasks/generation/chat/messages.ts";
 
 /** What such a file says. */
@@ -38,7 +39,7 @@ async function readJsonFile(path: string): Promise<string> {
 
 function parse(path: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     throw wrong(path, `cannot be read as JSON: ${messageOf(error)}`, error);
   }
@@ -53,7 +54,7 @@ function membersOf(text: string, tools: unknown): string {
 
 /** The JSON text of tools in OpenAI's form. */
 export function framedTools(tools: readonly unknown[]): string {
-  return JSON.stringify(tools.map((tool) => (isFramed(tool) ? tool : { type: "function", function: tool })));
+  return jsonText(tools.map((tool) => (isFramed(tool) ? tool : { type: "function", function: tool })));
 }
 
 function isFramed(tool: unknown): tool is { readonly function: Readonly<Record<string, unknown>> } {

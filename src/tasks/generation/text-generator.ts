@@ -3,7 +3,9 @@ import type { SequenceId } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
-import { type ReadPrompt, type TextJob, generateText } from "./generate-text.ts";
+import { type ReadPrompt, type TextJob, endWithoutText, generateText } from "./generate-text.ts";
+import { type FillInMiddle, fillInMiddlePrompt } from "./text/fill-in-middle.ts";
+import { PromptScorer } from "./sampling/prompt-scorer.ts";
 import type { EmitEvent, GeneratedText } from "./generated-text.ts";
 import type { GenerationConfig } from "./sampling/generation-config.ts";
 import type { GenerationOptions } from "./sampling/generation-options.ts";
@@ -52,6 +54,8 @@ export interface PromptSettings {
   readonly constrainedAfter?: string;
   /** Whether the tokenizer adds its special tokens to texts. Default: as the model was trained. */
   readonly addSpecialTokens?: boolean;
+  /** What follows the text that is generated, and the tokens with which the model reads that. Default: nothing is known to follow. */
+  readonly fillIn?: { readonly suffix: string; readonly tokens: FillInMiddle };
   /** Tokens to generate at most if neither the options nor the model's files say. */
   readonly maxNewTokens?: number;
   /** The first token of the decoder's answer, instead of the model's own. */
@@ -240,7 +244,7 @@ export class TextGenerator {
     client: Client | undefined,
     { emit, ...call }: TextCall,
   ): Promise<readonly GeneratedText[]> {
-    const { scheduler, tokenizer, limits } = this.#parts;
+    const { scheduler, tokenizer } = this.#parts;
     const { beams, n } = settings;
     const entered = await scheduler.enter(
       { count: beams?.numBeams ?? n, promptTokens: prompt.tokens.length },
@@ -249,9 +253,17 @@ export class TextGenerator {
     );
     const sequences = new Set<SequenceId>();
     try {
-      const read = await this.#read(prompt, call.signal, entered, sequences);
+      const read = await this.#read(prompt, settings, call.signal, entered, sequences);
       const emitRead: EmitEvent | undefined = emit && ((event) => entered.read(emit(event)));
       const job = { scheduler, tokenizer, settings, sampling: prompt.sampling, ...call, emit: emitRead };
+      if (settings.maxNewTokens === 0) {
+        const empty = Array.from({ length: n }, (_, choice) =>
+          endWithoutText({ ...job, choice, index: call.index + choice }, read),
+        );
+        const results = await Promise.all(empty);
+        await this.#close(read, entered, sequences);
+        return results;
+      }
       if (beams !== undefined) return await searchBeams({ ...job, beams, sequences }, read);
       const forks = Array.from({ length: n - 1 }, () => scheduler.fork(read.sequence));
       const copies = await Promise.all(forks);
@@ -262,10 +274,7 @@ export class TextGenerator {
       // All have ended before their sequences are released.
       await Promise.allSettled(texts);
       const results = await Promise.all(texts);
-      if (!limits.hasEncoder && entered.disown(read.sequence)) {
-        sequences.delete(read.sequence);
-        await this.#prefixes.close(read.sequence, read.tokens);
-      }
+      await this.#close(read, entered, sequences);
       return results;
     } finally {
       await Promise.all([...sequences].map((sequence) => scheduler.release(sequence)));
@@ -273,49 +282,68 @@ export class TextGenerator {
     }
   }
 
+  /** Keeps the cache of a prompt whose texts have ended. */
+  async #close(read: ReadPrompt, entered: EnteredTexts, sequences: Set<SequenceId>): Promise<void> {
+    if (this.#parts.limits.hasEncoder || !entered.disown(read.sequence)) return;
+    sequences.delete(read.sequence);
+    await this.#prefixes.close(read.sequence, read.tokens);
+  }
+
   async #read(
     prompt: PreparedPrompt,
+    { promptLogprobs: alternatives }: GenerationSettings,
     signal: AbortSignal | undefined,
     entered: EnteredTexts,
     sequences: Set<SequenceId>,
   ): Promise<ReadPrompt> {
     const { scheduler, limits } = this.#parts;
     const { tokens, source } = prompt;
-    const { sequence, length } = limits.hasEncoder
-      ? { sequence: await scheduler.create(source), length: 0 }
-      : await this.#prefixes.open(tokens);
+    const scorer = alternatives === undefined ? undefined : new PromptScorer(scheduler, alternatives);
+    const { sequence, length } =
+      limits.hasEncoder || scorer !== undefined
+        ? { sequence: await scheduler.create(limits.hasEncoder ? source : undefined), length: 0 }
+        : await this.#prefixes.open(tokens);
     sequences.add(sequence);
     entered.own(sequence);
-    const logits = await scheduler.append(sequence, tokens.slice(length), signal);
-    return { sequence, tokens, source, logits, cachedTokens: length };
+    const read = { sequence, tokens, source, cachedTokens: length };
+    if (scorer === undefined) return { ...read, logits: await scheduler.append(sequence, tokens.slice(length), signal) };
+    const { logits, logprobs } = await scorer.read(sequence, tokens, signal);
+    return { ...read, logits, promptLogprobs: logprobs };
   }
 
   async #preparePrompt(prompt: Prompt, settings: GenerationSettings, given: PromptSettings): Promise<PreparedPrompt> {
     const { limits, config } = this.#parts;
     const { hasEncoder, contextLength = Number.POSITIVE_INFINITY } = limits;
-    const ids = await this.#tokensOf(prompt, given.addSpecialTokens);
+    const ids = await this.#tokensOf(prompt, given);
     const start = hasEncoder ? (given.decoderStartToken ?? config.decoderStartToken) : undefined;
     if (hasEncoder && start === undefined) {
       throw new InferyardError("MODEL_INVALID", "neither generation_config.json nor config.json has a decoder_start_token_id", {
         remedy: "add it to generation_config.json",
       });
     }
+    if (hasEncoder && settings.promptLogprobs !== undefined) {
+      throw new InferyardError("INPUT_INVALID", "promptLogprobs is given, and the model reads its prompts with an encoder", {
+        remedy: "leave promptLogprobs out",
+      });
+    }
     const tokens = start === undefined ? ids : [start];
-    if (tokens.length >= contextLength) {
+    const least = settings.maxNewTokens === 0 ? 0 : 1;
+    if (tokens.length + least > contextLength) {
+      const room = least === 0 ? "" : ": no room is left for an answer";
       throw new InferyardError(
         "INPUT_TOO_LONG",
-        `the prompt has ${tokens.length} tokens, and the model's context is ${contextLength}: no room is left for an answer`,
+        `the prompt has ${tokens.length} tokens, and the model's context is ${contextLength}${room}`,
         { remedy: "shorten the prompt" },
       );
     }
     const longest = settings.maxLength ?? tokens.length + settings.maxNewTokens;
     // A model whose files state a length that the prompt already has gives one token.
-    const maxLength = Math.min(contextLength, Math.max(longest, tokens.length + 1));
+    const maxLength = Math.min(contextLength, Math.max(longest, tokens.length + least));
     const forced = given.forcedFirstToken === undefined ? {} : { forcedFirstToken: given.forcedFirstToken };
     return { tokens, source: hasEncoder ? ids : [], sampling: { ...settings.sampling, ...forced, maxLength } };
   }
 
-  async #tokensOf(prompt: Prompt, addSpecialTokens: boolean | undefined): Promise<readonly number[]> {
+  async #tokensOf(prompt: Prompt, { addSpecialTokens, fillIn }: PromptSettings): Promise<readonly number[]> {
     const { tokenizer, config, limits } = this.#parts;
     if (typeof prompt !== "string") {
       const wrong = prompt.find((token) => !Number.isInteger(token) || token < 0 || token >= limits.vocabulary);
@@ -329,7 +357,12 @@ export class TextGenerator {
         remedy: "give prompts as token ids, or add the file",
       });
     }
-    const ids = typeof prompt === "string" ? await this.#encode(prompt, addSpecialTokens) : prompt;
+    const added = fillIn === undefined ? addSpecialTokens : false;
+    const ids = typeof prompt === "string" ? await this.#encode(prompt, added) : prompt;
+    if (fillIn !== undefined) {
+      const start = addSpecialTokens === false ? [] : (tokenizer?.frame.prefix ?? []);
+      return fillInMiddlePrompt(fillIn.tokens, { start, before: ids, after: await this.#encode(fillIn.suffix, false) });
+    }
     if (ids.length > 0) return ids;
     if (config.startToken !== undefined) return [config.startToken];
     throw new InferyardError("INPUT_INVALID", "the prompt is empty", { remedy: "give at least one token" });

@@ -1,18 +1,19 @@
 /** POST /v1/completions: what follows prompts. */
 import { createRoute, z } from "@hono/zod-openapi";
-import type { GeneratedLogprob, GeneratedText } from "../../../tasks/generation/generated-text.ts";
+import type { GeneratedText } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import type { Prompt } from "../../../tasks/generation/text-generator.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { type Routes, resultHeaders } from "../../http/context.ts";
 import { listOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
-import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { invalidField } from "../generation/request-errors.ts";
 import { type ConstraintRequest, constraintFields, constraintOf } from "../generation/constraint-fields.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
 import { type SamplingRequest, harmlessFields, samplingFields, samplingOf, streamOptions } from "./chat-request.ts";
 import { type ChatCompletion, newCompletion, usageOf } from "./chat-response.ts";
+import { completionLogprobs } from "./completion-logprobs.ts";
 import { documentedErrors, openAiErrorBody } from "./errors.ts";
 
 /** Tokens of a completion at most if the request does not say, as OpenAI has it. */
@@ -36,14 +37,20 @@ interface CompletionsRequest extends SamplingRequest, ConstraintRequest {
 const requestSchema: z.ZodType<CompletionsRequest> = requestObject({
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
   prompt: z.union([z.string(), listOf(z.string(), { min: 1 }), tokenIds(), listOf(tokenIds(), { min: 1 })]),
-  max_tokens: z.int().positive().optional().openapi({ description: "Tokens to generate at most. Default: 16" }),
+  max_tokens: z.int().min(-1).optional().openapi({
+    description:
+      "Tokens to generate at most; 0: none, which with `echo` and `logprobs` scores the prompt; -1: up to the context. Default: 16",
+  }),
   ...samplingFields,
   ...constraintFields,
   stream: z.boolean().optional(),
   stream_options: streamOptions.optional(),
   logprobs: z.int().min(0).max(20).optional(),
   echo: z.boolean().optional().openapi({ description: "Whether the prompt stands before each text" }),
-  suffix: z.string().optional().openapi({ description: "Not built yet" }),
+  suffix: z
+    .string()
+    .optional()
+    .openapi({ description: "Text that follows what is generated, for models with tokens for filling in the middle" }),
   best_of: z.int().positive().optional().openapi({ description: "Only the value of `n`" }),
   add_special_tokens: z.boolean().optional(),
   skip_special_tokens: z.boolean().optional(),
@@ -121,13 +128,14 @@ export function promptsOf(prompt: Prompt | readonly Prompt[]): readonly Prompt[]
 
 function optionsOf(request: CompletionsRequest) {
   const { max_tokens: maxNewTokens = defaultMaxTokens, logprobs, suffix, best_of: bestOf, n = 1 } = request;
-  if (suffix !== undefined && suffix !== "") throw unsupportedField("suffix", "filling in before a suffix", "leave it out");
   if (bestOf !== undefined && bestOf !== n) throw invalidField("best_of", `is ${bestOf}, and only n, ${n}, is possible`);
   return {
     ...samplingOf(request),
     ...constraintOf(request),
-    maxNewTokens,
+    maxNewTokens: maxNewTokens === -1 ? Number.MAX_SAFE_INTEGER : maxNewTokens,
     ...(logprobs === undefined ? {} : { logprobs }),
+    ...(logprobs === undefined || request.echo !== true ? {} : { promptLogprobs: logprobs }),
+    ...(suffix === undefined || suffix === "" ? {} : { suffix }),
     ...(request.add_special_tokens === undefined ? {} : { addSpecialTokens: request.add_special_tokens }),
     ...(request.skip_special_tokens === undefined ? {} : { skipSpecialTokens: request.skip_special_tokens }),
   };
@@ -141,12 +149,15 @@ interface Shown {
 }
 
 function completion(about: ChatCompletion, results: readonly GeneratedText[], shown: Shown): object {
-  const choices = results.map(({ text, finishReason, logprobs }, index) => ({
-    text: shown.before(index) + text,
-    index,
-    logprobs: logprobs === undefined ? null : logprobsOf(logprobs, shown),
-    finish_reason: finishReason,
-  }));
+  const choices = results.map(({ text, finishReason, logprobs, promptLogprobs }, index) => {
+    const scored = [...(promptLogprobs ?? []), ...(logprobs ?? [])];
+    return {
+      text: shown.before(index) + text,
+      index,
+      logprobs: promptLogprobs === undefined && logprobs === undefined ? null : completionLogprobs(scored, shown.tokenizer),
+      finish_reason: finishReason,
+    };
+  });
   return { ...about, object: "text_completion", choices, usage: usageOfAll(results, shown.n) };
 }
 
@@ -155,18 +166,23 @@ async function* chunks(
   stream: GenerationStream<{ readonly results: readonly GeneratedText[] }>,
   shown: Shown & { readonly includeUsage: boolean },
 ): AsyncGenerator<string, void> {
-  const begun = new Set<number>();
+  /** Characters of each text so far. */
+  const lengths = new Map<number, number>();
   for await (const event of stream) {
     const { index } = event;
-    const text = (begun.has(index) ? "" : shown.before(index)) + event.text;
-    begun.add(index);
+    const length = lengths.get(index);
+    const text = (length === undefined ? shown.before(index) : "") + event.text;
     const isEnd = event.type === "finish";
-    const logprob = event.type === "text" ? event.logprob : undefined;
-    if (text === "" && !isEnd && logprob === undefined) continue;
+    // A text without tokens has the log probabilities of its prompt in its only event.
+    const ofPrompt = isEnd ? (length === undefined ? event.result.promptLogprobs : undefined) : event.promptLogprobs;
+    const ofToken = event.type === "text" && event.logprob !== undefined ? [event.logprob] : [];
+    const scored = [...(ofPrompt ?? []), ...ofToken];
+    lengths.set(index, (length ?? 0) + text.length);
+    if (text === "" && !isEnd && scored.length === 0) continue;
     const choice = {
       text,
       index,
-      logprobs: logprob === undefined ? null : logprobsOf([logprob], shown),
+      logprobs: scored.length === 0 ? null : completionLogprobs(scored, shown.tokenizer, length),
       finish_reason: isEnd ? event.result.finishReason : null,
     };
     yield serverSentEvent({
@@ -192,17 +208,5 @@ function usageOfAll(results: readonly GeneratedText[], n: number) {
     completion_tokens: generated,
     total_tokens: prompt + generated,
     prompt_tokens_details: { cached_tokens: cached },
-  };
-}
-
-function logprobsOf(logprobs: readonly GeneratedLogprob[], { tokenizer }: Shown): object {
-  const textOf = (id: number): string => tokenizer?.decode([id], { skipSpecialTokens: false }) ?? "";
-  const tokens = logprobs.map(({ token }) => textOf(token));
-  const starts = tokens.map((_, index) => tokens.slice(0, index).join("").length);
-  return {
-    tokens,
-    token_logprobs: logprobs.map(({ logprob }) => logprob),
-    top_logprobs: logprobs.map(({ top }) => Object.fromEntries(top.map(({ token, logprob }) => [textOf(token), logprob]))),
-    text_offset: starts,
   };
 }
