@@ -30,6 +30,8 @@ export class ChatTemplate {
   readonly #specialTokens: Readonly<Record<string, unknown>>;
   readonly #workers: TemplateWorkers;
   readonly #engine = new TemplateEngine();
+  /** Whether the template writes tools into prompts. */
+  #writesTools: Promise<boolean> | undefined;
   /** Why a template is refused, by its name, and until when. */
   readonly #refused = new Map<string, { readonly error: InferyardError; readonly until: number }>();
 
@@ -51,11 +53,7 @@ export class ChatTemplate {
    */
   async render({ messages, tools, variables = {} }: Conversation): Promise<string> {
     const name = this.#nameFor(tools.length > 0);
-    if (tools.length > 0 && !/\btools\b/.test(this.source(true))) {
-      throw new InferyardError("MODEL_UNSUPPORTED", "the model's chat template has no place for tools", {
-        remedy: "leave tools out, or use a model that was trained to call them",
-      });
-    }
+    if (tools.length > 0) await this.checkTools();
     const others = { ...this.#specialTokens, add_generation_prompt: true, ...variables };
     try {
       return await this.#run(name, { messages, tools, others });
@@ -64,6 +62,27 @@ export class ChatTemplate {
       const merged = isRefusal ? withoutSystem(messages) : undefined;
       if (merged === undefined) throw error;
       return this.#run(name, { messages: merged, tools, others });
+    }
+  }
+
+  /** Throws MODEL_UNSUPPORTED for tools if the template has no place for them: the prompt of a question is the same with and without them. */
+  async checkTools(): Promise<void> {
+    this.#writesTools ??= this.#findToolPlace();
+    if (await this.#writesTools) return;
+    throw new InferyardError("MODEL_UNSUPPORTED", "the model's chat template has no place for tools", {
+      remedy: "leave tools out, or use a model that was trained to call them",
+    });
+  }
+
+  async #findToolPlace(): Promise<boolean> {
+    if (!/\btools\b/.test(this.source(true))) return false;
+    const others = { ...this.#specialTokens, add_generation_prompt: true };
+    const messages: readonly ChatMessage[] = [{ role: "user", content: "?" }];
+    const prompt = (tools: readonly Tool[]): Promise<string> => this.#run(this.#nameFor(true), { messages, tools, others });
+    try {
+      return (await prompt([{ name: "probe" }])) !== (await prompt([]));
+    } catch {
+      return true; // rendering the conversation itself says what is wrong
     }
   }
 
