@@ -21,6 +21,7 @@ import { PrefixCache } from "./prefix-cache.ts";
 import type { DraftModelParts } from "./speculation/draft-model.ts";
 import { requireSameTokens } from "./speculation/same-tokens.ts";
 import { searchBeams } from "./search-beams.ts";
+import { continuedToken } from "./text/continued-token.ts";
 
 /** A prompt: a text, or its token ids. */
 export type Prompt = string | readonly number[];
@@ -52,6 +53,8 @@ export interface PromptSettings {
   readonly constrainedAfter?: string;
   /** Whether the tokenizer adds its special tokens to texts. Default: as the model was trained. */
   readonly addSpecialTokens?: boolean;
+  /** Whether the generated text is one of its own, such as an answer, and does not continue that of the prompt. Default: false. */
+  readonly startsText?: boolean;
   /** Tokens to generate at most if neither the options nor the model's files say. */
   readonly maxNewTokens?: number;
   /** The first token of the decoder's answer, instead of the model's own. */
@@ -102,6 +105,8 @@ interface PreparedPrompt {
   readonly tokens: readonly number[];
   /** The encoder's tokens; empty for models without one. */
   readonly source: readonly number[];
+  /** The token that the text continues. */
+  readonly before: number | undefined;
   readonly sampling: SamplingSettings;
 }
 
@@ -248,7 +253,8 @@ export class TextGenerator {
     try {
       const read = await this.#read(prompt, call.signal, entered, sequences);
       const emitRead: EmitEvent | undefined = emit && ((event) => entered.read(emit(event)));
-      const job = { scheduler, tokenizer, settings, sampling: prompt.sampling, ...call, emit: emitRead };
+      const { sampling, before } = prompt;
+      const job = { scheduler, tokenizer, settings, sampling, before, ...call, emit: emitRead };
       if (beams !== undefined) return await searchBeams({ ...job, beams, sequences }, read);
       const forks = Array.from({ length: n - 1 }, () => scheduler.fork(read.sequence));
       const copies = await Promise.all(forks);
@@ -309,7 +315,10 @@ export class TextGenerator {
     // A model whose files state a length that the prompt already has gives one token.
     const maxLength = Math.min(contextLength, Math.max(longest, tokens.length + 1));
     const forced = given.forcedFirstToken === undefined ? {} : { forcedFirstToken: given.forcedFirstToken };
-    return { tokens, source: hasEncoder ? ids : [], sampling: { ...settings.sampling, ...forced, maxLength } };
+    const { tokenizer } = this.#parts;
+    const isContinued = tokenizer !== undefined && given.startsText !== true;
+    const before = isContinued ? continuedToken(tokens, tokenizer, settings.skipSpecialTokens) : undefined;
+    return { tokens, source: hasEncoder ? ids : [], before, sampling: { ...settings.sampling, ...forced, maxLength } };
   }
 
   async #tokensOf(prompt: Prompt, addSpecialTokens: boolean | undefined): Promise<readonly number[]> {

@@ -11,6 +11,8 @@ import { invalidField, unsupportedField } from "../generation/request-errors.ts"
 import { type ConstraintRequest, constraintFields, constraintOf } from "../generation/constraint-fields.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
+import { TokenTexts } from "../generation/token-texts.ts";
+import { CompletionLogprobs } from "./completion-logprobs.ts";
 import { type SamplingRequest, harmlessFields, samplingFields, samplingOf, streamOptions } from "./chat-request.ts";
 import { type ChatCompletion, newCompletion, usageOf } from "./chat-response.ts";
 import { documentedErrors, openAiErrorBody } from "./errors.ts";
@@ -88,20 +90,22 @@ export function addCompletions(routes: Routes, service: Service): void {
       return service.runtime.generate(prompts, { ...options, ...call, stream: true });
     });
     const about = newCompletion("cmpl-", model);
-    const before = (index: number): string => {
-      const prompt = request.echo === true ? (prompts[Math.floor(index / (request.n ?? 1))] ?? "") : "";
-      return typeof prompt === "string" ? prompt : (tokenizer?.decode(prompt) ?? "");
+    const prompt = (index: number): string => {
+      const given = prompts[Math.floor(index / (request.n ?? 1))] ?? "";
+      return typeof given === "string" ? given : (tokenizer?.decode(given) ?? "");
     };
+    const { echo = false, skip_special_tokens: skipsSpecial = true, n = 1 } = request;
+    const shown = (): Shown => ({ prompt, echo, skipsSpecial, tokenizer, n });
     if (request.stream !== true) {
       void stream.finish();
       const done = await outcome;
-      const body = completion(about, done.result.results, { before, tokenizer, n: request.n ?? 1 });
+      const body = completion(about, done.result.results, shown());
       return context.json(body, 200, resultHeaders(done)) as never;
     }
     const includeUsage = request.stream_options?.include_usage ?? false;
     async function* parts(): AsyncGenerator<string, void> {
       try {
-        yield* chunks(about, stream, { before, tokenizer, includeUsage, n: request.n ?? 1 });
+        yield* chunks(about, stream, { ...shown(), includeUsage });
       } catch (error) {
         yield serverSentEvent({ error: openAiErrorBody(error) });
       } finally {
@@ -134,20 +138,35 @@ function optionsOf(request: CompletionsRequest) {
 }
 
 interface Shown {
-  /** What stands before a text: its prompt, with `echo`. */
-  readonly before: (index: number) => string;
+  /** The text of the prompt that the text with this position continues. */
+  readonly prompt: (index: number) => string;
+  /** Whether texts begin with their prompts. */
+  readonly echo: boolean;
+  readonly skipsSpecial: boolean;
   readonly tokenizer: Tokenizer | undefined;
   readonly n: number;
 }
 
 function completion(about: ChatCompletion, results: readonly GeneratedText[], shown: Shown): object {
+  const logprobsOf = logprobsByText(shown);
   const choices = results.map(({ text, finishReason, logprobs }, index) => ({
-    text: shown.before(index) + text,
+    text: (shown.echo ? shown.prompt(index) : "") + text,
     index,
-    logprobs: logprobs === undefined ? null : logprobsOf(logprobs, shown),
+    logprobs: logprobs === undefined ? null : logprobsOf(index, logprobs),
     finish_reason: finishReason,
   }));
   return { ...about, object: "text_completion", choices, usage: usageOfAll(results, shown.n) };
+}
+
+/** Shows log probabilities of the text with a position; those of one text may be shown a few at a time. */
+function logprobsByText({ prompt, echo, skipsSpecial, tokenizer }: Shown) {
+  const texts = new TokenTexts(tokenizer);
+  const known = new Map<number, CompletionLogprobs>();
+  return (index: number, logprobs: readonly GeneratedLogprob[]): object => {
+    const own = known.get(index) ?? new CompletionLogprobs(texts, { prompt: prompt(index), echo, skipsSpecial });
+    known.set(index, own);
+    return own.next(logprobs);
+  };
 }
 
 async function* chunks(
@@ -156,9 +175,10 @@ async function* chunks(
   shown: Shown & { readonly includeUsage: boolean },
 ): AsyncGenerator<string, void> {
   const begun = new Set<number>();
+  const logprobsOf = logprobsByText(shown);
   for await (const event of stream) {
     const { index } = event;
-    const text = (begun.has(index) ? "" : shown.before(index)) + event.text;
+    const text = (begun.has(index) || !shown.echo ? "" : shown.prompt(index)) + event.text;
     begun.add(index);
     const isEnd = event.type === "finish";
     const logprob = event.type === "text" ? event.logprob : undefined;
@@ -166,7 +186,7 @@ async function* chunks(
     const choice = {
       text,
       index,
-      logprobs: logprob === undefined ? null : logprobsOf([logprob], shown),
+      logprobs: logprob === undefined ? null : logprobsOf(index, [logprob]),
       finish_reason: isEnd ? event.result.finishReason : null,
     };
     yield serverSentEvent({
@@ -192,17 +212,5 @@ function usageOfAll(results: readonly GeneratedText[], n: number) {
     completion_tokens: generated,
     total_tokens: prompt + generated,
     prompt_tokens_details: { cached_tokens: cached },
-  };
-}
-
-function logprobsOf(logprobs: readonly GeneratedLogprob[], { tokenizer }: Shown): object {
-  const textOf = (id: number): string => tokenizer?.decode([id], { skipSpecialTokens: false }) ?? "";
-  const tokens = logprobs.map(({ token }) => textOf(token));
-  const starts = tokens.map((_, index) => tokens.slice(0, index).join("").length);
-  return {
-    tokens,
-    token_logprobs: logprobs.map(({ logprob }) => logprob),
-    top_logprobs: logprobs.map(({ top }) => Object.fromEntries(top.map(({ token, logprob }) => [textOf(token), logprob]))),
-    text_offset: starts,
   };
 }

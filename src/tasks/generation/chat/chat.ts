@@ -88,6 +88,7 @@ export async function prepareChat(
       : constrainedAnswer(constraint, { form: format.tools, tools, kept: markersOf(format), thinks, settings: schemas });
   const given = {
     addSpecialTokens: false, // the template writes them
+    startsText: true,
     maxNewTokens: generator.limits.contextLength === undefined ? maxAnswerTokens : Number.POSITIVE_INFINITY,
     ...omitUndefined({ grammar: forced?.grammar ?? answer }),
     ...(answer !== undefined && thinks ? { constrainedAfter: format.reasoning.close } : {}),
