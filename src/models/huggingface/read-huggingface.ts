@@ -11,11 +11,12 @@ import type {
   TextSettings,
   Variant,
 } from "../manifest.ts";
-import { architectureOf, readLicense, tasksOf } from "./model-card.ts";
+import { readLicense, tasksOf } from "./model-card.ts";
+import { modelClassOf } from "./model-classes.ts";
 import { type Folder, type JsonObject, isJsonObject, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
 import type { GgufDescription } from "../gguf/gguf-manifest.ts";
 import { readGenaiConfig } from "./genai-config.ts";
-import { readModules } from "./modules.ts";
+import { type Modules, readModules } from "./modules.ts";
 import { readChatTemplates } from "./chat-templates.ts";
 import { type TextOverrides, readTextSettings } from "./text-settings.ts";
 import { type VariantFile, readFoundVariants } from "../manifest/variants.ts";
@@ -70,12 +71,14 @@ export async function readHuggingFace(
     own?.text === undefined
       ? await readTextSettings(folder, inner, { modules, config, isStatic, flat, overrides })
       : withOverrides(own.text, overrides);
-  const architecture = isStatic ? "StaticModel" : encoderOf(config);
+  const isEmbedder = usesHiddenStates(modules, text, stated.tasks);
+  const modelClass = modelClassOf(config, isEmbedder);
+  const architecture = isStatic ? "StaticModel" : modelClass;
   const generation =
     own?.generation ?? generationFields(config, (await readJsonObject(inner, "generation_config.json")) ?? genai?.generation);
   const beside = text === undefined ? undefined : await readChatTemplates(inner, text.tokenizerConfig);
   const chatTemplates = own === undefined ? beside : (beside ?? own.chatTemplates);
-  const statedTasks = spanConfig === undefined ? tasksOf(config, isStatic || isEmbedder(text)) : ["token-classification"];
+  const statedTasks = spanConfig === undefined ? tasksOf(modelClass, isStatic || isEmbedder) : ["token-classification"];
   const license = stated.license ?? (await readLicense(folder)) ?? own?.license;
   return {
     reference: folder.displayName,
@@ -144,20 +147,24 @@ function generationFields(config: JsonObject, stated: JsonObject | undefined): J
   return Object.keys(fields).length === 0 ? undefined : fields;
 }
 
-function isEmbedder(text: TextSettings | undefined): boolean {
-  return text?.pooling !== undefined || text?.lateInteraction?.hasModules === true;
-}
+/** Tasks that are computed from what a head returns. */
+const headTasks: ReadonlySet<string> = new Set([
+  "fill-mask",
+  "question-answering",
+  "text-classification",
+  "text-generation",
+  "text2text-generation",
+  "token-classification",
+]);
 
-/** The class of the encoder. ColBERT's own class, HF_ColBERT, is an encoder with a projection, which `TextSettings.vectorModules` has. */
-function encoderOf(config: JsonObject): string | undefined {
-  const stated = architectureOf(config);
-  if (stated !== "HF_ColBERT") return stated;
-  const classes: Readonly<Record<string, string>> = {
-    bert: "BertModel",
-    roberta: "RobertaModel",
-    "xlm-roberta": "XLMRobertaModel",
-  };
-  return classes[String(config["model_type"])] ?? stated;
+/**
+ * Whether a model is used for its hidden states. The task that another manifest states decides; without one the modules do, unless they work on logits, and
+ * then the pooling.
+ */
+function usesHiddenStates(modules: Modules | undefined, text: TextSettings | undefined, [task]: readonly string[] = []): boolean {
+  if (modules?.sparse?.type === "SpladePooling" || (task !== undefined && headTasks.has(task))) return false;
+  const isPooled = text?.pooling !== undefined || text?.lateInteraction?.hasModules === true;
+  return modules?.kind === "transformer" || isPooled || task === "feature-extraction";
 }
 
 async function discoverFolderVariants(

@@ -1,9 +1,7 @@
-/** JSON bodies that a route reads itself: their content type, or which schema they have, is not known beforehand. */
-import type { z } from "@hono/zod-openapi";
+/** JSON bodies of requests. */
 import type { Context } from "hono";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Env } from "./context.ts";
-import { invalidRequest } from "./validation.ts";
 
 /** The JSON body; a missing body is an empty object. Throws INPUT_INVALID and LIMIT_EXCEEDED. */
 export async function jsonBody(context: Context<Env>): Promise<unknown> {
@@ -18,9 +16,11 @@ export async function jsonBody(context: Context<Env>): Promise<unknown> {
   }
 }
 
-/** The value as the schema has it. Throws INPUT_INVALID and LIMIT_EXCEEDED. */
-export function validated<Schema extends z.ZodType>(value: unknown, schema: Schema): z.infer<Schema> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw invalidRequest(parsed.error.issues);
+/** Throws MEDIA_TYPE_UNSUPPORTED for a body whose content type is not JSON; `requestBodies` has replaced those that stand for it. */
+export function refuseOtherTypes({ req }: Context<Env>): void {
+  const type = req.header("content-type")?.split(";", 1)[0]?.trim() ?? "";
+  if (/^application\/(?:[\w.+-]+\+)?json$/i.test(type)) return;
+  throw new InferyardError("MEDIA_TYPE_UNSUPPORTED", "this route does not support the content-type of the request", {
+    remedy: "send content-type: application/json",
+  });
 }

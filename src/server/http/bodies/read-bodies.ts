@@ -35,6 +35,7 @@ export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> 
       text: { get: () => body.text(), enumerable: true },
       arrayBuffer: { get: () => body.arrayBuffer(), enumerable: true },
     });
+    Object.defineProperty(context.req, "json", { value: () => body.json() });
     try {
       body.refuseAnnounced();
       const isJson = /json/i.test(context.req.header("content-type") ?? "");

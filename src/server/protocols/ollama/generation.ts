@@ -1,6 +1,7 @@
 /** POST /api/chat and /api/generate: answers as lines of JSON. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { jsonText, parseJson } from "../../../formats/json/exact-json.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { GenerationEvent } from "../../../tasks/generation/generated-text.ts";
 import type { Env, Routes } from "../../http/context.ts";
@@ -135,7 +136,8 @@ async function respond<Result, Event>(
       if (part !== undefined && "fields" in part) fields.push(part.fields);
       else if (part !== undefined) end = endFields(context, part.end);
     }
-    return context.json({ ...head(name), ...join(fields), ...end }, 200) as never;
+    const headers = { "content-type": "application/json" };
+    return context.body(jsonText({ ...head(name), ...join(fields), ...end }), 200, headers) as never;
   }
   async function* parts(): AsyncGenerator<string, void> {
     try {
@@ -143,7 +145,7 @@ async function respond<Result, Event>(
         const part = partOf(event);
         if (part === undefined) continue;
         const fields = "fields" in part ? { ...part.fields, done: false } : { ...join([]), ...endFields(context, part.end) };
-        yield `${JSON.stringify({ ...head(name), ...fields })}\n`;
+        yield `${jsonText({ ...head(name), ...fields })}\n`;
       }
     } catch (error) {
       yield `${JSON.stringify({ error: messageWithRemedy(publicError(error)) })}\n`;
@@ -185,7 +187,7 @@ function chatPart(event: ChatEvent): Part | undefined {
   if (event.type === "text") return { fields: { message: { role: "assistant", content: event.text } } };
   if (event.type === "reasoning") return { fields: { message: { role: "assistant", content: "", thinking: event.text } } };
   const { id, name, arguments: given } = event.call;
-  const call = { id: `call_${id}`, function: { name, arguments: JSON.parse(given) as unknown } };
+  const call = { id: `call_${id}`, function: { name, arguments: parseJson(given) } };
   return { fields: { message: { role: "assistant", content: "", tool_calls: [call] } } };
 }
 

@@ -1,6 +1,7 @@
 /** Requests of OpenAI's chat completions, with the fields that vLLM and others add. */
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
+import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
@@ -185,7 +186,7 @@ export function messagesOf({ messages }: Pick<ChatCompletionsRequest, "messages"
             toolCalls: calls.map(({ id = "", function: { name: called, arguments: given } }) => ({
               id,
               name: called,
-              arguments: typeof given === "string" ? (given === "" ? "{}" : given) : JSON.stringify(given),
+              arguments: typeof given === "string" ? (given === "" ? "{}" : given) : jsonText(given),
             })),
           }),
     };

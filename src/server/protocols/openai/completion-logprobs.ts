@@ -1,12 +1,23 @@
-/** Log probabilities as OpenAI's completions show them: tokens as texts, with where each begins in the text. */
-import type { GeneratedLogprob } from "../../../tasks/generation/generated-text.ts";
+/** Log probabilities of completions, in the lists of OpenAI's older API: tokens as texts, with where each begins in the text. */
+import type { PromptLogprob } from "../../../tasks/generation/generated-text.ts";
 import type { TokenTexts } from "../generation/token-texts.ts";
+
+/** Lists with one entry per token. */
+export interface LogprobLists {
+  /** The text of each token, its leading space included; a token that is a part of a character by its bytes, such as "bytes:\xf0\x9f". */
+  readonly tokens: readonly string[];
+  /** Null for the first token of a prompt, which nothing precedes. */
+  readonly token_logprobs: readonly (number | null)[];
+  /** The log probabilities of the most probable tokens and of the token itself, by their texts. */
+  readonly top_logprobs: readonly (Readonly<Record<string, number>> | null)[];
+  /** Offset of each token in the text of the choice, in code points; for one that continues a character, where that character begins. */
+  readonly text_offset: readonly number[];
+}
 
 /** What the tokens of a text follow, and what the text has of them. */
 export interface CompletionPlace {
-  readonly prompt: string;
-  /** Whether the text begins with the prompt. */
-  readonly echo: boolean;
+  /** Whether the first token begins the text: the text has its prompt, or there is none. SentencePiece then leaves out its leading space. */
+  readonly startsText: boolean;
   /** Whether special tokens are left out of the text. */
   readonly skipsSpecial: boolean;
 }
@@ -15,40 +26,32 @@ export interface CompletionPlace {
 export class CompletionLogprobs {
   readonly #texts: TokenTexts;
   readonly #skipsSpecial: boolean;
-  /** Whether the next token is the first of a text, whose leading space SentencePiece leaves out. */
   #isFirst: boolean;
   /** Code points before the next token. */
-  #offset: number;
+  #offset = 0;
 
-  constructor(texts: TokenTexts, { prompt, echo, skipsSpecial }: CompletionPlace) {
+  constructor(texts: TokenTexts, { startsText, skipsSpecial }: CompletionPlace) {
     this.#texts = texts;
     this.#skipsSpecial = skipsSpecial;
-    this.#isFirst = prompt === "";
-    this.#offset = echo ? Array.from(prompt).length : 0;
+    this.#isFirst = startsText;
   }
 
   /** The next tokens of the text. */
-  next(logprobs: readonly GeneratedLogprob[]): object {
-    const rows = logprobs.map(({ token, logprob, top }) => {
+  next(logprobs: readonly PromptLogprob[]): LogprobLists {
+    const rows = logprobs.map((entry) => {
       const isFirst = this.#isFirst;
       const shown = (id: number): string => notation(this.#texts.shown(id, isFirst));
-      const text_offset = this.#place(token);
-      return {
-        token: shown(token),
-        logprob,
-        top: Object.fromEntries(top.map((each) => [shown(each.token), each.logprob])),
-        text_offset,
-      };
+      return { token: shown(entry.token), top: topByText(entry, shown), offset: this.#place(entry.token) };
     });
     return {
       tokens: rows.map(({ token }) => token),
-      token_logprobs: rows.map(({ logprob }) => logprob),
+      token_logprobs: logprobs.map(({ logprob }) => logprob),
       top_logprobs: rows.map(({ top }) => top),
-      text_offset: rows.map(({ text_offset }) => text_offset),
+      text_offset: rows.map(({ offset }) => offset),
     };
   }
 
-  /** Where a token begins; for one that continues a character, where that character begins. */
+  /** Where a token begins. */
   #place(token: number): number {
     const { bytes, isSpecial } = this.#texts.shown(token, this.#isFirst);
     if (isSpecial && this.#skipsSpecial) return this.#offset;
@@ -60,7 +63,18 @@ export class CompletionLogprobs {
   }
 }
 
-/** A token that is a part of a character is shown by its bytes, such as "bytes:\\xf0\\x9f", as OpenAI does, since two of them would look the same. */
+/** The log probabilities by text. Several tokens may have one text: the most probable stays. The token itself is among them, as in OpenAI's API. */
+function topByText(
+  { token: own, logprob, top }: PromptLogprob,
+  shown: (id: number) => string,
+): Readonly<Record<string, number>> | null {
+  if (logprob === null) return null;
+  const pairs = [...top, { token: own, logprob }].toSorted((left, right) => left.logprob - right.logprob);
+  const last = new Map(pairs.map((each) => [shown(each.token), each.logprob]));
+  return Object.fromEntries([...last].toSorted(([, left], [, right]) => right - left));
+}
+
+/** A token that is a part of a character is shown by its bytes, as OpenAI does, since two of them would look the same. */
 function notation({ text, bytes }: { readonly text: string; readonly bytes: Uint8Array }): string {
   if (!text.includes("\uFFFD")) return text;
   return `bytes:${Array.from(bytes, (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")}`;

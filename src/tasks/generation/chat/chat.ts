@@ -4,6 +4,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { refuseUnlisted } from "../../../runtime/options/options.ts";
 import type { GeneratedLogprob, GeneratedText, GenerationEvent } from "../generated-text.ts";
+import { turnEndToken } from "../sampling/end-of-turn.ts";
 import type { GenerateCall, PrepareCall, PreparedPrompts, TextGenerator } from "../text-generator.ts";
 import { type AnswerFormat, answerFormatOf, markersOf, opensReasoning } from "./answer-format.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
@@ -76,6 +77,7 @@ export async function prepareChat(
   const schemas = generator.schemaSettings(generation);
   const mustCall = toolChoice !== "auto" && toolChoice !== "none";
   const rendered = await template.render({ messages, tools, variables });
+  const end = generator.tokenizer && turnEndToken(await template.turnEnding(tools.length > 0), generator.tokenizer);
   const known = answerFormatOf(template.source(tools.length > 0));
   const format = mustCall && known.tools === undefined ? { ...known, tools: { kind: "json" as const } } : known;
   const thinks = format.reasoning !== undefined && opensReasoning(rendered, format.reasoning);
@@ -90,7 +92,7 @@ export async function prepareChat(
     addSpecialTokens: false, // the template writes them
     startsText: true,
     maxNewTokens: generator.limits.contextLength === undefined ? maxAnswerTokens : Number.POSITIVE_INFINITY,
-    ...omitUndefined({ grammar: forced?.grammar ?? answer }),
+    ...omitUndefined({ grammar: forced?.grammar ?? answer, endTokens: end === undefined ? undefined : [end] }),
     ...(answer !== undefined && thinks ? { constrainedAfter: format.reasoning.close } : {}),
   };
   const prepared = await generator.prepare([prompt], generation, given, call);

@@ -1,4 +1,5 @@
 /** Reads calls of tools from what a model wrote. */
+import { isJsonObject, jsonText, parseExactJson } from "../../../formats/json/exact-json.ts";
 import type { Tool, ToolCall } from "./messages.ts";
 
 /** A call without its id. */
@@ -31,7 +32,7 @@ export function callsFromXml(text: string, tools: readonly Tool[]): readonly Cal
     >;
     const parameters = [...body.matchAll(/<parameter=([^>\s]+)>\n?(.*?)\n?(?:<\/parameter>|$)/gs)];
     const entries = parameters.map(([, key = "", value = ""]) => [key, typedValue(value, properties[key])] as const);
-    return { name, arguments: JSON.stringify(Object.fromEntries(entries)) };
+    return { name, arguments: membersText(entries) };
   });
 }
 
@@ -47,20 +48,26 @@ export function callsFromMistral(text: string, open: string): readonly CallText[
 function namedCall(text: string): readonly CallText[] | undefined {
   const [, name, json = ""] = /^([\w.-]+)(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?\s*(\{.*)$/s.exec(text) ?? [];
   const value = parsed(json);
-  return name === undefined || !isObject(value) ? undefined : [{ name, arguments: JSON.stringify(value) }];
+  return name === undefined || !isJsonObject(value) ? undefined : [{ name, arguments: jsonText(value) }];
+}
+
+/** An object in the order of its entries. Of several with one name the last one counts. */
+function membersText(entries: readonly (readonly [string, unknown])[]): string {
+  const members = [...new Map(entries)].map(([name, value]) => `${JSON.stringify(name)}:${jsonText(value)}`);
+  return `{${members.join(",")}}`;
 }
 
 function callFrom(value: unknown): CallText | undefined {
-  if (!isObject(value)) return undefined;
-  const inner = isObject(value["function"]) ? value["function"] : value;
+  if (!isJsonObject(value)) return undefined;
+  const inner = isJsonObject(value["function"]) ? value["function"] : value;
   const { name, arguments: given, parameters = {} } = inner;
   const written = given ?? parameters;
   const values = typeof written === "string" ? parsed(written) : written;
-  return typeof name === "string" && isObject(values) ? { name, arguments: JSON.stringify(values) } : undefined;
+  return typeof name === "string" && isJsonObject(values) ? { name, arguments: jsonText(values) } : undefined;
 }
 
 function typedValue(text: string, schema: unknown): unknown {
-  const type = isObject(schema) ? schema["type"] : "string";
+  const type = isJsonObject(schema) ? schema["type"] : "string";
   if (type === "string" || type === undefined) return text;
   const value = parsed(text);
   return value === undefined ? text : value;
@@ -68,12 +75,8 @@ function typedValue(text: string, schema: unknown): unknown {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExactJson(text);
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

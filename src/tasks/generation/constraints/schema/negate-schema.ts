@@ -1,5 +1,5 @@
 /** The negation of a schema, where other keywords can express it. */
-import { isObject } from "./schema-document.ts";
+import { isJsonObject } from "../../../../formats/json/exact-json.ts";
 
 type Keywords = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ const annotations: ReadonlySet<string> = new Set([
 export function negateSchema(schema: unknown): readonly Keywords[] | undefined {
   if (schema === true) return [];
   if (schema === false) return [{}];
-  if (!isObject(schema)) return undefined;
+  if (!isJsonObject(schema)) return undefined;
   const alternatives: Keywords[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
     if (annotations.has(keyword)) continue;
@@ -62,7 +62,7 @@ function negateKeyword(keyword: string, value: unknown): readonly Keywords[] | u
     case "maxItems":
       return [{ type: "array", minItems: Number(value) + 1 }];
     case "not":
-      return isObject(value) || typeof value === "boolean"
+      return isJsonObject(value) || typeof value === "boolean"
         ? [value === true ? {} : value === false ? { [excludedKeyword]: [] } : value]
         : undefined;
     case "anyOf":
@@ -84,7 +84,7 @@ function conjunction(schemas: readonly unknown[]): readonly Keywords[] | undefin
 }
 
 function properties(value: unknown): readonly Keywords[] | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const alternatives: Keywords[] = [];
   for (const [name, schema] of Object.entries(value)) {
     const negated = negateSchema(schema);

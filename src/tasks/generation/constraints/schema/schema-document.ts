@@ -1,4 +1,5 @@
 /** A JSON schema with its references. */
+import { isJsonObject } from "../../../../formats/json/exact-json.ts";
 import { chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 
@@ -28,7 +29,7 @@ export class SchemaDocument {
   readonly #idKeyword: string;
 
   constructor(schema: unknown) {
-    const dialect = isObject(schema) && typeof schema["$schema"] === "string" ? schema["$schema"] : "";
+    const dialect = isJsonObject(schema) && typeof schema["$schema"] === "string" ? schema["$schema"] : "";
     if (/^https?:/.test(dialect) && !/^https?:\/\/json-schema\.org\//.test(dialect)) {
       throw refusal(`the dialect ${JSON.stringify(dialect)} is not known`, "leave $schema out, or give one of json-schema.org", {
         keyword: "$schema",
@@ -45,7 +46,7 @@ export class SchemaDocument {
   place(schema: unknown, pointer: string, base: string): SchemaPlace {
     if (schema === false) return false;
     if (schema === true) return { keywords: {}, pointer, base };
-    if (!isObject(schema))
+    if (!isJsonObject(schema))
       throw refusal("a schema is an object, true or false", "correct it", { keyword: pointer.split("/").at(-1) ?? "", pointer });
     const known = this.#places.get(schema);
     if (known !== undefined) return known;
@@ -90,9 +91,9 @@ export class SchemaDocument {
     for (const name of fragment.slice(1).split("/").map(unescapeName)) {
       if (!isContainer(value) || !Object.hasOwn(value, name)) return undefined;
       value = Reflect.get(value, name);
-      if (isObject(value)) base = this.baseOf(value, base);
+      if (isJsonObject(value)) base = this.baseOf(value, base);
     }
-    return isObject(value) || typeof value === "boolean" ? this.place(value, start.pointer + fragment, base) : undefined;
+    return isJsonObject(value) || typeof value === "boolean" ? this.place(value, start.pointer + fragment, base) : undefined;
   }
 
   /** URI that the references of a schema are relative to. `base`: of the schema that contains it. */
@@ -108,7 +109,7 @@ export class SchemaDocument {
     chargeSteps(5);
     if (!isContainer(value) || depth > 500) return;
     let own = base;
-    if (isObject(value)) {
+    if (isJsonObject(value)) {
       const part = this.#places.get(value) ?? { keywords: value, pointer, base: this.baseOf(value, base) };
       own = part.base;
       if (own !== base || depth === 0) {
@@ -135,11 +136,6 @@ function resolved(reference: string, base: string): string {
   } catch {
     return `${base}${reference}`;
   }
-}
-
-/** Whether a value is an object of JSON. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isContainer(value: unknown): value is object {

@@ -1,6 +1,7 @@
 /** Numbers of schemas, equal for those that say the same: what they list often stands in a document many times. */
+import { entriesOf, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
-import { type SchemaDocument, type SchemaPart, isObject } from "./schema-document.ts";
+import { type SchemaDocument, type SchemaPart } from "./schema-document.ts";
 
 /** Keywords that say nothing of values; references lead to what stands in `$defs`. */
 const ignored: ReadonlySet<string> = new Set([
@@ -71,7 +72,7 @@ export class SchemaIdentities {
 
   #textOf(schema: Schema, depth: number): string {
     let text = "";
-    for (const [keyword, value] of Object.entries(schema.keywords)) {
+    for (const [keyword, value] of entriesOf(schema.keywords)) {
       if (ignored.has(keyword) || value === undefined) continue;
       text += `${JSON.stringify(keyword)}:${this.#valueText(schema, keyword, value, depth)},`;
     }
@@ -80,16 +81,16 @@ export class SchemaIdentities {
 
   #valueText(schema: Schema, keyword: string, value: unknown, depth: number): string {
     if (typeof value !== "object" || value === null) {
-      const text = JSON.stringify(value);
+      const text = jsonText(value);
       return keyword === "$ref" ? `${this.#documentNumber(schema.document)} ${JSON.stringify(schema.base)} ${text}` : text;
     }
     const isList = Array.isArray(value);
     if (!isList && schemaKeywords.has(keyword)) return this.#schemaText(schema, value, depth);
-    if (!(isList ? listKeywords : mapKeywords).has(keyword)) return JSON.stringify(value);
+    if (!(isList ? listKeywords : mapKeywords).has(keyword)) return jsonText(value);
     const known = this.#byObject.get(value);
     if (known !== undefined) return `=${known}`;
     let text = isList ? "list " : "map ";
-    for (const [name, each] of Object.entries(value))
+    for (const [name, each] of entriesOf(value))
       text += `${isList ? "" : JSON.stringify(name)}:${this.#schemaText(schema, each, depth)},`;
     const number = this.#byContent(text);
     this.#byObject.set(value, number);
@@ -97,7 +98,7 @@ export class SchemaIdentities {
   }
 
   #schemaText({ base, document }: Schema, keywords: unknown, depth: number): string {
-    if (!isObject(keywords)) return JSON.stringify(keywords);
+    if (!isJsonObject(keywords)) return jsonText(keywords);
     return `#${this.of({ keywords, base: document.baseOf(keywords, base) }, document, depth - 1)}`;
   }
 
