@@ -101,6 +101,7 @@ export async function prepareChat(
         });
   const given = {
     addSpecialTokens: false, // the template writes them
+    startsText: true,
     maxNewTokens: generator.limits.contextLength === undefined ? maxAnswerTokens : Number.POSITIVE_INFINITY,
     ...omitUndefined({ grammar: forced?.grammar ?? answer, endTokens: end === undefined ? undefined : [end] }),
     ...(answer === undefined
