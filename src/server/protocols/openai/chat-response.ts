@@ -6,6 +6,7 @@ import type { GenerationStream } from "../../../tasks/generation/generation-stre
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { type CallForm, callDelta, callFields } from "./chat-tools.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";
+import { TokenTexts } from "../generation/token-texts.ts";
 
 /** What a response says of its request. */
 export interface ChatCompletion {
@@ -48,6 +49,7 @@ export interface ResponseForm {
 
 /** The whole response. */
 export function chatCompletion(about: ChatCompletion, results: readonly ChatAnswer[], { tokenizer, form }: ResponseForm): object {
+  const texts = new TokenTexts(tokenizer);
   return {
     ...about,
     object: "chat.completion",
@@ -60,7 +62,7 @@ export function chatCompletion(about: ChatCompletion, results: readonly ChatAnsw
         ...(message.reasoning === undefined ? {} : { reasoning_content: message.reasoning }),
         ...callFields(message.toolCalls, form),
       },
-      logprobs: logprobs === undefined ? null : logprobsOf(logprobs, tokenizer),
+      logprobs: logprobs === undefined ? null : logprobsOf(logprobs, texts),
       finish_reason: finishReasonOf(finishReason, form),
     })),
     usage: usageOf(results),
@@ -75,6 +77,7 @@ export async function* chatChunks(
 ): AsyncGenerator<string, void> {
   const begun = new Set<number>();
   const calls = new Map<number, number>();
+  const texts = new TokenTexts(tokenizer);
   const chunk = (index: number, delta: object, rest: object = {}): string =>
     serverSentEvent({
       ...about,
@@ -88,7 +91,7 @@ export async function* chatChunks(
       begun.add(index);
       yield chunk(index, { role: "assistant", content: "", refusal: null });
     }
-    const rest = logprobs === undefined ? {} : { logprobs: logprobsOf(logprobs, tokenizer) };
+    const rest = logprobs === undefined ? {} : { logprobs: logprobsOf(logprobs, texts) };
     if (event.type === "text") yield chunk(index, { content: event.text }, rest);
     else if (event.type === "reasoning") yield chunk(index, { reasoning_content: event.text }, rest);
     else if (event.type === "toolCall") {
@@ -111,10 +114,10 @@ function finishReasonOf(
   return isOlder ? "function_call" : "tool_calls";
 }
 
-function logprobsOf(logprobs: readonly GeneratedLogprob[], tokenizer: Tokenizer | undefined): object {
+function logprobsOf(logprobs: readonly GeneratedLogprob[], texts: TokenTexts): object {
   const token = (id: number, logprob: number): object => {
-    const text = tokenizer?.decode([id], { skipSpecialTokens: false }) ?? "";
-    return { token: text, logprob, bytes: [...new TextEncoder().encode(text)] };
+    const { text, bytes } = texts.shown(id);
+    return { token: text, logprob, bytes: [...bytes] };
   };
   const content = logprobs.map(({ token: id, logprob, top }) => ({
     ...token(id, logprob),
