@@ -7,6 +7,7 @@ import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { seedOf } from "../generation/seed.ts";
 import { ollamaFields } from "./request-fields.ts";
 
 /** Fields that both routes have. */
@@ -140,7 +141,7 @@ export function samplingOf({ options, format, logprobs }: SharedFields): Generat
       topK: number("top_k"),
       minP: number("min_p"),
       typicalP: number("typical_p"),
-      seed: number("seed") === undefined ? undefined : (number("seed") ?? 0) >>> 0,
+      seed: seedOf(number("seed")),
       repetitionPenalty: number("repeat_penalty"),
       presencePenalty: number("presence_penalty"),
       frequencyPenalty: number("frequency_penalty"),
