@@ -5,10 +5,10 @@ import type { Env } from "./context.ts";
 
 /** The JSON body; a missing body is an empty object. Throws INPUT_INVALID and LIMIT_EXCEEDED. */
 export async function jsonBody(context: Context<Env>): Promise<unknown> {
-  const text = await context.get("body").text();
-  if (text.trim() === "") return {};
+  const body = context.get("body");
+  if ((await body.text()).trim() === "") return {};
   try {
-    return JSON.parse(text);
+    return await body.json();
   } catch {
     throw new InferyardError("INPUT_INVALID", "the body is not JSON", {
       remedy: "send a JSON object; GET /openapi.json describes every request",

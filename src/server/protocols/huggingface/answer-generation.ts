@@ -12,6 +12,7 @@ import type { Service } from "../../serving/service.ts";
 import { type StartedCall, openStream } from "../generation/open-stream.ts";
 import { unsupportedField } from "../generation/request-errors.ts";
 import { eventStreamHeaders, streamedBody } from "../generation/streamed-body.ts";
+import { TokenTexts } from "../generation/token-texts.ts";
 import { type GenerationParameters, allParameters, generationOptionsOf, generationRequest } from "./generation-request.ts";
 import { generatedTokens, tokenEvents } from "./generated-tokens.ts";
 
@@ -74,7 +75,7 @@ export async function answerGeneration(
     return opened.isRewritten ? startRewriting(service, call, starting) : startGenerating(service, call, starting);
   });
   const before = isFull && !opened.isRewritten ? texts : texts.map(() => "");
-  const shown = { tokenizer: opened.tokenizer, before: before[0] ?? "", parameters };
+  const shown = { texts: new TokenTexts(opened.tokenizer), before: before[0] ?? "", parameters };
   if (isStreamed) {
     const events = streamedBody(tokenEvents(reading, shown), ": still here\n\n");
     return context.body(events, 200, eventStreamHeaders);

@@ -6,15 +6,14 @@ import type {
   PromptLogprob,
 } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
-import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { messageWithRemedy, publicError } from "../../http/public-error.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";
+import type { TokenTexts } from "../generation/token-texts.ts";
 import type { GenerationParameters } from "./generation-request.ts";
 
 /** How tokens are shown. */
 export interface ShownTokens {
-  /** Undefined where no tokens are shown. */
-  readonly tokenizer: Tokenizer | undefined;
+  readonly texts: TokenTexts;
   /** What stands before the text. */
   readonly before: string;
   readonly parameters: GenerationParameters;
@@ -29,14 +28,9 @@ interface TgiToken {
 }
 
 /** `text`: what the token adds to its text. Default: the token by itself. */
-function tokenOf(
-  { token: id, logprob }: Pick<PromptLogprob, "token" | "logprob">,
-  tokenizer: Tokenizer | undefined,
-  text?: string,
-): TgiToken {
-  const alone = tokenizer?.decode([id], { skipSpecialTokens: false }) ?? "";
-  const special = alone.trim() !== "" && tokenizer?.decode([id]) === "";
-  return { id, text: text === undefined || special ? alone : text, logprob, special };
+function tokenOf({ token: id, logprob }: Pick<PromptLogprob, "token" | "logprob">, texts: TokenTexts, text?: string): TgiToken {
+  const { text: alone, isSpecial } = texts.shown(id);
+  return { id, text: text === undefined || isSpecial ? alone : text, logprob, special: isSpecial };
 }
 
 /** Why a text ended. */
@@ -53,20 +47,20 @@ function ending(result: GeneratedText): object {
   };
 }
 
-const topTokens = ({ top }: Pick<GeneratedLogprob, "top">, { tokenizer }: ShownTokens): readonly TgiToken[] =>
-  top.map((each) => tokenOf(each, tokenizer));
+const topTokens = ({ top }: Pick<GeneratedLogprob, "top">, { texts }: ShownTokens): readonly TgiToken[] =>
+  top.map((each) => tokenOf(each, texts));
 
 /** The member `details` of an answer. */
 export function generatedTokens(result: GeneratedText, shown: ShownTokens): object {
-  const { tokenizer, parameters } = shown;
+  const { texts, parameters } = shown;
   const logprobs = result.logprobs ?? [];
   return {
     ...ending(result),
     prefill: (result.promptLogprobs ?? []).map((each) => {
-      const { special: _special, ...token } = tokenOf(each, tokenizer);
+      const { special: _special, ...token } = tokenOf(each, texts);
       return token;
     }),
-    tokens: logprobs.map((each) => tokenOf(each, tokenizer)),
+    tokens: logprobs.map((each) => tokenOf(each, texts)),
     ...((parameters.top_n_tokens ?? 0) === 0 ? {} : { top_tokens: logprobs.map((each) => topTokens(each, shown)) }),
   };
 }
@@ -76,7 +70,7 @@ export async function* tokenEvents(
   stream: GenerationStream<{ readonly results: readonly GeneratedText[] }>,
   shown: ShownTokens,
 ): AsyncGenerator<string, void> {
-  const { tokenizer, before, parameters } = shown;
+  const { texts, before, parameters } = shown;
   let held: object | undefined;
   let index = 0;
   try {
@@ -84,7 +78,7 @@ export async function* tokenEvents(
       if (event.type === "text") {
         if (held !== undefined) yield serverSentEvent({ ...held, generated_text: null, details: null });
         index += 1;
-        held = { index, token: eventToken(event, tokenizer), ...topOf(event, shown) };
+        held = { index, token: eventToken(event, texts), ...topOf(event, shown) };
         continue;
       }
       const { result } = event;
@@ -105,8 +99,8 @@ export async function* tokenEvents(
   }
 }
 
-function eventToken(event: Extract<GenerationEvent, { readonly type: "text" }>, tokenizer: Tokenizer | undefined): TgiToken {
-  return tokenOf({ token: event.token, logprob: event.logprob?.logprob ?? null }, tokenizer, event.text);
+function eventToken(event: Extract<GenerationEvent, { readonly type: "text" }>, texts: TokenTexts): TgiToken {
+  return tokenOf({ token: event.token, logprob: event.logprob?.logprob ?? null }, texts, event.text);
 }
 
 function topOf({ logprob }: Extract<GenerationEvent, { readonly type: "text" }>, shown: ShownTokens): object {

@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import { omitUndefined } from "../../../contract/checked.ts";
+import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import { isObject, listOf, members, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
@@ -228,6 +229,6 @@ function callOf(call: unknown, path: string): { readonly id: string; readonly na
   return {
     id: typeof id === "string" ? id : "",
     name: called,
-    arguments: typeof values === "string" ? values : JSON.stringify(values),
+    arguments: typeof values === "string" ? values : jsonText(values),
   };
 }

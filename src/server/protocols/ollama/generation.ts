@@ -1,6 +1,7 @@
 /** POST /api/chat and /api/generate: answers as lines of JSON. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { jsonText, parseJson } from "../../../formats/json/exact-json.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { GeneratedLogprob, GenerationEvent } from "../../../tasks/generation/generated-text.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
@@ -8,6 +9,7 @@ import type { Env, Routes } from "../../http/context.ts";
 import { messageWithRemedy, publicError } from "../../http/public-error.ts";
 import type { Service } from "../../serving/service.ts";
 import { type OpenedCall, openStream } from "../generation/open-stream.ts";
+import { TokenTexts } from "../generation/token-texts.ts";
 import { jsonLinesHeaders, streamedBody } from "../generation/streamed-body.ts";
 import { documentedErrors } from "./errors.ts";
 import { chatRequestSchema, generateRequestSchema, messagesOf, samplingOf, thinkingOf, toolsOf } from "./generation-request.ts";
@@ -127,8 +129,9 @@ async function respond<Result, Event>(
     ...endFields(context, end),
     ...(promptTokens === undefined ? {} : { context: [...promptTokens, ...end.tokens] }),
   });
+  const texts = new TokenTexts(tokenizer);
   const logprobsOf = (logprobs: readonly GeneratedLogprob[] = []): object =>
-    logprobs.length === 0 ? {} : { logprobs: ollamaLogprobs(logprobs, tokenizer) };
+    logprobs.length === 0 ? {} : { logprobs: ollamaLogprobs(logprobs, texts) };
   if (!isStreamed) {
     const fields: object[] = [];
     const logprobs: GeneratedLogprob[] = [];
@@ -139,7 +142,8 @@ async function respond<Result, Event>(
       if (part?.end !== undefined) end = ending(part.end);
       else if (part !== undefined) fields.push(part.fields);
     }
-    return context.json({ ...head(name), ...join(fields), ...end, ...logprobsOf(logprobs) }, 200) as never;
+    const headers = { "content-type": "application/json" };
+    return context.body(jsonText({ ...head(name), ...join(fields), ...end, ...logprobsOf(logprobs) }), 200, headers) as never;
   }
   async function* parts(): AsyncGenerator<string, void> {
     try {
@@ -148,7 +152,7 @@ async function respond<Result, Event>(
         if (part === undefined) continue;
         const { end, logprobs } = part;
         const fields = end === undefined ? { ...part.fields, done: false } : { ...join([]), ...ending(end) };
-        yield `${JSON.stringify({ ...head(name), ...fields, ...logprobsOf(logprobs) })}\n`;
+        yield `${jsonText({ ...head(name), ...fields, ...logprobsOf(logprobs) })}\n`;
       }
     } catch (error) {
       yield `${JSON.stringify({ error: messageWithRemedy(publicError(error)) })}\n`;
@@ -195,7 +199,7 @@ function messageFields(event: Exclude<ChatEvent, { readonly type: "finish" }>): 
   if (event.type === "text") return { content: event.text };
   if (event.type === "reasoning") return { thinking: event.text };
   const { id, name, arguments: given } = event.call;
-  return { tool_calls: [{ id: `call_${id}`, function: { name, arguments: JSON.parse(given) as unknown } }] };
+  return { tool_calls: [{ id: `call_${id}`, function: { name, arguments: parseJson(given) } }] };
 }
 
 function responsePart(event: ChatEvent | GenerationEvent): Part | undefined {

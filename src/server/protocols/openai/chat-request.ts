@@ -1,6 +1,7 @@
 /** Requests of OpenAI's chat completions, with the fields that vLLM and others add. */
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
+import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
@@ -119,6 +120,10 @@ export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> 
   n: z.int().positive().optional(),
 };
 
+/** Schemas of the fields `messages` and `tools`. */
+export const messagesField: z.ZodType<readonly MessageField[]> = listOf(message, { min: 1, max: 100_000 }) as never;
+export const toolsField: z.ZodType<readonly ToolField[]> = listOf(toolSchema) as never;
+
 /** Fields that are accepted and change nothing here. */
 export const harmlessFields: Readonly<Record<string, z.ZodType>> = {
   user: text.optional(),
@@ -142,7 +147,7 @@ export const streamOptions: z.ZodType = z.looseObject({
 /** Schema of the request. */
 export const chatRequestSchema: z.ZodType<ChatCompletionsRequest> = requestObject({
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
-  messages: listOf(message, { min: 1, max: 100_000 }),
+  messages: messagesField,
   max_tokens: z.int().positive().optional().openapi({ description: "Older name of `max_completion_tokens`" }),
   max_completion_tokens: z
     .int()
@@ -154,7 +159,7 @@ export const chatRequestSchema: z.ZodType<ChatCompletionsRequest> = requestObjec
   stream_options: streamOptions.optional(),
   logprobs: z.boolean().optional(),
   top_logprobs: z.int().min(0).max(20).optional(),
-  tools: listOf(toolSchema).optional(),
+  tools: toolsField.optional(),
   tool_choice: z
     .unknown()
     .optional()
@@ -185,7 +190,7 @@ export function messagesOf({ messages }: Pick<ChatCompletionsRequest, "messages"
             toolCalls: calls.map(({ id = "", function: { name: called, arguments: given } }) => ({
               id,
               name: called,
-              arguments: typeof given === "string" ? (given === "" ? "{}" : given) : JSON.stringify(given),
+              arguments: typeof given === "string" ? (given === "" ? "{}" : given) : jsonText(given),
             })),
           }),
     };

@@ -33,6 +33,8 @@ export interface GenerationSettings {
   /** Number of alternatives to the tokens of the prompt; undefined: no log probabilities of the prompt. */
   readonly promptLogprobs?: number;
   readonly skipSpecialTokens: boolean;
+  /** End tokens of the model, which are left out of the text as special tokens are, whether or not they end it. */
+  readonly hiddenTokens: ReadonlySet<number>;
   /** Tokens that are copied from the text before and tried at once; 0: none. */
   readonly promptLookup: number;
   readonly draftTokens: number;
@@ -125,6 +127,7 @@ export function resolveSettings(options: GenerationOptions, sources: SettingsSou
     ...(logprobs === undefined ? {} : { logprobs }),
     ...(promptLogprobs === undefined ? {} : { promptLogprobs }),
     skipSpecialTokens: options.skipSpecialTokens ?? true,
+    hiddenTokens: new Set(options.skipSpecialTokens === false ? [] : config.endTokens),
     promptLookup: options.promptLookup ?? config.promptLookup ?? 0,
     draftTokens: options.draftTokens ?? defaultDraftTokens,
   };
