@@ -125,6 +125,10 @@ export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> 
   n: z.int().positive().optional(),
 };
 
+/** Schemas of the fields `messages` and `tools`. */
+export const messagesField: z.ZodType<readonly MessageField[]> = listOf(message, { min: 1, max: 100_000 }) as never;
+export const toolsField: z.ZodType<readonly ToolField[]> = listOf(toolSchema) as never;
+
 /** Fields that are accepted and change nothing here. */
 export const harmlessFields: Readonly<Record<string, z.ZodType>> = {
   user: text.optional(),
@@ -148,7 +152,7 @@ export const streamOptions: z.ZodType = z.looseObject({
 /** Schema of the request. */
 export const chatRequestSchema: z.ZodType<ChatCompletionsRequest> = requestObject({
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
-  messages: listOf(message, { min: 1, max: 100_000 }),
+  messages: messagesField,
   max_tokens: z.int().positive().optional().openapi({ description: "Older name of `max_completion_tokens`" }),
   max_completion_tokens: z
     .int()
@@ -160,7 +164,7 @@ export const chatRequestSchema: z.ZodType<ChatCompletionsRequest> = requestObjec
   stream_options: streamOptions.optional(),
   logprobs: z.boolean().optional(),
   top_logprobs: z.int().min(0).max(20).optional(),
-  tools: listOf(toolSchema).optional(),
+  tools: toolsField.optional(),
   tool_choice: z
     .unknown()
     .optional()

@@ -9,6 +9,7 @@ import { overlappingSchemas } from "./overlapping-schemas.ts";
 import type { FlatSchema, SchemaContext } from "./schema-context.ts";
 import { SchemaCache } from "./schema-cache.ts";
 import { SchemaDocument, type SchemaPart, type SchemaPlace, ignoresBesideRef } from "./schema-document.ts";
+import { ParameterCompiler, type ParameterTags } from "./compile-parameters.ts";
 import { ValueCompiler } from "./compile-values.ts";
 
 /** How schemas are compiled. */
@@ -40,6 +41,11 @@ export class SchemasCompiler {
   /** As `compileSchema`. */
   compile(schema: unknown): GrammarNode {
     return new SchemaCompiler(new SchemaDocument(schema), this.#unlistedMembers, this.#cache).root();
+  }
+
+  /** The members of the valid objects, between tags instead of as JSON. */
+  compileParameters(schema: unknown, tags: ParameterTags): GrammarNode {
+    return new SchemaCompiler(new SchemaDocument(schema), this.#unlistedMembers, this.#cache).parameters(tags);
   }
 }
 
@@ -86,6 +92,12 @@ class SchemaCompiler implements SchemaContext {
     const root = this.node([this.document.root]);
     this.compileOpen();
     return root;
+  }
+
+  parameters(tags: ParameterTags): GrammarNode {
+    const node = new ParameterCompiler(this, this.#values, tags).node([this.document.root]);
+    this.compileOpen();
+    return node;
   }
 
   compileOpen(): void {

@@ -61,7 +61,7 @@ const quick: ReadonlySet<string> = new Set([
 ]);
 
 /** Keywords that say what a string is. */
-const stringKeywords = ["minLength", "maxLength", "pattern", "format", excludedKeyword];
+export const stringKeywords: readonly string[] = ["minLength", "maxLength", "pattern", "format", excludedKeyword];
 
 /** Compiles schemas without references and choices. */
 export class ValueCompiler implements StringContext {
@@ -271,7 +271,7 @@ function refuseExcluded(parts: readonly SchemaPart[], excluded: readonly unknown
 }
 
 /** The values that all `enum` and `const` list; undefined if there is none of them. */
-function listedValues(parts: readonly SchemaPart[]): readonly unknown[] | undefined {
+export function listedValues(parts: readonly SchemaPart[]): readonly unknown[] | undefined {
   const lists = parts.flatMap((part) => [
     ...("const" in part.keywords ? [[part.keywords["const"]]] : []),
     ...(part.keywords["enum"] === undefined ? [] : [listOf(part, "enum")]),
