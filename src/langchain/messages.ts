@@ -3,7 +3,8 @@ import { AIMessage, type BaseMessage, type OpenAIToolCall, type ToolMessage, typ
 import type { ToolCall as LangChainCall, ToolCallChunk } from "@langchain/core/messages/tool";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import type { BindToolsInput, ToolChoice as LangChainChoice } from "@langchain/core/language_models/chat_models";
-import { isTextOf, jsonText, parseJson } from "../formats/json/exact-json.ts";
+import { parseObject } from "../formats/json/complete-json.ts";
+import { isTextOf, jsonText } from "../formats/json/exact-json.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { ChatAnswer } from "../tasks/generation/chat/chat.ts";
 import type { ToolChoice } from "../tasks/generation/chat/constrained-answer.ts";
@@ -98,7 +99,7 @@ export function messageTo(answer: ChatAnswer, model: string): AIMessage {
 }
 
 function callTo({ id, name, arguments: given }: ToolCall): LangChainCall {
-  return { type: "tool_call", id, name, args: parseJson(given) as Record<string, unknown> };
+  return { type: "tool_call", id, name, args: parseObject(given) as Record<string, unknown> };
 }
 
 /** The call with the text of its arguments: `args` has the numbers and the order of keys of JavaScript. */

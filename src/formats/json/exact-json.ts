@@ -92,9 +92,13 @@ export function isTextOf(json: unknown, value: unknown): json is string {
   }
 }
 
-/** Whether JavaScript would write the value of a JSON text otherwise than the compact text. */
+/** Whether JavaScript would write the value of a JSON text otherwise than the compact text. False of what is not JSON. */
 export function isChanged(json: string): boolean {
-  return JSON.stringify(JSON.parse(json)) !== json;
+  try {
+    return JSON.stringify(JSON.parse(json)) !== json;
+  } catch {
+    return false;
+  }
 }
 
 /** Undefined for what JSON leaves out: undefined, functions and symbols. */
