@@ -17,7 +17,7 @@ export interface SchemaPart {
 }
 
 /** Where a schema is. */
-export type SchemaSurroundings = Pick<SchemaPart, "pointer" | "base" | "draft">;
+export type SchemaLocation = Pick<SchemaPart, "pointer" | "base" | "draft">;
 
 /** A schema anywhere in a document; false: no value is valid. */
 export type SchemaPlace = SchemaPart | false;
@@ -35,30 +35,30 @@ export class SchemaDocument {
   readonly #sources = new Map<object, object>();
 
   constructor(schema: unknown) {
-    const surroundings = { pointer: "", base: rootBase, draft: undefined };
-    this.root = this.place(schema, surroundings);
-    this.#index(schema, surroundings, 0);
+    const location = { pointer: "", base: rootBase, draft: undefined };
+    this.root = this.place(schema, location);
+    this.#index(schema, location, 0);
   }
 
   /** A schema of the document. Throws INPUT_INVALID for what is none. */
-  place(schema: unknown, surroundings: SchemaSurroundings): SchemaPlace {
-    const { pointer } = surroundings;
+  place(schema: unknown, location: SchemaLocation): SchemaPlace {
+    const { pointer } = location;
     if (schema === false) return false;
-    if (schema === true) return { ...surroundings, keywords: {} };
+    if (schema === true) return { ...location, keywords: {} };
     if (!isJsonObject(schema))
       throw refusal("a schema is an object, true or false", "correct it", { keyword: pointer.split("/").at(-1) ?? "", pointer });
     const known = this.#places.get(schema);
     if (known !== undefined) return known;
-    const part = this.#partOf(schema, surroundings);
+    const part = this.#partOf(schema, location);
     this.#places.set(schema, part);
     return part;
   }
 
-  #partOf(schema: Readonly<Record<string, unknown>>, surroundings: SchemaSurroundings): SchemaPart {
-    const { base, draft } = this.scopeOf(schema, surroundings);
+  #partOf(schema: Readonly<Record<string, unknown>>, location: SchemaLocation): SchemaPart {
+    const { base, draft } = this.scopeOf(schema, location);
     const keywords = keywordsOf(schema, draft);
     if (keywords !== schema) this.#sources.set(keywords, schema);
-    return { keywords, pointer: surroundings.pointer, base, draft };
+    return { keywords, pointer: location.pointer, base, draft };
   }
 
   /** The schema that a keyword of another holds: `path` leads to it. */
@@ -113,14 +113,14 @@ export class SchemaDocument {
     return { base: resolved(id, around.base).split("#")[0] ?? around.base, draft };
   }
 
-  #index(value: unknown, surroundings: SchemaSurroundings, depth: number): void {
+  #index(value: unknown, location: SchemaLocation, depth: number): void {
     chargeSteps(5);
     if (!isContainer(value) || depth > 500) return;
-    let own = surroundings;
+    let own = location;
     if (isJsonObject(value)) {
-      const part = this.#places.get(value) ?? this.#partOf(value, surroundings);
-      own = { ...part, pointer: surroundings.pointer };
-      if (own.base !== surroundings.base || depth === 0) {
+      const part = this.#places.get(value) ?? this.#partOf(value, location);
+      own = { ...part, pointer: location.pointer };
+      if (own.base !== location.base || depth === 0) {
         this.#places.set(value, part);
         this.#targets.set(own.base, part);
         if (depth === 0) this.#targets.set(rootBase, part);
