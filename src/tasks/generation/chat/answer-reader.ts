@@ -133,12 +133,12 @@ export class AnswerReader {
 
   /** Reads calls that begin the answer without any text that begins calls. */
   *#readBare(form: CallForm): Reading<void> {
-    const { syntax } = form;
     this.#space += yield* this.#cursor.space();
-    const isNamed = syntax.kind === "named" && form.opens.length === 0;
-    if (!isNamed && !(yield* this.#cursor.isNextOneOf(["{", "[{", "[ {", "[\n", "```json"]))) return;
+    if (this.#cursor.isAtEnd) return;
+    const isBare = form.opens.length === 0;
+    if (!isBare && !(yield* this.#cursor.isNextOneOf(["{", "[{", "[ {", "[\n", "```json"]))) return;
     this.#cursor.mark();
-    yield* this.#readCalls(isNamed ? form : { ...form, syntax: bareJson }, "");
+    yield* this.#readCalls(isBare ? form : { ...form, syntax: bareJson }, "");
   }
 
   /** Reads calls behind a text that begins them, which the mark precedes. What is none is text. */

@@ -20,7 +20,7 @@ export function* readTagged(syntax: TaggedSyntax, start: CallStart, reading: Cal
   const isBare = start.open === beforeName;
   for (let isFirst = true; ; isFirst = false) {
     yield* cursor.space();
-    if (!isFirst && syntax.close !== "" && (yield* cursor.take(syntax.close))) return true;
+    if (!isFirst && (yield* cursor.takeOneOf(syntax.closes)) !== undefined) return true;
     if (cursor.isAtEnd) return !isFirst;
     const hasBegun = isFirst && (isBare || beforeName === "");
     if (!hasBegun && (beforeName === "" || !(yield* cursor.take(beforeName)))) return !isFirst;
@@ -36,7 +36,7 @@ export function* readTagged(syntax: TaggedSyntax, start: CallStart, reading: Cal
         `${JSON.stringify(key)}:${isString === true ? JSON.stringify(text) : schemas.json(text, [key])}`,
     );
     add({ name, arguments: `{${members.join(",")}}` });
-    if (syntax.close === "") return true;
+    if (syntax.closes.length === 0) return true;
   }
 }
 
@@ -59,9 +59,9 @@ function* readArguments(
     if (yield* cursor.take(syntax.callClose)) return values;
     // A model that ends, or ends the block, has ended the call too.
     if (cursor.isAtEnd) return cursor.isCut ? undefined : values;
-    if (syntax.close !== "" && (yield* cursor.isNext(syntax.close))) return values;
+    if (yield* cursor.isNextOneOf(syntax.closes)) return values;
     // Some templates end a call with the tag that begins one.
-    return syntax.name[0] === "" && (yield* cursor.take("<tool_call>")) ? values : undefined;
+    return syntax.name[0] === "" && (yield* cursor.take(syntax.next)) ? values : undefined;
   }
 }
 
@@ -97,28 +97,24 @@ function* readValue(
   isLenient: boolean,
   { cursor }: Pick<CallReading, "cursor">,
 ): Reading<string | undefined> {
-  const { valueClose, callClose, close, key, name } = syntax;
+  const { valueClose, callClose, closes, key, name, next } = syntax;
   if (syntax.hasCdata === true && (yield* cursor.take(cdataOpen))) {
     const { text, delimiter } = yield* cursor.until([cdataClose + valueClose]);
     return delimiter === undefined ? undefined : text;
   }
   const [beforeKey] = key;
-  const blockEnd = close === "" ? [] : [close];
-  const callEnds = [...blockEnd, name[0] === "" ? "<tool_call>" : name[0], ""].map((word) => [callClose, word]);
+  const blockEnds = closes.map((word) => [word]);
+  const behindCall = [...blockEnds, [next], [""]];
   const ends = isLenient
-    ? [[beforeKey], [callClose], blockEnd.length > 0 ? blockEnd : [""], [""]]
-    : [[beforeKey], ...callEnds, [""]];
+    ? [[beforeKey], [callClose], ...blockEnds, [""]]
+    : [[beforeKey], ...behindCall.map((words) => [callClose, ...words]), ...(name[0] === "" ? [[next]] : []), [""]];
   let text = "";
   for (;;) {
-    const closes = isLenient ? [valueClose, callClose, ...blockEnd] : [valueClose];
-    const { text: part, delimiter } = yield* cursor.until(closes);
+    const { text: part, delimiter } = yield* cursor.until(isLenient ? [valueClose, callClose, ...closes] : [valueClose]);
     text += part;
     if (delimiter === undefined) return isLenient && !cursor.isCut ? withoutLines(text, syntax) : undefined;
-    // A closing tag of the call, where that of the value is missing.
-    if (
-      delimiter !== valueClose &&
-      (yield* cursor.follows([...blockEnd.map((word) => [word]), [name[0] === "" ? "<tool_call>" : name[0]], [""]]))
-    ) {
+    // A closing tag of the call or of the block, where that of the value is missing.
+    if (delimiter !== valueClose && (yield* cursor.follows(behindCall))) {
       cursor.unread(delimiter);
       return withoutLines(text, syntax);
     }
