@@ -149,22 +149,19 @@ export class AnswerReader {
     if (isPartOfCall) cursor.rewind();
     const isCall = yield* readCalls(form, { open: isPartOfCall ? "" : open, isLenient: false }, reading);
     if (isCall) return;
-    if (cursor.isAtEnd && form.syntax.kind === "tagged" && (yield* this.#readLeniently(form, open, reading))) return;
+    if (form.syntax.kind === "tagged" && (yield* this.#readLeniently(form, open, reading))) return;
     const text = cursor.sinceMark;
     cursor.mark();
     if (text !== "") this.#show("text", text);
   }
 
-  /** Reads again what was not read as calls, without demanding that it ends as the form has it. */
+  /** Reads again what was not read as calls, without demanding that values end as the form has it. */
   *#readLeniently(form: CallForm, open: string, reading: CallReading): Reading<boolean> {
     const { cursor } = reading;
     const text = cursor.sinceMark;
     cursor.rewind();
     const hasOpen = text.startsWith(open) && (yield* cursor.take(open));
-    if (yield* readCalls(form, { open: hasOpen ? open : "", isLenient: true }, reading)) return true;
-    cursor.rewind();
-    yield* cursor.until([]);
-    return false;
+    return yield* readCalls(form, { open: hasOpen ? open : "", isLenient: true }, reading);
   }
 
   *#readChannels(): Reading<void> {

@@ -33,8 +33,8 @@ export interface TaggedSyntax {
   readonly kind: "tagged";
   /** Around the name. Nothing before it: it follows the text that begins calls. */
   readonly name: readonly [before: string, after: string];
-  /** The text that begins the next call. */
-  readonly next: string;
+  /** Texts that begin further calls; the first begins a block. */
+  readonly opens: readonly string[];
   /** Behind the arguments. */
   readonly callClose: string;
   /** Around the name of an argument; what stands behind it are words parted by white space. */

@@ -58,7 +58,7 @@ function* readNamed(
   for (let isFirst = true; ; isFirst = false) {
     yield* cursor.space();
     if ((yield* cursor.takeOneOf(closes)) !== undefined || cursor.isAtEnd) return !isFirst;
-    const hasBegun = isFirst && (call.length === 0 || call.includes(open));
+    const hasBegun = call.length === 0 ? isFirst || open === "" : isFirst && call.includes(open);
     if (!hasBegun && (yield* cursor.takeOneOf(call)) === undefined) return !isFirst;
     yield* cursor.space();
     const next = yield* cursor.peek();

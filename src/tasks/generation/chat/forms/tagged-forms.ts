@@ -9,18 +9,23 @@ function writtenTags({ name, callClose }: TaggedSyntax, open: string, close: str
 const qwenTags: TaggedSyntax = {
   kind: "tagged",
   name: ["<function=", ">"],
-  next: "<function=",
+  opens: ["<tool_call>", "<function="],
   callClose: "</function>",
   key: ["<parameter=", ">"],
   valueClose: "</parameter>",
   lines: "both",
   closes: ["</tool_call>"],
 };
-const seedTags: TaggedSyntax = { ...qwenTags, lines: "pair", closes: ["</seed:tool_call>"] };
+const seedTags: TaggedSyntax = {
+  ...qwenTags,
+  lines: "pair",
+  closes: ["</seed:tool_call>"],
+  opens: ["<seed:tool_call>", "<function="],
+};
 const glmTags: TaggedSyntax = {
   kind: "tagged",
   name: ["", ""],
-  next: "<tool_call>",
+  opens: ["<tool_call>"],
   callClose: "</tool_call>",
   key: ["<arg_key>", "</arg_key>", "<arg_value>"],
   valueClose: "</arg_value>",
@@ -30,7 +35,7 @@ const glmTags: TaggedSyntax = {
 const invokeTags: TaggedSyntax = {
   kind: "tagged",
   name: ['<invoke name="', '">'],
-  next: '<invoke name="',
+  opens: ["<minimax:tool_call>", '<invoke name="'],
   callClose: "</invoke>",
   key: ['<parameter name="', '">'],
   valueClose: "</parameter>",
@@ -41,7 +46,7 @@ const dsml = "｜DSML｜";
 const dsmlTags: TaggedSyntax = {
   kind: "tagged",
   name: [`<${dsml}invoke name="`, '">'],
-  next: `<${dsml}invoke name="`,
+  opens: [`<${dsml}function_calls>`, `<${dsml}tool_calls>`, `<${dsml}invoke name="`],
   callClose: `</${dsml}invoke>`,
   key: [`<${dsml}parameter name="`, '">'],
   valueClose: `</${dsml}parameter>`,
@@ -51,7 +56,7 @@ const dsmlTags: TaggedSyntax = {
 const paramTags: TaggedSyntax = {
   kind: "tagged",
   name: ['<function name="', '">'],
-  next: '<function name="',
+  opens: ['<function name="'],
   callClose: "</function>",
   key: ['<param name="', '">'],
   valueClose: "</param>",
