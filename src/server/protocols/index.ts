@@ -17,6 +17,7 @@ import { openAiRoutes } from "./openai/index.ts";
 import { handleTeiError } from "./tei/errors.ts";
 import { ollamaRoutes } from "./ollama/index.ts";
 import { handleTextError } from "./text-errors.ts";
+import { tgiRoutes } from "./tgi.ts";
 import { teiRoutes } from "./tei/index.ts";
 
 /** One protocol: its routes and the format of its errors. */
@@ -31,7 +32,7 @@ export interface Protocol {
 
 /** In the order of the OpenAPI document. The first protocol whose paths match handles an error. */
 export const protocols: readonly Protocol[] = [
-  { paths: /^\/api\/(?:embeddings|tags|ps|show|chat|generate)$/, routes: ollamaRoutes, handleError: handleTextError },
+  { paths: /^\/api\/(?:embeddings|tags|ps|show|version|chat|generate)$/, routes: ollamaRoutes, handleError: handleTextError },
   { paths: /^\/api(?:\/|$)/, routes: inferyardRoutes, handleError: handleInferyardError },
   {
     paths: /^\/(?:v[12]\/(?:embed|rerank)|(?:v1\/)?reranking|v1\/ranking)$/,
@@ -47,6 +48,7 @@ export const protocols: readonly Protocol[] = [
   { paths: /^\/(?:classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
   { paths: /^\/v1\/messages(?:\/|$)/, routes: anthropicRoutes, handleError: handleAnthropicError },
   { paths: /^\/(?:(?:v1|openai)(?:\/|$)|embeddings$)/, routes: openAiRoutes, handleError: handleOpenAiError },
+  { paths: /^\/generate(?:_stream)?$/, routes: tgiRoutes, handleError: handleTeiError },
   {
     paths: /^\/(?:invocations|embed|embed_all|embed_sparse|rerank|predict|similarity|tokenize|decode|info)?$/,
     routes: teiRoutes,

@@ -1,6 +1,7 @@
 /** Fields with which requests say what a text must be, and which tools must be called, in the forms of several servers. */
 import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
+import { parseJson } from "../../../formats/json/exact-json.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import type { TextConstraint } from "../../../tasks/generation/constraints/text-constraint.ts";
 import { isObject, texts } from "../../http/field-schemas.ts";
@@ -112,7 +113,8 @@ export function responseFormat(format: unknown, path: string): TextConstraint | 
   return { type: "schema", schema: schemaOf(schema, path) };
 }
 
-function guided(kind: "json" | "regex" | "choice" | "grammar", value: unknown, path: string): TextConstraint | undefined {
+/** The constraint of a field of vLLM and others: a schema or its text, a pattern, texts to choose from, a grammar. Throws INPUT_INVALID. */
+export function guided(kind: "json" | "regex" | "choice" | "grammar", value: unknown, path: string): TextConstraint | undefined {
   if (value === undefined) return undefined;
   if (kind === "json") return { type: "schema", schema: schemaOf(typeof value === "string" ? parsed(value, path) : value, path) };
   if (kind === "choice") {
@@ -131,7 +133,7 @@ function schemaOf(value: unknown, path: string): object | boolean {
 
 function parsed(text: string, path: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch {
     throw invalidField(path, "is a text that is not JSON");
   }

@@ -7,12 +7,15 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { type Env, type Routes, callerOf } from "../../http/context.ts";
 import { isObject } from "../../http/field-schemas.ts";
-import { jsonBody, validated } from "../../http/json-body.ts";
+import { takeFields } from "../../http/fields/take-fields.ts";
+import { jsonBody } from "../../http/json-body.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
 import { answerEmbed, answerSparse, embedRequest, sparseRequest } from "./embed.ts";
 import { answerPipeline } from "../huggingface/answer-pipeline.ts";
-import { taskOfManifest } from "../huggingface/answer-task.ts";
+import { type GenerationTask, answerGeneration } from "../huggingface/answer-generation.ts";
+import { isGenerationTask, taskOfManifest } from "../huggingface/answer-task.ts";
+import { generationRequest } from "../huggingface/generation-request.ts";
 import { type PipelineTask, hubOptions, pipelineRequests, taskOfShape } from "../huggingface/pipeline-requests.ts";
 import { documentedErrors } from "./errors.ts";
 import { modelNotHere, modelTypeOf } from "./info.ts";
@@ -31,6 +34,7 @@ export function addRoot(routes: Routes, service: Service): void {
       predictRequest(maxTexts),
       rerankRequest(maxTexts),
       ...Object.values(pipelineRequests(maxTexts)),
+      generationRequest(maxTexts),
     ])
     .openapi("RootRequest");
   for (const path of ["/", "/invocations"] as const) {
@@ -43,16 +47,18 @@ export function addRoot(routes: Routes, service: Service): void {
 async function answer(service: Service, context: Context<Env>, written: unknown): Promise<Response> {
   const { maxTexts } = service.limits;
   const route = await routeOf(service, context, written);
-  const body = flattened(written);
+  if (isGenerationTask(route))
+    return answerGeneration(service, context, written, { task: route, fullText: route === "text-generation" });
+  const body = flattened(context, written);
   switch (route) {
     case "rerank":
-      return answerRerank(service, context, validated(body, rerankRequest(maxTexts)));
+      return answerRerank(service, context, takeFields(context, body, rerankRequest(maxTexts)));
     case "predict":
-      return answerPredict(service, context, validated(body, predictRequest(maxTexts)));
+      return answerPredict(service, context, takeFields(context, body, predictRequest(maxTexts)));
     case "embed_sparse":
-      return answerSparse(service, context, validated(body, sparseRequest(maxTexts)));
+      return answerSparse(service, context, takeFields(context, body, sparseRequest(maxTexts)));
     case "embed":
-      return answerEmbed(service, context, validated(body, embedRequest(maxTexts)));
+      return answerEmbed(service, context, takeFields(context, body, embedRequest(maxTexts)));
     case "text-classification":
     case "token-classification":
     case "zero-shot-classification":
@@ -71,7 +77,7 @@ async function routeOf(
   service: Service,
   context: Context<Env>,
   body: unknown,
-): Promise<"embed" | "embed_sparse" | "predict" | "rerank" | PipelineTask> {
+): Promise<"embed" | "embed_sparse" | "predict" | "rerank" | PipelineTask | GenerationTask> {
   if (isObject(body) && "query" in body && "texts" in body) return "rerank";
   const named = taskOfShape(body);
   if (named !== undefined) return named;
@@ -81,6 +87,7 @@ async function routeOf(
     files: async (manifest) => ({ ...modelTypeOf(manifest), task: taskOfManifest(manifest), sparse: manifest.text?.sparse }),
     missing: modelNotHere,
   });
+  if (isGenerationTask(type.task)) return type.task;
   if (type.task === "token-classification" || (type.task === "fill-mask" && type.sparse === undefined)) return type.task;
   if ("classifier" in type) return isText ? "text-classification" : "predict";
   if ("reranker" in type) return "rerank";
@@ -88,9 +95,9 @@ async function routeOf(
 }
 
 /** The request with the members of `parameters` beside `inputs`, where Hugging Face's clients write them for some tasks, and without `options`. */
-function flattened(body: unknown): unknown {
+function flattened(context: Context<Env>, body: unknown): unknown {
   if (!isObject(body)) return body;
   const { parameters, options, ...rest } = body;
-  if (options !== undefined && options !== null) validated(options, hubOptions);
+  if (options !== undefined && options !== null) takeFields(context, options, hubOptions, { at: ["options"] });
   return isObject(parameters) ? { ...rest, ...parameters } : { ...rest, ...(parameters === undefined ? {} : { parameters }) };
 }

@@ -1,5 +1,6 @@
 /** Grammars of texts, of calls of tools, and of answers that are one or the other. */
 import { InferyardError } from "../../../contract/errors.ts";
+import { parseExactJson } from "../../../formats/json/exact-json.ts";
 import { type GrammarNode, choice, choiceOf, literal, sequence, text } from "../constraints/grammar/grammar.ts";
 import { regularExpressionDfa } from "../constraints/automata/regular-expression.ts";
 import { type SchemaSettings, SchemasCompiler } from "../constraints/schema/compile-schema.ts";
@@ -35,7 +36,7 @@ const tagSpace: GrammarNode = text(regularExpressionDfa(String.raw`[ \t]{0,2}\n?
 
 /** The grammar of a source. Throws INPUT_INVALID for a constraint that is invalid or not supported. */
 export function compileSource(text: string): GrammarNode {
-  const specification = JSON.parse(text) as TextSpecification | CallSpecification | AnswerSpecification;
+  const specification = parseExactJson(text) as TextSpecification | CallSpecification | AnswerSpecification;
   switch (specification.kind) {
     case "text":
       return compileConstraint(specification.constraint, specification.settings);

@@ -4,6 +4,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { refuseUnlisted } from "../../../runtime/options/options.ts";
 import type { GeneratedLogprob, GeneratedText, GenerationEvent } from "../generated-text.ts";
+import { turnEndToken } from "../sampling/end-of-turn.ts";
 import type { GenerateCall, PrepareCall, PreparedPrompts, TextGenerator } from "../text-generator.ts";
 import { type AnswerFormat, answerFormatOf, markersOf, opensReasoning } from "./answer-format.ts";
 import { withTemplateIds } from "./call-ids.ts";
@@ -79,9 +80,11 @@ export async function prepareChat(
   const schemas = generator.schemaSettings(generation);
   const mustCall = toolChoice !== "auto" && toolChoice !== "none";
   const { tokenizer } = generator;
-  const format = answerFormatOf(template.source(tools.length > 0), (text) => tokenizer?.idOf(text) !== undefined);
-  if (tools.length > 0) await checkToolUse(template, format);
+  const hasTools = tools.length > 0;
+  const format = answerFormatOf(template.source(hasTools), (text) => tokenizer?.idOf(text) !== undefined);
+  if (hasTools) await checkToolUse(template, format);
   const rendered = await template.render({ messages: withTemplateIds(messages, format.calls?.ids), tools, variables });
+  const end = tokenizer && turnEndToken(await template.turnEnding(hasTools), tokenizer);
   const thinks = format.reasoning !== undefined && opensReasoning(rendered, format.reasoning);
   const forced = mustCall ? forcedCall(format, tools, schemas) : undefined;
   const thought = forced !== undefined && thinks ? `${format.reasoning.close}\n\n` : "";
@@ -98,8 +101,9 @@ export async function prepareChat(
         });
   const given = {
     addSpecialTokens: false, // the template writes them
+    startsText: true,
     maxNewTokens: generator.limits.contextLength === undefined ? maxAnswerTokens : Number.POSITIVE_INFINITY,
-    ...omitUndefined({ grammar: forced?.grammar ?? answer }),
+    ...omitUndefined({ grammar: forced?.grammar ?? answer, endTokens: end === undefined ? undefined : [end] }),
     ...(answer === undefined
       ? {}
       : omitUndefined({ constrainedAfter: format.hasChannels ? finalChannel : thinks ? format.reasoning.close : undefined })),

@@ -110,8 +110,8 @@ export class ParameterCompiler {
     const [first] = parts;
     // A text may be anything that others are written as, unless it is limited.
     if (others.length > 0 && (options.length === 0 || this.#isLimited(parts))) {
-      const pointer = first?.pointer ?? "";
-      const json = this.#schemas.node([...parts, { keywords: { type: others }, pointer, base: first?.base ?? "" }]);
+      const { pointer = "", base = "", draft } = first ?? {};
+      const json = this.#schemas.node([...parts, { keywords: { type: others }, pointer, base, draft }]);
       options.push(sequence(json, literal(this.#line + this.#tags.valueClose)));
     }
     return choiceOf(options);
