@@ -109,6 +109,34 @@ describe.skipIf(skip)(name, () => {
     for (const target of ["onnx:cpu", "native:cpu"]) expect(worst(await embed(cached, { target }), right)).toBeLessThan(1e-6);
   });
 
+  it.each([
+    ["damaged", Buffer.from("no graph")],
+    [
+      "of an operator that no engine knows",
+      model({
+        opsets: { "": 17, ours: 1 },
+        graph: [
+          value(11, "input_ids", 7, ["batch_size", "sequence_length"]),
+          node({ operator: "Unheard", domain: "ours", inputs: ["input_ids"], outputs: ["last_hidden_state"] }),
+          value(12, "last_hidden_state", 1, ["batch_size", "sequence_length", 32]),
+        ],
+      }),
+    ],
+  ])("a model.onnx that is %s does not stand in the way of the weights beside it", async (_what, bytes) => {
+    const folder = await copyOf("masked-lm-as-embedding/as-bert-model", {});
+    await writeFile(join(folder, "model.onnx"), bytes);
+    const { embeddings, target, decision } = await runtime.embed("hello", { model: folder });
+    const right = await embed(`${reports}/masked-lm-as-embedding/as-bert-model`);
+    expect([target, decision.model.variant, decision.model.format]).toEqual([
+      "native:cpu",
+      expect.stringContaining("fp32"),
+      "safetensors",
+    ]);
+    expect(worst(embeddings[0]!, right)).toBe(0);
+    const told = [...(decision.model.unreadable ?? []), ...decision.candidates.filter(({ verdict }) => verdict === "failed")];
+    expect(told.map(({ reason }) => reason).join()).toMatch(/model\.onnx|Unheard/);
+  });
+
   it("logits are never pooled to a vector", async () => {
     const refused = expect.objectContaining({ code: "MODEL_UNSUPPORTED", message: expect.stringContaining("it has logits") });
     await expect(embed(await graphModel("logits", false))).rejects.toEqual(refused);

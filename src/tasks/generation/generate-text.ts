@@ -50,6 +50,8 @@ export interface TextJob {
   readonly constraint?: ConstrainedPart | undefined;
   /** Special tokens that stay in the text where others are left out. Default: none. */
   readonly kept?: ReadonlySet<string> | undefined;
+  /** The token of the prompt that the text continues, from `continuedToken`. Default: the text begins with its first token. */
+  readonly before?: number | undefined;
   /** The model that drafts tokens. Default: none. */
   readonly draftModel?: DraftModelParts | undefined;
 }
@@ -81,7 +83,10 @@ export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<Ge
   const { promptLookup, draftTokens } = job.settings;
   const lookup = promptLookup === 0 ? undefined : new PromptLookup(promptLookup, prompt.source);
   const draftModel = job.draftModel === undefined ? undefined : new DraftModel(job.draftModel, draftTokens);
-  const constraint = job.constraint === undefined ? undefined : new TokenConstraint(job.constraint, job.sampling.endTokens);
+  const constraint =
+    job.constraint === undefined
+      ? undefined
+      : new TokenConstraint(job.constraint, job.sampling.endTokens, job.before !== undefined);
   try {
     return await write(job, prompt, { lookup, draftModel, constraint });
   } finally {
@@ -102,7 +107,7 @@ async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel, con
   // A constrained text that is cut must not look as if it had ended.
   const choosing = constraint === undefined ? sampling : { ...sampling, forcedEndTokens: [] };
   const sampler = new TokenSampler(choosing, Random.seeded(settings.seed, job.choice));
-  const writer = new TextWriter(job.tokenizer, settings, job.kept);
+  const writer = new TextWriter(job);
   const tokens = [...prompt.tokens];
   const promptLength = tokens.length;
   const logprobs: GeneratedLogprob[] = [];
@@ -174,12 +179,9 @@ class TextWriter {
   #fresh = "";
   #text = "";
 
-  constructor(
-    tokenizer: Tokenizer | undefined,
-    { skipSpecialTokens, hiddenTokens, stop }: GenerationSettings,
-    kept: ReadonlySet<string> | undefined,
-  ) {
-    this.#tokenText = tokenizer === undefined ? undefined : new TokenText(tokenizer, skipSpecialTokens, kept);
+  constructor({ tokenizer, settings, kept, before }: TextJob) {
+    const { skipSpecialTokens, hiddenTokens, stop } = settings;
+    this.#tokenText = tokenizer === undefined ? undefined : new TokenText(tokenizer, skipSpecialTokens, { kept, before });
     this.#stops = new StopStrings(stop);
     this.#hidden = hiddenTokens;
   }

@@ -23,6 +23,7 @@ import { PrefixCache } from "./prefix-cache.ts";
 import type { DraftModelParts } from "./speculation/draft-model.ts";
 import { requireSameTokens } from "./speculation/same-tokens.ts";
 import { searchBeams } from "./search-beams.ts";
+import { continuedToken } from "./text/continued-token.ts";
 
 /** A prompt: a text, or its token ids. */
 export type Prompt = string | readonly number[];
@@ -54,6 +55,8 @@ export interface PromptSettings {
   readonly constrainedAfter?: string;
   /** Whether the tokenizer adds its special tokens to texts. Default: as the model was trained. */
   readonly addSpecialTokens?: boolean;
+  /** Whether the generated text is one of its own, such as an answer, and does not continue that of the prompt. Default: false. */
+  readonly startsText?: boolean;
   /** What follows the text that is generated, and the tokens with which the model reads that. Default: nothing is known to follow. */
   readonly fillIn?: { readonly suffix: string; readonly tokens: FillInMiddle };
   /** Tokens to generate at most if neither the options nor the model's files say. */
@@ -108,6 +111,8 @@ interface PreparedPrompt {
   readonly tokens: readonly number[];
   /** The encoder's tokens; empty for models without one. */
   readonly source: readonly number[];
+  /** The token that the text continues. */
+  readonly before: number | undefined;
   readonly sampling: SamplingSettings;
 }
 
@@ -255,7 +260,8 @@ export class TextGenerator {
     try {
       const read = await this.#read(prompt, settings, call.signal, entered, sequences);
       const emitRead: EmitEvent | undefined = emit && ((event) => entered.read(emit(event)));
-      const job = { scheduler, tokenizer, settings, sampling: prompt.sampling, ...call, emit: emitRead };
+      const { sampling, before } = prompt;
+      const job = { scheduler, tokenizer, settings, sampling, before, ...call, emit: emitRead };
       if (settings.maxNewTokens === 0) {
         const empty = Array.from({ length: n }, (_, choice) =>
           endWithoutText({ ...job, choice, index: call.index + choice }, read),
@@ -340,7 +346,10 @@ export class TextGenerator {
     // A model whose files state a length that the prompt already has gives one token.
     const maxLength = Math.min(contextLength, Math.max(longest, tokens.length + least));
     const forced = given.forcedFirstToken === undefined ? {} : { forcedFirstToken: given.forcedFirstToken };
-    return { tokens, source: hasEncoder ? ids : [], sampling: { ...settings.sampling, ...forced, maxLength } };
+    const { tokenizer } = this.#parts;
+    const isContinued = tokenizer !== undefined && given.startsText !== true;
+    const before = isContinued ? continuedToken(tokens, tokenizer, settings.skipSpecialTokens) : undefined;
+    return { tokens, source: hasEncoder ? ids : [], before, sampling: { ...settings.sampling, ...forced, maxLength } };
   }
 
   async #tokensOf(prompt: Prompt, { addSpecialTokens, fillIn }: PromptSettings): Promise<readonly number[]> {

@@ -1,6 +1,6 @@
 /** POST /v1/completions: what follows prompts. */
 import { createRoute, z } from "@hono/zod-openapi";
-import type { GeneratedText } from "../../../tasks/generation/generated-text.ts";
+import type { GeneratedText, PromptLogprob } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import type { Prompt } from "../../../tasks/generation/text-generator.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
@@ -13,7 +13,8 @@ import { openStream } from "../generation/open-stream.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
 import { type SamplingRequest, harmlessFields, samplingFields, samplingOf, streamOptions } from "./chat-request.ts";
 import { type ChatCompletion, newCompletion, usageOf } from "./chat-response.ts";
-import { completionLogprobs } from "./completion-logprobs.ts";
+import { TokenTexts } from "../generation/token-texts.ts";
+import { CompletionLogprobs, type LogprobLists } from "./completion-logprobs.ts";
 import { documentedErrors, openAiErrorBody } from "./errors.ts";
 
 /** Tokens of a completion at most if the request does not say, as OpenAI has it. */
@@ -95,20 +96,22 @@ export function addCompletions(routes: Routes, service: Service): void {
       return service.runtime.generate(prompts, { ...options, ...call, stream: true });
     });
     const about = newCompletion("cmpl-", model);
-    const before = (index: number): string => {
-      const prompt = request.echo === true ? (prompts[Math.floor(index / (request.n ?? 1))] ?? "") : "";
-      return typeof prompt === "string" ? prompt : (tokenizer?.decode(prompt) ?? "");
+    const prompt = (index: number): string => {
+      const given = prompts[Math.floor(index / (request.n ?? 1))] ?? "";
+      return typeof given === "string" ? given : (tokenizer?.decode(given) ?? "");
     };
+    const { echo = false, skip_special_tokens: skipsSpecial = true, n = 1 } = request;
+    const shown = (): Shown => ({ prompt, echo, skipsSpecial, tokenizer, n });
     if (request.stream !== true) {
       void stream.finish();
       const done = await outcome;
-      const body = completion(about, done.result.results, { before, tokenizer, n: request.n ?? 1 });
+      const body = completion(about, done.result.results, shown());
       return context.json(body, 200, resultHeaders(done)) as never;
     }
     const includeUsage = request.stream_options?.include_usage ?? false;
     async function* parts(): AsyncGenerator<string, void> {
       try {
-        yield* chunks(about, stream, { before, tokenizer, includeUsage, n: request.n ?? 1 });
+        yield* chunks(about, stream, { ...shown(), includeUsage });
       } catch (error) {
         yield serverSentEvent({ error: openAiErrorBody(error) });
       } finally {
@@ -142,23 +145,39 @@ function optionsOf(request: CompletionsRequest) {
 }
 
 interface Shown {
-  /** What stands before a text: its prompt, with `echo`. */
-  readonly before: (index: number) => string;
+  /** The text of the prompt that the text with this position continues. */
+  readonly prompt: (index: number) => string;
+  /** Whether texts begin with their prompts. */
+  readonly echo: boolean;
+  readonly skipsSpecial: boolean;
   readonly tokenizer: Tokenizer | undefined;
   readonly n: number;
 }
 
 function completion(about: ChatCompletion, results: readonly GeneratedText[], shown: Shown): object {
+  const logprobsOf = logprobsByText(shown);
   const choices = results.map(({ text, finishReason, logprobs, promptLogprobs }, index) => {
     const scored = [...(promptLogprobs ?? []), ...(logprobs ?? [])];
     return {
-      text: shown.before(index) + text,
+      text: (shown.echo ? shown.prompt(index) : "") + text,
       index,
-      logprobs: promptLogprobs === undefined && logprobs === undefined ? null : completionLogprobs(scored, shown.tokenizer),
+      logprobs: promptLogprobs === undefined && logprobs === undefined ? null : logprobsOf(index, scored),
       finish_reason: finishReason,
     };
   });
   return { ...about, object: "text_completion", choices, usage: usageOfAll(results, shown.n) };
+}
+
+/** Shows log probabilities of the text with a position; those of one text may be shown a few at a time. */
+function logprobsByText({ prompt, echo, skipsSpecial, tokenizer }: Shown) {
+  const texts = new TokenTexts(tokenizer);
+  const known = new Map<number, CompletionLogprobs>();
+  return (index: number, logprobs: readonly PromptLogprob[]): LogprobLists => {
+    const startsText = echo || prompt(index) === "";
+    const own = known.get(index) ?? new CompletionLogprobs(texts, { startsText, skipsSpecial });
+    known.set(index, own);
+    return own.next(logprobs);
+  };
 }
 
 async function* chunks(
@@ -166,23 +185,23 @@ async function* chunks(
   stream: GenerationStream<{ readonly results: readonly GeneratedText[] }>,
   shown: Shown & { readonly includeUsage: boolean },
 ): AsyncGenerator<string, void> {
-  /** Characters of each text so far. */
-  const lengths = new Map<number, number>();
+  const logprobsOf = logprobsByText(shown);
+  const begun = new Set<number>();
   for await (const event of stream) {
     const { index } = event;
-    const length = lengths.get(index);
-    const text = (length === undefined ? shown.before(index) : "") + event.text;
+    const isBegun = begun.has(index);
+    const text = (isBegun || !shown.echo ? "" : shown.prompt(index)) + event.text;
     const isEnd = event.type === "finish";
     // A text without tokens has the log probabilities of its prompt in its only event.
-    const ofPrompt = isEnd ? (length === undefined ? event.result.promptLogprobs : undefined) : event.promptLogprobs;
+    const ofPrompt = isEnd ? (isBegun ? undefined : event.result.promptLogprobs) : event.promptLogprobs;
     const ofToken = event.type === "text" && event.logprob !== undefined ? [event.logprob] : [];
     const scored = [...(ofPrompt ?? []), ...ofToken];
-    lengths.set(index, (length ?? 0) + text.length);
+    begun.add(index);
     if (text === "" && !isEnd && scored.length === 0) continue;
     const choice = {
       text,
       index,
-      logprobs: scored.length === 0 ? null : completionLogprobs(scored, shown.tokenizer, length),
+      logprobs: scored.length === 0 ? null : logprobsOf(index, scored),
       finish_reason: isEnd ? event.result.finishReason : null,
     };
     yield serverSentEvent({

@@ -61,7 +61,7 @@ const quick: ReadonlySet<string> = new Set([
 ]);
 
 /** Keywords that say what a string is. */
-const stringKeywords = ["minLength", "maxLength", "pattern", "format", excludedKeyword];
+export const stringKeywords: readonly string[] = ["minLength", "maxLength", "pattern", "format", excludedKeyword];
 
 /** Compiles schemas without references and choices. */
 export class ValueCompiler implements StringContext {
@@ -252,14 +252,14 @@ export class ValueCompiler implements StringContext {
     const leading = leadingItems(part);
     const keyword = Array.isArray(keywords["prefixItems"]) ? "prefixItems" : "items";
     if (index < leading.length) return this.#schemas.document.below(part, leading[index], keyword, index);
-    const rest = Array.isArray(keywords["items"]) ? "additionalItems" : "items";
+    const rest = Array.isArray(keywords["items"]) && part.draft !== 2020 ? "additionalItems" : "items";
     return this.#schemas.document.below(part, keywords[rest] ?? true, rest);
   }
 }
 
-function leadingItems({ keywords }: SchemaPart): readonly unknown[] {
+function leadingItems({ keywords, draft }: SchemaPart): readonly unknown[] {
   if (Array.isArray(keywords["prefixItems"])) return keywords["prefixItems"];
-  return Array.isArray(keywords["items"]) ? keywords["items"] : [];
+  return draft !== 2020 && Array.isArray(keywords["items"]) ? keywords["items"] : [];
 }
 
 function refuseExcluded(parts: readonly SchemaPart[], excluded: readonly unknown[], types: readonly JsonType[]): void {
@@ -271,7 +271,7 @@ function refuseExcluded(parts: readonly SchemaPart[], excluded: readonly unknown
 }
 
 /** The values that all `enum` and `const` list; undefined if there is none of them. */
-function listedValues(parts: readonly SchemaPart[]): readonly unknown[] | undefined {
+export function listedValues(parts: readonly SchemaPart[]): readonly unknown[] | undefined {
   const lists = parts.flatMap((part) => [
     ...("const" in part.keywords ? [[part.keywords["const"]]] : []),
     ...(part.keywords["enum"] === undefined ? [] : [listOf(part, "enum")]),

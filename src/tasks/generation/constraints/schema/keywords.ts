@@ -22,6 +22,8 @@ export function refuseUnsupported(part: SchemaPart): void {
     if (keywords[keyword] === undefined || (keyword.startsWith("unevaluated") && keywords[keyword] === true)) continue;
     throw unsupported(part, keyword, why);
   }
+  if (part.draft === 3 && keywords["required"] === true)
+    throw unsupported(part, "required", "keywords of draft 3 are not supported");
   if (keywords["uniqueItems"] === true && !(isNumber(keywords["maxItems"]) && Number(keywords["maxItems"]) <= 1))
     throw unsupported(part, "uniqueItems", "whether items differ is not followed");
   if (
