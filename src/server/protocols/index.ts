@@ -17,6 +17,7 @@ import { openAiRoutes } from "./openai/index.ts";
 import { handleTeiError } from "./tei/errors.ts";
 import { ollamaRoutes } from "./ollama/index.ts";
 import { handleTextError } from "./text-errors.ts";
+import { tgiRoutes } from "./tgi.ts";
 import { teiRoutes } from "./tei/index.ts";
 
 /** One protocol: its routes and the format of its errors. */
@@ -47,6 +48,7 @@ export const protocols: readonly Protocol[] = [
   { paths: /^\/(?:classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
   { paths: /^\/v1\/messages(?:\/|$)/, routes: anthropicRoutes, handleError: handleAnthropicError },
   { paths: /^\/(?:(?:v1|openai)(?:\/|$)|embeddings$)/, routes: openAiRoutes, handleError: handleOpenAiError },
+  { paths: /^\/generate(?:_stream)?$/, routes: tgiRoutes, handleError: handleTeiError },
   {
     paths: /^\/(?:invocations|embed|embed_all|embed_sparse|rerank|predict|similarity|tokenize|decode|info)?$/,
     routes: teiRoutes,

@@ -7,6 +7,7 @@ import { createYielder } from "../../../tasks/encoding/yielding.ts";
 import { type Env, callerOf, resultHeaders } from "../../http/context.ts";
 import { members, name, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
+import { contextLengthOf } from "../model-capabilities.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { type ChatCompletionsRequest, chatOptionsOf, messagesField, messagesOf, toolsField } from "./chat-request.ts";
 
@@ -89,15 +90,8 @@ export async function tokenizeConversation(
       throwIfAborted(signal);
     }
     const strings = tokenizer === undefined ? "null" : `[${texts.join(",")}]`;
-    const length = JSON.stringify(contextLengthOf(manifest.variants[0]?.config ?? {}));
+    const length = JSON.stringify(contextLengthOf(manifest) ?? null);
     return `{"count":${tokens.length},"max_model_len":${length},"tokens":[${ids.join(",")}],"token_strs":${strings}}`;
   });
   return context.body(outcome.result, 200, { ...resultHeaders(outcome), "content-type": "application/json" }) as never;
-}
-
-function contextLengthOf({ text_config: text, ...config }: Readonly<Record<string, unknown>>): number | null {
-  const stated = [config["max_position_embeddings"], config["n_positions"], config["max_seq_len"], config["seq_length"]];
-  const length = stated.find((value) => typeof value === "number");
-  if (length !== undefined) return length;
-  return typeof text === "object" && text !== null ? contextLengthOf(text as Readonly<Record<string, unknown>>) : null;
 }
