@@ -1,5 +1,6 @@
 /** Grammars of texts, of calls of tools, and of answers that are one or the other. */
 import { InferyardError } from "../../../contract/errors.ts";
+import { chargeSteps } from "../constraints/constraint-budget.ts";
 import { type GrammarNode, choice, choiceOf, literal, sequence } from "../constraints/grammar/grammar.ts";
 import { type SchemaSettings, SchemasCompiler } from "../constraints/schema/compile-schema.ts";
 import { whitespace } from "../constraints/schema/whitespace.ts";
@@ -35,8 +36,12 @@ interface CallText {
   readonly close: string;
 }
 
+/** Characters of JSON that are parsed in the time of one step. */
+const charactersPerStep = 16;
+
 /** The grammar of a source. Throws INPUT_INVALID for a constraint that is invalid or not supported. */
 export function compileSource(text: string): GrammarNode {
+  chargeSteps(Math.ceil(text.length / charactersPerStep));
   const specification = JSON.parse(text) as TextSpecification | CallSpecification | AnswerSpecification;
   switch (specification.kind) {
     case "text":

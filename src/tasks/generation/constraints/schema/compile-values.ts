@@ -23,9 +23,20 @@ import type { SchemaContext, StringContext } from "./schema-context.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 import { compileObject } from "./compile-objects.ts";
 import { formats } from "./formats.ts";
-import { type JsonType, canonical, highest, listOf, lowest, numberOf, textOf, typeOf, typesOf } from "./keywords.ts";
+import {
+  type JsonType,
+  canonical,
+  highest,
+  invalidKeyword,
+  listOf,
+  lowest,
+  numberOf,
+  textOf,
+  typeOf,
+  typesOf,
+} from "./keywords.ts";
 import { excludedKeyword } from "./negate-schema.ts";
-import { type SchemaPart, type SchemaPlace, isObject } from "./schema-document.ts";
+import { type SchemaPart, type SchemaPlace, isObject, placeOf } from "./schema-document.ts";
 import { whitespace } from "./whitespace.ts";
 
 const quick: ReadonlySet<string> = new Set([
@@ -58,6 +69,7 @@ export class ValueCompiler implements StringContext {
 
   /** The grammar of the values for which all schemas are valid. */
   node(parts: readonly SchemaPart[]): GrammarNode {
+    chargeSteps(40 * parts.length);
     const types = typesOf(parts);
     const listed = listedValues(parts);
     if (listed !== undefined) return this.#listed(listed, types, parts);
@@ -135,10 +147,10 @@ export class ValueCompiler implements StringContext {
     const above = highest(strictly("exclusiveMinimum", "minimum"), "exclusiveMinimum", Number.NEGATIVE_INFINITY);
     const below = lowest(strictly("exclusiveMaximum", "maximum"), "exclusiveMaximum");
     const multipleOf = parts.flatMap((part) => numberOf(part, "multipleOf") ?? []);
-    const [part] = parts;
-    const wrong = multipleOf.find((factor) => !(factor > 0));
-    if (wrong !== undefined)
-      throw refusal(`is ${wrong}, and must be above 0`, "correct it", { keyword: "multipleOf", pointer: part?.pointer ?? "" });
+    for (const part of parts) {
+      const factor = numberOf(part, "multipleOf");
+      if (factor !== undefined && !(factor > 0)) throw invalidKeyword(part, "multipleOf", `is ${factor}, and must be above 0`);
+    }
     const bounds = ["multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
     const isWhole = isInteger || multipleOf.some((factor) => Number.isInteger(factor));
     return naming(parts, bounds, () =>
@@ -259,10 +271,8 @@ function leadingItems({ keywords }: SchemaPart): readonly unknown[] {
 
 function refuseExcluded(parts: readonly SchemaPart[], excluded: readonly unknown[], types: readonly JsonType[]): void {
   if (!excluded.some((value) => types.includes(typeOf(value)))) return;
-  throw refusal("numbers, lists and objects cannot be excluded", "write the schema without it", {
-    keyword: "not",
-    pointer: parts[0]?.pointer ?? "",
-  });
+  const part = parts.find(({ keywords }) => keywords[excludedKeyword] !== undefined);
+  throw refusal("numbers, lists and objects cannot be excluded", "write the schema without it", placeOf(part, "not"));
 }
 
 /** The values that all `enum` and `const` list; undefined if there is none of them. */
@@ -305,7 +315,7 @@ function acceptedBy(node: GrammarNode): (value: unknown) => boolean {
 /** What `compile` returns. What it refuses is said of the first of these keywords that a schema has. */
 function naming<Result>(parts: readonly SchemaPart[], keywords: readonly string[], compile: () => Result): Result {
   const [found] = keywords.flatMap((keyword) =>
-    parts.flatMap((part) => (part.keywords[keyword] === undefined ? [] : [{ keyword, pointer: part.pointer }])),
+    parts.flatMap((part) => (part.keywords[keyword] === undefined ? [] : [placeOf(part, keyword)])),
   );
   if (found === undefined) return compile();
   try {

@@ -1,6 +1,6 @@
 /** Keywords of JSON Schema: which are supported, and reading their values. */
 import { refusal } from "../refusal.ts";
-import { type SchemaPart, isObject } from "./schema-document.ts";
+import { type SchemaPart, isObject, placeOf } from "./schema-document.ts";
 
 /** Keywords that are refused wherever they say something. */
 const refused: ReadonlyMap<string, string> = new Map([
@@ -27,12 +27,12 @@ export function refuseUnsupported(part: SchemaPart): void {
 }
 
 function unsupported(part: SchemaPart, keyword: string, why: string): Error {
-  return refusal(why, "leave it out, and check the value when it is there", { keyword, pointer: part.pointer });
+  return refusal(why, "leave it out, and check the value when it is there", placeOf(part, keyword));
 }
 
 /** INPUT_INVALID for a keyword. */
 export function invalidKeyword(part: SchemaPart, keyword: string, problem: string): Error {
-  return refusal(problem, "correct it", { keyword, pointer: part.pointer });
+  return refusal(problem, "correct it", placeOf(part, keyword));
 }
 
 /** The number that a keyword states. */

@@ -1,5 +1,5 @@
 /** A JSON schema with its references. */
-import { chargeSteps } from "../constraint-budget.ts";
+import { type ConstraintPlace, chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 
 /** Keywords of a schema, and where it is. */
@@ -9,6 +9,13 @@ export interface SchemaPart {
   readonly pointer: string;
   /** URI that its references are relative to. */
   readonly base: string;
+  /** Where in the document it is negated, for a schema that was made from the negation of another. */
+  readonly negatedBy?: ConstraintPlace | undefined;
+}
+
+/** Where in the document a keyword of a schema is: for a negation, the keyword that negates. */
+export function placeOf(part: SchemaPart | undefined, keyword: string): ConstraintPlace {
+  return part?.negatedBy ?? { keyword, pointer: part?.pointer ?? "" };
 }
 
 /** A schema anywhere in a document; false: no value is valid. */
@@ -41,25 +48,26 @@ export class SchemaDocument {
     this.#index(schema, "", rootBase, 0);
   }
 
-  /** A schema of the document. Throws INPUT_INVALID for what is none. */
-  place(schema: unknown, pointer: string, base: string): SchemaPlace {
+  /** A schema of the document, or one made from the negation of one. Throws INPUT_INVALID for what is none. */
+  place(schema: unknown, pointer: string, base: string, negatedBy?: ConstraintPlace): SchemaPlace {
     if (schema === false) return false;
-    if (schema === true) return { keywords: {}, pointer, base };
-    if (!isObject(schema))
-      throw refusal("a schema is an object, true or false", "correct it", { keyword: pointer.split("/").at(-1) ?? "", pointer });
+    if (schema === true) return { keywords: {}, pointer, base, negatedBy };
+    if (!isObject(schema)) throw refusal("a schema is an object, true or false", "correct it", negatedBy ?? { pointer });
     const known = this.#places.get(schema);
     if (known !== undefined) return known;
-    const part: SchemaPart = { keywords: schema, pointer, base: this.baseOf(schema, base) };
+    const part: SchemaPart = { keywords: schema, pointer, base: this.baseOf(schema, base), negatedBy };
     this.#places.set(schema, part);
     return part;
   }
 
   /** The schema that a keyword of another holds: `path` leads to it. */
-  below({ pointer, base }: SchemaPart, schema: unknown, ...path: readonly (string | number)[]): SchemaPlace {
+  below({ pointer, base, negatedBy }: SchemaPart, schema: unknown, ...path: readonly (string | number)[]): SchemaPlace {
+    chargeSteps(3 * path.length);
     return this.place(
       schema,
       path.reduce<string>((place, name) => `${place}/${escapeName(String(name))}`, pointer),
       base,
+      negatedBy,
     );
   }
 
@@ -76,10 +84,11 @@ export class SchemaDocument {
         ? undefined
         : this.#follow(start, decodeURIComponent(fragment));
     if (target === undefined) {
-      throw refusal(`${JSON.stringify(reference)} is not in the schema`, "put what it refers to into $defs", {
-        keyword: "$ref",
-        pointer: from.pointer,
-      });
+      throw refusal(
+        `${JSON.stringify(reference)} is not in the schema`,
+        "put what it refers to into $defs",
+        placeOf(from, "$ref"),
+      );
     }
     return target;
   }
@@ -105,7 +114,7 @@ export class SchemaDocument {
   }
 
   #index(value: unknown, pointer: string, base: string, depth: number): void {
-    chargeSteps(5);
+    chargeSteps(10);
     if (!isContainer(value) || depth > 500) return;
     let own = base;
     if (isObject(value)) {
@@ -147,7 +156,7 @@ function isContainer(value: unknown): value is object {
 }
 
 function escapeName(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+  return !/[~/]/.test(name) ? name : name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 function unescapeName(name: string): string {

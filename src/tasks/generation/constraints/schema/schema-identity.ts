@@ -72,6 +72,7 @@ export class SchemaIdentities {
   #textOf(schema: Schema, depth: number): string {
     let text = "";
     for (const [keyword, value] of Object.entries(schema.keywords)) {
+      chargeSteps(5);
       if (ignored.has(keyword) || value === undefined) continue;
       text += `${JSON.stringify(keyword)}:${this.#valueText(schema, keyword, value, depth)},`;
     }
