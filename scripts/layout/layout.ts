@@ -83,7 +83,7 @@ export const only: Readonly<Record<string, readonly string[]>> = {
   client: [],
   testing: ["contract"],
   "backends/onnx": ["contract", "platform", "backends"],
-  "backends/wasm": ["contract", "platform", "backends"],
+  "backends/wasm": ["contract", "platform", "formats", "backends"],
   "backends/llamacpp": ["contract", "platform", "concurrency", "storage", "devices", "formats", "kernels", "backends"],
 };
 

@@ -2,7 +2,7 @@
 import { basename, dirname } from "node:path";
 import { InferyardError } from "../contract/errors.ts";
 import { type Folder, pathInside, statOf } from "../models/model-folder.ts";
-import { externalFilesOf } from "../models/manifest/onnx-weights.ts";
+import { externalFilesOf } from "../formats/onnx/external-files.ts";
 import type { OnnxOutline } from "../formats/onnx/onnx-outline.ts";
 
 /** A file with external data of an inspected ONNX graph. */

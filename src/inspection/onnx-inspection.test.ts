@@ -53,6 +53,17 @@ describe("an ONNX file", () => {
     expect(inspection.outputs[0]).not.toHaveProperty("shape");
   });
 
+  it.each([74_946, 5_000_000, 2 ** 26 + 1])("may have texts of %i bytes in its metadata, and as a name", async (bytes) => {
+    const entry = write.message(14, write.message(1, "character"), write.message(2, "字".repeat(bytes / 3)));
+    const long = "x".repeat(Math.min(bytes, 1_000_000));
+    const graph = [abs, ...ends, write.value(11, long, 7, []), write.node({ operator: long })];
+    const inspection = await inspect(write.model({ opsets: { "": 17 }, graph, model: [entry] }));
+    const shown = inspection.metadata["character"];
+    expect(shown?.bytes).toBe(3 * Math.floor(bytes / 3));
+    expect(shown?.value).toBe("字".repeat(4096));
+    expect(inspection.inputs.map(({ name: input }) => input)).toContain(long);
+  });
+
   it("counts operators of subgraphs, and of functions it defines itself", async () => {
     const body = write.message(6, write.node({ operator: "Mul" }), write.weight("inner", 1, [2]));
     const branch = write.node({ operator: "If", attributes: [[write.message(1, "then_branch"), body]] });
@@ -185,10 +196,16 @@ describe("an ONNX file that is refused", () => {
       ),
       /nests types/,
     ],
-    ["a name of a megabyte", withGraph(write.value(11, "x".repeat(1_000_000), 1)), /a name of 1000000 bytes/],
   ])("%s", async (_name, bytes, reason) => {
     expect(await refusal(bytes)).toMatch(/^MODEL_INVALID \.\/x\.onnx is not a whole ONNX file: /);
     expect(await refusal(bytes)).toMatch(reason);
+  });
+
+  it("more names than any model has, in one or in many", async () => {
+    const bound = /^MODEL_UNSUPPORTED the header of \.\/x\.onnx has more than 67108864 bytes of names/;
+    expect(await refusal(withGraph(write.value(11, "x".repeat(2 ** 26 + 1), 1)))).toMatch(bound);
+    const megabyte = write.value(11, "x".repeat(2 ** 20), 1);
+    expect(await refusal(withGraph(...Array.from({ length: 65 }, () => megabyte)))).toMatch(bound);
   });
 
   it("more nodes than any model has, before they are read", async () => {

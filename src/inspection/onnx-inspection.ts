@@ -76,7 +76,9 @@ export async function inspectOnnxFile(
     types: countTypes(weights),
     constants: countTypes(graph.constants.map(inspected)),
     externalFiles,
-    metadata: Object.fromEntries([...outline.metadata].map(([key, value]) => [key, inspectedText(value)])),
+    metadata: Object.fromEntries(
+      [...outline.metadata].map(([key, value]) => [key, { ...inspectedText(value.value), bytes: value.bytes }]),
+    ),
     backends: verdicts(outline, externalFiles),
     tensors: weights.map(({ elements: _elements, ...tensor }) => tensor),
   };

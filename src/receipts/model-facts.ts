@@ -7,7 +7,7 @@ import { type GgufModel, readGgufModel } from "../formats/gguf/models/read-model
 import { readOnnxOutline } from "../formats/onnx/onnx-outline.ts";
 import { pathsOfWeights, readWeightsHeader } from "../formats/safetensors/read-sharded.ts";
 import { createDigestCache, digestOf } from "../models/digest.ts";
-import { externalFilesOf } from "../models/manifest/onnx-weights.ts";
+import { externalFilesOf } from "../formats/onnx/external-files.ts";
 import type { Variant } from "../models/manifest.ts";
 import type { ReceiptFile, ReceiptModel } from "./receipt.ts";
 

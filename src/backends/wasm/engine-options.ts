@@ -18,6 +18,6 @@ export interface EngineOptions extends WasmOptions {
 export interface GraphSource {
   /** Path of the file, or its bytes. */
   readonly graph: string | Uint8Array;
-  /** Files with external weights, if the engine cannot open them itself. */
-  readonly externalData?: readonly { readonly path: string; readonly data: Uint8Array }[];
+  /** Files with external data: the path by which the graph names each, and its bytes or its location on disk. */
+  readonly externalData?: readonly { readonly path: string; readonly data: Uint8Array | string }[];
 }

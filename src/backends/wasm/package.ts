@@ -1,10 +1,12 @@
 /** onnxruntime-web in Node.js. A browser uses another build: src/composition/browser/onnxruntime-web.ts. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Requirement } from "../../contract/backend.ts";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { OnnxEnvironment, OnnxRuntime } from "../onnxruntime/library.ts";
+import { readOnnxOutline } from "../../formats/onnx/onnx-outline.ts";
+import { externalFilesOf } from "../../formats/onnx/external-files.ts";
 import type { EngineOptions, GraphSource } from "./engine-options.ts";
 
 /** The package that the backend `wasm` needs, with its version range and the command that installs it. */
@@ -48,9 +50,11 @@ export async function importLibrary({ threads, assets }: EngineOptions): Promise
   }
 }
 
-/** What a session is created from: in Node.js the path, so that the library finds files with external weights. */
+/** What a session is created from: the path, which the library reads itself, and the files with external data that the graph names, which it does not look for. */
 export async function graphSource(path: string): Promise<GraphSource> {
-  return { graph: path };
+  const files = externalFilesOf(await readOnnxOutline(path, basename(path)));
+  const externalData = [...files.keys()].map((file) => ({ path: file, data: join(dirname(path), file) }));
+  return { graph: path, ...(externalData.length === 0 ? {} : { externalData }) };
 }
 
 /** Notes for the evidence about how this build computes. None in Node.js. */

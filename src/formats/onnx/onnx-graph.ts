@@ -42,8 +42,6 @@ interface GraphAccumulator {
 
 /** Deepest nesting of subgraphs. Real models nest a handful deep; without a limit a hostile file would exhaust the stack. */
 const maxGraphDepth = 64;
-/** Longest name of an operator or a domain, in bytes. */
-const maxNameBytes = 512;
 
 /**
  * Reads the graphs and functions of one ONNX file without the elements of tensors. Methods throw Error if the file is damaged.
@@ -112,8 +110,8 @@ export class OnnxGraphReader {
     let domain = "";
     const fields = this.#file.fields(node.start, node.end);
     for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
-      if (field.number === nodeProto.opType) name = yield* this.#name(field);
-      else if (field.number === nodeProto.domain) domain = yield* this.#name(field);
+      if (field.number === nodeProto.opType) name = yield* this.#file.text(field);
+      else if (field.number === nodeProto.domain) domain = yield* this.#file.text(field);
       else if (field.number === nodeProto.attribute) yield* this.#attribute(field, totals, depth);
     }
     const key = `${domain}:${name}`;
@@ -142,10 +140,5 @@ export class OnnxGraphReader {
     for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
       if (field.number === sparseTensorProto.values) into.push(yield* readOnnxTensor(this.#file, field));
     }
-  }
-
-  *#name(field: ProtobufField): Reading<string> {
-    if (field.end - field.start > maxNameBytes) throw new Error(`it has an operator's name of more than ${maxNameBytes} bytes`);
-    return yield* this.#file.text(field);
   }
 }

@@ -5,10 +5,9 @@
 import { type Reading, withFileWindow } from "../file-window.ts";
 import { OnnxGraphReader } from "./onnx-graph.ts";
 import type { OnnxGraphOutline, OnnxOperatorUse } from "./onnx-graph.ts";
-import { readOnnxEntry } from "./onnx-tensor.ts";
-import { ProtobufFile } from "../protobuf/protobuf-file.ts";
+import { ProtobufFile, type TextStart } from "../protobuf/protobuf-file.ts";
 import { lengthDelimited, type ProtobufField } from "../protobuf/wire-format.ts";
-import { functionProto, modelProto, operatorSetIdProto } from "./onnx-fields.ts";
+import { functionProto, modelProto, operatorSetIdProto, stringStringEntryProto } from "./onnx-fields.ts";
 
 /** A function that an ONNX file defines and that its graphs use like an operator. */
 export interface OnnxFunctionOutline {
@@ -29,8 +28,8 @@ export interface OnnxOutline {
   readonly producerVersion: string;
   /** Versions of the operator sets, by domain; the standard one is "ai.onnx". */
   readonly opsets: ReadonlyMap<string, number>;
-  /** `metadata_props`: free-form pairs. */
-  readonly metadata: ReadonlyMap<string, string>;
+  /** `metadata_props`: free-form pairs. Programs keep whole dictionaries there, of which the first 16 KiB are read. */
+  readonly metadata: ReadonlyMap<string, TextStart>;
   readonly functions: readonly OnnxFunctionOutline[];
   readonly graph: OnnxGraphOutline;
 }
@@ -47,13 +46,13 @@ function* readModel(file: ProtobufFile): Reading<OnnxOutline> {
   const single = new Map<number, ProtobufField>();
   const functions: ProtobufField[] = [];
   const opsets = new Map<string, number>();
-  const metadata = new Map<string, string>();
+  const metadata = new Map<string, TextStart>();
   const fields = file.fields(0, file.size);
   for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
     single.set(field.number, field);
     if (field.number === modelProto.functions) functions.push(field);
     else if (field.number === modelProto.opsetImport) opsets.set(...(yield* readOpset(file, field)));
-    else if (field.number === modelProto.metadataProps) metadata.set(...(yield* readOnnxEntry(file, field)));
+    else if (field.number === modelProto.metadataProps) metadata.set(...(yield* readMetadata(file, field)));
   }
   const graph = single.get(modelProto.graph);
   if (graph?.wireType !== lengthDelimited) throw new Error("it holds no graph");
@@ -75,6 +74,21 @@ function* readModel(file: ProtobufFile): Reading<OnnxOutline> {
     functions: bodies,
     graph: yield* reader.read(graph),
   };
+}
+
+/** Bytes of a value of the metadata that are read. */
+const maxMetadataBytes = 16 * 1024;
+
+/** A StringStringEntryProto of the metadata. */
+function* readMetadata(file: ProtobufFile, entry: ProtobufField): Reading<[key: string, value: TextStart]> {
+  let key = "";
+  let value: TextStart = { value: "", bytes: 0 };
+  const fields = file.fields(entry.start, entry.end);
+  for (let field = yield* fields.next(); field !== undefined; field = yield* fields.next()) {
+    if (field.number === stringStringEntryProto.key) key = yield* file.text(field);
+    else if (field.number === stringStringEntryProto.value) value = yield* file.textStart(field, maxMetadataBytes);
+  }
+  return [key, value];
 }
 
 /** OperatorSetIdProto. */

@@ -53,7 +53,7 @@ export function* readOnnxTensor(file: ProtobufFile, tensor: ProtobufField): Read
     if (field.number === tensorProto.dims) shape.push(...(yield* file.numbers(field)));
     else if (field.number === tensorProto.dataType) type = field.value;
     else if (field.number === tensorProto.name) name = yield* file.text(field);
-    else if (field.number === tensorProto.externalData) external.set(...(yield* readOnnxEntry(file, field)));
+    else if (field.number === tensorProto.externalData) external.set(...(yield* readEntry(file, field)));
     else if (field.number === tensorProto.rawData) raw = length;
     else if (field.number === tensorProto.stringData) {
       strings += length;
@@ -83,7 +83,7 @@ export function* readOnnxTensor(file: ProtobufFile, tensor: ProtobufField): Read
 }
 
 /** Reads a StringStringEntryProto, a pair of key and value. An absent key or value is "". */
-export function* readOnnxEntry(file: ProtobufFile, entry: ProtobufField): Reading<[key: string, value: string]> {
+function* readEntry(file: ProtobufFile, entry: ProtobufField): Reading<[key: string, value: string]> {
   let key = "";
   let value = "";
   const fields = file.fields(entry.start, entry.end);

@@ -13,8 +13,11 @@ import {
   readVarint,
 } from "./wire-format.ts";
 
-/** Largest number of bytes of a text. Names are shorter; longer ones are refused. */
-const maxTextBytes = 64 * 1024;
+/** The beginning of a text, and how long the whole is. */
+export interface TextStart {
+  readonly value: string;
+  readonly bytes: number;
+}
 
 /**
  * Reads the fields of a protobuf file through a FileWindow without loading the file. Methods throw Error if the bytes are not
@@ -39,12 +42,19 @@ export class ProtobufFile {
     return new FieldCursor(this.#window, this.#pbf, start, end);
   }
 
-  /** The content of a string field. Throws Error for a field of another wire type and for a text of more than 64 KiB. */
+  /**
+   * The content of a string field. Throws Error for a field of another wire type. Texts may have any length: what all texts of the file take together is
+   * bounded, see `FileWindow`.
+   */
   *text(field: ProtobufField): Reading<string> {
-    const length = field.end - field.start;
+    return (yield* this.textStart(field, Number.POSITIVE_INFINITY)).value;
+  }
+
+  /** The first `maxBytes` bytes of a string field, of which no more are read. Throws as `text` does. */
+  *textStart(field: ProtobufField, maxBytes: number): Reading<TextStart> {
+    const bytes = field.end - field.start;
     if (field.wireType !== lengthDelimited) throw new Error(`it has a number in the place of a name at byte ${field.start}`);
-    if (length > maxTextBytes) throw new Error(`it has a name of ${length} bytes at byte ${field.start}`);
-    return yield* this.#window.readText(field.start, length);
+    return { value: yield* this.#window.readText(field.start, Math.min(bytes, maxBytes)), bytes };
   }
 
   /** The numbers of one field of a repeated integer: one number, or a packed list. */

@@ -19,11 +19,10 @@ const tasks: readonly (readonly [RegExp, string])[] = [
   [/Model$/, "feature-extraction"],
 ];
 
-/** Names of the tasks that a model serves, by `architectures` of its config.json; empty if the class is unknown. An embedding model serves feature-extraction. */
-export function tasksOf(config: JsonObject, isEmbedding: boolean): readonly string[] {
+/** Names of the tasks that a model serves, by the name of its class; empty if the class is unknown. An embedding model serves feature-extraction. */
+export function tasksOf(modelClass: string | undefined, isEmbedding: boolean): readonly string[] {
   if (isEmbedding) return ["feature-extraction"];
-  const architecture = architectureOf(config) ?? "";
-  const task = tasks.find(([pattern]) => pattern.test(architecture))?.[1];
+  const task = tasks.find(([pattern]) => pattern.test(modelClass ?? ""))?.[1];
   return task === undefined ? [] : [task];
 }
 

@@ -9,16 +9,19 @@ import type {
   ModelProbe,
   Requirements,
   TextSettings,
+  UnreadableVariant,
   Variant,
 } from "../manifest.ts";
-import { architectureOf, readLicense, tasksOf } from "./model-card.ts";
+import { readLicense, tasksOf } from "./model-card.ts";
+import { modelClassOf } from "./model-classes.ts";
 import { type Folder, type JsonObject, isJsonObject, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
 import type { GgufDescription } from "../gguf/gguf-manifest.ts";
 import { readGenaiConfig } from "./genai-config.ts";
-import { readModules } from "./modules.ts";
+import { type Modules, readModules } from "./modules.ts";
 import { readChatTemplates } from "./chat-templates.ts";
 import { type TextOverrides, readTextSettings } from "./text-settings.ts";
-import { type VariantFile, readFoundVariants } from "../manifest/variants.ts";
+import { unreadableVariant } from "../manifest/unreadable-variants.ts";
+import { type FoundVariants, type VariantFile, readFoundVariants } from "../manifest/variants.ts";
 import { findWeightFiles } from "../manifest/weights.ts";
 
 /**
@@ -51,7 +54,7 @@ export interface ManifestOverrides {
 export async function readHuggingFace(
   folder: Folder,
   stated: ManifestOverrides = { source: "huggingface" },
-  variants?: readonly VariantFile[],
+  variants?: FoundVariants,
 ): Promise<Manifest> {
   const modules = await readModules(folder);
   const modelPath = modules?.modelPath ?? "";
@@ -60,9 +63,9 @@ export async function readHuggingFace(
   const genai = await readGenaiConfig(inner);
   const config = { ...spanConfig, ...((await readJsonObject(inner, "config.json")) ?? genai?.config) };
   const isStatic = modules?.kind === "static" || config["model_type"] === "model2vec";
-  const files = variants ?? (await discoverFolderVariants(folder, modelPath, isStatic, stated.mainFile ?? genai?.decoder));
+  const found = variants ?? (await discoverFolderVariants(folder, modelPath, isStatic, stated.mainFile ?? genai?.decoder));
   const { flat = false } = stated;
-  const gguf = await describeGgufFiles(folder, files);
+  const { gguf, files, unreadable } = await describeGgufFiles(folder, found);
   // A folder with nothing but GGUF files needs no other file: their own metadata takes precedence over what lies beside them.
   const own = files.every(({ format }) => format === "gguf") ? [...gguf.values()][0] : undefined;
   const overrides = stated.text ?? {};
@@ -70,12 +73,14 @@ export async function readHuggingFace(
     own?.text === undefined
       ? await readTextSettings(folder, inner, { modules, config, isStatic, flat, overrides })
       : withOverrides(own.text, overrides);
-  const architecture = isStatic ? "StaticModel" : encoderOf(config);
+  const isEmbedder = usesHiddenStates(modules, text, stated.tasks);
+  const modelClass = modelClassOf(config, isEmbedder);
+  const architecture = isStatic ? "StaticModel" : modelClass;
   const generation =
     own?.generation ?? generationFields(config, (await readJsonObject(inner, "generation_config.json")) ?? genai?.generation);
   const beside = text === undefined ? undefined : await readChatTemplates(inner, text.tokenizerConfig);
   const chatTemplates = own === undefined ? beside : (beside ?? own.chatTemplates);
-  const statedTasks = spanConfig === undefined ? tasksOf(config, isStatic || isEmbedder(text)) : ["token-classification"];
+  const statedTasks = spanConfig === undefined ? tasksOf(modelClass, isStatic || isEmbedder) : ["token-classification"];
   const license = stated.license ?? (await readLicense(folder)) ?? own?.license;
   return {
     reference: folder.displayName,
@@ -87,6 +92,7 @@ export async function readHuggingFace(
     selection: stated.selection ?? { backends: [], fallbacks: [] },
     requirements: stated.requirements ?? {},
     ...omitUndefined({
+      unreadable: unreadable.length === 0 ? undefined : unreadable,
       settings: stated.settings,
       text,
       generation,
@@ -98,15 +104,30 @@ export async function readHuggingFace(
   };
 }
 
-/** The descriptions of GGUF files by path. Their reader is imported on demand. */
-async function describeGgufFiles(folder: Folder, files: readonly VariantFile[]): Promise<ReadonlyMap<string, GgufDescription>> {
-  const described = new Map<string, GgufDescription>();
-  for (const { path, format } of files) {
+/**
+ * The descriptions of GGUF files by path, and the variants without those whose metadata cannot be read. Throws what reading the first throws if no
+ * variant is left. The reader of GGUF files is imported on demand.
+ */
+async function describeGgufFiles(
+  folder: Folder,
+  found: FoundVariants,
+): Promise<FoundVariants & { readonly gguf: ReadonlyMap<string, GgufDescription> }> {
+  const gguf = new Map<string, GgufDescription>();
+  const damaged: { readonly variant: UnreadableVariant; readonly error: InferyardError }[] = [];
+  for (const { path, format, ...variant } of found.files) {
     if (format !== "gguf") continue;
-    const { describeGguf } = await import("../gguf/gguf-manifest.ts");
-    described.set(path, await describeGguf(path, displayNameIn(folder, basename(path))));
+    try {
+      const { describeGguf } = await import("../gguf/gguf-manifest.ts");
+      gguf.set(path, await describeGguf(path, displayNameIn(folder, basename(path))));
+    } catch (error) {
+      if (!(error instanceof InferyardError)) throw error;
+      damaged.push({ variant: unreadableVariant(variant, error), error });
+    }
   }
-  return described;
+  const files = found.files.filter(({ path, format }) => format !== "gguf" || gguf.has(path));
+  const [first] = damaged;
+  if (files.length === 0 && first !== undefined) throw first.error;
+  return { gguf, files, unreadable: [...found.unreadable, ...damaged.map(({ variant }) => variant)] };
 }
 
 /** What a variant takes from its GGUF file. */
@@ -144,20 +165,24 @@ function generationFields(config: JsonObject, stated: JsonObject | undefined): J
   return Object.keys(fields).length === 0 ? undefined : fields;
 }
 
-function isEmbedder(text: TextSettings | undefined): boolean {
-  return text?.pooling !== undefined || text?.lateInteraction?.hasModules === true;
-}
+/** Tasks that are computed from what a head returns. */
+const headTasks: ReadonlySet<string> = new Set([
+  "fill-mask",
+  "question-answering",
+  "text-classification",
+  "text-generation",
+  "text2text-generation",
+  "token-classification",
+]);
 
-/** The class of the encoder. ColBERT's own class, HF_ColBERT, is an encoder with a projection, which `TextSettings.vectorModules` has. */
-function encoderOf(config: JsonObject): string | undefined {
-  const stated = architectureOf(config);
-  if (stated !== "HF_ColBERT") return stated;
-  const classes: Readonly<Record<string, string>> = {
-    bert: "BertModel",
-    roberta: "RobertaModel",
-    "xlm-roberta": "XLMRobertaModel",
-  };
-  return classes[String(config["model_type"])] ?? stated;
+/**
+ * Whether a model is used for its hidden states. The task that another manifest states decides; without one the modules do, unless they work on logits, and
+ * then the pooling.
+ */
+function usesHiddenStates(modules: Modules | undefined, text: TextSettings | undefined, [task]: readonly string[] = []): boolean {
+  if (modules?.sparse?.type === "SpladePooling" || (task !== undefined && headTasks.has(task))) return false;
+  const isPooled = text?.pooling !== undefined || text?.lateInteraction?.hasModules === true;
+  return modules?.kind === "transformer" || isPooled || task === "feature-extraction";
 }
 
 async function discoverFolderVariants(
@@ -165,7 +190,7 @@ async function discoverFolderVariants(
   modelPath: string,
   isStatic: boolean,
   mainFile: string | undefined,
-): Promise<VariantFile[]> {
+): Promise<FoundVariants> {
   if (mainFile === undefined)
     return await readFoundVariants(folder, await findWeightFiles(folder, modelPath, isStatic), folder.displayName);
   const found = await findWeightFiles(folder, modelPath, isStatic).catch((error: unknown): string[] => {
@@ -175,8 +200,8 @@ async function discoverFolderVariants(
   });
   const path = pathInside(folder, mainFile, folder.displayName);
   const others = found.filter((file) => pathInside(folder, file, folder.displayName) !== path);
-  const variants = await readFoundVariants(folder, [mainFile, ...others], folder.displayName);
-  return variants.toSorted((a, b) => Number(b.path === path) - Number(a.path === path));
+  const { files, unreadable } = await readFoundVariants(folder, [mainFile, ...others], folder.displayName);
+  return { files: files.toSorted((a, b) => Number(b.path === path) - Number(a.path === path)), unreadable };
 }
 
 function withConfig(file: VariantFile, architecture: string | undefined, config: JsonObject): Variant {

@@ -1,7 +1,7 @@
 /** What loading needs to know of an ONNX file: the precision of its weights, and the files with external data. */
 import type { Precision } from "../../contract/backend.ts";
+import { externalFilesOf } from "../../formats/onnx/external-files.ts";
 import { readOnnxOutline } from "../../formats/onnx/onnx-outline.ts";
-import type { OnnxOutline } from "../../formats/onnx/onnx-outline.ts";
 import { onnxType } from "../../formats/onnx/onnx-types.ts";
 
 /** The precision of an ONNX file's weights, and the other files that hold some of them. */
@@ -25,17 +25,4 @@ export async function readOnnxWeights(path: string, displayName: string): Promis
   }
   const [mostFrequent] = [...bytes].sort(([, a], [, b]) => b - a);
   return { externalFiles: externalFilesOf(outline), ...(mostFrequent === undefined ? {} : { precision: mostFrequent[0] }) };
-}
-
-/**
- * The files that hold external data of an ONNX graph: paths as the graph names them, with the smallest size in bytes that each
- * must have.
- */
-export function externalFilesOf({ graph }: OnnxOutline): ReadonlyMap<string, number> {
-  const files = new Map<string, number>();
-  for (const { external } of [...graph.initializers, ...graph.constants]) {
-    if (external === undefined) continue;
-    files.set(external.location, Math.max(external.end, files.get(external.location) ?? 0));
-  }
-  return files;
 }

@@ -1,4 +1,5 @@
 /** Synthetic inputs for the probe of a model whose manifest names none: shapes from the model's description, and sizes from names. */
+import { emptyCacheShape, isCacheInput } from "../../contract/cache-inputs.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import { dimensionOf, elementCount, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 
@@ -11,7 +12,7 @@ const sequenceLength = 8;
 export const guessedLengths: readonly [number, ...number[]] = [sequenceLength, 512, 576, 16_000];
 const freeSizes: readonly { readonly pattern: RegExp; readonly size: number }[] = [
   { pattern: /^(batch|batch_size|n|b)$/i, size: 1 },
-  { pattern: /^past_\w*$/i, size: 0 }, // the cache of a decoder is empty at the first call
+  { pattern: /^past_\w*$/i, size: 0 }, // tokens that were read before the first call
 ];
 const lengthName = /seq|length/i;
 /** Limit of elements of all synthetic inputs together: 256 MB of float32. */
@@ -67,6 +68,7 @@ export function hasGuessedLength(inputs: readonly TensorInfo[]): boolean {
 
 function sizeOf(dimension: number | string, axis: number, input: TensorInfo, length: number): number | undefined {
   if (typeof dimension === "number") return dimension;
+  if (isCacheInput(input)) return emptyCacheShape(input, 1)[axis];
   if (tokenInputs.has(input.name) && input.shape.length === 2) return axis === 0 ? 1 : sequenceLength;
   if (input.name === audioInput && input.shape.length === 2 && axis === 1) return Math.max(audioSamples, length);
   const known = freeSizes.find(({ pattern }) => pattern.test(dimension));

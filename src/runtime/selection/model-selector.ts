@@ -11,6 +11,7 @@ import {
   digestOf,
   languageVariants,
   readManifestOf,
+  refuseUnreadable,
 } from "../../models/index.ts";
 import { type HostPolicy, hostPolicy } from "./host-selection.ts";
 import type { SelectionOutcome } from "./selection-outcome.ts";
@@ -58,6 +59,7 @@ export class ModelSelector {
   ): Promise<ModelSelection> {
     this.#parts.facts.machine().catch(() => {}); // read beside the manifest; #factsFor reports a failure
     const manifest = forKind(await this.#manifestWithPackable(reference, options, { download, signal }), options);
+    refuseUnreadable(manifest, options.variant);
     refuseUnknownVariant(manifest.variants, options.variant, reference.text);
     return this.#selectFrom(manifest, reference, options);
   }

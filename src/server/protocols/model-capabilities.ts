@@ -43,6 +43,23 @@ export function capabilitiesOf(manifest: Manifest): Capability[] {
   return (Object.keys(able) as Capability[]).filter((capability) => able[capability]);
 }
 
+/** Names of the context length in config.json, in the order in which transformers' families use them. */
+const contextNames = ["max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length", "max_sequence_length"];
+
+/** Maximum tokens of a text, or of a prompt with its answer, as the model's files say; undefined if they do not. */
+export function contextLengthOf(manifest: Manifest): number | undefined {
+  const config = textConfigOf(manifest);
+  const stated = contextNames.map((name) => config[name]).find((value) => typeof value === "number");
+  return manifest.text?.maxTokens ?? stated;
+}
+
+/** The part of config.json about text: that of a model for text and images is below `text_config`. */
+export function textConfigOf(manifest: Manifest): Readonly<Record<string, unknown>> {
+  const { config = {} } = manifest.variants[0] ?? {};
+  const nested = config["text_config"];
+  return typeof nested === "object" && nested !== null ? { ...config, ...nested } : config;
+}
+
 /** Tasks whose labels belong to something else than a whole text. */
 const otherHeads: ReadonlySet<string> = new Set([
   "feature-extraction",

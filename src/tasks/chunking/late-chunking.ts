@@ -39,7 +39,7 @@ export async function embedSpans(
   if (spans.length === 0) return [];
   const settings = embedSettings(encoder.manifest, { pooling: "mean", ...(prompt === undefined ? {} : { prompt }) });
   const { promptText, poolPrompt, batchTokens, maxTokens } = settings;
-  const output = vectorOutput(encoder.outputs, "none", undefined).name;
+  const output = vectorOutput(encoder, "none").name;
   const whole = { maxTokens: Number.POSITIVE_INFINITY, truncate: "cut", prompt: promptText } as const;
   const [encoding] = await encodeTexts(encoder.tokenizer, [text], whole, signal);
   if (encoding === undefined) return [];

@@ -167,7 +167,7 @@ function tokenRows(
 
 /** Computes heads that are linear layers of the folder, on the token vectors. */
 async function layerReader(encoder: Encoder, text: TextSettings, forms: readonly EmbeddingForm[]): Promise<HeadReader> {
-  const { name } = vectorOutput(encoder.outputs, "none", undefined);
+  const { name } = vectorOutput(encoder, "none");
   const { sparse = [], multiVector = [] } = text.heads ?? {};
   const weigh = forms.includes("sparse") ? await loadModules(encoder, sparse) : undefined;
   const project = forms.includes("multi-vector") ? await loadModules(encoder, multiVector) : undefined;

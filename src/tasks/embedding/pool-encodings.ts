@@ -23,7 +23,7 @@ export async function poolEncodings(
   signal: AbortSignal | undefined,
   take: (vector: Float32Array, index: number) => void,
 ): Promise<{ dimensions: number }> {
-  const output = vectorOutput(encoder.outputs, settings.pooling, encoder.manifest.text?.pooling);
+  const output = vectorOutput(encoder, settings.pooling);
   if (output.level === "token" && settings.pooling === undefined) throw poolingUnknown(encoder.manifest);
   // A graph that pools by itself was exported with its post-pooling modules.
   const isPooledHere = output.level === "token" && settings.pooling !== "none";

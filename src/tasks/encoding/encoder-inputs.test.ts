@@ -25,6 +25,24 @@ describe("tensors for a text encoder", () => {
     });
   });
 
+  it("the cache of a decoder is empty, wherever its axes are", () => {
+    const cache = (dataType: DataType, ...shape: readonly (number | string)[]): TensorInfo => ({
+      name: `past_key_values.${shape.length}.key`,
+      dataType,
+      shape,
+    });
+    const inputs = [
+      cache("float32", "batch_size", 2, "past_sequence_length", 8),
+      cache("float16", 2, "", 4, "", 8),
+      { name: "use_cache_branch", dataType: "bool", shape: [1] } as const,
+    ];
+    expect(encoderInputs(inputs, batch)).toEqual({
+      "past_key_values.4.key": { dataType: "float32", shape: [2, 2, 0, 8], data: new Float32Array() },
+      "past_key_values.5.key": { dataType: "float16", shape: [2, 2, 4, 0, 8], data: new Uint16Array() },
+      use_cache_branch: { dataType: "bool", shape: [1], data: Uint8Array.of(0) },
+    });
+  });
+
   it("gives what the model takes and nothing else", () => {
     expect(Object.keys(encoderInputs([input("attention_mask")], batch))).toEqual(["attention_mask"]);
   });

@@ -1,6 +1,10 @@
-/** Input tensors of a text encoder by the names that ONNX exports use: `input_ids`, `attention_mask`, `token_type_ids`, `position_ids`. */
+/**
+ * Input tensors of a text encoder by the names that ONNX exports use: `input_ids`, `attention_mask`, `token_type_ids`, `position_ids`. A decoder that embeds
+ * may have been exported with the inputs of its cache, which is empty where nothing was read before.
+ */
+import { emptyCacheShape, isCacheInput } from "../../contract/cache-inputs.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import type { DataType, Tensor, TensorInfo, TensorMap } from "../../contract/tensor.ts";
+import { type DataType, type Tensor, type TensorInfo, type TensorMap, zeros } from "../../contract/tensor.ts";
 
 /** One row of a batch. */
 export interface EncoderInputRow {
@@ -44,9 +48,24 @@ const fills: ReadonlyMap<string, Fill> = new Map<string, Fill>([
   ["position_ids", () => (position) => position],
 ]);
 
-/** Builds the tensors `[rows, length]` that a model declares as inputs, as int64 or int32. Throws MODEL_UNSUPPORTED for any other input. */
+/**
+ * Builds the tensors that a model declares as inputs: those of tokens, `[rows, length]` of int64 or int32, and those of an empty cache. Throws
+ * MODEL_UNSUPPORTED for any other input.
+ */
 export function encoderInputs(inputs: readonly TensorInfo[], batch: TokenBatch): TensorMap {
-  return Object.fromEntries(inputs.map(({ name, dataType }) => [name, fillTensor(name, dataType, batch)]));
+  return Object.fromEntries(
+    inputs.map((input) => [input.name, emptyCache(input, batch) ?? fillTensor(input.name, input.dataType, batch)]),
+  );
+}
+
+/** An input of a decoder about what it read before; undefined for an input about the tokens of the batch. */
+function emptyCache({ name, dataType, shape }: TensorInfo, { rows, length }: TokenBatch): Tensor | undefined {
+  if (name === "cache_position" && dataType === "int64") {
+    return { dataType, shape: [length], data: BigInt64Array.from({ length }, (_, position) => BigInt(position)) };
+  }
+  // Whether cached tokens are read, and how many there are.
+  if (name === "use_cache_branch" || name === "past_key_values_length") return zeros(dataType, [1]);
+  return isCacheInput({ name, dataType }) ? zeros(dataType, emptyCacheShape({ shape }, rows.length)) : undefined;
 }
 
 function fillTensor(name: string, dataType: DataType, batch: TokenBatch): Tensor {

@@ -1,15 +1,20 @@
 import { describe, expect, it } from "vitest";
-import type { Pooling } from "../../models/manifest.ts";
+import type { Pooling, TextSettings } from "../../models/manifest.ts";
 import type { DataType, Tensor, TensorInfo } from "../../contract/tensor.ts";
 import { toFloat32 } from "../../contract/to-float32.ts";
-import { vectorOutput } from "./encoder-outputs.ts";
+import { type OutputSources, vectorOutput } from "./encoder-outputs.ts";
 
 const sentence: TensorInfo = { name: "sentence_embedding", dataType: "float32", shape: ["batch", 4] };
 const tokens: TensorInfo = { name: "last_hidden_state", dataType: "float32", shape: ["batch", "sequence", 4] };
 const pooler: TensorInfo = { name: "pooler_output", dataType: "float32", shape: ["batch", 4] };
 const oddTokens: TensorInfo = { name: "output_0", dataType: "float32", shape: ["batch", "sequence", 4] };
-const choice = (outputs: readonly TensorInfo[], pooling?: Pooling, own?: Pooling): string => {
-  const { name, level } = vectorOutput(outputs, pooling, own);
+/** A model with the own pooling `own`, whose config.json states these fields. */
+const manifestOf = (own: Pooling | undefined, config: Readonly<Record<string, unknown>> = {}): OutputSources["manifest"] => ({
+  text: { ...({} as TextSettings), ...(own === undefined ? {} : { pooling: own }) },
+  variants: [{ name: "fp32", aliases: [], format: "onnx", path: "", bytes: 0, config }],
+});
+const choice = (outputs: readonly TensorInfo[], pooling?: Pooling, own?: Pooling, config = {}): string => {
+  const { name, level } = vectorOutput({ outputs, manifest: manifestOf(own, config) }, pooling);
   return `${name} ${level}`;
 };
 
@@ -33,6 +38,17 @@ describe("which output holds the vectors", () => {
   it("a model without any is refused, and what it gives is named", () => {
     const logits: TensorInfo = { name: "logits", dataType: "float32", shape: ["batch", 2] };
     expect(() => choice([logits])).toThrow("no output of this model holds embeddings; it has logits [batch, 2]");
+  });
+
+  it.each(["logits", "prediction_logits", "lm_logits"])("what a head returns is never an embedding: %s", (output) => {
+    const ofHead: TensorInfo = { name: output, dataType: "float32", shape: ["batch", "sequence", 400] };
+    expect(() => choice([ofHead], "mean")).toThrow(`no output of this model holds embeddings; it has ${output}`);
+    expect(choice([ofHead, oddTokens], "mean")).toBe("output_0 token");
+  });
+
+  it("an output that is as long as the vocabulary is that of a head, whatever its name", () => {
+    expect(() => choice([oddTokens], "mean", undefined, { vocab_size: 4, hidden_size: 32 })).toThrow("it has output_0");
+    expect(choice([oddTokens], "mean", undefined, { vocab_size: 4, hidden_size: 4 })).toBe("output_0 token");
   });
 });
 

@@ -1,7 +1,7 @@
 /** Finds the output of an encoder that holds embeddings. */
 import { omitUndefined } from "../../contract/checked.ts";
 import { InferyardError } from "../../contract/errors.ts";
-import type { Pooling } from "../../models/manifest.ts";
+import type { Manifest, Pooling } from "../../models/manifest.ts";
 import type { TensorInfo } from "../../contract/tensor.ts";
 
 /** The output of a model that embeddings are read from: its name, and whether it has a vector per text or per token. */
@@ -14,21 +14,24 @@ export interface VectorOutput {
 /** Names that exports give to token vectors, in order of preference. */
 const tokenNames = ["last_hidden_state", "token_embeddings", "hidden_states"];
 
+/** What an encoder's outputs are chosen by. */
+export interface OutputSources {
+  readonly outputs: readonly TensorInfo[];
+  readonly manifest: Pick<Manifest, "text" | "variants">;
+}
+
 /**
  * Chooses the output to embed with. `sentence_embedding` is preferred, because the graph pools it as the model was trained; token vectors are
- * used if there is none, or if the caller requests a pooling (`pooling`) other than the model's (`ownPooling`). Throws MODEL_UNSUPPORTED if the
- * model has no such output.
+ * used if there is none, or if the caller requests a pooling (`pooling`) other than the model's. What a head returns is never an embedding: it has a
+ * number for each token of the vocabulary, or for each label. Throws MODEL_UNSUPPORTED if the model has no such output.
  */
-export function vectorOutput(
-  outputs: readonly TensorInfo[],
-  pooling: Pooling | undefined,
-  ownPooling: Pooling | undefined,
-): VectorOutput {
+export function vectorOutput({ outputs, manifest }: OutputSources, pooling: Pooling | undefined): VectorOutput {
+  const { pooling: ownPooling } = manifest.text ?? {};
   const sentenceName = headOutputs(outputs)?.dense ?? "sentence_embedding";
   const sentence = outputs.find(({ name, shape }) => name === sentenceName && shape.length === 2);
   const tokens =
     tokenNames.map((name) => outputs.find((output) => output.name === name && output.shape.length === 3)).find(Boolean) ??
-    outputs.find(({ shape }) => shape.length === 3);
+    outputs.find((output) => output.shape.length === 3 && !isOfHead(output, manifest));
   const overridden = pooling !== undefined && pooling !== ownPooling;
   if (sentence !== undefined && !overridden) return { name: sentence.name, level: "sentence" };
   if (tokens !== undefined) return { name: tokens.name, level: "token" };
@@ -43,8 +46,22 @@ export function vectorOutput(
   }
   const given = outputs.map(({ name, shape }) => `${name} [${shape.join(", ")}]`).join(", ");
   throw new InferyardError("MODEL_UNSUPPORTED", `no output of this model holds embeddings; it has ${given}`, {
-    remedy: "use a feature-extraction export of the model",
+    remedy: hasClassOfHead(manifest)
+      ? 'its files say that it is used with its head; if it embeds, say so in its inferyard.json: {"tasks": ["feature-extraction"]}'
+      : "use a feature-extraction export of the model",
   });
+}
+
+/** Whether an output of three axes is that of a head, by its name, or by its last axis: as long as the vocabulary, and not as the hidden states. */
+function isOfHead({ name, shape }: TensorInfo, { variants }: Pick<Manifest, "variants">): boolean {
+  const { vocab_size: vocabulary, hidden_size: hidden } = variants[0]?.config ?? {};
+  const isOfVocabulary = vocabulary !== undefined && vocabulary !== hidden && shape.at(-1) === vocabulary;
+  return /logit/i.test(name) || isOfVocabulary;
+}
+
+/** Whether the weights are such that the engine builds the model with a head, which the same weights need not have. */
+function hasClassOfHead({ variants }: Pick<Manifest, "variants">): boolean {
+  return variants.some(({ format, architecture = "" }) => format === "safetensors" && /For[A-Z]\w+$/.test(architecture));
 }
 
 /** Names of the outputs of an export of BGE-M3 with its heads in the graph. At least one of `sparse` and `multiVector` is there. */

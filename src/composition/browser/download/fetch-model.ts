@@ -5,7 +5,7 @@
 import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import { PullMeter } from "../../../models/hub/progress.ts";
-import { externalFilesOf } from "../../../models/manifest/onnx-weights.ts";
+import { externalFilesOf } from "../../../formats/onnx/external-files.ts";
 import { readOnnxOutline } from "../../../formats/onnx/onnx-outline.ts";
 import { escapesFolder } from "../../../models/model-folder.ts";
 import { sentenceConfigFiles } from "../../../models/huggingface/token-limit.ts";

@@ -11,7 +11,7 @@ it.each([
   ["a number", { allOf: [{ minimum: 1 }, { multipleOf: -1 }], type: "number" }, "/allOf/1", "multipleOf"],
   ["an item of a member", dated, "/properties/a~1b/items", "not"],
   ["a reference", { $ref: "#/$defs/x~1y", $defs: { "x/y": { items: { $ref: "#/no" } } } }, "/$defs/x~1y/items", "$ref"],
-  ["a condition", { allOf: [{ if: { properties: { m: { const: 1 } } }, then: { required: ["n"] } }] }, "/allOf/0", "if"],
+  ["a condition", { allOf: [{ if: { properties: { m: { const: 1 } } }, else: { required: ["n"] } }] }, "/allOf/0", "if"],
   ["what is negated", { properties: { m: { type: "string", not: { minLength: "x" } } } }, "/properties/m", "not"],
   ["an alternative", { items: { oneOf: [{ type: "object" }, { maxProperties: 1 }] } }, "/items", "oneOf"],
   ["members with other names", { patternProperties: { "^a": { pattern: "(" } } }, "/patternProperties/^a", "pattern"],
