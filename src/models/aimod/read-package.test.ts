@@ -187,7 +187,7 @@ describe("a package", () => {
     ],
   ])("with %s", async (_name, hardware_requirements, selection) => {
     const manifest = await read(archive(metadata({ hardware_requirements }), model));
-    expect(manifest.selection).toEqual({ backends: [], ...selection });
+    expect(manifest.selection).toEqual({ backends: [], file: manifest.variants[0]?.path, ...selection });
   });
 
   it.each([
@@ -215,6 +215,8 @@ describe("a package", () => {
     [{ task: "embed", format: "onnx", model_type: "embedding" }, ["feature-extraction"]],
     [{ task: "rerank" }, ["text-ranking"]],
     [{ task: "forward" }, []],
+    [{ task: "generate" }, ["text-generation"]],
+    [{ framework: "LLM" }, ["text-generation"]],
   ])("%j serves %j", async (over, tasks) => {
     expect((await read(archive(metadata(over), model))).tasks).toEqual(tasks);
   });
@@ -364,12 +366,6 @@ describe("a package is refused, and nothing is left", () => {
   });
 
   it.each([
-    [
-      "a language model",
-      { framework: "LLM" },
-      /framework: "LLM" is a language model that generates text, which is not built yet/,
-    ],
-    ["text generation", { task: "generate" }, /task: "generate" is text generation, which is not built yet/],
     [
       "a part on each device",
       { hardware_requirements: { strategy: "tensor-parallel" } },
