@@ -119,7 +119,7 @@ describe("a package", () => {
     expect(manifest.variants).toMatchObject([{ name: "fp32", path: join(manifest.directory, "model.onnx") }]);
     expect(await readFile(join(manifest.directory, "LICENSE"), "utf8")).toBe("free");
     expect(manifest.provenance).toEqual({ version: "1.0.0", created_at: "1760000000", metadata: { author: "me" } });
-    expect(manifest.selection).toEqual({ backends: [], fallbacks: [] });
+    expect(manifest.selection).toEqual({ backends: [], fallbacks: [], file: join(manifest.directory, "model.onnx") });
     expect([manifest.requirements, manifest.settings]).toEqual([{}, undefined]);
   });
 
@@ -157,6 +157,7 @@ describe("a package", () => {
     );
     expect(manifest.selection).toEqual({
       backends: [],
+      file: manifest.variants[0]?.path,
       preferred: "onnx:cuda:1",
       fallbacks: ["onnx:tensorrt:1", "onnx:coreml:1", "onnx:cpu"],
     });

@@ -39,21 +39,22 @@ export function capabilitiesOf(manifest: Manifest): Capability[] {
     tools: has("text-generation") && templates.some((template) => /\btools\b/.test(template)),
     rewrite: has("text2text-generation"),
   };
-  if (manifest.text === undefined) return [];
+  if (manifest.text === undefined || readsMedia(manifest)) return [];
   return (Object.keys(able) as Capability[]).filter((capability) => able[capability]);
 }
 
-/** Tasks whose labels belong to something else than a whole text. */
-const otherHeads: ReadonlySet<string> = new Set([
-  "feature-extraction",
-  "token-classification",
-  "fill-mask",
-  "question-answering",
-]);
+/** Whether a model reads pictures or sound, which no operation takes; its tokenizer is that of the text it writes. */
+function readsMedia({ tasks }: Manifest): boolean {
+  return tasks.length > 0 && tasks.every((task) => /image|audio|speech|object|document/.test(task));
+}
 
-/** The labels that the model assigns to texts; undefined for a model with another head, and if its files have none. */
+/** Tasks that are computed from the scores of labels for a whole text. */
+const labelTasks: ReadonlySet<string> = new Set(["text-classification", "zero-shot-classification", "text-ranking"]);
+
+/** The labels that the model assigns to texts; undefined for a model of another task, and if its files have none. */
 export function textLabels(manifest: Manifest): readonly string[] | undefined {
-  if (manifest.tasks.some((task) => otherHeads.has(task))) return undefined;
+  const { tasks } = manifest;
+  if (tasks.length > 0 && !tasks.some((task) => labelTasks.has(task))) return undefined;
   const config = manifest.variants[0]?.config ?? {};
   return "id2label" in config || "num_labels" in config ? labelHeadOf(manifest).labels : undefined;
 }
