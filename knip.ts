@@ -11,6 +11,7 @@ const config: KnipConfig = {
     "scripts/{build-builtin,check-tokenizers,conformance,fuzz,goldens}/main.ts",
     "scripts/{constraints,generate,layout,package}/*.{ts,mjs}",
     "scripts/fuzz/{child,run-one,minimize}.ts",
+    "scripts/mutations/checks.ts",
     "scripts/fuzz/coverage/{register,hooks}.mjs",
     "bench/**/*.mjs",
     "examples/**/*.mjs",

@@ -1,5 +1,5 @@
 /** Calls of language models: generating, chatting and rewriting, whole or as a stream. */
-import { at } from "../contract/checked.ts";
+import { at, omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import { type HeldLanguage, ModelHandle } from "../runtime/model-handle.ts";
@@ -9,6 +9,7 @@ import { type ChatEvent, answerChat, chatTemplateOf, prepareChat } from "../task
 import { type ChatOptions, chatOptions } from "../tasks/generation/chat/chat-options.ts";
 import type { ChatTemplate, TemplateWorkers } from "../tasks/generation/chat/chat-template.ts";
 import { type ChatMessage, checkConversation } from "../tasks/generation/chat/messages.ts";
+import { chosenTools } from "../tasks/generation/chat/constrained-answer.ts";
 import type { GeneratedText, GenerationEvent } from "../tasks/generation/generated-text.ts";
 import { type GenerateOptions, generateOptions } from "../tasks/generation/generate-options.ts";
 import { GenerationStream } from "../tasks/generation/generation-stream.ts";
@@ -24,6 +25,7 @@ import {
   type TextGenerator,
   promptTokensOf,
 } from "../tasks/generation/text-generator.ts";
+import { type FillInMiddle, fillInMiddleTokens, noFillInMiddle } from "../tasks/generation/text/fill-in-middle.ts";
 import type { TaskOptions } from "../tasks/definition/task-option.ts";
 import type { Tokenizer } from "../tokenizers/index.ts";
 import { type ModelRequest, toList } from "./request-options.ts";
@@ -79,11 +81,15 @@ interface Texts {
   readonly results: readonly GeneratedText[];
 }
 
+/** Chat templates that are kept for manifests that are read again. */
+const maxKeptTemplates = 16;
+
 /** Generates text for one runtime. */
 export class Generation {
   readonly #host: GenerationHost;
   readonly #generators: Generators;
   readonly #templates = new WeakMap<Manifest, ChatTemplate>();
+  readonly #templatesByText = new Map<string, ChatTemplate>();
 
   constructor(host: GenerationHost) {
     this.#host = host;
@@ -97,12 +103,15 @@ export class Generation {
   ): Promise<GenerationStream<GenerateResult>> {
     checkRequest(request);
     const list = toPrompts(prompts);
-    const { addSpecialTokens } = request;
+    const { addSpecialTokens, suffix } = request;
     return this.#start(
       { verb: "generate", optionNames: [...Object.keys(generateOptions), "draftModel"], request },
-      async (generator, _handle, forCall) => {
-        const given = addSpecialTokens === undefined ? {} : { addSpecialTokens };
-        const prepared = await generator.prepare(list, request, given, forCall);
+      async (generator, { manifest }, forCall) => {
+        const fillIn = suffix === undefined || suffix === "" ? undefined : fillInOf(suffix, manifest, generator.tokenizer);
+        const given = omitUndefined({ addSpecialTokens, fillIn });
+        const ends = request.ignoreEndTokens === true ? [] : (fillIn?.tokens.ends ?? []);
+        const options = ends.length === 0 ? request : { ...request, stopTokens: [...(request.stopTokens ?? []), ...ends] };
+        const prepared = await generator.prepare(list, options, given, forCall);
         const run: OpenedGeneration<Texts, GenerationEvent>["run"] = async (call) => ({
           results: await generator.generate(prepared, call),
         });
@@ -164,18 +173,37 @@ export class Generation {
     messages: readonly ChatMessage[],
     manifest: Manifest,
     tokenizer: Tokenizer,
-    { tools = [], toolChoice = "auto", templateVariables: variables = {} }: ChatPromptRequest,
+    request: ChatPromptRequest,
   ): Promise<ChatPrompt> {
+    const { tools = [], toolChoice = "auto", templateVariables: variables = {}, template: source } = request;
     checkConversation(messages, tools);
-    const text = await this.#templateOf(manifest).render({ messages, tools: toolChoice === "none" ? [] : tools, variables });
-    const given = { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY };
+    const template = this.#templateOf(source === undefined ? manifest : { ...manifest, chatTemplates: { default: source } });
+    const offered = chosenTools(tools, toolChoice);
+    const conversation = { messages, tools: offered, variables, now: request.date?.getTime() };
+    const text = await (request.continueFinalMessage === true
+      ? template.renderToContinue(conversation)
+      : template.render(conversation));
+    const given = { addSpecialTokens: request.addSpecialTokens ?? false, maxTokens: Number.POSITIVE_INFINITY };
     const { ids } = await (tokenizer.encodeOnThread?.(text, given) ?? tokenizer.encode(text, given));
     return { text, tokens: ids };
   }
 
   #templateOf(manifest: Manifest): ChatTemplate {
-    const template = this.#templates.get(manifest) ?? chatTemplateOf(manifest, this.#host.templates);
-    this.#templates.set(manifest, template);
+    const known = this.#templates.get(manifest) ?? this.#equalTemplate(manifest);
+    this.#templates.set(manifest, known);
+    return known;
+  }
+
+  /** The templates of a manifest that was read again, with what was learned of them. */
+  #equalTemplate(manifest: Manifest): ChatTemplate {
+    const key = JSON.stringify([manifest.chatTemplates, manifest.text?.tokenizerConfig]);
+    const template = this.#templatesByText.get(key) ?? chatTemplateOf(manifest, this.#host.templates);
+    this.#templatesByText.delete(key);
+    this.#templatesByText.set(key, template); // the last one used is the last one dropped
+    for (const oldest of this.#templatesByText.keys()) {
+      if (this.#templatesByText.size <= maxKeptTemplates) break;
+      this.#templatesByText.delete(oldest);
+    }
     return template;
   }
 
@@ -258,6 +286,17 @@ function checkRequest(
     });
   }
   refuseUnlisted<unknown>("stream", request.stream, [undefined, true, false]);
+}
+
+/** How a text is filled in before `suffix`. Throws INPUT_INVALID for a model that was not trained for it. */
+function fillInOf(
+  suffix: string,
+  { name, text }: Manifest,
+  tokenizer: Tokenizer | undefined,
+): { readonly suffix: string; readonly tokens: FillInMiddle } {
+  const tokens = tokenizer === undefined ? undefined : fillInMiddleTokens(tokenizer, text?.tokenizerConfig);
+  if (tokens === undefined) throw noFillInMiddle(name);
+  return { suffix, tokens };
 }
 
 /** The options of a task in a request. */

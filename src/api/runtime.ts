@@ -90,7 +90,7 @@ export class Runtime extends EncoderRuntime {
 
   /** The prompt that `chat` gives the model for a conversation. Reads the model's files, and does not load it. Throws as `chat` does. */
   async chatPrompt(messages: readonly ChatMessage[], request: ChatPromptRequest): Promise<ChatPrompt> {
-    refuseUnknown(request, ["model", "tools", "toolChoice", "templateVariables", "signal"], "chatPrompt");
+    refuseUnknown(request, chatPromptFields, "chatPrompt");
     const { model, signal } = request;
     const options = signal === undefined ? {} : { signal };
     const manifest = typeof model === "string" ? await this.manifest(model, options) : model.manifest;
@@ -133,6 +133,18 @@ export class Runtime extends EncoderRuntime {
     return this.#generation;
   }
 }
+
+const chatPromptFields = [
+  "model",
+  "template",
+  "date",
+  "continueFinalMessage",
+  "addSpecialTokens",
+  "tools",
+  "toolChoice",
+  "templateVariables",
+  "signal",
+];
 
 /** Loads the models that the settings name for preloading and returns the runtime. Disposes it if a load fails. */
 export async function preloaded(runtime: Runtime): Promise<Runtime> {

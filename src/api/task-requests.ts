@@ -234,6 +234,14 @@ export interface RewriteResult extends TaskRun {
 export interface ChatPromptRequest extends Pick<ChatOptions, "tools" | "toolChoice" | "templateVariables" | "signal"> {
   /** Reference or handle of a model with a chat template. */
   readonly model: string | ModelHandle;
+  /** A chat template (Jinja) instead of the model's own. */
+  readonly template?: string;
+  /** The moment that the template is told. Default: now. */
+  readonly date?: Date;
+  /** Whether the prompt ends with the content of the last message, for the model to go on with, instead of where an answer begins. Default: false. */
+  readonly continueFinalMessage?: boolean;
+  /** Whether the tokenizer adds its special tokens to those that the template writes. Default: false. */
+  readonly addSpecialTokens?: boolean;
 }
 
 /** Result of `chatPrompt`. */

@@ -58,6 +58,7 @@ export type ErrorCode =
   | "ROUTE_NOT_FOUND"
   | "RUN_FAILED"
   | "SHUTTING_DOWN"
+  | "TEMPLATE_REFUSED"
   | "TOKENIZER_INVALID"
   | "UNAUTHORIZED"
   | "VERIFICATION_FAILED";
@@ -101,6 +102,7 @@ export const errorKinds: Readonly<Record<ErrorCode, ErrorKind>> = {
   ROUTE_NOT_FOUND: kind(404, 2),
   RUN_FAILED: kind(500, 1),
   SHUTTING_DOWN: kind(503, 1, { retryable: true }),
+  TEMPLATE_REFUSED: kind(400, 1),
   TOKENIZER_INVALID: kind(422, 1),
   UNAUTHORIZED: kind(401, 1),
   VERIFICATION_FAILED: kind(500, 1, { tryNext: true }),

@@ -5,7 +5,8 @@ import { omitUndefined } from "../contract/checked.ts";
 import { InferyardError } from "../contract/errors.ts";
 import type { Manifest } from "../models/manifest.ts";
 import type { ModelHandle } from "../runtime/model-handle.ts";
-import { type GenerationConfig, readGenerationConfig } from "../tasks/generation/sampling/generation-config.ts";
+import { generationConfigOf } from "../tasks/generation/sampling/end-of-turn.ts";
+import type { GenerationConfig } from "../tasks/generation/sampling/generation-config.ts";
 import { firstTokenDifference } from "../tasks/generation/speculation/same-tokens.ts";
 import { loadTokenizer, type Tokenizer } from "../tokenizers/index.ts";
 import type { ComparedRun } from "./cross-validation.ts";
@@ -35,7 +36,7 @@ export interface LanguagePlacement {
 /** Reads the tokenizer and generation settings of a model, which is not loaded. */
 export async function readTokenFacts(manifest: Manifest): Promise<TokenFacts> {
   const tokenizer = manifest.text === undefined ? undefined : await loadTokenizer(manifest.text);
-  return { tokenizer, config: readGenerationConfig(manifest.generation ?? {}) };
+  return { tokenizer, config: generationConfigOf(manifest, tokenizer) };
 }
 
 /** Loads a language model, runs `work` with it, and unloads it if nobody else uses it, so that two models are not in memory at once. */

@@ -71,6 +71,11 @@ export interface ServerSettings {
   readonly tokenIds?: TokenIds;
   /** What the routes of text-embeddings-inference do with texts longer than the model reads, where the request says nothing. Default: "cut". */
   readonly longTexts?: LongTexts;
+  /**
+   * Whether requests of others' protocols may have no fields that their routes do not know. Default: false; such fields are left out, named in the
+   * header `x-inferyard-ignored` and the log, and counted. The routes of our own API refuse them in any case.
+   */
+  readonly strictFields?: boolean;
   /** Memory for results that are kept and returned to equal requests, in bytes. Default: 0, which disables the cache. */
   readonly resultCacheBytes?: number;
   /** Maximum number of models that requests load at once; further loads wait. Default: 4. */

@@ -99,6 +99,11 @@ export const serverFields: Readonly<Record<keyof ServerSection, z.ZodType>> = {
     .describe(
       "What the [routes of text-embeddings-inference](../guide/serving.md#text-embeddings-inference) do with texts longer than the model reads where the request says nothing: `cut` reads their beginning, as that server does unless started with `--auto-truncate false`; `error` refuses them with 413.",
     ),
+  strictFields: z
+    .boolean()
+    .describe(
+      "Whether requests of the protocols of others may have no fields that their routes do not know. `false`: such fields are left out, [named](../guide/serving.md#fields-that-are-not-known) in the response header `x-inferyard-ignored` and the log, and counted; `true`: they are refused with 400, as the routes of our own API do in any case.",
+    ),
   resultCacheBytes: z
     .int()
     .nonnegative()

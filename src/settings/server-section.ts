@@ -28,6 +28,7 @@ export interface ServerSection {
   readonly maxTextCharacters?: number;
   readonly tokenIds?: TokenIds;
   readonly longTexts?: LongTexts;
+  readonly strictFields?: boolean;
   readonly resultCacheBytes?: number;
   readonly maxLoads?: number;
   readonly maxLoadsPerClient?: number;
@@ -111,6 +112,7 @@ type Defaulted =
   | "maxTexts"
   | "maxTextCharacters"
   | "longTexts"
+  | "strictFields"
   | "resultCacheBytes"
   | "maxLoads"
   | "maxLoadsPerClient"
@@ -146,6 +148,7 @@ export const serverDefaults: Required<Pick<ServerSection, Defaulted>> = {
   maxTexts: 4096,
   maxTextCharacters: 1_000_000,
   longTexts: "cut",
+  strictFields: false,
   resultCacheBytes: 0,
   maxLoads: 4,
   maxLoadsPerClient: 2,

@@ -22,7 +22,7 @@ export class TemplateEngine {
   #characters = 0;
 
   /**
-   * The text that a template makes. Throws INPUT_INVALID with `refusal` in its data where the template calls `raise_exception`, and MODEL_INVALID where it fails, or
+   * The text that a template makes. Throws TEMPLATE_REFUSED with `refusal` in its data where the template calls `raise_exception`, and MODEL_INVALID where it fails, or
    * goes beyond a bound: with `bound` and `limit` in its data.
    */
   render({ source, variables, now }: RenderCall): string {
@@ -49,7 +49,7 @@ export class TemplateEngine {
 
 function contractError(error: unknown): unknown {
   if (error instanceof TemplateRefusal) {
-    return new InferyardError("INPUT_INVALID", `the model's chat template refuses the conversation: ${error.message}`, {
+    return new InferyardError("TEMPLATE_REFUSED", `the model's chat template refuses the conversation: ${error.message}`, {
       data: { refusal: error.message },
       remedy: "change the order or the roles of the messages",
     });

@@ -3,7 +3,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type GenerationEvent, type InferyardError, type Runtime, createRuntime } from "inferyard";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { chatTemplates, writeChatModel } from "../fixtures/models/chat-models.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
 import { runsAll } from "../fixtures/slow.ts";
 
@@ -54,7 +55,15 @@ describe.skipIf(skip)(title, () => {
         { model, maxNewTokens },
       );
       expect(results.map(({ tokens }) => tokens)).toEqual(items.map((item) => item.generated_ids));
-      expect(results.map(({ text }) => text)).toEqual(items.map((item) => item.generated_text));
+      // What a text continues is decoded with it: alone, SentencePiece leaves out its first space, as in the recorded texts.
+      const tokenizer = await own.tokenizer(model);
+      const continued = (item: Goldens["items"][number]): string => {
+        if (item.decoder_start_token_id !== undefined) return item.generated_text;
+        const { length } = tokenizer.decode(item.input_ids);
+        return tokenizer.decode([...item.input_ids, ...item.generated_ids]).slice(length);
+      };
+      expect(results.map(({ text }) => text)).toEqual(items.map(continued));
+      expect(results.map(({ text }) => text.trimStart())).toEqual(items.map((item) => item.generated_text.trimStart()));
       expect(results.map(({ promptTokens }) => promptTokens)).toEqual(items.map((item) => item.input_ids.length));
       for (const [options, golden] of [
         [{ numBeams: 3 }, goldens.beam_search_3],
@@ -208,6 +217,38 @@ describe.skipIf(skip)(title, () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  it("promptLogprobs scores a prompt as its tokens would be generated, with maxNewTokens 0 alone", async () => {
+    const tiny = mkdtempSync(join(tmpdir(), "inferyard-scores-"));
+    onTestFinished(() => rmSync(tiny, { recursive: true, force: true }));
+    writeChatModel(tiny, chatTemplates.tagged); // with a longer context
+    const prompt = Array.from({ length: 150 }, (_, index) => 5 + ((index * 37) % 200)); // two calls of the model
+    const written = await runtime.generate([prompt], { model: tiny, maxNewTokens: 4, logprobs: 2, ignoreEndTokens: true });
+    const { tokens, logprobs } = written.results[0]!;
+    const whole = [...prompt, ...tokens];
+    const options = { model: tiny, maxNewTokens: 0, promptLogprobs: 2, n: 2 };
+    const { results } = await runtime.generate([whole, prompt.slice(0, 1)], options);
+    const [first, second, single] = results;
+    expect(results.map((result) => [result.text, result.tokens, result.finishReason])).toEqual(
+      Array.from({ length: 4 }, () => ["", [], "length"]),
+    );
+    expect(second!.promptLogprobs).toEqual(first!.promptLogprobs);
+    expect(first!.promptLogprobs!.map(({ token }) => token)).toEqual(whole);
+    expect(first!.promptLogprobs![0]).toEqual({ token: whole[0], logprob: null, top: [] });
+    const tail = first!.promptLogprobs!.slice(-4);
+    for (const [index, { logprob, top }] of tail.entries()) {
+      expect(logprob).toBeCloseTo(logprobs![index]!.logprob, 4);
+      expect(top).toHaveLength(2);
+    }
+    expect(single!.promptLogprobs).toHaveLength(1);
+    const both = await runtime.generate([whole], { model: tiny, maxNewTokens: 1, promptLogprobs: 0, stream: true });
+    const events = [];
+    for await (const event of both) events.push(event);
+    expect(events[0]).toMatchObject({ type: "text", promptLogprobs: { length: whole.length } });
+    await expect(
+      runtime.generate("a", { model: `${sharedData}tiny-random-t5`, promptLogprobs: 0, maxNewTokens: 0 }),
+    ).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 
   it("refuses what is not possible, by name", async () => {

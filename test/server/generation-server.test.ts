@@ -91,6 +91,39 @@ describe.skipIf(skip)(title, () => {
     ]);
     expect(usage).toMatchObject({ completion_tokens: 12 });
     expect(await json("/v1/completions", { prompt: [[5, 6], [7]] })).toMatchObject({ usage: { prompt_tokens: 3 } });
+    // As lm-evaluation-harness scores texts: batches of token ids, of which nothing or one token is generated.
+    const scored = {
+      prompt: [
+        [5, 6, 7],
+        [8, 9],
+      ],
+      echo: true,
+      logprobs: 1,
+      temperature: 0,
+      seed: 1234,
+    };
+    type Scored = { text: string; logprobs: Record<"tokens" | "token_logprobs" | "top_logprobs" | "text_offset", never[]> }[];
+    for (const [limit, lengths] of [
+      [0, [3, 2]],
+      [1, [4, 3]],
+    ] as const) {
+      const answer = (await json("/v1/completions", { ...scored, max_tokens: limit })) as { choices: Scored };
+      const lists = answer.choices.map(({ logprobs }) => logprobs);
+      expect(lists.map((list) => list.token_logprobs.length)).toEqual(lengths);
+      expect(lists.map((list) => list.token_logprobs[0])).toEqual([null, null]);
+      expect(lists.map((list) => list.top_logprobs[0])).toEqual([null, null]);
+      for (const [index, { text, logprobs }] of answer.choices.entries()) {
+        expect(logprobs.tokens).toHaveLength(lengths[index]!);
+        expect(logprobs.text_offset[0]).toBe(0);
+        expect(text.startsWith(logprobs.tokens.slice(0, 2).join(""))).toBe(true);
+        for (const [place, top] of logprobs.top_logprobs.slice(1).entries())
+          expect(Math.max(...Object.values<number>(top))).toBeGreaterThanOrEqual(logprobs.token_logprobs[place + 1]!);
+      }
+    }
+    const lines = await events("/v1/completions", { ...scored, prompt: [5, 6, 7], max_tokens: 0 });
+    expect(JSON.parse(lines[0]!.data)).toMatchObject({
+      choices: [{ finish_reason: "length", logprobs: { tokens: { length: 3 } } }],
+    });
     const chunks = await events("/v1/completions", { prompt: "Hello", max_tokens: 3 });
     const whole = (await json("/v1/completions", { prompt: "Hello", max_tokens: 3 })) as { choices: { text: string }[] };
     const streamed = chunks

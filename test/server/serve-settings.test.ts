@@ -47,7 +47,7 @@ beforeAll(async () => {
     "--max-text-characters": "10000",
     "--max-response-bytes": "400000",
   };
-  set = await kept.serve(Object.entries(flags).flat(), { longTexts: "error" }, inline);
+  set = await kept.serve(Object.entries(flags).flat(), { longTexts: "error", strictFields: true }, inline);
 });
 afterAll(async () => {
   await kept.endAll();
@@ -103,6 +103,18 @@ describe("serve", () => {
     const statusOf = async ({ url }: ServerHere): Promise<number> =>
       (await fetch(`${url}/embed`, json({ inputs: "word ".repeat(600) }))).status;
     expect([await statusOf(plain), await statusOf(set)]).toEqual([200, 413]);
+  });
+
+  it(`${of("strictFields")}: fields that a route of others' protocols does not know`, async () => {
+    const answer = async ({ url }: ServerHere): Promise<[number, string | null]> => {
+      const response = await fetch(`${url}/embed`, json({ inputs: "a", speed: "fast" }));
+      return [response.status, response.headers.get("x-inferyard-ignored")];
+    };
+    expect([await answer(plain), await answer(set)]).toEqual([
+      [200, "/speed"],
+      [422, null],
+    ]);
+    expect(await (await fetch(`${plain.url}/metrics`)).text()).toContain('inferyard_ignored_fields_total{route="post_embed"} 1');
   });
 
   it(`${of("tokenIds")}: unframed token ids are refused, unless they are said to be the model's own`, async () => {

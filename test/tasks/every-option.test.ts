@@ -21,6 +21,7 @@ import { similarityOptions } from "../../src/tasks/similarity/similarity-options
 import { embedSparseOptions } from "../../src/tasks/sparse-embedding/embed-sparse-options.ts";
 import { recognizeOptions } from "../../src/tasks/token-classification/recognize-options.ts";
 import { writeTableModel } from "../fixtures/models/answering-model.ts";
+import { writeFillInModel } from "../fixtures/models/chat-models.ts";
 import { writePooledBert } from "../fixtures/models/pooled-bert.ts";
 import { writeSpanModel } from "../fixtures/models/span-model.ts";
 import { needsData, sharedData } from "../fixtures/shared-data.ts";
@@ -29,6 +30,8 @@ const folder = mkdtempSync(join(tmpdir(), "inferyard-every-option-"));
 const at = (name: string): string => `${sharedData}${name}`;
 /** tiny-random-bert with mean pooling and a prompt. */
 const bert = join(folder, "bert");
+/** A model with tokens for filling in the middle. */
+const filling = join(folder, "filling");
 const answering = join(folder, "answering");
 /** A GLiNER model, which takes labels. */
 const spans = join(folder, "spans");
@@ -146,6 +149,7 @@ function generating({ text, ending, lengths, overtaking, part }: Prompts): Reado
       value: true,
     },
     logprobs: { ...short, value: 2 },
+    promptLogprobs: { ...short, value: 2 },
     promptLookup: { ...longer, value: 8 },
     constraint: { ...short, value: { type: "regex", pattern: "[ab]{3}" } },
     unlistedMembers: {
@@ -168,7 +172,11 @@ const { skipSpecialTokens: _chatsHaveNone, ...chatting } = generating({
   part: "L",
 });
 
-const { unlistedMembers: _rewritersHaveNone, ...rewriting } = generating({
+const {
+  unlistedMembers: _rewritersHaveNone,
+  promptLogprobs: _theirPromptsAreRead,
+  ...rewriting
+} = generating({
   text: { input: "world", model: t5 },
   ending: { input: "why?", model: t5 },
   lengths: { input: "2", model: t5 },
@@ -351,6 +359,7 @@ const tasks: Readonly<Record<string, TaskRows>> = {
       }),
       ...drafting({ input: "Once upon a time", model: gpt2 }),
       addSpecialTokens: row(false, { model: llama, maxNewTokens: 4 }, ["Hello"]),
+      suffix: row(" time", { model: filling, maxNewTokens: 4 }, ["Once upon"]),
     },
   },
   chat: {
@@ -395,6 +404,7 @@ describe.skipIf(skip)(title, () => {
 
   beforeAll(async () => {
     writePooledBert(bert);
+    writeFillInModel(filling);
     cpSync(qwen, thinking, { recursive: true });
     const template = "{{ messages[-1].content }}{% if enable_thinking is defined and not enable_thinking %}x{% endif %}";
     writeFileSync(join(thinking, "chat_template.jinja"), template);

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
+import { parseJson } from "../../formats/json/exact-json.ts";
 import type { TextConstraint } from "../../tasks/generation/constraints/text-constraint.ts";
 
 /** Their values. */
@@ -54,7 +55,7 @@ async function textOf(path: string): Promise<string> {
 
 function parsed(text: string, path: string): object {
   try {
-    return JSON.parse(text) as object; // what it is, is checked where it is compiled
+    return parseJson(text) as object; // what it is, is checked where it is compiled
   } catch (error) {
     throw new InferyardError("INPUT_INVALID", `${path} is not JSON: ${messageOf(error)}`, { cause: error });
   }

@@ -27,6 +27,7 @@ const names: readonly (keyof ServerFlags)[] = [
   "maxTextCharacters",
   "tokenIds",
   "longTexts",
+  "strictFields",
   "resultCacheBytes",
   "maxLoads",
   "maxLoadsPerClient",
@@ -110,6 +111,7 @@ export function addServerFlags(command: Command): Command {
         longTextModes,
       ),
     )
+    .option("--strict-fields", "refuse fields that a route does not know in place of naming them in x-inferyard-ignored")
     .addOption(
       new Option(
         "--result-cache-bytes <number>",

@@ -281,7 +281,7 @@ export class Compiler {
       const plan = this.#withoutOptimizer(graph.nodes, () =>
         planGraph(graph, {
           isModelConstant: (literal) => this.#foldingCache.isModelConstant(literal),
-          hasByteDot: features.byteDot !== "none" && !isExcluded("byte-matmul") && !isExcluded("quantize-rows"),
+          hasByteDot: features.byteDot !== "none",
           threads: this.#threadCount,
           isExcluded,
           ...(kernelChecks === undefined ? {} : { blockKernelFor: (blocks) => this.#blockKernelFor(kernelChecks, blocks) }),

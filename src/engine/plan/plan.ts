@@ -12,8 +12,8 @@ import { storageIdentity, type Literal } from "../ir/literal.ts";
 import type { Operation } from "../ir/operations.ts";
 import { type AppendedState, appendedStates } from "./appended-states.ts";
 import { assignOffsets } from "./arena-layout.ts";
+import { valuesStoredAsBytes } from "./byte-layout.ts";
 import { arenaLifetime, lastUseOf, type PlannedBuffer, valueBytes } from "./planned-buffers.ts";
-import { valuesWithByteLayout } from "../lower/quantized.ts";
 import { lowerAppend, storageBytes } from "../lower/movement.ts";
 import { type KernelFunction, kernelFunctionsOf } from "../lower/kernel-functions.ts";
 import { lowerBySequence } from "../lower/lower-by-sequence.ts";
@@ -146,7 +146,7 @@ class Planner {
   readonly #weights = new Map<object, Map<string, PackedWeights>>();
   readonly #lastUse: ReadonlyMap<Value, number>;
   readonly #states: readonly AppendedState[];
-  readonly #byteLayoutValues: ReadonlySet<Value>;
+  #byteLayoutValues: ReadonlySet<Value> = new Set();
   readonly #functions = new Map<string, KernelFunction>();
   readonly #excluded = new Set<string>();
 
@@ -155,7 +155,15 @@ class Planner {
     this.#settings = settings;
     this.#lastUse = lastUseOf(graph);
     this.#states = appendedStates(graph, settings.states ?? []);
-    this.#byteLayoutValues = settings.hasByteDot === true ? valuesWithByteLayout(graph) : new Set();
+    if (settings.hasByteDot === true)
+      this.#byteLayoutValues = valuesStoredAsBytes(graph, this.#loweringContext([]), (...node) => this.#isExcluded(...node));
+  }
+
+  /** Whether a lowered node needs a function that must not be used. */
+  #isExcluded(node: GraphNode, lowered: LoweredNode): boolean {
+    const excluded = kernelFunctionsOf(node, lowered).filter(({ name }) => this.#settings.isExcluded?.(name) === true);
+    for (const { name } of excluded) this.#excluded.add(name);
+    return excluded.length > 0;
   }
 
   plan(): Plan {
@@ -282,7 +290,7 @@ class Planner {
   /** Lowers a node to kernels that are not excluded; undefined when the interpreter must compute it. */
   #lower(node: GraphNode, state: AppendedState | undefined): LoweredNode | undefined {
     const lower = (each: GraphNode): LoweredNode | undefined => {
-      if (state === undefined) return lowerNode(each, this.#loweringContext(node));
+      if (state === undefined) return lowerNode(each, this.#loweringContext(node.outputs));
       return lowerAppend({ ...each, operation: state.append.operation });
     };
     const { stateBlocks = 1 } = this.#settings;
@@ -291,16 +299,16 @@ class Planner {
     if (usesBlocks && lowered === undefined)
       throw new InferyardError("MODEL_UNSUPPORTED", `the operation ${node.operation.kind} mixes the states of several sequences`);
     if (lowered === undefined) return undefined;
-    const functions = kernelFunctionsOf(node, lowered);
-    const excluded = functions.filter(({ name }) => this.#settings.isExcluded?.(name) === true);
-    for (const { name } of excluded) this.#excluded.add(name);
-    if (excluded.length === 0) for (const each of functions) this.#functions.set(each.name, each);
+    if (!this.#isExcluded(node, lowered))
+      for (const each of kernelFunctionsOf(node, lowered)) this.#functions.set(each.name, each);
     else if (state === undefined) return undefined;
-    else
+    else {
+      const wrong = kernelFunctionsOf(node, lowered).find(({ name }) => this.#excluded.has(name))?.name;
       throw new InferyardError(
         "MODEL_UNSUPPORTED",
-        `a state cannot be appended to: the kernel ${excluded[0]?.name} is wrong on this machine`,
+        `a state cannot be appended to: the kernel ${wrong} is wrong on this machine`,
       );
+    }
     return lowered;
   }
 
@@ -321,7 +329,7 @@ class Planner {
     );
   }
 
-  #loweringContext({ outputs }: GraphNode): LoweringContext {
+  #loweringContext(outputs: readonly Value[]): LoweringContext {
     const isAmong = (values: { has(value: Value): boolean }, value: Value | undefined): boolean =>
       value !== undefined && values.has(value);
     return {

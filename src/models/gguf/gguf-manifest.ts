@@ -146,8 +146,8 @@ function vectorModules(model: GgufModel, { displayName, pooling }: TextSources):
   }));
 }
 
-/** Special tokens by their names in tokenizer_config.json, and the keys of their ids. */
-const specialTokens = {
+/** Special tokens by their names in tokenizer_config.json, and the keys of their ids; of equal names the last that is stated counts. */
+const specialTokens: readonly (readonly [name: string, key: string])[] = Object.entries({
   bos_token: "bos_token_id",
   eos_token: "eos_token_id",
   unk_token: "unknown_token_id",
@@ -155,12 +155,20 @@ const specialTokens = {
   sep_token: "seperator_token_id",
   cls_token: "cls_token_id",
   mask_token: "mask_token_id",
-} as const;
+}).concat([
+  // Filling in the middle: llama.cpp's keys until 2024, and since.
+  ["prefix_token", "prefix_token_id"],
+  ["suffix_token", "suffix_token_id"],
+  ["middle_token", "middle_token_id"],
+  ["prefix_token", "fim_pre_token_id"],
+  ["suffix_token", "fim_suf_token_id"],
+  ["middle_token", "fim_mid_token_id"],
+]);
 
 function tokenizerConfig(metadata: ReadonlyMap<string, GgufValue>): Readonly<Record<string, unknown>> {
   const tokens = metadata.get("tokenizer.ggml.tokens");
   const items = tokens?.type === "array" ? tokens.items : [];
-  const named = Object.entries(specialTokens).flatMap(([name, key]) => {
+  const named = specialTokens.flatMap(([name, key]) => {
     const id = ggufNumber(metadata, `tokenizer.ggml.${key}`);
     const token = id === undefined ? undefined : items[id];
     return typeof token === "string" ? [[name, token] as const] : [];

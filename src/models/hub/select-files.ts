@@ -2,6 +2,7 @@
 import { basename, dirname } from "node:path/posix";
 import { InferyardError } from "../../contract/errors.ts";
 import { entryKey } from "../aimod/entry-name.ts";
+import { mainTemplateFile, namedTemplateFile, namedTemplatesFolder } from "../huggingface/chat-templates.ts";
 import { hasName } from "../store/locate.ts";
 import type { StoredVariant } from "../store/model-record.ts";
 import { nameVariants } from "../manifest/variant-names.ts";
@@ -23,7 +24,7 @@ const descriptionNames: ReadonlySet<string> = new Set([
   "special_tokens_map.json",
   "added_tokens.json",
   "chat_template.json",
-  "chat_template.jinja",
+  mainTemplateFile,
   "modules.json",
   "config_sentence_transformers.json",
   "router_config.json",
@@ -49,6 +50,7 @@ export function descriptionFiles(files: readonly HubFile[]): HubFile[] {
   const found = files.filter(({ path }) => {
     const [folder, name] = [dirname(path), basename(path)];
     if (folder === "." && repositoryManifests.has(name)) return true;
+    if (folder === namedTemplatesFolder) return namedTemplateFile.test(name);
     return (folder === "." || moduleFolder.test(folder)) && (descriptionNames.has(name) || descriptionPattern.test(name));
   });
   // LICENSE and license are one file on file systems that ignore case.

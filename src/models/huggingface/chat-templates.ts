@@ -1,41 +1,82 @@
-/** Reads the chat templates of a model: chat_template.jinja, chat_template.json, or `chat_template` in tokenizer_config.json. */
+/**
+ * Reads the chat templates of a model, in transformers' layout: chat_template.jinja with additional_chat_templates/NAME.jinja beside it, before that chat_template.json,
+ * and first `chat_template` in tokenizer_config.json, a text or a list of named ones.
+ */
 import { modelInvalid, unreadable } from "../../formats/format-errors.ts";
-import { readText } from "../../platform/node/files.ts";
-import { type Folder, displayNameIn, isFile, readJsonObject } from "../model-folder.ts";
+import { listFolder, readText } from "../../platform/node/files.ts";
+import { type Folder, displayNameIn, isFile, isJsonObject, readJsonObject, statOf } from "../model-folder.ts";
 
-const file = "chat_template.jinja";
+/** The template for all that no other is for. */
+export const mainTemplateFile = "chat_template.jinja";
+/** Folder of the other templates. */
+export const namedTemplatesFolder = "additional_chat_templates";
+/** Names of its files; what precedes the ending is the name of the template. */
+export const namedTemplateFile: RegExp = /^([\w.-]{1,100})\.jinja$/;
 
-/** The templates by name, the main one as "default"; undefined if the model has none. The file precedes the others, as in transformers. */
+/** Named templates of one model. */
+const maxNamedTemplates = 50;
+
+type Templates = Readonly<Record<string, string>>;
+
+/** The templates by name, the main one as "default"; undefined if the model has none. Newer forms precede older ones, as in transformers. */
 export async function readChatTemplates(
   folder: Folder,
   tokenizerConfig: Readonly<Record<string, unknown>>,
-): Promise<Readonly<Record<string, string>> | undefined> {
-  const { chat_template: stated } = tokenizerConfig;
-  const named = namedTemplates(stated, displayNameIn(folder, "tokenizer_config.json"));
-  const own = await readTemplateFile(folder);
-  const all = own === undefined ? named : { ...named, default: own };
+): Promise<Templates | undefined> {
+  const main = await readTemplate(folder, mainTemplateFile);
+  const named = await readNamedTemplates(folder);
+  const older = main === undefined ? await readOlderForms(folder, tokenizerConfig) : { default: main };
+  const all = { ...older, ...named };
   return Object.keys(all).length === 0 ? undefined : all;
 }
 
-async function readTemplateFile(folder: Folder): Promise<string | undefined> {
-  const shown = displayNameIn(folder, file);
-  if (await isFile(`${folder.path}/${file}`, shown)) {
-    return readText(`${folder.path}/${file}`).catch((error: unknown) => {
-      throw unreadable(shown, error);
-    });
-  }
-  const { chat_template: stated } = (await readJsonObject(folder, "chat_template.json")) ?? {};
-  return namedTemplates(stated, displayNameIn(folder, "chat_template.json"))["default"];
+async function readOlderForms(folder: Folder, { chat_template: stated }: Readonly<Record<string, unknown>>): Promise<Templates> {
+  const { chat_template: ofProcessor } = (await readJsonObject(folder, "chat_template.json")) ?? {};
+  return {
+    ...namedTemplates(stated, displayNameIn(folder, "tokenizer_config.json")),
+    ...namedTemplates(ofProcessor, displayNameIn(folder, "chat_template.json")),
+  };
 }
 
-/** A template, or a list of named ones. */
-function namedTemplates(stated: unknown, shown: string): Readonly<Record<string, string>> {
+async function readNamedTemplates(folder: Folder): Promise<Templates> {
+  const [path, shown] = [`${folder.path}/${namedTemplatesFolder}`, displayNameIn(folder, namedTemplatesFolder)];
+  if ((await statOf(path, shown))?.isDirectory() !== true) return {};
+  const entries = await listFolder(path).catch((error: unknown) => {
+    throw unreadable(shown, error);
+  });
+  const names = entries.flatMap((entry) => namedTemplateFile.exec(entry.name)?.[1] ?? []).sort();
+  if (names.length > maxNamedTemplates) {
+    throw modelInvalid(
+      `${shown} has ${names.length} templates, and ${maxNamedTemplates} are read`,
+      "remove those that are not used",
+    );
+  }
+  const templates: [string, string][] = [];
+  for (const name of names) {
+    const template = await readTemplate(folder, `${namedTemplatesFolder}/${name}.jinja`);
+    if (template !== undefined) templates.push([name, template]);
+  }
+  return Object.fromEntries(templates);
+}
+
+/** The text of a template's file, or undefined if there is no such file. */
+async function readTemplate(folder: Folder, file: string): Promise<string | undefined> {
+  const shown = displayNameIn(folder, file);
+  if (!(await isFile(`${folder.path}/${file}`, shown))) return undefined;
+  return readText(`${folder.path}/${file}`).catch((error: unknown) => {
+    throw unreadable(shown, error);
+  });
+}
+
+/** A template, a list of `{ name, template }`, or an object of templates by name. */
+function namedTemplates(stated: unknown, shown: string): Templates {
   if (stated === undefined || stated === null) return {};
   if (typeof stated === "string") return { default: stated };
+  const byName = isJsonObject(stated) && !("template" in stated) ? Object.entries(stated) : undefined;
   const list: readonly unknown[] = Array.isArray(stated) ? stated : [stated];
+  const entries = byName ?? list.map((each) => (isJsonObject(each) ? [each["name"] ?? "default", each["template"]] : []));
   return Object.fromEntries(
-    list.map((each) => {
-      const { name, template } = (each ?? {}) as { readonly name?: unknown; readonly template?: unknown };
+    entries.map(([name, template]) => {
       if (typeof name === "string" && typeof template === "string") return [name, template] as const;
       throw modelInvalid(`${shown}: chat_template is neither a text nor a list of { name, template }`, "correct the file");
     }),

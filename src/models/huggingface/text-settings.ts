@@ -2,11 +2,12 @@
 import { InferyardError } from "../../contract/errors.ts";
 import type { Pooling, TextSettings } from "../manifest.ts";
 import { readLateInteraction } from "./late-interaction.ts";
-import { type Folder, type JsonObject, isFile, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
+import { type Folder, type JsonObject, isFile, pathInside, displayNameIn } from "../model-folder.ts";
 import { architectureOf } from "./model-card.ts";
 import type { Modules } from "./modules.ts";
 import { readPoolingConfig } from "./pooling-config.ts";
 import { checkDefaultPrompt, readPrompts, readPromptsConfig } from "./prompts.ts";
+import { readTokenizerSettings } from "./tokenizer-settings.ts";
 import { type TokenLimit, readSentenceConfig, tokenLimit } from "./token-limit.ts";
 
 /** Text settings that inferyard.json states. A field that is present takes precedence over the other files of the model. */
@@ -60,7 +61,7 @@ export async function readTextSettings(folder: Folder, inner: Folder, sources: T
   const takesText = modules !== undefined || overrides.tokenizer !== undefined || (await hasAny(inner, textFiles));
   if (!takesText) return undefined;
 
-  const tokenizerConfig = (await readJsonObject(inner, "tokenizer_config.json")) ?? {};
+  const tokenizerConfig = await readTokenizerSettings(inner);
   const sentence = modules?.kind === "transformer" ? await readSentenceConfig(inner) : undefined;
   refuseOtherTransformerTask(sentence, inner, modules);
   const isModel2vec = config["model_type"] === "model2vec";

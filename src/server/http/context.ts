@@ -6,6 +6,7 @@ import type { ResponseReservation } from "../serving/response-memory.ts";
 import type { Priority } from "../../runtime/scheduling/scheduling-key.ts";
 import type { Role } from "../server-settings.ts";
 import type { RequestBody } from "./bodies/request-body.ts";
+import type { IgnoredFields } from "./fields/ignored-fields.ts";
 import type { CallRecord } from "../serving/call-record.ts";
 import type { CallResult, Caller, ModelCallResult } from "../serving/calls.ts";
 
@@ -28,6 +29,10 @@ export interface Env {
     readonly role: Role;
     /** Whether requests may name any reference as a model, and not only the models that have a name on this server. */
     readonly anyReference: boolean;
+    /** Whether fields that the schema of a request does not know make it invalid; else they are left out and named. */
+    readonly strictFields: boolean;
+    /** Fields of the request that were taken without effect. */
+    readonly ignoredFields: IgnoredFields;
     /** Body of the request, for methods that have one. */
     readonly body: RequestBody;
     /** Memory for the response, released when its body is complete. */

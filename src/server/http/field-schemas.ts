@@ -3,9 +3,9 @@
  * compared with its limit before any element is read, and validation stops at the first fault, so that an error does not grow with the request.
  */
 import { z } from "@hono/zod-openapi";
+import { ElementIssues, type Issue, type SchemaRun, runSchema } from "./fields/schema-run.ts";
 import { requestLimits } from "./request-limits.ts";
 
-type Issue = z.core.$ZodRawIssue;
 /** The JSON schema of a field in the OpenAPI document. */
 type Documentation = Readonly<Record<string, unknown>>;
 
@@ -19,24 +19,30 @@ export interface ListLimits<Item> {
   readonly fits?: (item: unknown) => item is Item;
 }
 
-/** An array whose elements match `item`. The array is not copied. */
+/** An array whose elements match `item`. The array is copied only where the schema changes an element. */
 export function listOf<Item>(
   item: z.ZodType<Item>,
   { min = 0, max = Number.POSITIVE_INFINITY, fits }: ListLimits<Item> = {},
 ): z.ZodType<Item[]> {
-  const check = (value: unknown): Issue | undefined => {
-    if (!Array.isArray(value)) return mismatchIssue(value, "an array");
-    if (value.length > max) return tooLong(value, max, `has ${value.length} elements, and the limit is ${max}`);
-    if (value.length < min) return { code: "too_small", origin: "array", minimum: min, inclusive: true, input: value };
+  const read = (value: unknown): SchemaRun => {
+    if (!Array.isArray(value)) return faulty(value, mismatchIssue(value, "an array"));
+    if (value.length > max) return faulty(value, tooLong(value, max, `has ${value.length} elements, and the limit is ${max}`));
+    if (value.length < min)
+      return faulty(value, { code: "too_small", origin: "array", minimum: min, inclusive: true, input: value });
+    const found = new ElementIssues();
+    let list: unknown[] = value;
     for (const [index, element] of value.entries()) {
       if (fits?.(element) === true) continue;
-      const issue = firstIssue(item, element);
-      if (issue !== undefined) return { ...issue, path: [index, ...(issue.path ?? [])] };
+      const run = runSchema(item, element);
+      if (found.add(index, run.issues)) break;
+      if (run.value === element) continue;
+      if (list === value) list = [...(value as unknown[])];
+      list[index] = run.value;
     }
-    return undefined;
+    return { value: list, issues: found.issues };
   };
   const bounds = { ...(min === 0 ? {} : { minItems: min }), ...(Number.isFinite(max) ? { maxItems: max } : {}) };
-  return customSchema(check, { type: "array", items: jsonSchemaOf(item), ...bounds });
+  return customSchema(read, { type: "array", items: jsonSchemaOf(item), ...bounds });
 }
 
 /** One of several schemas of a field, and the test that selects it for a value. */
@@ -50,11 +56,11 @@ export interface Alternative<Value> {
  * the alternatives for the error of a value that fits none.
  */
 export function oneOf<Value>(expected: string, shapes: readonly Alternative<Value>[]): z.ZodType<Value> {
-  const check = (value: unknown): Issue | undefined => {
+  const read = (value: unknown): SchemaRun => {
     const shape = shapes.find(({ fits }) => fits(value));
-    return shape === undefined ? mismatchIssue(value, expected) : firstIssue(shape.schema, value);
+    return shape === undefined ? faulty(value, mismatchIssue(value, expected)) : runSchema(shape.schema, value);
   };
-  return customSchema(check, { anyOf: shapes.map(({ schema }) => jsonSchemaOf(schema)) });
+  return customSchema(read, { anyOf: shapes.map(({ schema }) => jsonSchemaOf(schema)) });
 }
 
 /** An alternative for arrays, selected by the first element; an empty array selects the first such alternative. */
@@ -91,33 +97,36 @@ export function name(): z.ZodString {
  * body apply. `properties`: the JSON schemas of members that the OpenAPI document names; they are not checked here.
  */
 export function members(max: number = Number.POSITIVE_INFINITY, properties?: Documentation): z.ZodType<Record<string, unknown>> {
-  const check = (value: unknown): Issue | undefined => {
-    if (!isObject(value)) return mismatchIssue(value, "an object");
+  const read = (value: unknown): SchemaRun => {
+    if (!isObject(value)) return faulty(value, mismatchIssue(value, "an object"));
     let count = 0;
     for (const _member in value) {
       count += 1;
-      if (count > max) return tooLong(value, max, `has more than ${max} members`);
+      if (count > max) return faulty(value, tooLong(value, max, `has more than ${max} members`));
     }
-    return undefined;
+    return { value, issues: [] };
   };
-  return customSchema(check, {
+  return customSchema(read, {
     type: "object",
     ...(properties === undefined ? { additionalProperties: {} } : { properties, additionalProperties: true }),
     ...(Number.isFinite(max) ? { maxProperties: max } : {}),
   });
 }
 
-/** An object whose members match `item`. It is not copied. */
+/** An object whose members match `item`. It is copied only where the schema changes a member. */
 export function membersOf<Item>(item: z.ZodType<Item>): z.ZodType<Record<string, Item>> {
-  const check = (value: unknown): Issue | undefined => {
-    if (!isObject(value)) return mismatchIssue(value, "an object");
+  const read = (value: unknown): SchemaRun => {
+    if (!isObject(value)) return faulty(value, mismatchIssue(value, "an object"));
+    const found = new ElementIssues();
+    const changed: [string, unknown][] = [];
     for (const [key, member] of Object.entries(value)) {
-      const issue = firstIssue(item, member);
-      if (issue !== undefined) return { ...issue, path: [key, ...(issue.path ?? [])] };
+      const run = runSchema(item, member);
+      if (found.add(key, run.issues)) break;
+      if (run.value !== member) changed.push([key, run.value]);
     }
-    return undefined;
+    return { value: changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) }, issues: found.issues };
   };
-  return customSchema(check, { type: "object", additionalProperties: jsonSchemaOf(item) });
+  return customSchema(read, { type: "object", additionalProperties: jsonSchemaOf(item) });
 }
 
 /** Whether the value is an object and not an array. */
@@ -126,8 +135,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The schema of a request, or of an object in one: unknown members are refused, and members that are null count as absent, as `nullAsAbsent`
- * says.
+ * The schema of a request, or of an object in one. Unknown members are left out and reported by issues of zod's code `unrecognized_keys`, which
+ * `takeFields` takes for ignored fields or for faults. Members that are null count as absent, as `nullAsAbsent` says.
  */
 export function requestObject<Shape extends z.core.$ZodLooseShape>(
   shape: Shape,
@@ -149,24 +158,22 @@ export function nullAsAbsent<Schema extends z.ZodObject>(schema: Schema): z.ZodP
 
 /** An array whose elements are validated later. It is not copied. */
 export function anyList(): z.ZodType<unknown[]> {
-  return customSchema((value) => (Array.isArray(value) ? undefined : mismatchIssue(value, "an array")), {
-    type: "array",
-    items: {},
-  });
+  const read = (value: unknown): SchemaRun =>
+    Array.isArray(value) ? { value, issues: [] } : faulty(value, mismatchIssue(value, "an array"));
+  return customSchema(read, { type: "array", items: {} });
 }
 
-function firstIssue(schema: z.ZodType, value: unknown): Issue | undefined {
-  const result = schema.safeParse(value);
-  const [issue] = result.success ? [] : result.error.issues;
-  return issue === undefined ? undefined : ({ ...issue, input: value } as Issue);
+function faulty(value: unknown, issue: Issue): SchemaRun {
+  return { value, issues: [issue] };
 }
 
-function customSchema<Value>(check: (value: unknown) => Issue | undefined, documentation: Documentation): z.ZodType<Value> {
+function customSchema<Value>(read: (value: unknown) => SchemaRun, documentation: Documentation): z.ZodType<Value> {
   const checked = z
     .unknown() // the OpenAPI generator accepts it as it is
     .check((context) => {
-      const issue = check(context.value);
-      if (issue !== undefined) context.issues.push(issue);
+      const { value, issues } = read(context.value);
+      context.value = value;
+      context.issues.push(...issues);
     })
     .openapi(documentation)
     .meta(documentation); // for the JSON schema of an enclosing schema

@@ -10,6 +10,8 @@ import { KeyRing } from "./access/api-keys.ts";
 import { refuseUnknownHost, refuseCrossOrigin } from "./access/origin.ts";
 import { RateLimiter } from "./access/rate-limiter.ts";
 import { requestBodies } from "./bodies/read-bodies.ts";
+import { serverDefaults } from "../../settings/server-section.ts";
+import { IgnoredFields, ignoredHeader } from "./fields/ignored-fields.ts";
 import { requestLimits } from "./request-limits.ts";
 import type { ServerSettings } from "../server-settings.ts";
 import { memoryShare } from "./sockets/memory-share.ts";
@@ -22,6 +24,7 @@ const exposedHeaders = [
   "x-inferyard-target",
   "x-inferyard-decision",
   "x-inferyard-keep-alive",
+  ignoredHeader,
   "server-timing",
   "retry-after",
 ];
@@ -31,25 +34,36 @@ const exposedHeaders = [
  * response.
  */
 export function requestMiddleware(settings: ServerSettings): MiddlewareHandler<Env>[] {
-  const { cors = [] } = settings;
+  const { cors = [], strictFields = serverDefaults.strictFields } = settings;
   const pages =
     cors.length === 0
       ? []
       : [corsHeaders({ origin: cors.includes("*") ? "*" : [...cors], exposeHeaders: exposedHeaders, maxAge: 600 })];
-  return [requestIds, ...pages, limitHead, checkAccess(settings), requestBodies(settings), reserveResponseMemory(settings)];
+  return [
+    requestVariables(strictFields),
+    ...pages,
+    limitHead,
+    checkAccess(settings),
+    requestBodies(settings),
+    reserveResponseMemory(settings),
+  ];
 }
 
 /** Keeps the client's x-request-id if it is safe to log, else makes one, and sets the defaults of the request's variables. */
-const requestIds: MiddlewareHandler<Env> = async (context, next) => {
-  const given = context.req.header("x-request-id");
-  const id = given !== undefined && /^[\w.:+/=@-]{1,128}$/.test(given) ? given : randomUUID();
-  context.set("requestId", id);
-  context.set("client", "");
-  context.set("role", "reader");
-  context.set("anyReference", false);
-  context.header("x-request-id", id); // before the response exists: setting it later would copy the response
-  await next();
-};
+const requestVariables =
+  (strictFields: boolean): MiddlewareHandler<Env> =>
+  async (context, next) => {
+    const given = context.req.header("x-request-id");
+    const id = given !== undefined && /^[\w.:+/=@-]{1,128}$/.test(given) ? given : randomUUID();
+    context.set("requestId", id);
+    context.set("client", "");
+    context.set("role", "reader");
+    context.set("anyReference", false);
+    context.set("strictFields", strictFields);
+    context.set("ignoredFields", new IgnoredFields());
+    context.header("x-request-id", id); // before the response exists: setting it later would copy the response
+    await next();
+  };
 
 /** Checks host, origin, key and rate, and identifies the client. Public paths are exempt. */
 function checkAccess({

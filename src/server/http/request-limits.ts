@@ -25,6 +25,10 @@ export const requestLimits = {
   pairCharacters: 8_388_608,
   /** Token ids of one text. */
   tokenIds: 131_072,
+  /** Fields that `x-inferyard-ignored` and the log name, all together. */
+  ignoredCharacters: 2048,
+  /** One of these fields. */
+  ignoredPointerCharacters: 160,
   /** Faults that a validation error names. */
   faults: 3,
   /** Message of an error. */

@@ -1,19 +1,24 @@
 /** Routers and paths of the HTTP framework. */
-import { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
+import { OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
+import type { Context, Handler, MiddlewareHandler } from "hono";
 import { getPath } from "hono/utils/url";
 import { InferyardError } from "../../contract/errors.ts";
 import type { Env, Routes } from "./context.ts";
+import { type FieldOptions, takeFields } from "./fields/take-fields.ts";
+import { jsonBody, refuseOtherTypes } from "./json-body.ts";
 import { refuseInvalid } from "./validation.ts";
 
 /** Makes the response for whatever a route throws, in the error format of its protocol. */
 export type ErrorHandler = (thrown: unknown, context: Context<Env>) => Response;
 
+/** Whether requests may have fields that their routes do not know: "strict": no, "as set": as the server is set. */
+export type FieldPolicy = "strict" | "as set";
+
 /**
- * An empty router whose errors, invalid requests included, are formatted by `handleError`. Slashes at the end of a path, and slashes that follow
+ * An empty router whose errors, invalid requests included, are formatted by `handleError`. `fields`: default "as set". Slashes at the end of a path, and slashes that follow
  * one another, as base addresses and paths make them when they are joined, do not matter.
  */
-export function createRoutes(handleError: ErrorHandler): Routes {
+export function createRoutes(handleError: ErrorHandler, fields: FieldPolicy = "as set"): Routes {
   const routes = new OpenAPIHono<Env>({
     defaultHook: refuseInvalid,
     getPath: (request) =>
@@ -22,7 +27,31 @@ export function createRoutes(handleError: ErrorHandler): Routes {
         .replace(/(?<=.)\/$/, ""),
   });
   routes.onError(handleError);
+  readBodiesOf(routes, fields === "strict" ? { strict: true } : {});
   return routes;
+}
+
+/** Lets JSON bodies of described routes be read by `takeFields`, which the framework's own check of a body knows nothing of. */
+function readBodiesOf(routes: Routes, options: FieldOptions): void {
+  const { openapi } = routes;
+  const withBody = ({ middleware = [], ...route }: RouteConfig, handler: Handler<Env>): unknown => {
+    const { body, ...request } = route.request ?? {};
+    const content = body?.content["application/json"];
+    const schema = content !== undefined && "schema" in content ? content.schema : undefined;
+    if (!(schema instanceof z.ZodType)) return openapi({ ...route, middleware }, handler as never);
+    routes.openAPIRegistry.registerPath(route);
+    const all = [...(Array.isArray(middleware) ? middleware : [middleware]), jsonReader(schema, options)];
+    return openapi({ ...route, request, middleware: all, hide: true }, handler as never);
+  };
+  routes.openapi = withBody as typeof openapi;
+}
+
+function jsonReader(schema: z.ZodType, options: FieldOptions): MiddlewareHandler<Env> {
+  return async (context, next) => {
+    refuseOtherTypes(context);
+    context.req.addValidatedData("json", takeFields(context, await jsonBody(context), schema, options) as object);
+    await next();
+  };
 }
 
 /** A path of the OpenAPI document ("/v2/models/{model}") as the framework writes it ("/v2/models/:model"). */

@@ -29,10 +29,13 @@ const liveRoute = createRoute({
 } satisfies RouteConfig);
 
 const health = z
-  .object({ unix: z.number().openapi({ description: "Time of the server in seconds since 1970" }) })
+  .object({
+    status: z.string().openapi({ description: "ok, as llama.cpp" }),
+    unix: z.number().openapi({ description: "Time of the server in seconds since 1970" }),
+  })
   .openapi("Health");
 
-// For containers and the clients of text-embeddings-inference, which read the status, and for those of Infinity, which read the body.
+// For containers and the clients of text-embeddings-inference, which read the status code, and for those of llama.cpp and Infinity, which read the body.
 const healthRoute = createRoute({
   method: "get",
   path: "/health",
@@ -53,17 +56,28 @@ const readyRoute = createRoute({
   },
 } satisfies RouteConfig);
 
+/** Whether a probe of the address reads JSON. KServe's Python client does and does not say so: it is known by its HTTP library, which Ollama's clients do not use for this. */
+function wantsJson(accepted: string, userAgent = ""): boolean {
+  return (accepted.includes("application/json") && !accepted.includes("text/plain")) || userAgent.startsWith("python-httpx/");
+}
+
 /** Creates the routes of the health probes: `/health/live` and `/health/ready`. */
 export function healthRoutes(service: Service, readiness: Readiness): Routes {
   const routes = new OpenAPIHono<Env>();
   routes.openapi(liveRoute, (context) => context.json({ status: "live" as const }, 200));
-  routes.openapi(healthRoute, (context) => context.json({ unix: Date.now() / 1000 }, service.draining ? 503 : 200));
-  // For balancers and clients that probe the address itself: KServe's `GET /`, SageMaker's `GET /ping`. A browser gets the page for people.
+  routes.openapi(healthRoute, (context) =>
+    context.json({ status: service.draining ? "draining" : "ok", unix: Date.now() / 1000 }, service.draining ? 503 : 200),
+  );
+  // For balancers and clients that probe the address itself: KServe's `GET /`, SageMaker's `GET /ping`. A browser gets the page for people, and who asks
+  // for nothing in particular what Ollama says, by which its clients know a server.
   for (const path of ["/", "/ping"])
     routes.get(path, (context) => {
-      if (path === "/" && context.req.header("accept")?.includes("text/html") === true)
-        return context.redirect("/dashboard", 302);
-      return service.draining ? context.body(null, 503) : context.json({ status: "alive" }, 200);
+      const accepted = context.req.header("accept") ?? "";
+      if (path === "/" && accepted.includes("text/html")) return context.redirect("/dashboard", 302);
+      if (service.draining) return context.body(null, 503);
+      return path === "/ping" || wantsJson(accepted, context.req.header("user-agent"))
+        ? context.json({ status: "alive" }, 200)
+        : context.text("Ollama is running", 200);
     });
   routes.openapi(readyRoute, async (context) => {
     const { models, ...report } = await readiness.report();

@@ -1,4 +1,4 @@
-/** The log: JSON lines for requests and for events of models. It never contains texts of clients. */
+/** The log: JSON lines for requests and for events of models. It never contains texts of clients, but the names of fields that were ignored. */
 import { pino } from "pino";
 import type { Fact } from "../../contract/backend.ts";
 import { messageOf } from "../../contract/errors.ts";
@@ -49,10 +49,19 @@ export function createLog({ level, stream }: LogOptions): Log {
     { write: (line) => void stream.write(line) },
   );
   return {
-    request({ call, fault, milliseconds, ...record }) {
+    request({ call, fault, milliseconds, ignored, ...record }) {
       const { error: _error, model, target, decision, queueMs, inferenceMs, tokens } = call ?? {};
       const times = { ms: rounded(milliseconds), queueMs: rounded(queueMs), inferenceMs: rounded(inferenceMs) };
-      const line = { ...record, model, target, decision, tokens, ...times, ...failure(record.status, fault) };
+      const line = {
+        ...record,
+        model,
+        target,
+        decision,
+        tokens,
+        ignored: ignored?.names,
+        ...times,
+        ...failure(record.status, fault),
+      };
       lines[levelOf(record)](line, "request");
     },
     budget({ value: bytes, source }) {

@@ -52,6 +52,11 @@ export class Metrics {
     ["route", "model", "code"],
   );
   readonly #errors = this.#counter("errors_total", "Failed requests, by the code of docs/reference/errors.md", ["code"]);
+  readonly #ignored = this.#counter(
+    "ignored_fields_total",
+    "Fields of requests that were taken without effect, by route; the header x-inferyard-ignored and the log name them",
+    ["route"],
+  );
   readonly #tokens = this.#counter("tokens_total", "Tokens that models read", ["model"]);
   readonly #unloads = this.#counter("unloads_total", "Models unloaded, by reason", ["model", "target", "why"]);
   readonly #fallbacks = this.#counter("fallbacks_total", "Models that fell back from one target to another", [
@@ -109,12 +114,13 @@ export class Metrics {
   }
 
   /** Counts a request. A model that was not found is no label value, since clients could create any number of them. */
-  request({ method, route: path, status, milliseconds, call, fault }: RequestRecord): void {
+  request({ method, route: path, status, milliseconds, call, fault, ignored }: RequestRecord): void {
     const route = path === "none" ? path : routeName(method === "HEAD" ? "GET" : method, path);
     const isKnown = call !== undefined && (call.target !== undefined || call.error === undefined);
     const model = isKnown ? this.#label(call.model) : "";
     this.#requests.inc({ route, model, code: String(status) });
     this.#requestSeconds.observe({ route }, milliseconds / 1000);
+    if (ignored !== undefined) this.#ignored.inc({ route }, ignored.count);
     if (fault !== undefined) this.#errors.inc({ code: codeOf(fault) });
   }
 

@@ -5,11 +5,12 @@ import { HTTPException } from "hono/http-exception";
 import { InferyardError } from "../../contract/errors.ts";
 import { abortedIfDisconnected } from "../http/client-disconnect.ts";
 import type { Env } from "../http/context.ts";
+import type { IgnoredFields } from "../http/fields/ignored-fields.ts";
 import { toInferyardError } from "../http/public-error.ts";
 import { documentPath } from "../http/routes.ts";
 import type { CallRecord } from "../serving/call-record.ts";
 
-/** Record of a request that has been responded to. It contains no texts of the client. */
+/** Record of a request that has been responded to. It contains no texts of the client but the names of ignored fields. */
 export interface RequestRecord {
   readonly requestId: string;
   readonly client: string;
@@ -21,6 +22,8 @@ export interface RequestRecord {
   readonly milliseconds: number;
   /** Record of the call of the service, if there was one. */
   readonly call?: CallRecord;
+  /** Number of fields that were taken without effect, and the names of the first ones as JSON pointers; undefined if there are none. */
+  readonly ignored?: Pick<IgnoredFields, "count" | "names">;
   /** What was thrown. */
   readonly fault?: unknown;
 }
@@ -37,6 +40,7 @@ export function observeRequests(observers: readonly RequestObserver[]): Middlewa
     const started = performance.now();
     await next();
     const call = context.get("call");
+    const ignored = context.get("ignoredFields");
     const record: RequestRecord = {
       requestId: context.get("requestId"),
       client: context.get("client"),
@@ -45,6 +49,7 @@ export function observeRequests(observers: readonly RequestObserver[]): Middlewa
       status: context.res.status,
       milliseconds: performance.now() - started,
       ...(call === undefined ? {} : { call }),
+      ...(ignored.count === 0 ? {} : { ignored }),
       ...(context.error === undefined ? {} : { fault: abortedIfDisconnected(context.error) }),
     };
     for (const observer of observers) observer.request(record);

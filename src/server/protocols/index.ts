@@ -31,7 +31,7 @@ export interface Protocol {
 
 /** In the order of the OpenAPI document. The first protocol whose paths match handles an error. */
 export const protocols: readonly Protocol[] = [
-  { paths: /^\/api\/(?:embeddings|tags|ps|show|chat|generate)$/, routes: ollamaRoutes, handleError: handleTextError },
+  { paths: /^\/api\/(?:embeddings|tags|ps|show|version|chat|generate)$/, routes: ollamaRoutes, handleError: handleTextError },
   { paths: /^\/api(?:\/|$)/, routes: inferyardRoutes, handleError: handleInferyardError },
   {
     paths: /^\/(?:v[12]\/(?:embed|rerank)|(?:v1\/)?reranking|v1\/ranking)$/,

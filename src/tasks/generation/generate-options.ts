@@ -1,11 +1,15 @@
 /** Options of the task `text-generation`. */
-import { type TaskOptions, boolean, unchecked } from "../definition/task-option.ts";
+import { type TaskOptions, boolean, text, unchecked } from "../definition/task-option.ts";
 import { type GenerationOptions, generationOptions } from "./sampling/generation-options.ts";
 
 /** Options of `generate`. */
 export interface GenerateOptions extends GenerationOptions {
   /** Whether the tokenizer adds its special tokens to prompts that are texts. Default: as the model was trained. */
   readonly addSpecialTokens?: boolean;
+  /**
+   * Text that follows what is generated: the model fills in between the prompt and this. Only for models with tokens for filling in the middle. Default: none.
+   */
+  readonly suffix?: string;
   /** Whether the call returns a stream as soon as the model is loaded. Default: false, it returns the texts. */
   readonly stream?: boolean;
 }
@@ -17,6 +21,11 @@ export const generateOptions: TaskOptions<GenerateOptions> = {
     type: boolean,
     negatedFlag: ["--no-add-special-tokens", "prompts contain their special tokens"],
     field: "Whether the tokenizer adds its special tokens. Default: as the model was trained",
+  },
+  suffix: {
+    type: text,
+    flag: ["--suffix <text>", "what follows: the text between is written"],
+    field: "Text that follows what is generated, for models with tokens for filling in the middle. Default: none",
   },
   stream: { type: unchecked },
 };

@@ -3,7 +3,7 @@ import type { SequenceId } from "../../contract/backend.ts";
 import { abortable } from "../../concurrency/abortable.ts";
 import { omitUndefined } from "../../contract/checked.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
-import type { EmitEvent, FinishReason, GeneratedLogprob, GeneratedText } from "./generated-text.ts";
+import type { EmitEvent, FinishReason, GeneratedLogprob, GeneratedText, PromptLogprob } from "./generated-text.ts";
 import type { SamplingSettings } from "./sampling/sampling-settings.ts";
 import { choiceLogprobs } from "./sampling/log-probabilities.ts";
 import type { GenerationSettings } from "./sampling/resolve-settings.ts";
@@ -27,6 +27,8 @@ export interface ReadPrompt {
   /** Logits of the first token to generate. */
   readonly logits: Float32Array;
   readonly cachedTokens: number;
+  /** Log probabilities of `tokens`; undefined unless they were asked for. */
+  readonly promptLogprobs?: readonly PromptLogprob[] | undefined;
 }
 
 /** One text to generate. */
@@ -48,6 +50,8 @@ export interface TextJob {
   readonly constraint?: ConstrainedPart | undefined;
   /** Special tokens that stay in the text where others are left out. Default: none. */
   readonly kept?: ReadonlySet<string> | undefined;
+  /** The token of the prompt that the text continues, from `continuedToken`. Default: the text begins with its first token. */
+  readonly before?: number | undefined;
   /** The model that drafts tokens. Default: none. */
   readonly draftModel?: DraftModelParts | undefined;
 }
@@ -57,12 +61,32 @@ interface Ending {
   readonly stop?: string | number;
 }
 
+/** The text of a prompt after which nothing is to be generated. */
+export async function endWithoutText({ emit, index, started }: TextJob, prompt: ReadPrompt): Promise<GeneratedText> {
+  const { tokens, source, cachedTokens, promptLogprobs } = prompt;
+  const totalMs = performance.now() - started;
+  const result: GeneratedText = omitUndefined({
+    text: "",
+    tokens: [],
+    finishReason: "length" as const,
+    promptLogprobs,
+    promptTokens: source.length > 0 ? source.length : tokens.length,
+    cachedTokens,
+    timings: { firstTokenMs: totalMs, totalMs },
+  });
+  await emit?.({ type: "finish", index, text: "", result });
+  return result;
+}
+
 /** Generates the text that follows a prompt. Rejects with ABORTED, and with what the model throws. */
 export async function generateText(job: TextJob, prompt: ReadPrompt): Promise<GeneratedText> {
   const { promptLookup, draftTokens } = job.settings;
   const lookup = promptLookup === 0 ? undefined : new PromptLookup(promptLookup, prompt.source);
   const draftModel = job.draftModel === undefined ? undefined : new DraftModel(job.draftModel, draftTokens);
-  const constraint = job.constraint === undefined ? undefined : new TokenConstraint(job.constraint, job.sampling.endTokens);
+  const constraint =
+    job.constraint === undefined
+      ? undefined
+      : new TokenConstraint(job.constraint, job.sampling.endTokens, job.before !== undefined);
   try {
     return await write(job, prompt, { lookup, draftModel, constraint });
   } finally {
@@ -83,7 +107,7 @@ async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel, con
   // A constrained text that is cut must not look as if it had ended.
   const choosing = constraint === undefined ? sampling : { ...sampling, forcedEndTokens: [] };
   const sampler = new TokenSampler(choosing, Random.seeded(settings.seed, job.choice));
-  const writer = new TextWriter(job.tokenizer, settings, job.kept);
+  const writer = new TextWriter(job);
   const tokens = [...prompt.tokens];
   const promptLength = tokens.length;
   const logprobs: GeneratedLogprob[] = [];
@@ -122,7 +146,8 @@ async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel, con
             : undefined;
     if (ending === undefined) constraint?.prepare();
     else writer.end(typeof ending.stop === "string");
-    await emit?.(omitUndefined({ type: "text" as const, index, text: writer.take(), token, logprob }));
+    const promptLogprobs = tokens.length === promptLength + 1 ? prompt.promptLogprobs : undefined;
+    await emit?.(omitUndefined({ type: "text" as const, index, text: writer.take(), token, logprob, promptLogprobs }));
     if (ending !== undefined) {
       const timings = { firstTokenMs, totalMs: performance.now() - job.started };
       const result: GeneratedText = omitUndefined({
@@ -131,6 +156,7 @@ async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel, con
         finishReason: ending.reason,
         stop: ending.stop,
         logprobs: settings.logprobs === undefined ? undefined : logprobs,
+        promptLogprobs: prompt.promptLogprobs,
         promptTokens: source.length > 0 ? source.length : promptLength,
         cachedTokens: prompt.cachedTokens,
         seed: sampling.doSample ? settings.seed : undefined,
@@ -149,16 +175,15 @@ async function write(job: TextJob, prompt: ReadPrompt, { lookup, draftModel, con
 class TextWriter {
   readonly #tokenText: TokenText | undefined;
   readonly #stops: StopStrings;
+  readonly #hidden: ReadonlySet<number>;
   #fresh = "";
   #text = "";
 
-  constructor(
-    tokenizer: Tokenizer | undefined,
-    { skipSpecialTokens, stop }: GenerationSettings,
-    kept: ReadonlySet<string> | undefined,
-  ) {
-    this.#tokenText = tokenizer === undefined ? undefined : new TokenText(tokenizer, skipSpecialTokens, kept);
+  constructor({ tokenizer, settings, kept, before }: TextJob) {
+    const { skipSpecialTokens, hiddenTokens, stop } = settings;
+    this.#tokenText = tokenizer === undefined ? undefined : new TokenText(tokenizer, skipSpecialTokens, { kept, before });
     this.#stops = new StopStrings(stop);
+    this.#hidden = hiddenTokens;
   }
 
   /** All of the text. */
@@ -168,6 +193,7 @@ class TextWriter {
 
   /** Adds a token. Returns the stop string that ends the text with it. */
   push(token: number): string | undefined {
+    if (this.#hidden.has(token)) return undefined;
     return this.#add(this.#tokenText?.push(token) ?? "");
   }
 

@@ -11,6 +11,12 @@ export interface GeneratedLogprob extends TokenLogprob {
   readonly top: readonly TokenLogprob[];
 }
 
+/** One token of a prompt. */
+export interface PromptLogprob extends Omit<GeneratedLogprob, "logprob"> {
+  /** Null for the first token, which nothing precedes. */
+  readonly logprob: number | null;
+}
+
 /** Times of one text, in milliseconds. */
 export interface GenerationTimings {
   /** From the call to the first token, waiting for other texts included. */
@@ -30,6 +36,8 @@ export interface GeneratedText {
   readonly stop?: string | number;
   /** For each token its log probability. Present if `logprobs` was asked for. */
   readonly logprobs?: readonly GeneratedLogprob[];
+  /** For each token of the prompt its log probability. Present if `promptLogprobs` was asked for. */
+  readonly promptLogprobs?: readonly PromptLogprob[];
   /** Number of tokens of the prompt; for models with an encoder of the source text. */
   readonly promptTokens: number;
   /** Number of leading tokens of the prompt that were computed for an earlier text. */
@@ -53,6 +61,8 @@ export interface TextEvent {
   readonly token: number;
   /** Present if `logprobs` was asked for. */
   readonly logprob?: GeneratedLogprob;
+  /** Those of the prompt, with the first token of a text. Present if they were asked for. */
+  readonly promptLogprobs?: readonly PromptLogprob[];
 }
 
 /** The end of a text. */

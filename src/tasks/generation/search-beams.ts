@@ -1,6 +1,5 @@
 /** Generates the texts of one prompt by beam search. */
 import type { SequenceId } from "../../contract/backend.ts";
-import type { Tokenizer } from "../../tokenizers/index.ts";
 import type { ReadPrompt, TextJob } from "./generate-text.ts";
 import type { GeneratedText } from "./generated-text.ts";
 import { type BeamSettings, BeamSearch } from "./sampling/beam-search.ts";
@@ -38,7 +37,7 @@ export async function searchBeams(job: BeamJob, prompt: ReadPrompt): Promise<rea
     const last = generated.at(-1);
     const isEnded = last !== undefined && sampling.endTokens.includes(last);
     return {
-      text: textOf(isEnded ? generated.slice(0, -1) : generated, job.tokenizer, settings.skipSpecialTokens),
+      text: textOf(job, isEnded ? generated.slice(0, -1) : generated),
       tokens: generated,
       finishReason: isEnded ? "stop" : "length",
       ...(isEnded ? { stop: last } : {}),
@@ -72,6 +71,10 @@ async function continued(
   return sequences;
 }
 
-function textOf(tokens: readonly number[], tokenizer: Tokenizer | undefined, skipSpecialTokens: boolean): string {
-  return tokenizer?.decode(tokens, { skipSpecialTokens }) ?? "";
+function textOf({ tokenizer, settings, before }: BeamJob, tokens: readonly number[]): string {
+  if (tokenizer === undefined) return "";
+  const { skipSpecialTokens } = settings;
+  const continued = before === undefined ? [] : [before];
+  const { length } = tokenizer.decode(continued, { skipSpecialTokens });
+  return tokenizer.decode([...continued, ...tokens], { skipSpecialTokens }).slice(length);
 }

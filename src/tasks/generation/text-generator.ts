@@ -3,7 +3,9 @@ import type { SequenceId } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import type { Tokenizer } from "../../tokenizers/index.ts";
-import { type ReadPrompt, type TextJob, generateText } from "./generate-text.ts";
+import { type ReadPrompt, type TextJob, endWithoutText, generateText } from "./generate-text.ts";
+import { type FillInMiddle, fillInMiddlePrompt } from "./text/fill-in-middle.ts";
+import { PromptScorer } from "./sampling/prompt-scorer.ts";
 import type { EmitEvent, GeneratedText } from "./generated-text.ts";
 import type { GenerationConfig } from "./sampling/generation-config.ts";
 import type { GenerationOptions } from "./sampling/generation-options.ts";
@@ -21,6 +23,7 @@ import { PrefixCache } from "./prefix-cache.ts";
 import type { DraftModelParts } from "./speculation/draft-model.ts";
 import { requireSameTokens } from "./speculation/same-tokens.ts";
 import { searchBeams } from "./search-beams.ts";
+import { continuedToken } from "./text/continued-token.ts";
 
 /** A prompt: a text, or its token ids. */
 export type Prompt = string | readonly number[];
@@ -52,12 +55,18 @@ export interface PromptSettings {
   readonly constrainedAfter?: string;
   /** Whether the tokenizer adds its special tokens to texts. Default: as the model was trained. */
   readonly addSpecialTokens?: boolean;
+  /** Whether the generated text is one of its own, such as an answer, and does not continue that of the prompt. Default: false. */
+  readonly startsText?: boolean;
+  /** What follows the text that is generated, and the tokens with which the model reads that. Default: nothing is known to follow. */
+  readonly fillIn?: { readonly suffix: string; readonly tokens: FillInMiddle };
   /** Tokens to generate at most if neither the options nor the model's files say. */
   readonly maxNewTokens?: number;
   /** The first token of the decoder's answer, instead of the model's own. */
   readonly forcedFirstToken?: number;
   /** The decoder's first token, for models with an encoder. Default: as the model's files say. */
   readonly decoderStartToken?: number;
+  /** Tokens that end the text besides those of the model's files. Default: none. */
+  readonly endTokens?: readonly number[];
 }
 
 /** For whom prompts are prepared. */
@@ -102,6 +111,8 @@ interface PreparedPrompt {
   readonly tokens: readonly number[];
   /** The encoder's tokens; empty for models without one. */
   readonly source: readonly number[];
+  /** The token that the text continues. */
+  readonly before: number | undefined;
   readonly sampling: SamplingSettings;
 }
 
@@ -156,8 +167,9 @@ export class TextGenerator {
     call: PrepareCall = {},
   ): Promise<PreparedPrompts> {
     const { config, tokenizer, limits } = this.#parts;
+    const { endTokens = [] } = given;
     const settings = resolveSettings(options, {
-      config,
+      config: endTokens.length === 0 ? config : { ...config, endTokens: [...new Set([...config.endTokens, ...endTokens])] },
       vocabulary: limits.vocabulary,
       ...(tokenizer === undefined ? {} : { tokenizer }),
       ...(given.maxNewTokens === undefined ? {} : { maxNewTokens: given.maxNewTokens }),
@@ -237,7 +249,7 @@ export class TextGenerator {
     client: Client | undefined,
     { emit, ...call }: TextCall,
   ): Promise<readonly GeneratedText[]> {
-    const { scheduler, tokenizer, limits } = this.#parts;
+    const { scheduler, tokenizer } = this.#parts;
     const { beams, n } = settings;
     const entered = await scheduler.enter(
       { count: beams?.numBeams ?? n, promptTokens: prompt.tokens.length },
@@ -246,9 +258,18 @@ export class TextGenerator {
     );
     const sequences = new Set<SequenceId>();
     try {
-      const read = await this.#read(prompt, call.signal, entered, sequences);
+      const read = await this.#read(prompt, settings, call.signal, entered, sequences);
       const emitRead: EmitEvent | undefined = emit && ((event) => entered.read(emit(event)));
-      const job = { scheduler, tokenizer, settings, sampling: prompt.sampling, ...call, emit: emitRead };
+      const { sampling, before } = prompt;
+      const job = { scheduler, tokenizer, settings, sampling, before, ...call, emit: emitRead };
+      if (settings.maxNewTokens === 0) {
+        const empty = Array.from({ length: n }, (_, choice) =>
+          endWithoutText({ ...job, choice, index: call.index + choice }, read),
+        );
+        const results = await Promise.all(empty);
+        await this.#close(read, entered, sequences);
+        return results;
+      }
       if (beams !== undefined) return await searchBeams({ ...job, beams, sequences }, read);
       const forks = Array.from({ length: n - 1 }, () => scheduler.fork(read.sequence));
       const copies = await Promise.all(forks);
@@ -259,10 +280,7 @@ export class TextGenerator {
       // All have ended before their sequences are released.
       await Promise.allSettled(texts);
       const results = await Promise.all(texts);
-      if (!limits.hasEncoder && entered.disown(read.sequence)) {
-        sequences.delete(read.sequence);
-        await this.#prefixes.close(read.sequence, read.tokens);
-      }
+      await this.#close(read, entered, sequences);
       return results;
     } finally {
       await Promise.all([...sequences].map((sequence) => scheduler.release(sequence)));
@@ -270,49 +288,71 @@ export class TextGenerator {
     }
   }
 
+  /** Keeps the cache of a prompt whose texts have ended. */
+  async #close(read: ReadPrompt, entered: EnteredTexts, sequences: Set<SequenceId>): Promise<void> {
+    if (this.#parts.limits.hasEncoder || !entered.disown(read.sequence)) return;
+    sequences.delete(read.sequence);
+    await this.#prefixes.close(read.sequence, read.tokens);
+  }
+
   async #read(
     prompt: PreparedPrompt,
+    { promptLogprobs: alternatives }: GenerationSettings,
     signal: AbortSignal | undefined,
     entered: EnteredTexts,
     sequences: Set<SequenceId>,
   ): Promise<ReadPrompt> {
     const { scheduler, limits } = this.#parts;
     const { tokens, source } = prompt;
-    const { sequence, length } = limits.hasEncoder
-      ? { sequence: await scheduler.create(source), length: 0 }
-      : await this.#prefixes.open(tokens);
+    const scorer = alternatives === undefined ? undefined : new PromptScorer(scheduler, alternatives);
+    const { sequence, length } =
+      limits.hasEncoder || scorer !== undefined
+        ? { sequence: await scheduler.create(limits.hasEncoder ? source : undefined), length: 0 }
+        : await this.#prefixes.open(tokens);
     sequences.add(sequence);
     entered.own(sequence);
-    const logits = await scheduler.append(sequence, tokens.slice(length), signal);
-    return { sequence, tokens, source, logits, cachedTokens: length };
+    const read = { sequence, tokens, source, cachedTokens: length };
+    if (scorer === undefined) return { ...read, logits: await scheduler.append(sequence, tokens.slice(length), signal) };
+    const { logits, logprobs } = await scorer.read(sequence, tokens, signal);
+    return { ...read, logits, promptLogprobs: logprobs };
   }
 
   async #preparePrompt(prompt: Prompt, settings: GenerationSettings, given: PromptSettings): Promise<PreparedPrompt> {
     const { limits, config } = this.#parts;
     const { hasEncoder, contextLength = Number.POSITIVE_INFINITY } = limits;
-    const ids = await this.#tokensOf(prompt, given.addSpecialTokens);
+    const ids = await this.#tokensOf(prompt, given);
     const start = hasEncoder ? (given.decoderStartToken ?? config.decoderStartToken) : undefined;
     if (hasEncoder && start === undefined) {
       throw new InferyardError("MODEL_INVALID", "neither generation_config.json nor config.json has a decoder_start_token_id", {
         remedy: "add it to generation_config.json",
       });
     }
+    if (hasEncoder && settings.promptLogprobs !== undefined) {
+      throw new InferyardError("INPUT_INVALID", "promptLogprobs is given, and the model reads its prompts with an encoder", {
+        remedy: "leave promptLogprobs out",
+      });
+    }
     const tokens = start === undefined ? ids : [start];
-    if (tokens.length >= contextLength) {
+    const least = settings.maxNewTokens === 0 ? 0 : 1;
+    if (tokens.length + least > contextLength) {
+      const room = least === 0 ? "" : ": no room is left for an answer";
       throw new InferyardError(
         "INPUT_TOO_LONG",
-        `the prompt has ${tokens.length} tokens, and the model's context is ${contextLength}: no room is left for an answer`,
+        `the prompt has ${tokens.length} tokens, and the model's context is ${contextLength}${room}`,
         { remedy: "shorten the prompt" },
       );
     }
     const longest = settings.maxLength ?? tokens.length + settings.maxNewTokens;
     // A model whose files state a length that the prompt already has gives one token.
-    const maxLength = Math.min(contextLength, Math.max(longest, tokens.length + 1));
+    const maxLength = Math.min(contextLength, Math.max(longest, tokens.length + least));
     const forced = given.forcedFirstToken === undefined ? {} : { forcedFirstToken: given.forcedFirstToken };
-    return { tokens, source: hasEncoder ? ids : [], sampling: { ...settings.sampling, ...forced, maxLength } };
+    const { tokenizer } = this.#parts;
+    const isContinued = tokenizer !== undefined && given.startsText !== true;
+    const before = isContinued ? continuedToken(tokens, tokenizer, settings.skipSpecialTokens) : undefined;
+    return { tokens, source: hasEncoder ? ids : [], before, sampling: { ...settings.sampling, ...forced, maxLength } };
   }
 
-  async #tokensOf(prompt: Prompt, addSpecialTokens: boolean | undefined): Promise<readonly number[]> {
+  async #tokensOf(prompt: Prompt, { addSpecialTokens, fillIn }: PromptSettings): Promise<readonly number[]> {
     const { tokenizer, config, limits } = this.#parts;
     if (typeof prompt !== "string") {
       const wrong = prompt.find((token) => !Number.isInteger(token) || token < 0 || token >= limits.vocabulary);
@@ -326,7 +366,12 @@ export class TextGenerator {
         remedy: "give prompts as token ids, or add the file",
       });
     }
-    const ids = typeof prompt === "string" ? await this.#encode(prompt, addSpecialTokens) : prompt;
+    const added = fillIn === undefined ? addSpecialTokens : false;
+    const ids = typeof prompt === "string" ? await this.#encode(prompt, added) : prompt;
+    if (fillIn !== undefined) {
+      const start = addSpecialTokens === false ? [] : (tokenizer?.frame.prefix ?? []);
+      return fillInMiddlePrompt(fillIn.tokens, { start, before: ids, after: await this.#encode(fillIn.suffix, false) });
+    }
     if (ids.length > 0) return ids;
     if (config.startToken !== undefined) return [config.startToken];
     throw new InferyardError("INPUT_INVALID", "the prompt is empty", { remedy: "give at least one token" });

@@ -1,8 +1,9 @@
 /** JSON as Python's `json` reads and writes it: integers stay exact, 1.0 a float, and keys keep their order. */
+import { type JsonBuilder, readJson } from "../../formats/json/json-reader.ts";
 import type { Budget } from "../budget.ts";
 import { TemplateFailure } from "../errors.ts";
 import { compare, isTrue } from "./comparison.ts";
-import { type Integer, floatText, integerText, toInteger } from "./numbers.ts";
+import { floatText, integerText, toInteger } from "./numbers.ts";
 import { Dict, Float, List, Markup, Tuple, type Value, textOf, typeName } from "./values.ts";
 
 /** Nested values of a JSON text. */
@@ -10,102 +11,28 @@ const maxNesting = 500;
 
 /** Reads a JSON text that JSON.parse accepts. */
 export function parseJson(json: string): Value {
-  return new JsonReader(json).read(0);
+  try {
+    return readJson(json, pythonValues);
+  } catch (error) {
+    throw error instanceof SyntaxError ? new TemplateFailure("a variable is not JSON") : error;
+  }
 }
 
-const numberToken = /-?\d+(\.\d+)?([eE][+-]?\d+)?/y;
-
-class JsonReader {
-  readonly #json: string;
-  #at = 0;
-
-  constructor(json: string) {
-    this.#json = json;
-  }
-
-  read(depth: number): Value {
-    if (depth > maxNesting) throw new TemplateFailure(`a value nests more than ${maxNesting} lists`);
-    this.#skipSpace();
-    const first = this.#json.charAt(this.#at);
-    if (first === '"') return this.#string();
-    if (first === "{") return this.#object(depth);
-    if (first === "[") return this.#array(depth);
-    if (first === "t") return this.#word(4, true);
-    if (first === "f") return this.#word(5, false);
-    if (first === "n") return this.#word(4, null);
-    return this.#number();
-  }
-
-  #object(depth: number): Dict {
+const pythonValues: JsonBuilder<Value> = {
+  maxDepth: maxNesting,
+  tooDeep: () => new TemplateFailure(`a value nests more than ${maxNesting} lists`),
+  array: (items) => new List(items),
+  object(names, values) {
     const dict = new Dict();
-    this.#at += 1;
-    for (this.#skipSpace(); !this.#skip("}"); this.#skipSpace()) {
-      this.#skip(",");
-      this.#skipSpace();
-      const key = this.#string();
-      this.#skipSpace();
-      this.#skip(":");
-      dict.set(key, key, this.read(depth + 1));
-    }
+    for (const [index, name] of names.entries()) dict.set(name, name, values[index] ?? null);
     return dict;
-  }
-
-  #array(depth: number): List {
-    const items: Value[] = [];
-    this.#at += 1;
-    for (this.#skipSpace(); !this.#skip("]"); this.#skipSpace()) {
-      this.#skip(",");
-      items.push(this.read(depth + 1));
-    }
-    return new List(items);
-  }
-
-  #string(): string {
-    const start = this.#at;
-    let end = this.#json.indexOf('"', start + 1);
-    while (end !== -1 && this.#isEscaped(end)) end = this.#json.indexOf('"', end + 1);
-    if (end === -1) throw new TemplateFailure("a variable is not JSON");
-    this.#at = end + 1;
-    const text = this.#json.slice(start + 1, end);
-    return text.includes("\\") ? (JSON.parse(this.#json.slice(start, end + 1)) as string) : text;
-  }
-
-  #isEscaped(quote: number): boolean {
-    let at = quote;
-    while (this.#json.charAt(at - 1) === "\\") at -= 1;
-    return (quote - at) % 2 === 1;
-  }
-
-  #number(): Integer | Float {
-    numberToken.lastIndex = this.#at;
-    const found = numberToken.exec(this.#json);
-    if (found === null) throw new TemplateFailure("a variable is not JSON");
-    const [written, fraction, exponent] = found;
-    this.#at += written.length;
-    if (fraction !== undefined || exponent !== undefined) return new Float(Number(written));
+  },
+  number(written) {
+    if (/[.eE]/.test(written)) return new Float(Number(written));
     const number = Number(written);
     return Number.isSafeInteger(number) ? number + 0 : toInteger(BigInt(written));
-  }
-
-  #word<Constant>(length: number, value: Constant): Constant {
-    this.#at += length;
-    return value;
-  }
-
-  #skip(character: string): boolean {
-    if (this.#json.charAt(this.#at) !== character) return false;
-    this.#at += 1;
-    return true;
-  }
-
-  #skipSpace(): void {
-    for (;;) {
-      const code = this.#json.charCodeAt(this.#at);
-      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return;
-      this.#at += 1;
-    }
-  }
-}
+  },
+};
 
 /** Options of `tojson`, which transformers passes to `json.dumps`. */
 export interface JsonStyle {

@@ -2,6 +2,7 @@
  * Overrides of tokenizer.json by tokenizer_config.json and sentence_bert_config.json. They take precedence in transformers 4 and 5, so that
  * ignoring them would silently give other tokens.
  */
+import { withConfiguredTokens } from "./configured-tokens.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import type { ComponentConfig } from "./component-config.ts";
 import type { TokenizerJson } from "./tokenizer-json.ts";
@@ -31,7 +32,10 @@ export function applyTokenizerConfig(json: TokenizerJson, settings: TextSettings
   if (settings.lowercase && !lowercases(normalizer)) {
     normalizer = { type: "Sequence", normalizers: [{ type: "Lowercase" }, ...(normalizer === null ? [] : [normalizer])] };
   }
-  return { ...json, normalizer };
+  const overridden = { ...json, normalizer };
+  // A GGUF file states the kind of each token itself, and static embeddings use the Rust library without transformers.
+  const isWhole = settings.tokenizerFormat === "gguf" || !settings.specialTokens;
+  return isWhole ? overridden : withConfiguredTokens(overridden, config);
 }
 
 function lowercases(step: ComponentConfig | null): boolean {

@@ -170,11 +170,16 @@ function vocabularyOf(ids: Readonly<Record<string, unknown>>, displayName: strin
 }
 
 function addedTokenOf(value: unknown): AddedToken | undefined {
-  if (!isObject(value) || !isId(value["id"]) || typeof value["content"] !== "string" || value["content"] === "") return undefined;
+  return isObject(value) ? addedTokenFrom(value, value["id"]) : undefined;
+}
+
+/** Reads the settings of an added token; `isSpecial` counts where they do not say. Undefined if the id or the content is missing or not valid. */
+export function addedTokenFrom(value: unknown, id: unknown, isSpecial = false): AddedToken | undefined {
+  if (!isObject(value) || !isId(id) || typeof value["content"] !== "string" || value["content"] === "") return undefined;
   const flag = (name: string, otherwise = false): boolean => (typeof value[name] === "boolean" ? value[name] : otherwise);
-  const special = flag("special");
+  const special = flag("special", isSpecial);
   return {
-    id: value["id"],
+    id,
     content: value["content"],
     special,
     singleWord: flag("single_word"),

@@ -1,5 +1,6 @@
 /** The tokenizer in the metadata of a GGUF file: `tokenizer.ggml.*` (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). */
 import { ggufBoolean, ggufNumber, ggufNumbers, ggufText, ggufTexts, type GgufValue } from "../../formats/gguf/gguf-metadata.ts";
+import { isControlText } from "../../models/gguf/end-tokens.ts";
 
 /** Roles of special tokens, by the key that states their id. */
 const roleKeys = {
@@ -42,8 +43,9 @@ export class GgufTokenizer {
     this.#kinds = this.numbers("token_type") ?? [];
   }
 
-  /** The kind of a token; "normal" where the file states none. */
+  /** The kind of a token; "normal" where the file states none. Tokens that end a turn are control tokens, whatever the file states. */
   kindOf(id: number): TokenKind {
+    if (isControlText(this.tokens[id] ?? "")) return "control";
     return tokenKinds[(this.#kinds[id] ?? 1) - 1] ?? "normal";
   }
 

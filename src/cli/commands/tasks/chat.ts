@@ -1,11 +1,11 @@
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import { InferyardError } from "../../../contract/errors.ts";
 import { type ChatOptions, chatOptions } from "../../../tasks/generation/chat/chat-options.ts";
-import type { Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { ChatState } from "../../chat/chat-commands.ts";
 import { answerOnce, converse, describeAnswer } from "../../chat/conversation.ts";
+import { type PromptFlags, refusePromptFlags, showPrompt } from "../../chat/show-prompt.ts";
 import { type ConstraintFlags, addConstraintFlags, readConstraint } from "../../input/constraint-flags.ts";
+import { readToolsFile } from "../../input/conversation-file.ts";
 import { readPrompts } from "../../input/prompts.ts";
 import { draftModelHelp } from "../../generation-command.ts";
 import { addOptionFlags, optionsFromFlags } from "../../option-flags.ts";
@@ -15,7 +15,7 @@ import { type Session, addLoadFlags, openSession, withNotice } from "../../sessi
 import { type TaskFlags, configured } from "../../task-command.ts";
 import { type Terminal, writeAll, writeLine } from "../../terminal.ts";
 
-interface ChatFlags extends TaskFlags, ConstraintFlags {
+interface ChatFlags extends TaskFlags, ConstraintFlags, PromptFlags {
   readonly system?: string;
   readonly tools?: string;
   readonly toolChoice?: string;
@@ -30,13 +30,23 @@ export function defineChat(command: Command, terminal: Terminal): void {
     .argument("[message]", "answer this message only; or one message on stdin. Default: a conversation at the terminal")
     .option("--model <reference>", "the model, instead of the first argument")
     .option("--system <text>", "say who the model is")
-    .option("--tools <file>", "tools that the model may call: a JSON list of { name, description, parameters }")
+    .option("--tools <file>", "tools that the model may call: a JSON list of { name, description, parameters }, or OpenAI's")
     .option("--tool-choice <choice>", "auto, none, required, or the name of the tool to call")
     .option("--draft-model <reference>", draftModelHelp)
-    .option("--no-thinking", "models that think are told not to (enable_thinking of the template)");
+    .option("--no-thinking", "models that think are told not to (enable_thinking of the template)")
+    .option("--show-prompt", "print what the model would read, and run nothing")
+    .option("--messages <file>", "with --show-prompt: JSON, a list of messages or { messages, tools, variables of the template }")
+    .option("--template <file>", "with --show-prompt: a chat template instead of the model's; then no model is needed")
+    .option("--date <iso>", "with --show-prompt: the date that the template is told, for example 2026-11-26T12:00");
   addLoadFlags(addConstraintFlags(addOptionFlags(command, chatOptions))).action(
     async (first: string | undefined, second: string | undefined, flags: ChatFlags) => {
       const [model, message] = flags.model === undefined ? [first, second] : [flags.model, first];
+      refusePromptFlags(flags);
+      if (flags.showPrompt === true) {
+        const { messages, options } = await initialState(flags);
+        const asked = message === undefined ? messages : [...messages, { role: "user" as const, content: message }];
+        return showPrompt({ model, state: { messages: asked, options }, flags }, terminal);
+      }
       if (model === undefined) {
         throw new InferyardError("INPUT_INVALID", "no model was named", { remedy: "inferyard chat MODEL" });
       }
@@ -53,7 +63,7 @@ export function defineChat(command: Command, terminal: Terminal): void {
 }
 
 async function initialState(flags: ChatFlags): Promise<ChatState> {
-  const tools = flags.tools === undefined ? {} : { tools: await readTools(flags.tools) };
+  const tools = flags.tools === undefined ? {} : { tools: await readToolsFile(flags.tools) };
   const thinking = flags.thinking === false ? { templateVariables: { enable_thinking: false } } : {};
   return {
     messages: flags.system === undefined ? [] : [{ role: "system", content: flags.system }],
@@ -118,15 +128,4 @@ async function loaded(session: Session, terminal: Terminal) {
   const { variant } = configured(session);
   const options = { kind: "language" as const, signal: terminal.signal, ...(variant === undefined ? {} : { variant }) };
   return withNotice(terminal, session.notice(`loading ${session.model}`), session.runtime.load(session.model, options));
-}
-
-async function readTools(path: string): Promise<readonly Tool[]> {
-  try {
-    return JSON.parse(await readFile(path, "utf8")) as readonly Tool[];
-  } catch (error) {
-    throw new InferyardError("INPUT_INVALID", `${path} cannot be read as JSON: ${messageOf(error)}`, {
-      cause: error,
-      remedy: "give a file with a list of { name, description, parameters }",
-    });
-  }
 }

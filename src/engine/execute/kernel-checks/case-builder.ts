@@ -16,6 +16,8 @@ export interface CheckCase {
   readonly tolerance: number;
   /** What the tolerance is a fraction of, for each element of the output. Default: the larger of 1 and the right value. */
   readonly magnitudes?: Float64Array;
+  /** Computes the right outputs of the last node without the engine. Default: the interpreter's. */
+  readonly expected?: () => readonly Literal[];
   /** Kernel that multiplies quantized weights. Default: generated code. */
   readonly blockKernel?: BlockKernel;
 }

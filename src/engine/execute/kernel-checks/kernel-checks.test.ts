@@ -12,6 +12,7 @@ import { casesOfFamily, checkedFamilies } from "./check-cases.ts";
 import { elementwiseFunctions } from "./elementwise-functions.ts";
 import { KernelChecks } from "./kernel-checks.ts";
 import type { PassedChecks } from "./passed-checks.ts";
+import { runCases } from "./run-cases.ts";
 
 const features = detectWasmFeatures(enableRelaxedSimd);
 const isByteDotMissing = features.byteDot === "none";
@@ -70,6 +71,25 @@ describe("cases", () => {
         [...functions.map((each) => each.name), ...families],
         JSON.stringify(nodes.map(({ operation }) => operation)),
       ).toContain(name);
+    }
+  });
+});
+
+describe("a function that must not be used", () => {
+  const families = checkedFamilies.filter((family) => !(isByteDotMissing && /^(byte-matmul|quantize-rows)$/.test(family)));
+  it.each(families)("of %s: what is computed without it is right", (family) => {
+    for (const each of casesOfFamily(family)) {
+      const used = new Set<string>();
+      const isExcluded = (name: string, excluded?: string): boolean => {
+        used.add(name);
+        return name === excluded;
+      };
+      expect(runCases([each], { features, isExcluded: (name) => isExcluded(name) }), each.name).toEqual([undefined]);
+      for (const name of Array.from(used))
+        expect(
+          runCases([each], { features, isExcluded: (other) => isExcluded(other, name) }),
+          `${each.name} without ${name}`,
+        ).toEqual([undefined]);
     }
   });
 });

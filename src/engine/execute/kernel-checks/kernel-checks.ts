@@ -3,26 +3,21 @@
  * that differ are excluded from lowering, so that the interpreter computes their operations.
  */
 import { yieldToEventLoop } from "../../../platform/event-loop.ts";
-import { messageOf } from "../../../contract/errors.ts";
-import { elementCount, type TensorMap } from "../../../contract/tensor.ts";
-import { compileKernels, kernelFunction, type WasmFeatures } from "../../codegen/wasm/index.ts";
-import { type MachineCode, withMachineCode } from "../../codegen/x64/index.ts";
-import { evaluate } from "../../interpret/evaluate.ts";
-import type { Graph, NamedValue, Value } from "../../ir/graph.ts";
-import { elementsOf, type Literal } from "../../ir/literal.ts";
+import { InferyardError, messageOf } from "../../../contract/errors.ts";
+import type { compileKernels, WasmFeatures } from "../../codegen/wasm/index.ts";
+import type { MachineCode } from "../../codegen/x64/index.ts";
 import type { KernelFunction } from "../../lower/kernel-functions.ts";
+import { findDecoderProblem } from "../../../kernels/decoder-answers.ts";
 import type { KernelSelfTest } from "../../../kernels/kernel-entry.ts";
 import type { KernelMachine } from "../../../kernels/simd-levels.ts";
 import type { QuantizedBlocks } from "../../ir/lazy-storage.ts";
-import { EngineMemory } from "../../memory/engine-memory.ts";
-import { planGraph } from "../../plan/plan.ts";
-import { Executable, type RunKernel } from "../executable.ts";
 import { BlockKernels } from "../block-kernels.ts";
 import { elementwiseFunctions } from "./elementwise-functions.ts";
 import type { CheckCase } from "./case-builder.ts";
 import { knownAnswerCases } from "./known-answer-cases.ts";
 import { casesOfFamily, checkedFamilies, elementwiseCase, type MadeCases, sampleFamilies } from "./check-cases.ts";
 import type { PassedChecks } from "./passed-checks.ts";
+import { runCases } from "./run-cases.ts";
 
 /** Steps of elementwise chains that `checkAll` checks between two yields to the event loop. */
 const stepsAtOnce = 40;
@@ -48,7 +43,7 @@ export interface KernelCheckOptions {
 /** The results of all checks so far. Each function is checked once. */
 export class KernelChecks {
   readonly #features: WasmFeatures;
-  readonly #compile: typeof compileKernels;
+  readonly #compile: typeof compileKernels | undefined;
   /** By name of the function: undefined when it is right, otherwise what is wrong. */
   readonly #results = new Map<string, string | undefined>();
   readonly #cases: MadeCases = new Map();
@@ -62,7 +57,7 @@ export class KernelChecks {
   #machineCode: MachineCode | undefined;
 
   /** `features`: those that kernels are generated with. */
-  constructor(features: WasmFeatures, { compile = compileKernels, blockKernels, passed }: KernelCheckOptions = {}) {
+  constructor(features: WasmFeatures, { compile, blockKernels, passed }: KernelCheckOptions = {}) {
     this.#features = features;
     this.#compile = compile;
     this.#blockKernels = blockKernels ?? new BlockKernels({ machine: machineWith(features) });
@@ -92,7 +87,10 @@ export class KernelChecks {
     for (const { id } of this.#blockKernels.callable(blocks)) this.check([{ name: id, blocks }]);
   }
 
-  /** Checks the functions that were not checked before. Returns whether any of these failed. */
+  /**
+   * Checks the functions that were not checked before. Returns whether any of these failed. Throws VERIFICATION_FAILED if the decoder of quantized weights
+   * is wrong, since no kernel can compute with them then.
+   */
   check(functions: readonly KernelFunction[]): boolean {
     const unknown = new Map(functions.filter(({ name }) => !this.#results.has(name)).map((each) => [each.name, each]));
     if (unknown.size === 0) return false;
@@ -185,6 +183,12 @@ export class KernelChecks {
     const entry = this.#blockKernels.callable(blocks).find((kernel) => kernel.id === id);
     const kernel = entry && this.#blockKernels.kernelOf(entry);
     if (entry === undefined || kernel === undefined) return;
+    const decoderProblem = findDecoderProblem(blocks.type, blocks.format);
+    if (decoderProblem !== undefined)
+      throw new InferyardError("VERIFICATION_FAILED", decoderProblem, {
+        remedy:
+          "this build of the engine computes wrong values from such weights: use another target, or install the package again",
+      });
     const start = performance.now();
     const problem = this.#run(knownAnswerCases(blocks, entry, kernel)).find((each) => each !== undefined);
     const milliseconds = performance.now() - start;
@@ -204,101 +208,12 @@ export class KernelChecks {
   /** What is wrong with each case. All run as one graph; if that throws, each runs alone. */
   #run(cases: readonly CheckCase[]): readonly (string | undefined)[] {
     try {
-      return runCases(cases, this.#features, this.#compile, this.#machineCode);
+      return runCases(cases, { features: this.#features, compile: this.#compile, machineCode: this.#machineCode });
     } catch (error) {
       if (cases.length === 1) return [`it stopped: ${messageOf(error)}`];
       return cases.flatMap((each) => this.#run([each]));
     }
   }
-}
-
-/** Runs the generated code of all cases, and returns for each what differs from the interpreter. Throws what a kernel throws. */
-function runCases(
-  cases: readonly CheckCase[],
-  features: WasmFeatures,
-  compile: typeof compileKernels,
-  machineCode: MachineCode | undefined,
-): readonly (string | undefined)[] {
-  const inputs = cases.flatMap((each, index) => [...each.inputs.keys()].map((value, at) => ({ name: `${index}.${at}`, value })));
-  const outputs = cases.flatMap(({ nodes }, index) =>
-    (nodes.at(-1)?.outputs ?? [])
-      .slice(0, comparedOutputs(nodes))
-      .map((value, at): NamedValue => ({ name: `${index}:${at}`, value })),
-  );
-  const graph: Graph = { inputs, nodes: cases.flatMap(({ nodes }) => nodes), outputs };
-  const memory = new EngineMemory({ shared: false });
-  try {
-    const blockKernel = cases.find((each) => each.blockKernel !== undefined)?.blockKernel;
-    const plan = planGraph(graph, {
-      isModelConstant: () => false,
-      hasByteDot: features.byteDot !== "none",
-      ...(blockKernel === undefined ? {} : { blockKernelFor: () => blockKernel }),
-    });
-    const machineKernels = plan.kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
-    const compiled = compile(plan.kernels, memory.memory, features);
-    const { functions } = withMachineCode(compiled, machineKernels, memory.memory, machineCode);
-    const run: RunKernel = (kernel, offsets) => {
-      const call = kernelFunction(functions, kernel);
-      const { pieces } = kernel;
-      if (pieces < 2) return call(...offsets, 0, pieces);
-      const middle = pieces >> 1; // in two parts, as threads divide it
-      return call(...offsets, 0, middle) || call(...offsets, middle, pieces);
-    };
-    const executable = new Executable(plan, memory, run);
-    const literals = new Map(cases.flatMap((each) => [...each.inputs]));
-    executable.writeInputs(Object.fromEntries(inputs.map(({ name, value }) => [name, literals.get(value)])) as TensorMap);
-    executable.runSteps(0, Number.POSITIVE_INFINITY);
-    const results = executable.readOutputs(undefined);
-    return cases.map((each, index) => {
-      const expected = interpretedOutputs(each);
-      for (const [at, right] of expected.slice(0, comparedOutputs(each.nodes)).entries()) {
-        const problem = difference(results[`${index}:${at}`] as Literal, right, each);
-        if (problem !== undefined) return problem;
-      }
-      return undefined;
-    });
-  } finally {
-    machineCode?.free();
-    memory.close();
-  }
-}
-
-/** The indices of a max-pool are left to the interpreter: using them would keep the kernel from being used. */
-function comparedOutputs(nodes: CheckCase["nodes"]): number {
-  return nodes.at(-1)?.operation.kind === "max-pool" ? 1 : 2;
-}
-
-function interpretedOutputs({ nodes, inputs }: CheckCase): readonly Literal[] {
-  const known = new Map<Value, Literal>(inputs);
-  let results: readonly Literal[] = [];
-  for (const { operation, inputs: operands, outputs } of nodes) {
-    results = evaluate(
-      operation,
-      operands.map((value) => (value.constant ?? known.get(value)) as Literal),
-    );
-    for (const [index, value] of outputs.entries()) known.set(value, results[index] as Literal);
-  }
-  return results;
-}
-
-/** Where two tensors differ, as a message; undefined when all elements agree. */
-function difference(
-  computed: Literal,
-  right: Literal,
-  { tolerance, magnitudes }: Pick<CheckCase, "tolerance" | "magnitudes">,
-): string | undefined {
-  const [a, b] = [elementsOf(computed), elementsOf(right)];
-  for (let index = 0; index < elementCount(right.shape); index += 1) {
-    if (agree(a[index], b[index], tolerance, magnitudes?.[index])) continue;
-    return `element ${index} of ${right.dataType}[${right.shape.join(",")}] is ${String(a[index])}, and ${String(b[index])} is right`;
-  }
-  return undefined;
-}
-
-function agree(a: unknown, b: unknown, tolerance: number, magnitude?: number): boolean {
-  if (Object.is(a, b) || a === b) return true;
-  if (typeof a !== "number" || typeof b !== "number" || !Number.isFinite(a) || !Number.isFinite(b)) return false;
-  return Math.abs(a - b) <= tolerance * (magnitude ?? Math.max(1, Math.abs(b)));
 }
 
 /** What generated code needs to know of a machine. */

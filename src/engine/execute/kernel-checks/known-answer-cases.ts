@@ -36,6 +36,7 @@ export function knownAnswerCases(
     return {
       ...single(id, operation, [activations, { constant: weights }], tolerance),
       magnitudes: answer.magnitudes,
+      expected: () => [{ dataType: "float64", shape: [rows, weightRows], data: answer.expected }],
       blockKernel,
     };
   });

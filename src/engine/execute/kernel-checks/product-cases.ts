@@ -2,7 +2,7 @@
 import { at } from "../../../contract/checked.ts";
 import type { ElementType } from "../../ir/element-types.ts";
 import type { Value } from "../../ir/graph.ts";
-import { type Literal, literalOf } from "../../ir/literal.ts";
+import { type Literal, literalOf, numbersOf } from "../../ir/literal.ts";
 import type { Activation, Operation } from "../../ir/operations.ts";
 import { CaseBuilder, type CheckCase, floatTolerance, single } from "./case-builder.ts";
 import { ordinary, withSpecialRow } from "./check-values.ts";
@@ -10,27 +10,34 @@ import { ordinary, withSpecialRow } from "./check-values.ts";
 const epilogue = { bias: false, activation: "none", residual: "none" } as const;
 const activations: readonly Exclude<Activation, "none">[] = ["relu", "gelu", "gelu-tanh", "tanh", "sigmoid", "silu"];
 
-/** Linear layers with each activation and residual. */
+/** Linear layers of one row, which has code of its own, and of several, with each number of panels of columns, activation and residual. */
 export function linearCases(): readonly CheckCase[] {
-  const weights = { constant: ordinary("float32", [37, 21], 2) };
-  const linear = (name: string, rows: number, more: Partial<Extract<Operation, { readonly kind: "linear" }>> = {}): CheckCase =>
+  const linear = (
+    name: string,
+    [rows, depth, columns]: readonly [rows: number, depth: number, columns: number],
+    more: Partial<Extract<Operation, { readonly kind: "linear" }>> = {},
+  ): CheckCase =>
     single(
       name,
       { kind: "linear", ...epilogue, ...more },
       [
-        withSpecialRow([rows, 37]),
-        weights,
-        ...(more.bias === true ? [ordinary("float32", [21], 3)] : []),
-        ...(more.residual === undefined || more.residual === "none" ? [] : [ordinary("float32", [rows, 21], 5)]),
+        rows === 1 ? ordinary("float32", [1, depth]) : withSpecialRow([rows, depth]),
+        { constant: ordinary("float32", [depth, columns], 2) },
+        ...(more.bias === true ? [ordinary("float32", [columns], 3)] : []),
+        ...(more.residual === undefined || more.residual === "none" ? [] : [ordinary("float32", [rows, columns], 5)]),
       ],
       floatTolerance,
     );
   return [
-    linear("matmul", 2),
-    linear("matmul", 13),
-    linear("matmul", 3, { bias: true, residual: "before-activation" }),
-    linear("matmul", 5, { bias: true, residual: "after-activation" }),
-    ...activations.map((activation) => linear(`matmul ${activation}`, 5, { bias: true, activation })),
+    ...[5, 21, 24, 29, 32].map((columns) => linear("matmul", [1, 37, columns])),
+    linear("matmul", [1, 64, 45], { bias: true, residual: "before-activation" }),
+    ...[2, 13].flatMap((rows) => [21, 41].map((columns) => linear("matmul", [rows, 37, columns]))),
+    linear("matmul", [3550, 37, 9]), // more rows than one block of the cache
+    linear("matmul", [3, 37, 21], { bias: true, residual: "before-activation" }),
+    linear("matmul", [5, 37, 21], { bias: true, residual: "after-activation" }),
+    ...activations.flatMap((activation) =>
+      [1, 5].map((rows) => linear(`matmul ${activation}`, [rows, 37, 21], { bias: true, activation })),
+    ),
   ];
 }
 
@@ -56,6 +63,23 @@ export function batchedMatmulCases(): readonly CheckCase[] {
       { kind: "fused-matmul", a: swapped, b: plain, result: plain, alpha: 2 },
       operands("float32", [1, 2, 6, 5], [1, 2, 6, 19]),
       floatTolerance,
+    ),
+    ...[1, 2].flatMap((rows) =>
+      [4, 11].flatMap((depth) => [
+        // Few rows with columns that are contiguous, and with columns that are not: the scores and the values of one query.
+        single(
+          "batched-matmul",
+          { kind: "fused-matmul", a: plain, b: swapped, result: plain, alpha: 0.5 },
+          [ordinary("float32", [1, 2, rows, depth]), ordinary("float32", [1, 2, 7, depth], 2)],
+          floatTolerance,
+        ),
+        single(
+          "batched-matmul",
+          { kind: "matmul" },
+          [ordinary("float32", [1, 2, rows, depth]), ordinary("float32", [1, 2, depth, 21], 2)],
+          floatTolerance,
+        ),
+      ]),
     ),
   ];
 }
@@ -122,14 +146,20 @@ export function quantizationCases(): readonly CheckCase[] {
  * A product of quantized activations [rows, 38] and integer weights [38, 21]; with an activation, also their epilogue. Activations that are quantized
  * in the graph are stored as bytes where the machine has an 8-bit dot product, those that are inputs as int16.
  */
-function integerProduct(family: "integer-matmul" | "byte-matmul", rows: number, activation?: Activation): CheckCase {
+function integerProduct(
+  family: "integer-matmul" | "byte-matmul",
+  rows: number,
+  activation?: Activation,
+  { depth = 38, largestWeight = 20 }: { readonly depth?: number; readonly largestWeight?: number } = {},
+): CheckCase {
   const builder = new CaseBuilder();
   const quantized = (): Value => {
-    const operands = [ordinary("float32", [rows, 38]), scale, zeroPoint].map((each) => builder.input(each));
+    const operands = [ordinary("float32", [rows, depth]), scale, zeroPoint].map((each) => builder.input(each));
     return at(builder.node({ kind: "quantize" }, operands), 0);
   };
-  const x = family === "byte-matmul" ? quantized() : builder.input(ordinary("int16", [rows, 38]));
-  const weights = builder.input({ constant: ordinary("int32", [38, 21], 2) });
+  const x = family === "byte-matmul" ? quantized() : builder.input(ordinary("int16", [rows, depth]));
+  const integers = Array.from(numbersOf(ordinary("int32", [depth, 21], 2)), (value) => Math.trunc((value * largestWeight) / 20));
+  const weights = builder.input({ constant: literalOf("int32", [depth, 21], integers) });
   const name = activation === undefined || activation === "none" ? family : `${family} ${activation}`;
   if (activation === undefined) builder.node({ kind: "integer-matmul" }, [x, weights]);
   else {
@@ -152,6 +182,8 @@ export function integerProductCases(): readonly CheckCase[] {
     integerProduct(family, 2),
     integerProduct(family, 13),
     integerProduct(family, 5, "none"),
+    // Weights so large that sums do not fit 16 bits, in runs with a rest.
+    ...[1, 6].flatMap((rows) => [40, 202].map((depth) => integerProduct(family, rows, undefined, { depth, largestWeight: 60 }))),
     ...activations.map((activation) => integerProduct(family, 5, activation)),
   ]);
 }

@@ -1,6 +1,7 @@
 /** Anthropic's API: messages, and counting their tokens. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import { at, omitUndefined } from "../../../contract/checked.ts";
+import { jsonText } from "../../../formats/json/exact-json.ts";
 import { type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import { createRoutes } from "../../http/routes.ts";
@@ -52,7 +53,8 @@ export function anthropicRoutes(service: Service): Routes {
     if (request.stream !== true) {
       void stream.finish();
       const done = await outcome;
-      return context.json(messageOf(model, at(done.result.results, 0)), 200, resultHeaders(done)) as never;
+      const headers = { ...resultHeaders(done), "content-type": "application/json" };
+      return context.body(jsonText(messageOf(model, at(done.result.results, 0))), 200, headers) as never;
     }
     async function* parts(): AsyncGenerator<string, void> {
       try {

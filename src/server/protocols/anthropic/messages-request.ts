@@ -1,6 +1,7 @@
 /** Requests of Anthropic's messages. */
 import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
+import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatMessage, Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
 import { responseFormat } from "../generation/constraint-fields.ts";
@@ -132,7 +133,7 @@ function messagesFrom(role: "user" | "assistant", content: string | readonly Blo
     else if (type === "thinking" && role === "assistant") thoughts.push(typeof thinking === "string" ? thinking : "");
     else if (type === "redacted_thinking" && role === "assistant") continue;
     else if (type === "tool_use" && role === "assistant" && typeof id === "string" && typeof called === "string")
-      toolCalls.push({ id, name: called, arguments: JSON.stringify(input ?? {}) });
+      toolCalls.push({ id, name: called, arguments: jsonText(input ?? {}) });
     else if (type === "tool_result" && role === "user" && typeof toolCallId === "string")
       results.push({ role: "tool", toolCallId, content: textsOf((block["content"] ?? "") as string | readonly Block[], place) });
     else

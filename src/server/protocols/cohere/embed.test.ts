@@ -94,7 +94,6 @@ describe("POST /v1/embed and /v2/embed", () => {
     [{ texts, truncate: "START" }, 400, /START/],
     [{ texts, embedding_types: ["binary"], output_dimension: 12 }, 400, /8 dimensions into a byte, and the vectors have 12/],
     [{ texts, embedding_types: ["int4"] }, 400, /embedding_types/],
-    [{ texts, dimensions: 3 }, 400, /dimensions/],
   ])("refuse %j in Cohere's words", async (body, status, message) => {
     const answer = await ask("/v2/embed", body);
     expect(answer.status).toBe(status);

@@ -38,7 +38,8 @@ describe("the fields of a request say which response it gets", () => {
     expect(body).toHaveLength(3);
     expect(body).toMatchObject([{ index: 1, score: expect.any(Number) }, {}, {}]);
     expect((await post("/rerank", { query })).body).toMatchObject({ error_type: "Validation" });
-    expect((await post("/rerank", { query, texts: documents, documents })).status).toBe(422);
+    // Gateways send both spellings, since servers ignore the one that is not theirs.
+    expect((await post("/rerank", { query, texts: documents, documents })).body).toHaveLength(3);
   });
 
   it("truncation: data, as Voyage's clients read it", async () => {
@@ -88,7 +89,6 @@ describe("what has no meaning here is refused by name", () => {
     [{ query, documents, top_n: 1, top_k: 1 }, "top_k"],
     [{ query }, "documents"],
     [{ query, documents, input: documents }, "input"],
-    [{ query, documents, max_chunks_per_doc: 3 }, "max_chunks_per_doc"],
   ])("%j", async (request, field) => {
     const { status, body } = await post("/v1/rerank", request);
     expect(status).toBe(400);

@@ -82,7 +82,6 @@ describe("POST /v1/rerank and /v2/rerank", () => {
     ["no query", { documents }, /query/],
     ["a document without text", { query, documents: [{ image: "x" }] }, /document 0 has no text in its field "text"/],
     ["a field no document has", { query, documents: [{ text: "a" }], rank_fields: ["toString"] }, /"toString"/],
-    ["what is not served", { query, documents, max_chunks_per_doc: 5 }, /max_chunks_per_doc/],
     ["top_n of none", { query, documents, top_n: 0 }, /top_n/],
   ])("refuse %s with 400, in Cohere's words and in Jina's", async (_what, body, message) => {
     const answer = await ask("/v2/rerank", body);

@@ -1,6 +1,7 @@
 /** Fields with which requests say what a text must be, and which tools must be called, in the forms of several servers. */
 import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
+import { parseJson } from "../../../formats/json/exact-json.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import type { TextConstraint } from "../../../tasks/generation/constraints/text-constraint.ts";
 import { isObject, texts } from "../../http/field-schemas.ts";
@@ -131,7 +132,7 @@ function schemaOf(value: unknown, path: string): object | boolean {
 
 function parsed(text: string, path: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch {
     throw invalidField(path, "is a text that is not JSON");
   }

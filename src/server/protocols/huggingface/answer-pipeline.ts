@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import { toHuggingFaceEntities, toHuggingFaceFills } from "../../../tasks/hugging-face-results.ts";
 import { type Env, callerOf, resultHeaders } from "../../http/context.ts";
-import { validated } from "../../http/json-body.ts";
+import { takeFields } from "../../http/fields/take-fields.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { refuseHypotheses, refusePairs } from "../../http/pair-limits.ts";
 import type { Service } from "../../serving/service.ts";
@@ -22,7 +22,7 @@ export async function answerPipeline(
   const named = model ?? context.req.header("x-inferyard-model");
   switch (task) {
     case "text-classification": {
-      const { inputs, parameters = {} } = validated(body, requests[task]);
+      const { inputs, parameters = {} } = takeFields(context, body, requests[task]);
       const list = [inputs].flat();
       const { top_k: topK, function_to_apply: activation } = parameters;
       const options = { ...(topK === undefined ? {} : { topK }), ...(activation === undefined ? {} : { activation }) };
@@ -34,7 +34,7 @@ export async function answerPipeline(
       return jsonResponse(context, labels, resultHeaders(outcome)); // a list of lists for one text, too
     }
     case "token-classification": {
-      const { inputs, parameters = {} } = validated(body, requests[task]);
+      const { inputs, parameters = {} } = takeFields(context, body, requests[task]);
       const list = [inputs].flat();
       const { aggregation_strategy: aggregation, ignore_labels: ignoreLabels, stride } = parameters;
       const options = {
@@ -51,7 +51,7 @@ export async function answerPipeline(
       return jsonResponse(context, typeof inputs === "string" ? (entities[0] ?? []) : entities, resultHeaders(outcome));
     }
     case "zero-shot-classification": {
-      const { inputs, parameters } = validated(body, requests[task]);
+      const { inputs, parameters } = takeFields(context, body, requests[task]);
       const list = [inputs].flat();
       const { candidate_labels: given, multi_label: multiLabel, hypothesis_template: hypothesisTemplate } = parameters;
       const labels = typeof given === "string" ? given.split(",").map((label) => label.trim()) : given;
@@ -69,7 +69,7 @@ export async function answerPipeline(
       return jsonResponse(context, typeof inputs === "string" ? (scores[0] ?? []) : scores, resultHeaders(outcome));
     }
     case "fill-mask": {
-      const { inputs, parameters = {} } = validated(body, requests[task]);
+      const { inputs, parameters = {} } = takeFields(context, body, requests[task]);
       const list = [inputs].flat();
       const { top_k: topK, targets } = parameters;
       const options = { ...(topK === undefined ? {} : { topK }), ...(targets === undefined ? {} : { targets }) };
@@ -81,7 +81,7 @@ export async function answerPipeline(
       return jsonResponse(context, typeof inputs === "string" ? (fills[0] ?? []) : fills, resultHeaders(outcome));
     }
     case "question-answering": {
-      const { inputs, parameters = {} } = validated(body, requests[task]);
+      const { inputs, parameters = {} } = takeFields(context, body, requests[task]);
       const { question, context: passage } = inputs;
       refusePairs([question], [passage]);
       const { top_k: topK = 1, max_answer_len: maxAnswerTokens, doc_stride: stride } = parameters;
@@ -102,7 +102,7 @@ export async function answerPipeline(
       return jsonResponse(context, topK === 1 && answers.length === 1 ? answers[0] : answers, resultHeaders(outcome));
     }
     case "sentence-similarity": {
-      const { inputs } = validated(body, requests[task]);
+      const { inputs } = takeFields(context, body, requests[task]);
       const { source_sentence: source, sentences } = inputs;
       const key = ["similarity", source, sentences, {}] as const;
       const call = { model: named, texts: sentences.length + 1, key };

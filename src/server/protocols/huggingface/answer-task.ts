@@ -4,7 +4,7 @@ import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { type Env, callerOf } from "../../http/context.ts";
 import { isObject } from "../../http/field-schemas.ts";
-import { validated } from "../../http/json-body.ts";
+import { takeFields } from "../../http/fields/take-fields.ts";
 import type { Service } from "../../serving/service.ts";
 import { textLabels } from "../model-capabilities.ts";
 import { answerEmbed, embedRequest } from "../tei/embed.ts";
@@ -49,7 +49,7 @@ export async function answerTask(
   if (task !== "feature-extraction") return answerPipeline(service, context, task, body, model);
   const { parameters, options: _options, ...rest } = isObject(body) ? body : {};
   const flat = isObject(parameters) ? { ...rest, ...parameters } : rest;
-  return answerEmbed(service, context, validated(flat, embedRequest(service.limits.maxTexts)), model);
+  return answerEmbed(service, context, takeFields(context, flat, embedRequest(service.limits.maxTexts)), model);
 }
 
 async function taskOfModel(service: Service, context: Context<Env>, model: string | undefined): Promise<Task> {

@@ -2,7 +2,6 @@
 import type { Routes } from "../../http/context.ts";
 import { createRoutes } from "../../http/routes.ts";
 import type { Service } from "../../serving/service.ts";
-import { version } from "../../../version.ts";
 import { addUnimplemented } from "../unimplemented.ts";
 import { addAnswer } from "./answer.ts";
 import { addChunk } from "./chunk.ts";
@@ -25,10 +24,9 @@ const unimplemented = {
 
 /** Creates the routes under /api. */
 export function inferyardRoutes(service: Service): Routes {
-  const routes = createRoutes(handleInferyardError);
+  const routes = createRoutes(handleInferyardError, "strict");
   const tasks = [addEmbed, addEmbedOutputs, addClassify, addRerank, addRecognize, addFillMask, addAnswer, addChunk, addRewrite];
   for (const add of [...tasks, addModels, addExplain, addReloadLibrary]) add(routes, service);
   addUnimplemented(routes, unimplemented, errorBody);
-  routes.get("/api/version", (context) => context.json({ version }));
   return routes;
 }

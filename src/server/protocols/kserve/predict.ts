@@ -16,7 +16,8 @@ import { datatypeOf } from "./datatypes.ts";
 import { textLabels } from "../model-capabilities.ts";
 import { documentedErrors } from "./errors.ts";
 import { invalid, tensorFromJson, tensorToJson, unsupported } from "./json-data.ts";
-import { jsonBody, validated } from "../../http/json-body.ts";
+import { takeFields } from "../../http/fields/take-fields.ts";
+import { jsonBody } from "../../http/json-body.ts";
 import { requestedTask, runTexts, textInput } from "./text-models.ts";
 
 const requestOf = (limit: number) =>
@@ -54,7 +55,7 @@ export function addPredict(routes: Routes, service: Service): void {
   });
   routes.post("/v1/models/:call{.+:predict}", async (context) => {
     const model = context.req.param("call").slice(0, -":predict".length);
-    const { instances, parameters = {} } = validated(await jsonBody(context), request);
+    const { instances, parameters = {} } = takeFields(context, await jsonBody(context, true), request);
     const [unknown] = Object.keys(parameters);
     if (unknown !== undefined) throw invalid(`the parameter ${JSON.stringify(unknown)} is not supported`);
     const call = { model, texts: instances.length, key: ["predict", instances] as const };

@@ -10,7 +10,8 @@ import type { Service } from "../../serving/service.ts";
 import { jsonContent } from "../../http/error-responses.ts";
 import { routerPath } from "../../http/routes.ts";
 import { documentedErrors } from "./errors.ts";
-import { jsonBody, validated } from "../../http/json-body.ts";
+import { takeFields } from "../../http/fields/take-fields.ts";
+import { jsonBody } from "../../http/json-body.ts";
 import { invalid } from "./json-data.ts";
 import { repositoryIndex } from "./schemas.ts";
 
@@ -36,7 +37,7 @@ export function addRepository(routes: Routes, service: Service): void {
   } satisfies RouteConfig;
   routes.openAPIRegistry.registerPath(index);
   routes.post(routerPath(index.path), async (context) => {
-    const { ready = false } = validated(await jsonBody(context), indexBody);
+    const { ready = false } = takeFields(context, await jsonBody(context), indexBody);
     const names = await service.modelNames();
     const rows = names.map(async (name) => {
       const { reference } = await service.resolve(callerOf(context), name);
@@ -57,7 +58,7 @@ export function addRepository(routes: Routes, service: Service): void {
   } satisfies RouteConfig;
   routes.openAPIRegistry.registerPath(load);
   routes.post(routerPath(load.path), adminOnly, async (context) => {
-    refuseParameters(validated(await jsonBody(context), loadBody).parameters, []);
+    refuseParameters(takeFields(context, await jsonBody(context), loadBody).parameters, []);
     const model = context.req.param("model");
     const served = await service.call(callerOf(context), { model, waitsForLoad: true }, async (handle, signal) => {
       await runProbe(handle, handle.manifest, signal);
@@ -74,7 +75,7 @@ export function addRepository(routes: Routes, service: Service): void {
   } satisfies RouteConfig;
   routes.openAPIRegistry.registerPath(unload);
   routes.post(routerPath(unload.path), adminOnly, async (context) => {
-    refuseParameters(validated(await jsonBody(context), loadBody).parameters, ["unload_dependents"]); // accepted; no model has dependents
+    refuseParameters(takeFields(context, await jsonBody(context), loadBody).parameters, ["unload_dependents"]); // accepted; no model has dependents
     const { reference } = await service.resolve(callerOf(context), context.req.param("model"));
     await service.runtime.unload(reference, { signal: context.req.raw.signal });
     return context.body(null, 200);

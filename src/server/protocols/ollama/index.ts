@@ -6,10 +6,12 @@ import { handleTextError } from "../text-errors.ts";
 import { addEmbeddings } from "./embeddings.ts";
 import { addGeneration } from "./generation.ts";
 import { addModels } from "./models.ts";
+import { addVersion } from "./version.ts";
 
 /** Creates the routes under /api that only Ollama has. */
 export function ollamaRoutes(service: Service): Routes {
   const routes = createRoutes(handleTextError);
+  addVersion(routes);
   addEmbeddings(routes, service);
   addModels(routes, service);
   addGeneration(routes, service);

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime } from "../../../api/create-runtime.ts";
 import type { Runtime } from "../../../api/runtime.ts";
+import { version } from "../../../version.ts";
+import { ollamaVersion } from "./version.ts";
 import { handlerOf } from "../../../../test/server/fixtures/handler-of.ts";
 
 let runtime: Runtime;
@@ -117,7 +119,7 @@ describe("the other routes", () => {
         capabilities: expect.arrayContaining(["embedding"]),
       });
     }
-    expect((await ask("/api/version")).body).toEqual({ version: expect.any(String) });
+    expect((await ask("/api/version")).body).toEqual({ version: ollamaVersion, inferyard: version });
   });
 
   it("POST /api/rerank ranks documents, or scores prompts, by its fields", async () => {

@@ -1,11 +1,13 @@
 /** Requests of OpenAI's chat completions, with the fields that vLLM and others add. */
 import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
+import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import { isObject, isText, listOf, members, membersOf, name, oneOf, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { type ConstraintRequest, constraintFields, constraintOf, toolChoiceOf } from "../generation/constraint-fields.ts";
+import { seedOf } from "../generation/seed.ts";
 import { invalidField } from "../generation/request-errors.ts";
 
 const text = z.string();
@@ -107,7 +109,11 @@ export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> 
   top_k: z.int().min(-1).optional().openapi({ description: "As vLLM: draw among this many most probable tokens; 0 and -1: all" }),
   min_p: z.number().min(0).max(1).optional(),
   typical_p: z.number().min(0).max(1).optional(),
-  seed: z.int().optional(),
+  seed: z
+    .number()
+    .refine(Number.isInteger, "Invalid input: expected an integer")
+    .optional()
+    .openapi({ type: "integer", description: "-1: none, as without one" }),
   presence_penalty: z.number().optional(),
   frequency_penalty: z.number().optional(),
   repetition_penalty: z.number().optional(),
@@ -118,6 +124,10 @@ export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> 
   ignore_eos: z.boolean().optional(),
   n: z.int().positive().optional(),
 };
+
+/** Schemas of the fields `messages` and `tools`. */
+export const messagesField: z.ZodType<readonly MessageField[]> = listOf(message, { min: 1, max: 100_000 }) as never;
+export const toolsField: z.ZodType<readonly ToolField[]> = listOf(toolSchema) as never;
 
 /** Fields that are accepted and change nothing here. */
 export const harmlessFields: Readonly<Record<string, z.ZodType>> = {
@@ -142,7 +152,7 @@ export const streamOptions: z.ZodType = z.looseObject({
 /** Schema of the request. */
 export const chatRequestSchema: z.ZodType<ChatCompletionsRequest> = requestObject({
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
-  messages: listOf(message, { min: 1, max: 100_000 }),
+  messages: messagesField,
   max_tokens: z.int().positive().optional().openapi({ description: "Older name of `max_completion_tokens`" }),
   max_completion_tokens: z
     .int()
@@ -154,7 +164,7 @@ export const chatRequestSchema: z.ZodType<ChatCompletionsRequest> = requestObjec
   stream_options: streamOptions.optional(),
   logprobs: z.boolean().optional(),
   top_logprobs: z.int().min(0).max(20).optional(),
-  tools: listOf(toolSchema).optional(),
+  tools: toolsField.optional(),
   tool_choice: z
     .unknown()
     .optional()
@@ -185,7 +195,7 @@ export function messagesOf({ messages }: Pick<ChatCompletionsRequest, "messages"
             toolCalls: calls.map(({ id = "", function: { name: called, arguments: given } }) => ({
               id,
               name: called,
-              arguments: typeof given === "string" ? (given === "" ? "{}" : given) : JSON.stringify(given),
+              arguments: typeof given === "string" ? (given === "" ? "{}" : given) : jsonText(given),
             })),
           }),
     };
@@ -235,14 +245,14 @@ export function samplingOf(request: SamplingRequest): GenerationOptions {
     repetition_penalty,
     logit_bias,
   } = request;
-  const { stop, stop_token_ids, min_tokens, ignore_eos, n } = request;
+  const { stop, stop_token_ids, min_tokens, ignore_eos, n = 1 } = request;
   const fields = {
     temperature,
     topP: top_p === 0 ? undefined : top_p,
     topK: top_k === -1 ? 0 : top_k,
     minP: min_p,
     typicalP: typical_p === 0 ? undefined : typical_p,
-    seed: seed === undefined ? undefined : seed >>> 0,
+    seed: seedOf(seed),
     presencePenalty: presence_penalty,
     frequencyPenalty: frequency_penalty,
     repetitionPenalty: repetition_penalty,
@@ -253,9 +263,9 @@ export function samplingOf(request: SamplingRequest): GenerationOptions {
     ignoreEndTokens: ignore_eos,
     n,
   };
-  // A share of 0 leaves the most probable token.
-  const greedy = top_p === 0 ? { temperature: 0 } : {};
-  return { ...(omitUndefined(fields) as GenerationOptions), ...greedy };
+  // A share of 0 leaves the most probable token. Several texts are to differ, as they do with OpenAI's temperature of 1.
+  const choice = top_p === 0 ? { temperature: 0 } : n > 1 && temperature === undefined ? { doSample: true } : {};
+  return { ...(omitUndefined(fields) as GenerationOptions), ...choice };
 }
 
 /** The options of `chat` that a request asks for. Throws INPUT_INVALID for what is not built. */

@@ -6,6 +6,7 @@ import type { GeneratedLogprob } from "../../../tasks/generation/generated-text.
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { serverSentEvent } from "../generation/streamed-body.ts";
+import { TokenTexts } from "../generation/token-texts.ts";
 
 /** What a response says of its request. */
 export interface ChatCompletion {
@@ -41,6 +42,7 @@ export function usageOf(results: readonly Pick<ChatAnswer, "tokens" | "promptTok
 
 /** The whole response. `tokenizer`: for log probabilities. */
 export function chatCompletion(about: ChatCompletion, results: readonly ChatAnswer[], tokenizer: Tokenizer | undefined): object {
+  const texts = new TokenTexts(tokenizer);
   return {
     ...about,
     object: "chat.completion",
@@ -53,7 +55,7 @@ export function chatCompletion(about: ChatCompletion, results: readonly ChatAnsw
         ...(message.reasoning === undefined ? {} : { reasoning_content: message.reasoning }),
         ...(message.toolCalls === undefined ? {} : { tool_calls: message.toolCalls.map((call) => toolCallOf(call)) }),
       },
-      logprobs: logprobs === undefined ? null : logprobsOf(logprobs, tokenizer),
+      logprobs: logprobs === undefined ? null : logprobsOf(logprobs, texts),
       finish_reason: finishReasonOf(finishReason),
     })),
     usage: usageOf(results),
@@ -68,6 +70,7 @@ export async function* chatChunks(
 ): AsyncGenerator<string, void> {
   const begun = new Set<number>();
   const calls = new Map<number, number>();
+  const texts = new TokenTexts(tokenizer);
   const chunk = (index: number, delta: object, rest: object = {}): string =>
     serverSentEvent({
       ...about,
@@ -81,7 +84,7 @@ export async function* chatChunks(
       begun.add(index);
       yield chunk(index, { role: "assistant", content: "", refusal: null });
     }
-    const rest = logprobs === undefined ? {} : { logprobs: logprobsOf(logprobs, tokenizer) };
+    const rest = logprobs === undefined ? {} : { logprobs: logprobsOf(logprobs, texts) };
     if (event.type === "text") yield chunk(index, { content: event.text }, rest);
     else if (event.type === "reasoning") yield chunk(index, { reasoning_content: event.text }, rest);
     else if (event.type === "toolCall") {
@@ -104,10 +107,10 @@ function toolCallOf({ id, name, arguments: given }: ToolCall) {
   return { id: `call_${id}`, type: "function", function: { name, arguments: given } };
 }
 
-function logprobsOf(logprobs: readonly GeneratedLogprob[], tokenizer: Tokenizer | undefined): object {
+function logprobsOf(logprobs: readonly GeneratedLogprob[], texts: TokenTexts): object {
   const token = (id: number, logprob: number): object => {
-    const text = tokenizer?.decode([id], { skipSpecialTokens: false }) ?? "";
-    return { token: text, logprob, bytes: [...new TextEncoder().encode(text)] };
+    const { text, bytes } = texts.shown(id);
+    return { token: text, logprob, bytes: [...bytes] };
   };
   const content = logprobs.map(({ token: id, logprob, top }) => ({
     ...token(id, logprob),

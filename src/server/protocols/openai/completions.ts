@@ -1,18 +1,20 @@
 /** POST /v1/completions: what follows prompts. */
 import { createRoute, z } from "@hono/zod-openapi";
-import type { GeneratedLogprob, GeneratedText } from "../../../tasks/generation/generated-text.ts";
+import type { GeneratedText, PromptLogprob } from "../../../tasks/generation/generated-text.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
 import type { Prompt } from "../../../tasks/generation/text-generator.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { type Routes, resultHeaders } from "../../http/context.ts";
 import { listOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
-import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { invalidField } from "../generation/request-errors.ts";
 import { type ConstraintRequest, constraintFields, constraintOf } from "../generation/constraint-fields.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
 import { type SamplingRequest, harmlessFields, samplingFields, samplingOf, streamOptions } from "./chat-request.ts";
 import { type ChatCompletion, newCompletion, usageOf } from "./chat-response.ts";
+import { TokenTexts } from "../generation/token-texts.ts";
+import { CompletionLogprobs, type LogprobLists } from "./completion-logprobs.ts";
 import { documentedErrors, openAiErrorBody } from "./errors.ts";
 
 /** Tokens of a completion at most if the request does not say, as OpenAI has it. */
@@ -36,14 +38,20 @@ interface CompletionsRequest extends SamplingRequest, ConstraintRequest {
 const requestSchema: z.ZodType<CompletionsRequest> = requestObject({
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
   prompt: z.union([z.string(), listOf(z.string(), { min: 1 }), tokenIds(), listOf(tokenIds(), { min: 1 })]),
-  max_tokens: z.int().positive().optional().openapi({ description: "Tokens to generate at most. Default: 16" }),
+  max_tokens: z.int().min(-1).optional().openapi({
+    description:
+      "Tokens to generate at most; 0: none, which with `echo` and `logprobs` scores the prompt; -1: up to the context. Default: 16",
+  }),
   ...samplingFields,
   ...constraintFields,
   stream: z.boolean().optional(),
   stream_options: streamOptions.optional(),
   logprobs: z.int().min(0).max(20).optional(),
   echo: z.boolean().optional().openapi({ description: "Whether the prompt stands before each text" }),
-  suffix: z.string().optional().openapi({ description: "Not built yet" }),
+  suffix: z
+    .string()
+    .optional()
+    .openapi({ description: "Text that follows what is generated, for models with tokens for filling in the middle" }),
   best_of: z.int().positive().optional().openapi({ description: "Only the value of `n`" }),
   add_special_tokens: z.boolean().optional(),
   skip_special_tokens: z.boolean().optional(),
@@ -88,20 +96,22 @@ export function addCompletions(routes: Routes, service: Service): void {
       return service.runtime.generate(prompts, { ...options, ...call, stream: true });
     });
     const about = newCompletion("cmpl-", model);
-    const before = (index: number): string => {
-      const prompt = request.echo === true ? (prompts[Math.floor(index / (request.n ?? 1))] ?? "") : "";
-      return typeof prompt === "string" ? prompt : (tokenizer?.decode(prompt) ?? "");
+    const prompt = (index: number): string => {
+      const given = prompts[Math.floor(index / (request.n ?? 1))] ?? "";
+      return typeof given === "string" ? given : (tokenizer?.decode(given) ?? "");
     };
+    const { echo = false, skip_special_tokens: skipsSpecial = true, n = 1 } = request;
+    const shown = (): Shown => ({ prompt, echo, skipsSpecial, tokenizer, n });
     if (request.stream !== true) {
       void stream.finish();
       const done = await outcome;
-      const body = completion(about, done.result.results, { before, tokenizer, n: request.n ?? 1 });
+      const body = completion(about, done.result.results, shown());
       return context.json(body, 200, resultHeaders(done)) as never;
     }
     const includeUsage = request.stream_options?.include_usage ?? false;
     async function* parts(): AsyncGenerator<string, void> {
       try {
-        yield* chunks(about, stream, { before, tokenizer, includeUsage, n: request.n ?? 1 });
+        yield* chunks(about, stream, { ...shown(), includeUsage });
       } catch (error) {
         yield serverSentEvent({ error: openAiErrorBody(error) });
       } finally {
@@ -121,33 +131,53 @@ export function promptsOf(prompt: Prompt | readonly Prompt[]): readonly Prompt[]
 
 function optionsOf(request: CompletionsRequest) {
   const { max_tokens: maxNewTokens = defaultMaxTokens, logprobs, suffix, best_of: bestOf, n = 1 } = request;
-  if (suffix !== undefined && suffix !== "") throw unsupportedField("suffix", "filling in before a suffix", "leave it out");
   if (bestOf !== undefined && bestOf !== n) throw invalidField("best_of", `is ${bestOf}, and only n, ${n}, is possible`);
   return {
     ...samplingOf(request),
     ...constraintOf(request),
-    maxNewTokens,
+    maxNewTokens: maxNewTokens === -1 ? Number.MAX_SAFE_INTEGER : maxNewTokens,
     ...(logprobs === undefined ? {} : { logprobs }),
+    ...(logprobs === undefined || request.echo !== true ? {} : { promptLogprobs: logprobs }),
+    ...(suffix === undefined || suffix === "" ? {} : { suffix }),
     ...(request.add_special_tokens === undefined ? {} : { addSpecialTokens: request.add_special_tokens }),
     ...(request.skip_special_tokens === undefined ? {} : { skipSpecialTokens: request.skip_special_tokens }),
   };
 }
 
 interface Shown {
-  /** What stands before a text: its prompt, with `echo`. */
-  readonly before: (index: number) => string;
+  /** The text of the prompt that the text with this position continues. */
+  readonly prompt: (index: number) => string;
+  /** Whether texts begin with their prompts. */
+  readonly echo: boolean;
+  readonly skipsSpecial: boolean;
   readonly tokenizer: Tokenizer | undefined;
   readonly n: number;
 }
 
 function completion(about: ChatCompletion, results: readonly GeneratedText[], shown: Shown): object {
-  const choices = results.map(({ text, finishReason, logprobs }, index) => ({
-    text: shown.before(index) + text,
-    index,
-    logprobs: logprobs === undefined ? null : logprobsOf(logprobs, shown),
-    finish_reason: finishReason,
-  }));
+  const logprobsOf = logprobsByText(shown);
+  const choices = results.map(({ text, finishReason, logprobs, promptLogprobs }, index) => {
+    const scored = [...(promptLogprobs ?? []), ...(logprobs ?? [])];
+    return {
+      text: (shown.echo ? shown.prompt(index) : "") + text,
+      index,
+      logprobs: promptLogprobs === undefined && logprobs === undefined ? null : logprobsOf(index, scored),
+      finish_reason: finishReason,
+    };
+  });
   return { ...about, object: "text_completion", choices, usage: usageOfAll(results, shown.n) };
+}
+
+/** Shows log probabilities of the text with a position; those of one text may be shown a few at a time. */
+function logprobsByText({ prompt, echo, skipsSpecial, tokenizer }: Shown) {
+  const texts = new TokenTexts(tokenizer);
+  const known = new Map<number, CompletionLogprobs>();
+  return (index: number, logprobs: readonly PromptLogprob[]): LogprobLists => {
+    const startsText = echo || prompt(index) === "";
+    const own = known.get(index) ?? new CompletionLogprobs(texts, { startsText, skipsSpecial });
+    known.set(index, own);
+    return own.next(logprobs);
+  };
 }
 
 async function* chunks(
@@ -155,18 +185,23 @@ async function* chunks(
   stream: GenerationStream<{ readonly results: readonly GeneratedText[] }>,
   shown: Shown & { readonly includeUsage: boolean },
 ): AsyncGenerator<string, void> {
+  const logprobsOf = logprobsByText(shown);
   const begun = new Set<number>();
   for await (const event of stream) {
     const { index } = event;
-    const text = (begun.has(index) ? "" : shown.before(index)) + event.text;
-    begun.add(index);
+    const isBegun = begun.has(index);
+    const text = (isBegun || !shown.echo ? "" : shown.prompt(index)) + event.text;
     const isEnd = event.type === "finish";
-    const logprob = event.type === "text" ? event.logprob : undefined;
-    if (text === "" && !isEnd && logprob === undefined) continue;
+    // A text without tokens has the log probabilities of its prompt in its only event.
+    const ofPrompt = isEnd ? (isBegun ? undefined : event.result.promptLogprobs) : event.promptLogprobs;
+    const ofToken = event.type === "text" && event.logprob !== undefined ? [event.logprob] : [];
+    const scored = [...(ofPrompt ?? []), ...ofToken];
+    begun.add(index);
+    if (text === "" && !isEnd && scored.length === 0) continue;
     const choice = {
       text,
       index,
-      logprobs: logprob === undefined ? null : logprobsOf([logprob], shown),
+      logprobs: scored.length === 0 ? null : logprobsOf(index, scored),
       finish_reason: isEnd ? event.result.finishReason : null,
     };
     yield serverSentEvent({
@@ -192,17 +227,5 @@ function usageOfAll(results: readonly GeneratedText[], n: number) {
     completion_tokens: generated,
     total_tokens: prompt + generated,
     prompt_tokens_details: { cached_tokens: cached },
-  };
-}
-
-function logprobsOf(logprobs: readonly GeneratedLogprob[], { tokenizer }: Shown): object {
-  const textOf = (id: number): string => tokenizer?.decode([id], { skipSpecialTokens: false }) ?? "";
-  const tokens = logprobs.map(({ token }) => textOf(token));
-  const starts = tokens.map((_, index) => tokens.slice(0, index).join("").length);
-  return {
-    tokens,
-    token_logprobs: logprobs.map(({ logprob }) => logprob),
-    top_logprobs: logprobs.map(({ top }) => Object.fromEntries(top.map(({ token, logprob }) => [textOf(token), logprob]))),
-    text_offset: starts,
   };
 }

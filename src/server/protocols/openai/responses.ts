@@ -1,6 +1,7 @@
 /** POST /v1/responses: an answer as items, whole or as typed events. */
 import { randomUUID } from "node:crypto";
 import { createRoute, z } from "@hono/zod-openapi";
+import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationStream } from "../../../tasks/generation/generation-stream.ts";
@@ -45,7 +46,8 @@ export function addResponses(routes: Routes, service: Service): void {
       void stream.finish();
       const done = await outcome;
       for (const _ of writer.whole(done.result.results[0])) continue;
-      return context.json(writer.response, 200, resultHeaders(done)) as never;
+      const headers = { ...resultHeaders(done), "content-type": "application/json" };
+      return context.body(jsonText(writer.response), 200, headers) as never;
     }
     async function* parts(): AsyncGenerator<string, void> {
       try {
@@ -226,7 +228,7 @@ class ResponseWriter {
   }
 
   #event(type: string, fields: object): string {
-    const event = serverSentEvent({ type, sequence_number: this.#sequence, ...fields }, type);
+    const event = serverSentEvent(jsonText({ type, sequence_number: this.#sequence, ...fields }), type);
     this.#sequence += 1;
     return event;
   }

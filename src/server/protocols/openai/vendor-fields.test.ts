@@ -97,7 +97,6 @@ it.each([
   [{ input_type: "query", task: "retrieval.query" }, "task"],
   [{ input_type: "poem" }, "input_type"],
   [{ encoding_format: "float16" }, "encoding_format"],
-  [{ prompt: "Represent this:" }, "prompt"],
   [{ input: [{ image: "https://example.com/cat.png" }] }, "input"],
 ])("%j is refused by name", async (fields, field) => {
   const { status, body } = await embed(fields);

@@ -6,7 +6,8 @@ import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
 import { relevanceScore } from "../relevance.ts";
 import { jsonResponse } from "../../http/json-response.ts";
 import { jsonRoute } from "../../http/json-route.ts";
-import { jsonBody, validated } from "../../http/json-body.ts";
+import { takeFields } from "../../http/fields/take-fields.ts";
+import { jsonBody } from "../../http/json-body.ts";
 import { refusePairs } from "../../http/pair-limits.ts";
 import { answerRerank as answerDocuments } from "../cohere/rerank.ts";
 import { rerankRequest as documentsRequest } from "../cohere/rerank-request.ts";
@@ -64,8 +65,8 @@ export function addRerank(routes: Routes, service: Service): void {
     const body = await jsonBody(context);
     const isOther = isObject(body) && !("texts" in body) && ("documents" in body || "input" in body);
     return isOther
-      ? answerDocuments(service, context, validated(body, others), "2")
-      : answerRerank(service, context, validated(body, own));
+      ? answerDocuments(service, context, takeFields(context, body, others), "2")
+      : answerRerank(service, context, takeFields(context, body, own));
   });
 }
 

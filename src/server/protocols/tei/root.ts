@@ -7,7 +7,8 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { type Env, type Routes, callerOf } from "../../http/context.ts";
 import { isObject } from "../../http/field-schemas.ts";
-import { jsonBody, validated } from "../../http/json-body.ts";
+import { takeFields } from "../../http/fields/take-fields.ts";
+import { jsonBody } from "../../http/json-body.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
 import { answerEmbed, answerSparse, embedRequest, sparseRequest } from "./embed.ts";
@@ -43,16 +44,16 @@ export function addRoot(routes: Routes, service: Service): void {
 async function answer(service: Service, context: Context<Env>, written: unknown): Promise<Response> {
   const { maxTexts } = service.limits;
   const route = await routeOf(service, context, written);
-  const body = flattened(written);
+  const body = flattened(context, written);
   switch (route) {
     case "rerank":
-      return answerRerank(service, context, validated(body, rerankRequest(maxTexts)));
+      return answerRerank(service, context, takeFields(context, body, rerankRequest(maxTexts)));
     case "predict":
-      return answerPredict(service, context, validated(body, predictRequest(maxTexts)));
+      return answerPredict(service, context, takeFields(context, body, predictRequest(maxTexts)));
     case "embed_sparse":
-      return answerSparse(service, context, validated(body, sparseRequest(maxTexts)));
+      return answerSparse(service, context, takeFields(context, body, sparseRequest(maxTexts)));
     case "embed":
-      return answerEmbed(service, context, validated(body, embedRequest(maxTexts)));
+      return answerEmbed(service, context, takeFields(context, body, embedRequest(maxTexts)));
     case "text-classification":
     case "token-classification":
     case "zero-shot-classification":
@@ -88,9 +89,9 @@ async function routeOf(
 }
 
 /** The request with the members of `parameters` beside `inputs`, where Hugging Face's clients write them for some tasks, and without `options`. */
-function flattened(body: unknown): unknown {
+function flattened(context: Context<Env>, body: unknown): unknown {
   if (!isObject(body)) return body;
   const { parameters, options, ...rest } = body;
-  if (options !== undefined && options !== null) validated(options, hubOptions);
+  if (options !== undefined && options !== null) takeFields(context, options, hubOptions, { at: ["options"] });
   return isObject(parameters) ? { ...rest, ...parameters } : { ...rest, ...(parameters === undefined ? {} : { parameters }) };
 }

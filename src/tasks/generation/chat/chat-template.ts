@@ -2,6 +2,7 @@
 import { InferyardError } from "../../../contract/errors.ts";
 import { TemplateEngine } from "../../../templates/render-call.ts";
 import type { TextWorkers } from "../../text-threads/text-workers.ts";
+import { ContentForms, renderedOrNothing } from "./content-forms.ts";
 import { type ChatMessage, type Tool, textOf } from "./messages.ts";
 import { type TemplateVariables, variablesJson } from "./template-variables.ts";
 
@@ -14,6 +15,8 @@ export interface Conversation {
   readonly tools: readonly Tool[];
   /** Further variables of the template, such as `enable_thinking`. */
   readonly variables?: Readonly<Record<string, unknown>>;
+  /** The moment that `strftime_now` tells, in milliseconds since 1970. Default: now. */
+  readonly now?: number | undefined;
 }
 
 /** Where templates run. Undefined: in the calling thread, with what they may take counted and without a deadline. */
@@ -24,12 +27,21 @@ const refusalMs = 60_000;
 /** Bounds whose error depends on the machine and costs a thread: what went beyond them is not tried again at once. */
 const costlyBounds: ReadonlySet<unknown> = new Set(["milliseconds", "heapMebibytes"]);
 
+/** An answer that no template writes. */
+const answerMark = "qxzanswer";
+
 /** The chat templates of one model. */
 export class ChatTemplate {
   readonly #templates: ChatTemplates;
   readonly #specialTokens: Readonly<Record<string, unknown>>;
   readonly #workers: TemplateWorkers;
   readonly #engine = new TemplateEngine();
+  /** The forms of content that a template reads, by its name. */
+  readonly #forms = new Map<string, ContentForms>();
+  /** What a template writes behind an answer, by its name. */
+  readonly #endings = new Map<string, Promise<string>>();
+  /** Whether the template writes tools into prompts. */
+  #writesTools: Promise<boolean> | undefined;
   /** Why a template is refused, by its name, and until when. */
   readonly #refused = new Map<string, { readonly error: InferyardError; readonly until: number }>();
 
@@ -46,24 +58,103 @@ export class ChatTemplate {
   }
 
   /**
-   * The prompt, up to where the model's answer begins. Throws INPUT_INVALID for a conversation that the template refuses, MODEL_UNSUPPORTED for tools if
+   * The prompt, up to where the model's answer begins. Throws TEMPLATE_REFUSED for a conversation that the template refuses, MODEL_UNSUPPORTED for tools if
    * the template has no place for them, and MODEL_INVALID for a template that fails or goes beyond a bound.
    */
-  async render({ messages, tools, variables = {} }: Conversation): Promise<string> {
+  async render({ messages, tools, variables = {}, now }: Conversation): Promise<string> {
     const name = this.#nameFor(tools.length > 0);
-    if (tools.length > 0 && !/\btools\b/.test(this.source(true))) {
-      throw new InferyardError("MODEL_UNSUPPORTED", "the model's chat template has no place for tools", {
-        remedy: "leave tools out, or use a model that was trained to call them",
-      });
-    }
+    if (tools.length > 0) await this.checkTools();
     const others = { ...this.#specialTokens, add_generation_prompt: true, ...variables };
+    const render = async (given: readonly ChatMessage[]): Promise<string> =>
+      this.#run(name, { messages: await this.#formsOf(name).fit(given), tools, others }, now);
     try {
-      return await this.#run(name, { messages, tools, others });
+      return await render(messages);
     } catch (error) {
-      const isRefusal = error instanceof InferyardError && error.code === "INPUT_INVALID" && "refusal" in error.data;
+      const isRefusal = error instanceof InferyardError && error.code === "TEMPLATE_REFUSED";
       const merged = isRefusal ? withoutSystem(messages) : undefined;
       if (merged === undefined) throw error;
-      return this.#run(name, { messages: merged, tools, others });
+      return render(merged);
+    }
+  }
+
+  /**
+   * The prompt, up to the end of the last message's content, which the model goes on with. Throws as `render` does, and INPUT_INVALID where the template writes the
+   * content otherwise.
+   */
+  async renderToContinue({ variables = {}, ...conversation }: Conversation): Promise<string> {
+    const prompt = await this.render({ ...conversation, variables: { ...variables, add_generation_prompt: false } });
+    const last = conversation.messages.at(-1);
+    const content = last === undefined ? "" : textOf(last);
+    // Templates may remove white space around the content.
+    for (const written of [content.trimStart(), content.trim()]) {
+      const at = written === "" ? -1 : prompt.lastIndexOf(written);
+      if (at !== -1) return prompt.slice(0, at + written.length);
+    }
+    throw new InferyardError(
+      "INPUT_INVALID",
+      "the prompt does not have the content of the last message, so it cannot end there",
+      {
+        remedy: "give the last message a text, or let the model begin an answer",
+      },
+    );
+  }
+
+  /**
+   * What the template writes behind the content of an answer, where the conversation ends with it or else before the user's next message. Empty where it writes
+   * nothing, or does not render such a conversation.
+   */
+  async turnEnding(hasTools: boolean): Promise<string> {
+    const name = this.#nameFor(hasTools);
+    const known = this.#endings.get(name) ?? this.#findEnding(name);
+    this.#endings.set(name, known);
+    known.catch(() => this.#endings.delete(name));
+    return known;
+  }
+
+  async #findEnding(name: string): Promise<string> {
+    const question: ChatMessage = { role: "user", content: "a" };
+    const turns: readonly ChatMessage[] = [question, { role: "assistant", content: answerMark }];
+    for (const messages of [turns, [...turns, question]]) {
+      const prompt = await renderedOrNothing(this.#probe(name, messages, true));
+      const at = prompt.lastIndexOf(answerMark);
+      const ending = at === -1 ? "" : prompt.slice(at + answerMark.length).trimStart();
+      if (ending !== "") return ending;
+    }
+    return "";
+  }
+
+  /** Renders a short conversation, to learn how the template writes it. */
+  async #probe(name: string, messages: readonly ChatMessage[], fits: boolean): Promise<string> {
+    const given = fits ? await this.#formsOf(name).fit(messages) : messages;
+    return this.#run(name, { messages: given, tools: [], others: { ...this.#specialTokens, add_generation_prompt: false } });
+  }
+
+  #formsOf(name: string): ContentForms {
+    const known =
+      this.#forms.get(name) ?? new ContentForms(this.#templates[name] ?? "", (messages) => this.#probe(name, messages, false));
+    this.#forms.set(name, known);
+    return known;
+  }
+
+  /** Throws MODEL_UNSUPPORTED for tools if the template has no place for them: the prompt of a question is the same with and without them. */
+  async checkTools(): Promise<void> {
+    this.#writesTools ??= this.#findToolPlace();
+    if (await this.#writesTools) return;
+    throw new InferyardError("MODEL_UNSUPPORTED", "the model's chat template has no place for tools", {
+      remedy: "leave tools out, or use a model that was trained to call them",
+    });
+  }
+
+  async #findToolPlace(): Promise<boolean> {
+    if (!/\btools\b/.test(this.source(true))) return false;
+    const others = { ...this.#specialTokens, add_generation_prompt: true };
+    const name = this.#nameFor(true);
+    try {
+      const messages = await this.#formsOf(name).fit([{ role: "user", content: "?" }]);
+      const prompt = (tools: readonly Tool[]): Promise<string> => this.#run(name, { messages, tools, others });
+      return (await prompt([{ name: "probe" }])) !== (await prompt([]));
+    } catch {
+      return true; // rendering the conversation itself says what is wrong
     }
   }
 
@@ -72,10 +163,10 @@ export class ChatTemplate {
     return this.#templates["default"] === undefined ? (Object.keys(this.#templates)[0] ?? "default") : "default";
   }
 
-  async #run(name: string, variables: TemplateVariables): Promise<string> {
+  async #run(name: string, variables: TemplateVariables, now: number = Date.now()): Promise<string> {
     const refused = this.#refused.get(name);
     if (refused !== undefined && Date.now() < refused.until) throw refused.error;
-    const call = { source: this.#templates[name] ?? "", variables: variablesJson(variables), now: Date.now() };
+    const call = { source: this.#templates[name] ?? "", variables: variablesJson(variables), now };
     try {
       return await (this.#workers === undefined ? this.#engine.render(call) : this.#workers.render(this, call));
     } catch (error) {

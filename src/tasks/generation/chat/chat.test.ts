@@ -73,7 +73,7 @@ describe("chat templates", () => {
     expect(await render(template, [{ role: "system", content: "Be kind" }, user])).toBe("Be kind\n\nHello|");
     const refusing = "{{ raise_exception('roles must alternate') }}";
     await expect(render(refusing, [user])).rejects.toMatchObject({
-      code: "INPUT_INVALID",
+      code: "TEMPLATE_REFUSED",
       message: "the model's chat template refuses the conversation: roles must alternate",
     });
   });
@@ -131,7 +131,7 @@ describe("conversations", () => {
     [[{ role: "robot", content: "x" }], 'message 0 has the role "robot"'],
     [[{ role: "user" }], "message 0 has no content"],
     [[{ role: "user", content: [{ type: "image" }] }], "neither a text nor"],
-    [[user, { role: "assistant", toolCalls: [{ id: "a", name: "b", arguments: "{" }] }], "message 1 has a tool call"],
+    [[user, { role: "assistant", toolCalls: [{ id: "a", name: "b", arguments: {} }] }], "message 1 has a tool call"],
     [[{ role: "user", content: "x", reasoning: "y" }], "which only messages of the assistant have"],
   ])("are refused by position: %j", (messages, problem) => {
     expect(() => checkConversation(messages as ChatMessage[], [])).toThrow(problem);
@@ -186,7 +186,7 @@ describe("answers", () => {
       '<think>x</think><tool_call>{"name":"weather","arguments":{"city":"Rome"}}</tool_call>\n<tool_call>{"name":"weather","arguments":{"city":"Rome"}}</tool_call>',
       [["reasoning", "x"], rome, rome],
     ],
-    ["a call that is none", formats.qwen, "<tool_call>oh</tool_call> well", [["text", "<tool_call>oh</tool_call>well"]]],
+    ["a call that is none", formats.qwen, "<tool_call>oh</tool_call> well", [["text", "<tool_call>oh</tool_call> well"]]],
     ["a call that was cut", formats.qwen, '<tool_call>{"name":"wea', [["text", '<tool_call>{"name":"wea']]],
     [
       "a call in XML",

@@ -16,7 +16,10 @@ export interface ToolCall {
   readonly id: string;
   /** Name of the tool. */
   readonly name: string;
-  /** The arguments as JSON text: an object. */
+  /**
+   * The arguments as JSON text: an object. One that was cut, since the answer was, may be sent back as it is: the chat template is given what of it is whole, and a text that is no
+   * beginning of an object as a text.
+   */
   readonly arguments: string;
 }
 
@@ -80,8 +83,13 @@ function checkMessage(message: unknown, place: string): void {
   if (toolCalls === undefined) return;
   if (!Array.isArray(toolCalls)) throw wrong(place, "has toolCalls that are not a list");
   for (const call of toolCalls as readonly unknown[]) {
-    if (!isObject(call) || typeof call["name"] !== "string" || typeof call["id"] !== "string" || !isJsonObject(call["arguments"]))
-      throw wrong(place, "has a tool call without id, name, or arguments that are the JSON text of an object");
+    if (
+      !isObject(call) ||
+      typeof call["name"] !== "string" ||
+      typeof call["id"] !== "string" ||
+      typeof call["arguments"] !== "string"
+    )
+      throw wrong(place, "has a tool call without id, name, or arguments that are a JSON text");
   }
 }
 
@@ -100,16 +108,8 @@ function isParts(content: unknown): boolean {
   );
 }
 
-function isJsonObject(text: unknown): boolean {
-  if (typeof text !== "string") return false;
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether a value is an object that is no list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -1,5 +1,7 @@
 /** A conversation as the variables of a chat template: JSON text, in which tool arguments keep their numbers and the order of their keys. */
-import { type ChatMessage, type Tool, textOf } from "./messages.ts";
+import { completedObject } from "../../../formats/json/complete-json.ts";
+import { jsonText } from "../../../formats/json/exact-json.ts";
+import type { ChatMessage, Tool } from "./messages.ts";
 
 /** What a template is given. */
 export interface TemplateVariables {
@@ -12,33 +14,45 @@ export interface TemplateVariables {
 /** The variables, with messages and tools as templates of Hugging Face read them. */
 export function variablesJson({ messages, tools, others }: TemplateVariables): string {
   const members = Object.entries(others).flatMap(([name, value]) => {
-    const json = JSON.stringify(value) as string | undefined; // undefined for what JSON has not
-    return json === undefined ? [] : [`${JSON.stringify(name)}:${json}`];
+    const hasNone = value === undefined || typeof value === "function" || typeof value === "symbol"; // JSON has not
+    return hasNone ? [] : [`${JSON.stringify(name)}:${jsonText(value)}`];
   });
   // transformers gives None where there are none.
-  members.push(`"tools":${tools.length === 0 ? "null" : JSON.stringify(tools.map(toolVariable))}`);
+  members.push(`"tools":${tools.length === 0 ? "null" : jsonText(tools.map(toolVariable))}`);
   if (others["documents"] === undefined) members.push('"documents":null');
   members.push(`"messages":[${messages.map(messageJson).join(",")}]`);
   return `{${members.join(",")}}`;
 }
 
-function toolVariable({ name, description = "", parameters = { type: "object", properties: {} } }: Tool): object {
-  return { type: "function", function: { name, description, parameters } };
+function toolVariable({ name, description, parameters = { type: "object", properties: {} } }: Tool): object {
+  return { type: "function", function: { name, ...(description === undefined ? {} : { description }), parameters } };
 }
 
-function messageJson({ role, reasoning, toolCalls = [], toolCallId, name, ...message }: ChatMessage): string {
+function messageJson({ role, content = "", reasoning, toolCalls = [], toolCallId, name }: ChatMessage): string {
   const json = JSON.stringify({
     role: role === "developer" ? "system" : role,
-    content: textOf(message),
+    content: typeof content === "string" ? content : content.map(({ text }) => ({ type: "text", text })),
     reasoning_content: reasoning,
     tool_call_id: toolCallId,
     name,
   });
   if (toolCalls.length === 0) return json;
-  // The arguments are JSON text of an object, as was checked: JSON.parse would change numbers beyond 2^53, 1.0 and the order of keys such as "10".
   const calls = toolCalls.map((call) => {
     const { id, name: tool, arguments: written } = call;
-    return `{"id":${JSON.stringify(id)},"type":"function","function":{"name":${JSON.stringify(tool)},"arguments":${written}}}`;
+    return `{"id":${JSON.stringify(id)},"type":"function","function":{"name":${JSON.stringify(tool)},"arguments":${argumentsJson(written)}}}`;
   });
   return `${json.slice(0, -1)},"tool_calls":[${calls.join(",")}]}`;
+}
+
+/**
+ * The arguments of a call as a template reads them: as they are written, since JSON.parse would change numbers beyond 2^53, 1.0 and the order of keys such as "10". Arguments that
+ * were cut are completed, so that templates find an object; others that are no JSON are a text.
+ */
+function argumentsJson(written: string): string {
+  if (written.trim() === "") return "{}";
+  try {
+    return JSON.parse(written) === null ? "{}" : written;
+  } catch {
+    return completedObject(written) ?? JSON.stringify(written);
+  }
 }

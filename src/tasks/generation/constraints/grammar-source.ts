@@ -1,4 +1,5 @@
 /** Grammars before they are compiled, as data that can be sent to another thread. */
+import { jsonText } from "../../../formats/json/exact-json.ts";
 import { refusingDepth } from "./refusal.ts";
 
 /** A grammar before it is compiled. */
@@ -11,5 +12,5 @@ export interface GrammarSource {
 
 /** A value as the text of a source. Throws INPUT_INVALID for one that is nested too deeply. */
 export function sourceText(value: unknown): string {
-  return refusingDepth(() => JSON.stringify(value));
+  return refusingDepth(() => jsonText(value));
 }

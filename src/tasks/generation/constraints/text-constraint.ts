@@ -1,4 +1,5 @@
 /** What a text must be, as callers state it. */
+import { isJsonObject } from "../../../formats/json/exact-json.ts";
 import { regularExpressionDfa } from "./automata/regular-expression.ts";
 import { WordTrie } from "./automata/words.ts";
 import { withinBudget } from "./constraint-budget.ts";
@@ -8,7 +9,6 @@ import { type GrammarSource, sourceText } from "./grammar-source.ts";
 import { isLark, parseLark } from "./grammar/lark.ts";
 import { refusal } from "./refusal.ts";
 import { type SchemaSettings, anyJson, compileSchema } from "./schema/compile-schema.ts";
-import { isObject } from "./schema/schema-document.ts";
 
 /** What a generated text must be. */
 export type TextConstraint =
@@ -43,7 +43,7 @@ export function compileConstraint(constraint: TextConstraint, settings: SchemaSe
 }
 
 function compileByType(constraint: TextConstraint, settings: SchemaSettings): GrammarNode {
-  if (!isObject(constraint) || !types.includes(constraint.type))
+  if (!isJsonObject(constraint) || !types.includes(constraint.type))
     throw refusal(`its type is one of ${types.join(", ")}`, "correct it");
   switch (constraint.type) {
     case "json":

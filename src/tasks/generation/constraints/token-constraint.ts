@@ -20,16 +20,22 @@ export class TokenConstraint {
   /** What the text must contain before the constraint begins. */
   #after: string | undefined;
   #start: TextStart = {};
+  /** Whether `#state` is the state of the text; false until the state of a text that continues another one is known. */
+  #isOpen: boolean;
   readonly #tokens: number[] = [];
   #state: GrammarState;
 
-  /** `endTokens`: tokens that may follow where the text may end. `end` must be called when no token follows. */
-  constructor({ grammar, after, client }: ConstrainedPart, endTokens: readonly number[]) {
+  /**
+   * `endTokens`: tokens that may follow where the text may end. `continues`: whether the text continues another one, so that its first token keeps its leading space. `end` must be
+   * called when no token follows.
+   */
+  constructor({ grammar, after, client }: ConstrainedPart, endTokens: readonly number[], continues: boolean = false) {
     this.#grammar = grammar;
     this.#client = client;
     this.#endTokens = endTokens;
     this.#after = after;
     this.#state = grammar.start;
+    this.#isOpen = !continues || after !== undefined;
     grammar.enter();
   }
 
@@ -55,6 +61,7 @@ export class TokenConstraint {
       for (const token of this.#endTokens) clearBit(all, token);
       return all;
     }
+    if (!this.#isOpen) await this.#open({ rest: "" });
     const mask = await this.#mask();
     if (!this.accepts) return mask;
     const withEnd = mask.slice();
@@ -73,14 +80,19 @@ export class TokenConstraint {
     }
     const at = text.indexOf(this.#after);
     if (at === -1) return;
-    this.#start = { rest: text.slice(at + this.#after.length) };
-    this.#state = await this.#grammar.open(this.#start, [], call);
+    await this.#open({ rest: text.slice(at + this.#after.length) });
     this.#after = undefined;
   }
 
   /** Says that no token follows. */
   end(): void {
     this.#grammar.leave();
+  }
+
+  async #open(start: TextStart): Promise<void> {
+    this.#start = start;
+    this.#state = await this.#grammar.open(start, [], { client: this.#client });
+    this.#isOpen = true;
   }
 
   #mask(): Promise<Uint32Array> {

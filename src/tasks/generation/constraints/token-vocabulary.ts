@@ -1,6 +1,6 @@
 /** The tokens of a vocabulary as bytes, in tables in which a constraint finds those that fit. */
 import type { Tokenizer } from "../../../tokenizers/index.ts";
-import { byteOfCharacter } from "../../../tokenizers/unicode/byte-level-alphabet.ts";
+import { TokenBytes, commonTokens } from "../../../tokenizers/token-bytes.ts";
 
 /** What is needed of a tokenizer. */
 export type TokenSource = Pick<Tokenizer, "decode" | "idOf" | "tokenOf" | "vocabularySize">;
@@ -60,9 +60,9 @@ const maxPlainLength = 64;
 /** Reads the tokens of a tokenizer. */
 export function readVocabulary(tokenizer: TokenSource, options: VocabularyOptions = {}): VocabularyTables {
   const { size = tokenizer.vocabularySize, kept = new Set(), isShared = false } = options;
-  const anchor = anchorOf(tokenizer);
-  const bytes = tokenBytes(tokenizer, anchor, kept).slice(0, size);
-  const first = firstBytesOf(tokenizer, anchor, bytes);
+  const tokenBytes = new TokenBytes(tokenizer);
+  const bytes = bytesOfTokens(tokenizer, tokenBytes, kept).slice(0, size);
+  const first = firstBytesOf(tokenizer, tokenBytes, bytes);
   const words = Math.ceil(size / 32);
   const entries = [...bytes.entries()].flatMap(([token, own]) =>
     own === undefined || own.length === 0 || own.length > maxTokenBytes ? [] : [{ token, bytes: own }],
@@ -230,50 +230,32 @@ function treeOf(entries: readonly { readonly token: number; readonly bytes: Uint
 }
 
 const encoder = new TextEncoder();
-/** Tokens that nearly every vocabulary has one of. */
-const commonTokens = ["a", "▁a", "Ġa", "0"];
-
-/** A token to decode others behind, since decoders treat the first one in their own way. */
-function anchorOf(tokenizer: TokenSource): number | undefined {
-  return commonTokens.map((token) => tokenizer.idOf(token)).find((id) => id !== undefined);
-}
 
 /** Only tokens that differ. */
 function firstBytesOf(
   tokenizer: TokenSource,
-  anchor: number | undefined,
+  tokenBytes: TokenBytes,
   bytes: readonly (Uint8Array | undefined)[],
 ): ReadonlyMap<number, Uint8Array> {
   const differing = new Map<number, Uint8Array>();
-  if (anchor === undefined) return differing;
-  const before = tokenizer.decode([anchor]);
-  const isSame = (id: number): boolean => tokenizer.decode([anchor, id]).slice(before.length) === tokenizer.decode([id]);
-  if (commonTokens.every((token) => isSame(tokenizer.idOf(token) ?? anchor))) return differing;
+  const common = commonTokens.flatMap((token) => tokenizer.idOf(token) ?? []);
+  if (common.every((id) => tokenBytes.isSameFirst(id))) return differing;
   for (const [id, own] of bytes.entries()) {
-    if (own === undefined || isSame(id)) continue;
-    const text = tokenizer.decode([id]);
-    if (!text.includes("\uFFFD")) differing.set(id, encoder.encode(text));
+    if (own === undefined || tokenBytes.isSameFirst(id)) continue;
+    const first = tokenBytes.addedFirst(id);
+    if (first !== undefined) differing.set(id, first);
   }
   return differing;
 }
 
 /** The bytes that each token adds to a text. */
-function tokenBytes(
+function bytesOfTokens(
   tokenizer: TokenSource,
-  anchor: number | undefined,
+  tokenBytes: TokenBytes,
   kept: ReadonlySet<string>,
 ): readonly (Uint8Array | undefined)[] {
-  const before = anchor === undefined ? "" : tokenizer.decode([anchor]);
   return Array.from({ length: tokenizer.vocabularySize }, (_, id) => {
-    const token = tokenizer.tokenOf(id);
-    if (token === undefined) return undefined;
-    const byte = /^<0x([\dA-Fa-f]{2})>$/.exec(token)?.[1];
-    const text = tokenizer.decode(anchor === undefined ? [id] : [anchor, id], { skipSpecialTokens: true }).slice(before.length);
-    if (text === "" && kept.has(token)) return encoder.encode(token);
-    if (text === "") return byte === undefined ? undefined : Uint8Array.of(Number.parseInt(byte, 16));
-    if (!text.includes("\uFFFD")) return encoder.encode(text);
-    if (byte !== undefined) return Uint8Array.of(Number.parseInt(byte, 16));
-    const bytes = Array.from(token, (character) => byteOfCharacter.get(character) ?? -1);
-    return bytes.includes(-1) ? encoder.encode(text) : Uint8Array.from(bytes);
+    const token = tokenizer.tokenOf(id) ?? "";
+    return tokenBytes.added(id) ?? (kept.has(token) ? encoder.encode(token) : undefined);
   });
 }

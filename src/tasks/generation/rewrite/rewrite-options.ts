@@ -3,7 +3,7 @@ import { type TaskOptions, name, text, unchecked } from "../../definition/task-o
 import { type GenerationOptions, generationOptions } from "../sampling/generation-options.ts";
 
 /** Options of `rewrite`. */
-export interface RewriteOptions extends Omit<GenerationOptions, "draftTokens" | "unlistedMembers"> {
+export interface RewriteOptions extends Omit<GenerationOptions, "draftTokens" | "unlistedMembers" | "promptLogprobs"> {
   /** What is done, by a name of `task_specific_params` in config.json, such as "summarization" or "translation_en_to_de" (T5). Default: what the model does. */
   readonly task?: string;
   /** Text before each text, as the model was trained with. Default: that of the task, otherwise none. */
@@ -16,8 +16,13 @@ export interface RewriteOptions extends Omit<GenerationOptions, "draftTokens" | 
   readonly stream?: boolean;
 }
 
-// Models with an encoder have no draft model, and vocabularies such as T5's no braces, so that they write no objects.
-const { draftTokens: _draftTokens, unlistedMembers: _unlistedMembers, ...sampling } = generationOptions;
+// Models with an encoder have no draft model and read no prompt with their decoder, and vocabularies such as T5's no braces, so that they write no objects.
+const {
+  draftTokens: _draftTokens,
+  unlistedMembers: _unlistedMembers,
+  promptLogprobs: _promptLogprobs,
+  ...sampling
+} = generationOptions;
 
 /** Everything about the options in `RewriteOptions`. */
 export const rewriteOptions: TaskOptions<RewriteOptions> = {

@@ -15,7 +15,7 @@ import {
  * camel case, and of OpenAI's API for what transformers lacks.
  */
 export interface GenerationOptions {
-  /** Tokens to generate at most, for each text. Default: as the model's files say, otherwise 256. */
+  /** Tokens to generate at most, for each text; 0: none, where only `promptLogprobs` are wanted. Default: as the model's files say, otherwise 256. */
   readonly maxNewTokens?: number;
   /** Tokens before which a text does not end. Default: 0. */
   readonly minNewTokens?: number;
@@ -67,6 +67,11 @@ export interface GenerationOptions {
   /** Whether each token is given with its log probability, and this many most probable alternatives; 0: no alternatives. Default: neither. */
   readonly logprobs?: number;
   /**
+   * Whether each token of the prompt is given with its log probability, and this many most probable alternatives; 0: no alternatives. The whole prompt is then
+   * computed, also what earlier prompts have in common with it. Not for models with an encoder. Default: neither.
+   */
+  readonly promptLogprobs?: number;
+  /**
    * Prompt look-up: where the last tokens occurred before, in the prompt too, the model reads up to this many of those that followed in one call, and they
    * are kept as far as it chooses the same. The text does not change; quotations, code and corrections come faster. 0: none. Default: 0.
    */
@@ -89,9 +94,9 @@ export interface GenerationOptions {
 /** Everything about the options in `GenerationOptions`. */
 export const generationOptions: TaskOptions<GenerationOptions> = {
   maxNewTokens: {
-    type: positiveInteger,
+    type: zeroOrMore,
     flag: ["--max-new-tokens <number>", "longest answer in tokens"],
-    field: "Tokens to generate at most. Default: 256, or as the model's files say",
+    field: "Tokens to generate at most; 0: none. Default: 256, or as the model's files say",
   },
   minNewTokens: {
     type: zeroOrMore,
@@ -187,6 +192,10 @@ export const generationOptions: TaskOptions<GenerationOptions> = {
   logprobs: {
     type: zeroOrMore,
     field: "Give each token with its log probability, and this many most probable alternatives",
+  },
+  promptLogprobs: {
+    type: zeroOrMore,
+    field: "Give each token of the prompt with its log probability, and this many most probable alternatives",
   },
   promptLookup: {
     type: zeroOrMore,

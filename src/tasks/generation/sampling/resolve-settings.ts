@@ -30,7 +30,11 @@ export interface GenerationSettings {
   readonly seed: number;
   /** Number of alternatives; undefined: no log probabilities. */
   readonly logprobs?: number;
+  /** Number of alternatives to the tokens of the prompt; undefined: no log probabilities of the prompt. */
+  readonly promptLogprobs?: number;
   readonly skipSpecialTokens: boolean;
+  /** End tokens of the model, which are left out of the text as special tokens are, whether or not they end it. */
+  readonly hiddenTokens: ReadonlySet<number>;
   /** Tokens that are copied from the text before and tried at once; 0: none. */
   readonly promptLookup: number;
   readonly draftTokens: number;
@@ -58,6 +62,7 @@ export function checkGenerationOptions(options: GenerationOptions): void {
   requireRange("presencePenalty", options.presencePenalty, -100, 100);
   requireRange("lengthPenalty", options.lengthPenalty, -100, 100);
   requireRange("logprobs", options.logprobs, 0, maxLogprobs);
+  requireRange("promptLogprobs", options.promptLogprobs, 0, maxLogprobs);
   requireRange("promptLookup", options.promptLookup, 0, maxPromptLookup);
   requireRange("draftTokens", options.draftTokens, 1, maxPromptLookup);
   const { stop, badWords, stopTokens, suppressTokens, earlyStopping, n = 1, numBeams } = options;
@@ -75,7 +80,7 @@ export function checkGenerationOptions(options: GenerationOptions): void {
 export function resolveSettings(options: GenerationOptions, sources: SettingsSources): GenerationSettings {
   const { config, vocabulary } = sources;
   checkGenerationOptions(options);
-  const { temperature = config.temperature ?? 1, n = 1, lengthPenalty, earlyStopping, logprobs, stop } = options;
+  const { temperature = config.temperature ?? 1, n = 1, lengthPenalty, earlyStopping, logprobs, promptLogprobs, stop } = options;
   const numBeams = options.numBeams ?? (asksForSampling(options) || options.stop !== undefined ? 1 : config.numBeams) ?? 1;
   const asksForLength = options.maxNewTokens !== undefined || config.maxNewTokens !== undefined;
   const doSample = samples(options, config) && temperature > 0;
@@ -120,7 +125,9 @@ export function resolveSettings(options: GenerationOptions, sources: SettingsSou
     n,
     seed: options.seed ?? randomSeed(),
     ...(logprobs === undefined ? {} : { logprobs }),
+    ...(promptLogprobs === undefined ? {} : { promptLogprobs }),
     skipSpecialTokens: options.skipSpecialTokens ?? true,
+    hiddenTokens: new Set(options.skipSpecialTokens === false ? [] : config.endTokens),
     promptLookup: options.promptLookup ?? config.promptLookup ?? 0,
     draftTokens: options.draftTokens ?? defaultDraftTokens,
   };

@@ -48,7 +48,7 @@ describe.skipIf(tokenizers.length === 0)("the text of tokens as they arrive", ()
         ...(path.includes("ctc") ? [] : [{ skipSpecialTokens: true, kept: new Set<string>() }]),
         { skipSpecialTokens: false },
       ]) {
-        const text = new TokenText(tokenizer, skipSpecialTokens, kept);
+        const text = new TokenText(tokenizer, skipSpecialTokens, { kept });
         const parts = tokens.map((token) => text.push(token));
         expect(parts.join("") + text.end(), tokens.join()).toBe(tokenizer.decode(tokens, { skipSpecialTokens }));
       }

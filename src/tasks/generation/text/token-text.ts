@@ -20,11 +20,22 @@ export class TokenText {
   #shownText = "";
   #endsInByte = false;
 
-  /** `kept`: special tokens that stay in the text where others are left out. */
-  constructor(tokenizer: Pick<Tokenizer, "decode" | "tokenOf">, skipSpecialTokens: boolean, kept?: ReadonlySet<string>) {
+  /**
+   * `kept`: special tokens that stay in the text where others are left out. `before`: the token of the text that this one continues, whose own text is not repeated; see
+   * `continuedToken`. Default: the tokens begin a text.
+   */
+  constructor(
+    tokenizer: Pick<Tokenizer, "decode" | "tokenOf">,
+    skipSpecialTokens: boolean,
+    { kept, before }: { readonly kept?: ReadonlySet<string> | undefined; readonly before?: number | undefined } = {},
+  ) {
     this.#tokenizer = tokenizer;
     this.#skipSpecialTokens = skipSpecialTokens && kept === undefined;
     this.#kept = skipSpecialTokens ? kept : undefined;
+    if (before === undefined) return;
+    this.#tokens = [before];
+    this.#shown = 1;
+    this.#shownText = this.#decode(this.#tokens);
   }
 
   /** Adds a token, and returns the text that is complete with it. */

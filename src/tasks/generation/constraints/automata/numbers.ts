@@ -1,16 +1,17 @@
 /** Numbers of JSON within bounds. */
 import { chargeSteps } from "../constraint-budget.ts";
 import { type Dfa, classesOf, explore, intersection } from "./automaton.ts";
+import { type Decimal, decimalDigits } from "./decimals.ts";
 import { regularExpressionDfa } from "./regular-expression.ts";
 
 /** Which numbers fit. */
 export interface NumberRange {
   readonly isInteger: boolean;
-  readonly minimum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMaximum?: number;
-  readonly multipleOf: readonly number[];
+  readonly minimum?: Decimal;
+  readonly exclusiveMinimum?: Decimal;
+  readonly maximum?: Decimal;
+  readonly exclusiveMaximum?: Decimal;
+  readonly multipleOf: readonly Decimal[];
 }
 
 /** Steps of any automaton of numbers, beside its transitions. */
@@ -36,7 +37,7 @@ export function numberDfa(range: NumberRange): Dfa {
     ...(exclusiveMaximum === undefined ? [] : [{ bound: exclusiveMaximum, accepted: [-1] }]),
   ];
   chargeSteps(numberSteps);
-  const isPlain = bounds.every(({ bound, accepted }) => bound === 0 && accepted.length === 2) && multipleOf.length === 0;
+  const isPlain = bounds.every(({ bound, accepted }) => bound === "0" && accepted.length === 2) && multipleOf.length === 0;
   const written = bounds.map(({ bound }) => decimalDigits(bound));
   const whole = Math.max(multipleOf.length > 0 ? exactDigits : wholeDigits, ...written.map((digits) => digits.whole.length));
   const fraction = Math.max(fractionDigits, ...written.map((digits) => digits.fraction.length));
@@ -69,17 +70,6 @@ function signed(syntax: string, { minimum, maximum }: NumberRange): Dfa {
   return regularExpressionDfa(maximum === undefined ? syntax : `-${unsigned}|${zero}`, { whole: true });
 }
 
-/** A number without an exponent: its digits before and behind the point. */
-export function decimalDigits(value: number): { readonly whole: string; readonly fraction: string } {
-  const text = String(Math.abs(value));
-  const [mantissa = "0", exponent = "0"] = text.split("e");
-  const [whole = "0", fraction = ""] = mantissa.split(".");
-  const shift = Number(exponent);
-  const all = shift < 0 ? whole.padStart(1 - shift, "0") + fraction : whole + fraction.padEnd(shift, "0");
-  const point = shift < 0 ? Math.max(1, whole.length + shift) : whole.length + shift;
-  return { whole: all.slice(0, point).replace(/^0+(?=\d)/, ""), fraction: all.slice(point).replace(/0+$/, "") };
-}
-
 interface Comparison {
   readonly isNegative: boolean;
   /** Digits of the whole part, or of the fraction, that were read; "greater" numbers have more digits than the bound. */
@@ -93,16 +83,16 @@ interface Comparison {
 }
 
 /** Texts of numbers without an exponent whose comparison with `bound` gives one of `accepted`: -1, 0, 1. */
-function comparisonDfa(bound: number, accepted: readonly number[]): Dfa {
+function comparisonDfa(bound: Decimal, accepted: readonly number[]): Dfa {
   const { whole, fraction } = decimalDigits(bound);
-  const isBoundNegative = bound < 0;
+  const isBoundNegative = bound.startsWith("-");
   const orderOf = ({ isNegative, place, isFraction, order, isDecided }: Comparison): number => {
     const isShorter = !isDecided && !isFraction && place < whole.length;
     const rest = isFraction ? fraction.slice(place) : fraction;
     const magnitude = isShorter ? -1 : order !== 0 || isDecided ? order : /[1-9]/.test(rest) ? -1 : 0;
     if (isNegative) {
       if (isBoundNegative) return -magnitude;
-      return bound === 0 && magnitude === 0 ? 0 : -1;
+      return bound === "0" && magnitude === 0 ? 0 : -1;
     }
     return isBoundNegative ? 1 : magnitude;
   };
@@ -144,7 +134,7 @@ interface Remainder {
 }
 
 /** Texts of numbers without an exponent that are multiples of a positive number. */
-function multipleDfa(factor: number): Dfa {
+function multipleDfa(factor: Decimal): Dfa {
   const { whole, fraction } = decimalDigits(factor);
   const scale = fraction.length;
   const divisor = Number(whole + fraction);

@@ -7,7 +7,8 @@ import { chargeStates } from "../constraint-budget.ts";
 export type GrammarNode =
   /** A text that fits an automaton. */
   | { readonly kind: "text"; readonly automaton: Automaton; readonly isEmpty: boolean }
-  | { readonly kind: "sequence"; readonly items: readonly GrammarNode[] }
+  /** `isList`: its items but the last stand in a list, one level deeper than the sequence. */
+  | { readonly kind: "sequence"; readonly items: readonly GrammarNode[]; readonly isList?: boolean }
   | { readonly kind: "choice"; readonly options: readonly GrammarNode[] }
   /** `item`, `min` to `max` times. */
   | { readonly kind: "repeat"; readonly item: GrammarNode; readonly min: number; readonly max: number }
@@ -33,8 +34,6 @@ export interface ObjectNode {
   readonly others: readonly OtherMember[];
   readonly min: number;
   readonly max: number;
-  /** What may stand between its parts. */
-  readonly space: GrammarNode;
 }
 
 /** A member of an object. */
@@ -77,6 +76,12 @@ export function sequence(...items: readonly GrammarNode[]): GrammarNode {
 /** As `sequence`, of any number of parts. */
 export function sequenceOf(items: readonly GrammarNode[]): GrammarNode {
   return items.length === 1 ? (items[0] as GrammarNode) : part({ kind: "sequence", items }, items.length);
+}
+
+/** A list of JSON: `content` between brackets. */
+export function list(content: GrammarNode): GrammarNode {
+  const items = [literal("["), content, literal("]")];
+  return part({ kind: "sequence", items, isList: true }, items.length);
 }
 
 /** One of several parts; with none, no text fits. */
@@ -128,11 +133,7 @@ export function childrenOf(node: GrammarNode): readonly GrammarNode[] {
     case "rule":
       return node.body === undefined ? [] : [node.body];
     case "object":
-      return [
-        node.space,
-        ...node.properties.map(({ value }) => value),
-        ...node.others.flatMap(({ name, value }) => [name, value]),
-      ];
+      return [...node.properties.map(({ value }) => value), ...node.others.flatMap(({ name, value }) => [name, value])];
     default:
       return node satisfies never;
   }

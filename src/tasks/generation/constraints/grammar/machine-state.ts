@@ -9,6 +9,8 @@ export interface Stack {
   readonly part: StackPart;
   /** Undefined: the end of the text. */
   readonly rest: Stack | undefined;
+  /** Number of objects and lists of JSON that are open. */
+  readonly depth: number;
 }
 
 /** A part of a grammar that follows a position. */

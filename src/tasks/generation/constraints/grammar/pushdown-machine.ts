@@ -9,6 +9,7 @@ import { chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 import { checkGrammar } from "./check-grammar.ts";
 import { type GrammarNode, type ObjectNode, literal } from "./grammar.ts";
+import { afterColon, lineBreak } from "./json-layout.ts";
 import { LeftFactoring } from "./left-factoring.ts";
 import {
   type MachineState,
@@ -162,7 +163,7 @@ export class PushdownMachine {
     if (this.#dead.has(node)) return;
     switch (node.kind) {
       case "text": {
-        const { automaton } = node;
+        const automaton = node.automaton.atDepth?.(rest?.depth ?? 0) ?? node.automaton;
         if (automaton.continues(automaton.start)) reading.add(this.#position(automaton, automaton.start, rest));
         if (automaton.accepts(automaton.start)) open.push(rest);
         break;
@@ -214,8 +215,8 @@ export class PushdownMachine {
     const hasMembers = count < node.max && (remaining.required > 0 || (hasPlaces && (remaining.count > 0 || others.length > 0)));
     const names = this.#push({ ...part, place: "name" }, rest);
     return [
-      ...(isEnd ? [this.#pushAll([node.space, braceClose], rest)] : []),
-      ...(hasMembers ? [this.#pushAll(count > 0 ? [node.space, comma, node.space] : [node.space], names)] : []),
+      ...(isEnd ? [this.#pushAll(count > 0 ? [lineBreak, braceClose] : [braceClose], rest)] : []),
+      ...(hasMembers ? [this.#pushAll(count > 0 ? [comma, lineBreak] : [lineBreak], names)] : []),
     ];
   }
 
@@ -233,7 +234,7 @@ export class PushdownMachine {
     const { node, count } = part;
     const cap = node.max === Number.POSITIVE_INFINITY ? Math.max(node.min, 1) : node.max;
     const behind = this.#push({ ...part, place: "member", count: Math.min(count + 1, cap) }, rest);
-    return this.#pushAll([node.space, colon, node.space, value], behind);
+    return this.#pushAll([colon, afterColon, value], behind);
   }
 
   #membersOf(node: ObjectNode): ObjectMembers {
@@ -255,7 +256,8 @@ export class PushdownMachine {
     const known = this.#stacks.get(key);
     if (known !== undefined) return known;
     this.#keptBytes += linkBytes;
-    const stack: Stack = { number: this.#count++, part, rest };
+    const isNested = part.kind === "object" || (part.kind === "sequence" && part.node.isList === true);
+    const stack: Stack = { number: this.#count++, part, rest, depth: (rest?.depth ?? 0) + (isNested ? 1 : 0) };
     this.#stacks.set(key, stack);
     return stack;
   }

@@ -1,4 +1,5 @@
 /** Objects of JSON as grammars. */
+import { keysOf } from "../../../../formats/json/exact-json.ts";
 import { type Dfa, FreeText, difference, everyText, intersection, wordsDfa } from "../automata/automaton.ts";
 import { JsonString } from "../automata/json-string.ts";
 import { OtherWords, WordTrie } from "../automata/words.ts";
@@ -8,7 +9,6 @@ import { refusal } from "../refusal.ts";
 import type { SchemaContext, StringContext } from "./schema-context.ts";
 import { highest, lowest, mapOf, requiredNames } from "./keywords.ts";
 import type { SchemaPart, SchemaPlace } from "./schema-document.ts";
-import { whitespace } from "./whitespace.ts";
 
 /** Different expressions of `patternProperties` at most: a name may match any of them. */
 const maxPatterns = 5;
@@ -56,7 +56,7 @@ export function compileObject(parts: readonly SchemaPart[], schemas: SchemaConte
     );
   }
   if (max < 0) return choice();
-  return object({ properties, others, min: needed, max: Math.floor(max), space: whitespace });
+  return object({ properties, others, min: needed, max: Math.floor(max) });
 }
 
 /** Whether schemas list the members of an object, and do not say what others may be. */
@@ -84,7 +84,7 @@ class MemberSchemas {
   constructor(parts: readonly SchemaPart[], schemas: SchemaContext) {
     this.#schemas = schemas;
     for (const part of parts) {
-      const names = Object.keys(mapOf(part, "properties"));
+      const names = keysOf(mapOf(part, "properties"));
       chargeSteps(10 * names.length);
       chargeStates(0, 150 * names.length);
       for (const name of names) {

@@ -9,12 +9,15 @@ import {
   lengthDfa,
   wordsDfa,
 } from "../automata/automaton.ts";
+import { JsonNumber, entriesOf, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
 import { CountedText } from "../automata/counted-text.ts";
+import { compareDecimals, decimalOf, isWhole } from "../automata/decimals.ts";
 import { JsonString } from "../automata/json-string.ts";
 import { Literal, WordTrie } from "../automata/words.ts";
 import { type NumberRange, numberDfa } from "../automata/numbers.ts";
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
-import { type GrammarNode, choice, choiceOf, literal, object, repeat, sequence, text } from "../grammar/grammar.ts";
+import { type GrammarNode, choice, choiceOf, list, literal, object, repeat, sequence, text } from "../grammar/grammar.ts";
+import { lineBreak } from "../grammar/json-layout.ts";
 import { PushdownMachine } from "../grammar/pushdown-machine.ts";
 import { InferyardError } from "../../../../contract/errors.ts";
 import { atPlace, chargeSteps } from "../constraint-budget.ts";
@@ -23,10 +26,24 @@ import type { SchemaContext, StringContext } from "./schema-context.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 import { compileObject } from "./compile-objects.ts";
 import { formats } from "./formats.ts";
-import { type JsonType, canonical, highest, listOf, lowest, numberOf, textOf, typeOf, typesOf } from "./keywords.ts";
+import {
+  type JsonType,
+  canonical,
+  decimalAt,
+  highest,
+  listOf,
+  lowerBound,
+  lowest,
+  textOf,
+  typeOf,
+  typesOf,
+  upperBound,
+} from "./keywords.ts";
 import { excludedKeyword } from "./negate-schema.ts";
-import { type SchemaPart, type SchemaPlace, isObject } from "./schema-document.ts";
-import { whitespace } from "./whitespace.ts";
+import { type SchemaPart, type SchemaPlace } from "./schema-document.ts";
+
+/** Behind an item of a list that another follows. */
+const itemEnd = sequence(literal(","), lineBreak);
 
 const quick: ReadonlySet<string> = new Set([
   "type",
@@ -44,7 +61,7 @@ const quick: ReadonlySet<string> = new Set([
 ]);
 
 /** Keywords that say what a string is. */
-const stringKeywords = ["minLength", "maxLength", "pattern", "format", excludedKeyword];
+export const stringKeywords: readonly string[] = ["minLength", "maxLength", "pattern", "format", excludedKeyword];
 
 /** Compiles schemas without references and choices. */
 export class ValueCompiler implements StringContext {
@@ -114,41 +131,37 @@ export class ValueCompiler implements StringContext {
 
   #constant(value: unknown): GrammarNode {
     if (typeof value === "string") return text(new JsonString(new Literal(value)));
-    const separator = sequence(whitespace, literal(","), whitespace);
     if (Array.isArray(value)) {
-      const items = value.flatMap((item, index) => [...(index > 0 ? [separator] : [whitespace]), this.#constant(item)]);
-      return sequence(literal("["), ...items, whitespace, literal("]"));
+      const items = value.flatMap((item, index) => [...(index > 0 ? [itemEnd] : []), this.#constant(item)]);
+      return list(value.length === 0 ? sequence() : sequence(lineBreak, ...items, lineBreak));
     }
-    if (!isObject(value)) return literal(JSON.stringify(value));
-    const properties = Object.entries(value).map(([name, member]) => ({ name, value: this.#constant(member), isRequired: true }));
-    return object({ properties, others: [], min: 0, max: Number.POSITIVE_INFINITY, space: whitespace });
+    if (!isJsonObject(value)) return literal(jsonText(value));
+    const properties = entriesOf(value).map(([name, member]) => ({ name, value: this.#constant(member), isRequired: true }));
+    return object({ properties, others: [], min: 0, max: Number.POSITIVE_INFINITY });
   }
 
   #number(isInteger: boolean, parts: readonly SchemaPart[]): GrammarNode {
-    const lower = highest(parts, "minimum", Number.NEGATIVE_INFINITY);
-    const upper = lowest(parts, "maximum");
     // In draft 4 exclusiveMinimum and exclusiveMaximum say whether the bound itself is excluded.
     const strictly = (keyword: string, bound: string): readonly SchemaPart[] =>
-      parts.flatMap((part) =>
-        part.keywords[keyword] === true ? [{ ...part, keywords: { [keyword]: numberOf(part, bound) } }] : [part],
-      );
-    const above = highest(strictly("exclusiveMinimum", "minimum"), "exclusiveMinimum", Number.NEGATIVE_INFINITY);
-    const below = lowest(strictly("exclusiveMaximum", "maximum"), "exclusiveMaximum");
-    const multipleOf = parts.flatMap((part) => numberOf(part, "multipleOf") ?? []);
+      parts.map((part) => (part.keywords[keyword] === true ? { ...part, keywords: { [keyword]: part.keywords[bound] } } : part));
+    const lower = lowerBound(parts, "minimum");
+    const above = lowerBound(strictly("exclusiveMinimum", "minimum"), "exclusiveMinimum");
+    const upper = upperBound(parts, "maximum");
+    const below = upperBound(strictly("exclusiveMaximum", "maximum"), "exclusiveMaximum");
+    const multipleOf = parts.flatMap((part) => decimalAt(part, "multipleOf") ?? []);
     const [part] = parts;
-    const wrong = multipleOf.find((factor) => !(factor > 0));
+    const wrong = multipleOf.find((factor) => compareDecimals(factor, "0") <= 0);
     if (wrong !== undefined)
       throw refusal(`is ${wrong}, and must be above 0`, "correct it", { keyword: "multipleOf", pointer: part?.pointer ?? "" });
     const bounds = ["multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
-    const isWhole = isInteger || multipleOf.some((factor) => Number.isInteger(factor));
+    const minimum = lower !== undefined && (above === undefined || compareDecimals(lower, above) > 0);
+    const maximum = upper !== undefined && (below === undefined || compareDecimals(upper, below) < 0);
     return naming(parts, bounds, () =>
       this.#numbersIn({
-        isInteger: isWhole,
-        ...(lower > above && Number.isFinite(lower) ? { minimum: lower } : {}),
-        ...(above >= lower && Number.isFinite(above) ? { exclusiveMinimum: above } : {}),
-        ...(upper < below && Number.isFinite(upper) ? { maximum: upper } : {}),
-        ...(below <= upper && Number.isFinite(below) ? { exclusiveMaximum: below } : {}),
-        multipleOf: [...new Set(multipleOf.filter((factor) => factor !== 1))],
+        isInteger: isInteger || multipleOf.some(isWhole),
+        ...(minimum ? { minimum: lower } : above === undefined ? {} : { exclusiveMinimum: above }),
+        ...(maximum ? { maximum: upper } : below === undefined ? {} : { exclusiveMaximum: below }),
+        multipleOf: [...new Set(multipleOf.filter((factor) => factor !== "1"))],
       }),
     );
   }
@@ -161,7 +174,7 @@ export class ValueCompiler implements StringContext {
   }
 
   #string(parts: readonly SchemaPart[]): GrammarNode {
-    const key = JSON.stringify(parts.map(({ keywords }) => stringKeywords.map((keyword) => keywords[keyword])));
+    const key = jsonText(parts.map(({ keywords }) => stringKeywords.map((keyword) => keywords[keyword])));
     chargeSteps(key.length);
     const node = this.#cache.strings.get(key) ?? text(new JsonString(this.stringContent(parts)));
     this.#cache.strings.set(key, node);
@@ -225,21 +238,13 @@ export class ValueCompiler implements StringContext {
     if (min > max || max < 0) return choice();
     const first = Math.max(0, ...parts.map((part) => leadingItems(part).length));
     const item = (index: number): GrammarNode => this.#schemas.node(parts.map((part) => this.#itemPlace(part, index)));
-    const comma = sequence(whitespace, literal(","), whitespace);
-    const separated = (index: number): GrammarNode => (index === 0 ? item(index) : sequence(comma, item(index)));
-    const rest = (from: number): GrammarNode => {
-      if (from >= max) return sequence();
-      if (from === 0) {
-        const others = repeat(separated(first + 1), Math.max(min - 1, 0), max - 1);
-        return repeat(sequence(item(0), others), Math.min(min, 1), 1);
-      }
-      return repeat(separated(Math.max(from, first)), Math.max(min - from, 0), max - from);
-    };
-    let tail = rest(Math.min(first, max));
-    for (let index = Math.min(first, max) - 1; index >= 0; index -= 1) {
-      tail = repeat(sequence(separated(index), tail), index < min ? 1 : 0, 1);
-    }
-    return sequence(literal("["), whitespace, tail, whitespace, literal("]"));
+    if (max === 0) return list(sequence());
+    const separated = (index: number): GrammarNode => sequence(itemEnd, item(index));
+    // The first item, and those that have schemas of their own, each need the ones before it.
+    const alone = Math.max(1, Math.min(first, max));
+    let tail = alone >= max ? sequence() : repeat(separated(alone), Math.max(min - alone, 0), max - alone);
+    for (let index = alone - 1; index > 0; index -= 1) tail = repeat(sequence(separated(index), tail), index < min ? 1 : 0, 1);
+    return list(repeat(sequence(lineBreak, item(0), tail, lineBreak), min > 0 ? 1 : 0, 1));
   }
 
   #itemPlace(part: SchemaPart, index: number): SchemaPlace {
@@ -247,14 +252,14 @@ export class ValueCompiler implements StringContext {
     const leading = leadingItems(part);
     const keyword = Array.isArray(keywords["prefixItems"]) ? "prefixItems" : "items";
     if (index < leading.length) return this.#schemas.document.below(part, leading[index], keyword, index);
-    const rest = Array.isArray(keywords["items"]) ? "additionalItems" : "items";
+    const rest = Array.isArray(keywords["items"]) && part.draft !== 2020 ? "additionalItems" : "items";
     return this.#schemas.document.below(part, keywords[rest] ?? true, rest);
   }
 }
 
-function leadingItems({ keywords }: SchemaPart): readonly unknown[] {
+function leadingItems({ keywords, draft }: SchemaPart): readonly unknown[] {
   if (Array.isArray(keywords["prefixItems"])) return keywords["prefixItems"];
-  return Array.isArray(keywords["items"]) ? keywords["items"] : [];
+  return draft !== 2020 && Array.isArray(keywords["items"]) ? keywords["items"] : [];
 }
 
 function refuseExcluded(parts: readonly SchemaPart[], excluded: readonly unknown[], types: readonly JsonType[]): void {
@@ -266,7 +271,7 @@ function refuseExcluded(parts: readonly SchemaPart[], excluded: readonly unknown
 }
 
 /** The values that all `enum` and `const` list; undefined if there is none of them. */
-function listedValues(parts: readonly SchemaPart[]): readonly unknown[] | undefined {
+export function listedValues(parts: readonly SchemaPart[]): readonly unknown[] | undefined {
   const lists = parts.flatMap((part) => [
     ...("const" in part.keywords ? [[part.keywords["const"]]] : []),
     ...(part.keywords["enum"] === undefined ? [] : [listOf(part, "enum")]),
@@ -296,10 +301,17 @@ function acceptedBy(node: GrammarNode): (value: unknown) => boolean {
   const machine = new PushdownMachine(node);
   return (value) => {
     let state: PushdownMachine["start"] | undefined = machine.start;
-    for (const byte of new TextEncoder().encode(JSON.stringify(value)))
+    for (const byte of new TextEncoder().encode(jsonText(plainNumbers(value))))
       state = state === undefined ? undefined : machine.step(state, byte);
     return state?.accepts === true;
   };
+}
+
+/** A value whose numbers are written without a fraction of zeros or an exponent, as grammars of integers have them. */
+function plainNumbers(value: unknown): unknown {
+  if (value instanceof JsonNumber) return new JsonNumber(decimalOf(value.text));
+  if (Array.isArray(value)) return value.map(plainNumbers);
+  return isJsonObject(value) ? Object.fromEntries(entriesOf(value).map(([name, each]) => [name, plainNumbers(each)])) : value;
 }
 
 /** What `compile` returns. What it refuses is said of the first of these keywords that a schema has. */

@@ -1,8 +1,21 @@
 /** Whether no value is valid by two schemas. */
+import { compareDecimals } from "../automata/decimals.ts";
 import { intersection } from "../automata/automaton.ts";
 import { chargeSteps } from "../constraint-budget.ts";
 import type { FlatSchema, SchemaContext, StringContext } from "./schema-context.ts";
-import { canonical, highest, isClosed, lowest, mapOf, requiredNames, typeOf, typesOf } from "./keywords.ts";
+import {
+  canonical,
+  highest,
+  isClosed,
+  isNumber,
+  lowerBound,
+  lowest,
+  mapOf,
+  requiredNames,
+  typeOf,
+  typesOf,
+  upperBound,
+} from "./keywords.ts";
 import type { SchemaPart, SchemaPlace } from "./schema-document.ts";
 
 /** What comparing schemas needs. */
@@ -41,17 +54,20 @@ export function flatsDisjoint(context: DisjointContext, one: FlatSchema, other: 
     return [...values[0].keys()].every((key) => values[1]?.has(key) !== true);
   for (const [index, list] of values.entries()) {
     const types = typesOf(index === 0 ? second : first);
-    const isOfType = (value: unknown): boolean =>
-      types.includes(typeOf(value)) || (typeof value === "number" && types.includes("number"));
+    const isOfType = (value: unknown): boolean => types.includes(typeOf(value)) || (isNumber(value) && types.includes("number"));
     if (list !== undefined && [...list.values()].every((value) => !isOfType(value))) return true;
   }
   return shared.every((type) => {
     if (type === "object") return objectsDisjoint(context, first, second, depth);
     if (type === "string") return stringsDisjoint(context, first, second);
-    if (type === "number" || type === "integer")
-      return highest([...first, ...second], "minimum", Number.NEGATIVE_INFINITY) > lowest([...first, ...second], "maximum");
+    if (type === "number" || type === "integer") return rangesDisjoint([...first, ...second]);
     return type === "array" && highest([...first, ...second], "minItems", 0) > lowest([...first, ...second], "maxItems");
   });
+}
+
+function rangesDisjoint(parts: readonly SchemaPart[]): boolean {
+  const [lower, upper] = [lowerBound(parts, "minimum"), upperBound(parts, "maximum")];
+  return lower !== undefined && upper !== undefined && compareDecimals(lower, upper) > 0;
 }
 
 function isDisjointWith(context: DisjointContext, list: readonly SchemaPlace[], other: FlatSchema, depth: number): boolean {

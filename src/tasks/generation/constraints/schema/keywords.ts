@@ -1,6 +1,8 @@
 /** Keywords of JSON Schema: which are supported, and reading their values. */
+import { JsonNumber, entriesOf, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
+import { type Decimal, compareDecimals, decimalOf, isWhole, writtenLength } from "../automata/decimals.ts";
 import { refusal } from "../refusal.ts";
-import { type SchemaPart, isObject } from "./schema-document.ts";
+import type { SchemaPart } from "./schema-document.ts";
 
 /** Keywords that are refused wherever they say something. */
 const refused: ReadonlyMap<string, string> = new Map([
@@ -20,9 +22,14 @@ export function refuseUnsupported(part: SchemaPart): void {
     if (keywords[keyword] === undefined || (keyword.startsWith("unevaluated") && keywords[keyword] === true)) continue;
     throw unsupported(part, keyword, why);
   }
-  if (keywords["uniqueItems"] === true && !(typeof keywords["maxItems"] === "number" && keywords["maxItems"] <= 1))
+  if (part.draft === 3 && keywords["required"] === true)
+    throw unsupported(part, "required", "keywords of draft 3 are not supported");
+  if (keywords["uniqueItems"] === true && !(isNumber(keywords["maxItems"]) && Number(keywords["maxItems"]) <= 1))
     throw unsupported(part, "uniqueItems", "whether items differ is not followed");
-  if (keywords["contains"] !== undefined && !(keywords["minContains"] === 0 && keywords["maxContains"] === undefined))
+  if (
+    keywords["contains"] !== undefined &&
+    !(Number(keywords["minContains"] ?? 1) === 0 && keywords["maxContains"] === undefined)
+  )
     throw unsupported(part, "contains", "counting items of a kind is not supported");
 }
 
@@ -35,13 +42,29 @@ export function invalidKeyword(part: SchemaPart, keyword: string, problem: strin
   return refusal(problem, "correct it", { keyword, pointer: part.pointer });
 }
 
+/** Digits of a bound at most, written without an exponent. */
+const maxDigits = 400;
+
 /** The number that a keyword states. */
-export function numberOf(part: SchemaPart, keyword: string): number | undefined {
+function numberOf(part: SchemaPart, keyword: string): number | undefined {
+  const decimal = decimalAt(part, keyword);
+  return decimal === undefined ? undefined : Number(decimal);
+}
+
+/** The number that a keyword states, as it is written. */
+export function decimalAt(part: SchemaPart, keyword: string): Decimal | undefined {
   const value = part.keywords[keyword];
   if (value === undefined || typeof value === "boolean") return undefined;
-  if (typeof value !== "number" || !Number.isFinite(value))
-    throw invalidKeyword(part, keyword, `is ${JSON.stringify(value)}, and must be a number`);
-  return value;
+  const decimal = isNumber(value) ? decimalOf(jsonText(value)) : undefined;
+  if (decimal === undefined || !Number.isFinite(Number(decimal)))
+    throw invalidKeyword(part, keyword, `is ${jsonText(value)}, and must be a number`);
+  if (writtenLength(decimal) > maxDigits) throw invalidKeyword(part, keyword, `has more than ${maxDigits} digits`);
+  return decimal;
+}
+
+/** Whether a value of `parseExactJson` is a number. */
+export function isNumber(value: unknown): value is number | JsonNumber {
+  return typeof value === "number" || value instanceof JsonNumber;
 }
 
 /** The text that a keyword states. */
@@ -70,7 +93,7 @@ function namesOf(part: SchemaPart, keyword: string): readonly string[] {
 export function mapOf(part: SchemaPart, keyword: string): Readonly<Record<string, unknown>> {
   const value = part.keywords[keyword];
   if (value === undefined) return {};
-  if (!isObject(value)) throw invalidKeyword(part, keyword, "must be an object");
+  if (!isJsonObject(value)) throw invalidKeyword(part, keyword, "must be an object");
   return value;
 }
 
@@ -82,6 +105,18 @@ export function highest(parts: readonly SchemaPart[], keyword: string, otherwise
 /** The smallest of the upper bounds that several schemas state. */
 export function lowest(parts: readonly SchemaPart[], keyword: string): number {
   return parts.reduce((least, part) => Math.min(least, numberOf(part, keyword) ?? least), Number.POSITIVE_INFINITY);
+}
+
+/** As `highest`, as it is written. Undefined: there is none. */
+export function lowerBound(parts: readonly SchemaPart[], keyword: string): Decimal | undefined {
+  const bounds = parts.flatMap((part) => decimalAt(part, keyword) ?? []);
+  return bounds.length === 0 ? undefined : bounds.reduce((most, each) => (compareDecimals(each, most) > 0 ? each : most));
+}
+
+/** As `lowest`, as it is written. Undefined: there is none. */
+export function upperBound(parts: readonly SchemaPart[], keyword: string): Decimal | undefined {
+  const bounds = parts.flatMap((part) => decimalAt(part, keyword) ?? []);
+  return bounds.length === 0 ? undefined : bounds.reduce((least, each) => (compareDecimals(each, least) < 0 ? each : least));
 }
 
 /** Whether a schema allows the members alone that it lists. */
@@ -114,7 +149,7 @@ export function typesOf(parts: readonly SchemaPart[]): readonly JsonType[] {
 export function typeOf(value: unknown): JsonType {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  if (isNumber(value)) return isWhole(decimalOf(jsonText(value))) ? "integer" : "number";
   return typeof value as JsonType;
 }
 
@@ -126,7 +161,8 @@ export function requiredNames(parts: readonly SchemaPart[]): ReadonlySet<string>
 /** Equal values have the same text, whatever the order of their members. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value);
-  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
+  if (isNumber(value)) return decimalOf(jsonText(value));
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const members = entriesOf(value).map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
   return `{${members.toSorted().join()}}`;
 }

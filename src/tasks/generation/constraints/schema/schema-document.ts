@@ -1,15 +1,23 @@
 /** A JSON schema with its references. */
+import { isJsonObject } from "../../../../formats/json/exact-json.ts";
 import { chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
+import { type Draft, draftOf, keywordsOf } from "./drafts.ts";
 
 /** Keywords of a schema, and where it is. */
 export interface SchemaPart {
+  /** Those that its draft has. */
   readonly keywords: Readonly<Record<string, unknown>>;
   /** JSON pointer. */
   readonly pointer: string;
   /** URI that its references are relative to. */
   readonly base: string;
+  /** Undefined: the keywords of all drafts count. */
+  readonly draft: Draft | undefined;
 }
+
+/** Where a schema is. */
+export type SchemaSurroundings = Pick<SchemaPart, "pointer" | "base" | "draft">;
 
 /** A schema anywhere in a document; false: no value is valid. */
 export type SchemaPlace = SchemaPart | false;
@@ -21,46 +29,42 @@ const data: ReadonlySet<string> = new Set(["const", "enum", "default", "examples
 /** A schema with everything it refers to. Remote schemas are refused. */
 export class SchemaDocument {
   readonly root: SchemaPlace;
-  /** Whether keywords beside `$ref` are ignored, as in drafts up to 7. */
-  readonly ignoresBesideRef: boolean;
   readonly #targets = new Map<string, SchemaPlace>();
   readonly #places = new Map<object, SchemaPart>();
-  readonly #idKeyword: string;
+  /** The schemas that some keywords are of, where these are not all of the schema's. */
+  readonly #sources = new Map<object, object>();
 
   constructor(schema: unknown) {
-    const dialect = isObject(schema) && typeof schema["$schema"] === "string" ? schema["$schema"] : "";
-    if (/^https?:/.test(dialect) && !/^https?:\/\/json-schema\.org\//.test(dialect)) {
-      throw refusal(`the dialect ${JSON.stringify(dialect)} is not known`, "leave $schema out, or give one of json-schema.org", {
-        keyword: "$schema",
-        pointer: "",
-      });
-    }
-    this.ignoresBesideRef = /draft-0[3-7]/.test(dialect);
-    this.#idKeyword = /draft-0[34]/.test(dialect) ? "id" : "$id";
-    this.root = this.place(schema, "", rootBase);
-    this.#index(schema, "", rootBase, 0);
+    const surroundings = { pointer: "", base: rootBase, draft: undefined };
+    this.root = this.place(schema, surroundings);
+    this.#index(schema, surroundings, 0);
   }
 
   /** A schema of the document. Throws INPUT_INVALID for what is none. */
-  place(schema: unknown, pointer: string, base: string): SchemaPlace {
+  place(schema: unknown, surroundings: SchemaSurroundings): SchemaPlace {
+    const { pointer } = surroundings;
     if (schema === false) return false;
-    if (schema === true) return { keywords: {}, pointer, base };
-    if (!isObject(schema))
+    if (schema === true) return { ...surroundings, keywords: {} };
+    if (!isJsonObject(schema))
       throw refusal("a schema is an object, true or false", "correct it", { keyword: pointer.split("/").at(-1) ?? "", pointer });
     const known = this.#places.get(schema);
     if (known !== undefined) return known;
-    const part: SchemaPart = { keywords: schema, pointer, base: this.baseOf(schema, base) };
+    const part = this.#partOf(schema, surroundings);
     this.#places.set(schema, part);
     return part;
   }
 
+  #partOf(schema: Readonly<Record<string, unknown>>, surroundings: SchemaSurroundings): SchemaPart {
+    const { base, draft } = this.scopeOf(schema, surroundings);
+    const keywords = keywordsOf(schema, draft);
+    if (keywords !== schema) this.#sources.set(keywords, schema);
+    return { keywords, pointer: surroundings.pointer, base, draft };
+  }
+
   /** The schema that a keyword of another holds: `path` leads to it. */
-  below({ pointer, base }: SchemaPart, schema: unknown, ...path: readonly (string | number)[]): SchemaPlace {
-    return this.place(
-      schema,
-      path.reduce<string>((place, name) => `${place}/${escapeName(String(name))}`, pointer),
-      base,
-    );
+  below({ pointer, base, draft }: SchemaPart, schema: unknown, ...path: readonly (string | number)[]): SchemaPlace {
+    const below = path.reduce<string>((place, name) => `${place}/${escapeName(String(name))}`, pointer);
+    return this.place(schema, { pointer: below, base, draft });
   }
 
   /** What a `$ref` refers to. Throws INPUT_INVALID if it is not in the document. */
@@ -85,48 +89,64 @@ export class SchemaDocument {
   }
 
   #follow(start: SchemaPart, fragment: string): SchemaPlace | undefined {
-    let value: unknown = start.keywords;
-    let { base } = start;
+    let value: unknown = this.#sources.get(start.keywords) ?? start.keywords;
+    let scope: Pick<SchemaPart, "base" | "draft"> = start;
     for (const name of fragment.slice(1).split("/").map(unescapeName)) {
       if (!isContainer(value) || !Object.hasOwn(value, name)) return undefined;
       value = Reflect.get(value, name);
-      if (isObject(value)) base = this.baseOf(value, base);
+      if (isJsonObject(value)) scope = this.scopeOf(value, scope);
     }
-    return isObject(value) || typeof value === "boolean" ? this.place(value, start.pointer + fragment, base) : undefined;
+    if (!isJsonObject(value) && typeof value !== "boolean") return undefined;
+    return this.place(value, { pointer: start.pointer + fragment, base: scope.base, draft: scope.draft });
   }
 
-  /** URI that the references of a schema are relative to. `base`: of the schema that contains it. */
-  baseOf(schema: Readonly<Record<string, unknown>>, base: string): string {
-    const id = schema[this.#idKeyword];
-    if (typeof id !== "string" || id.startsWith("#")) return base;
-    if (this.ignoresBesideRef && "$ref" in schema) return base;
-    chargeSteps(100 + id.length + base.length);
-    return resolved(id, base).split("#")[0] ?? base;
+  /** The draft of a schema, and the URI that its references are relative to. `around`: of the schema that contains it. */
+  scopeOf(
+    schema: Readonly<Record<string, unknown>>,
+    around: Pick<SchemaPart, "base" | "draft">,
+  ): Pick<SchemaPart, "base" | "draft"> {
+    const draft = draftOf(schema, around.draft);
+    const id = schema[idKeyword(draft)];
+    if (typeof id !== "string" || id.startsWith("#") || (ignoresBesideRef(draft) && "$ref" in schema))
+      return { base: around.base, draft };
+    chargeSteps(100 + id.length + around.base.length);
+    return { base: resolved(id, around.base).split("#")[0] ?? around.base, draft };
   }
 
-  #index(value: unknown, pointer: string, base: string, depth: number): void {
+  #index(value: unknown, surroundings: SchemaSurroundings, depth: number): void {
     chargeSteps(5);
     if (!isContainer(value) || depth > 500) return;
-    let own = base;
-    if (isObject(value)) {
-      const part = this.#places.get(value) ?? { keywords: value, pointer, base: this.baseOf(value, base) };
-      own = part.base;
-      if (own !== base || depth === 0) {
+    let own = surroundings;
+    if (isJsonObject(value)) {
+      const part = this.#places.get(value) ?? this.#partOf(value, surroundings);
+      own = { ...part, pointer: surroundings.pointer };
+      if (own.base !== surroundings.base || depth === 0) {
         this.#places.set(value, part);
-        this.#targets.set(own, part);
+        this.#targets.set(own.base, part);
         if (depth === 0) this.#targets.set(rootBase, part);
       }
-      for (const name of [value["$anchor"], value["$dynamicAnchor"], value[this.#idKeyword]]) {
+      const id = value[idKeyword(own.draft)];
+      for (const name of [value["$anchor"], value["$dynamicAnchor"], id]) {
         if (typeof name !== "string" || name === "") continue;
-        if (name === value[this.#idKeyword] && !name.startsWith("#")) continue;
+        if (name === id && !name.startsWith("#")) continue;
         this.#places.set(value, part);
-        this.#targets.set(`${own}#${name.replace(/^#/, "")}`, part);
+        this.#targets.set(`${own.base}#${name.replace(/^#/, "")}`, part);
       }
     }
     for (const [name, child] of Object.entries(value)) {
-      if (!data.has(name) || Array.isArray(value)) this.#index(child, `${pointer}/${escapeName(name)}`, own, depth + 1);
+      if (!data.has(name) || Array.isArray(value))
+        this.#index(child, { ...own, pointer: `${own.pointer}/${escapeName(name)}` }, depth + 1);
     }
   }
+}
+
+/** Whether keywords beside `$ref` are ignored, as in drafts up to 7. */
+export function ignoresBesideRef(draft: Draft | undefined): boolean {
+  return draft !== undefined && draft <= 7;
+}
+
+function idKeyword(draft: Draft | undefined): string {
+  return draft !== undefined && draft <= 4 ? "id" : "$id";
 }
 
 function resolved(reference: string, base: string): string {
@@ -135,11 +155,6 @@ function resolved(reference: string, base: string): string {
   } catch {
     return `${base}${reference}`;
   }
-}
-
-/** Whether a value is an object of JSON. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isContainer(value: unknown): value is object {

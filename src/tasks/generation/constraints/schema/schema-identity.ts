@@ -1,6 +1,7 @@
 /** Numbers of schemas, equal for those that say the same: what they list often stands in a document many times. */
+import { entriesOf, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
-import { type SchemaDocument, type SchemaPart, isObject } from "./schema-document.ts";
+import { type SchemaDocument, type SchemaPart } from "./schema-document.ts";
 
 /** Keywords that say nothing of values; references lead to what stands in `$defs`. */
 const ignored: ReadonlySet<string> = new Set([
@@ -41,6 +42,7 @@ const maxDepth = 100;
 interface Schema {
   readonly keywords: Readonly<Record<string, unknown>>;
   readonly base: string;
+  readonly draft: SchemaPart["draft"];
   readonly document: SchemaDocument;
 }
 
@@ -52,10 +54,10 @@ export class SchemaIdentities {
   #count = 0;
 
   /** The number of a schema. */
-  of({ keywords, base }: Pick<SchemaPart, "keywords" | "base">, document: SchemaDocument, depth: number = maxDepth): number {
+  of({ keywords, base, draft }: Omit<SchemaPart, "pointer">, document: SchemaDocument, depth: number = maxDepth): number {
     const known = this.#byObject.get(keywords);
     if (known !== undefined) return known;
-    const number = depth === 0 ? this.#count++ : this.#byContent(this.#textOf({ keywords, base, document }, depth));
+    const number = depth === 0 ? this.#count++ : this.#byContent(this.#textOf({ keywords, base, draft, document }, depth));
     this.#byObject.set(keywords, number);
     return number;
   }
@@ -70,8 +72,8 @@ export class SchemaIdentities {
   }
 
   #textOf(schema: Schema, depth: number): string {
-    let text = "";
-    for (const [keyword, value] of Object.entries(schema.keywords)) {
+    let text = schema.draft === undefined ? "" : `${schema.draft} `;
+    for (const [keyword, value] of entriesOf(schema.keywords)) {
       if (ignored.has(keyword) || value === undefined) continue;
       text += `${JSON.stringify(keyword)}:${this.#valueText(schema, keyword, value, depth)},`;
     }
@@ -80,25 +82,25 @@ export class SchemaIdentities {
 
   #valueText(schema: Schema, keyword: string, value: unknown, depth: number): string {
     if (typeof value !== "object" || value === null) {
-      const text = JSON.stringify(value);
+      const text = jsonText(value);
       return keyword === "$ref" ? `${this.#documentNumber(schema.document)} ${JSON.stringify(schema.base)} ${text}` : text;
     }
     const isList = Array.isArray(value);
     if (!isList && schemaKeywords.has(keyword)) return this.#schemaText(schema, value, depth);
-    if (!(isList ? listKeywords : mapKeywords).has(keyword)) return JSON.stringify(value);
+    if (!(isList ? listKeywords : mapKeywords).has(keyword)) return jsonText(value);
     const known = this.#byObject.get(value);
     if (known !== undefined) return `=${known}`;
     let text = isList ? "list " : "map ";
-    for (const [name, each] of Object.entries(value))
+    for (const [name, each] of entriesOf(value))
       text += `${isList ? "" : JSON.stringify(name)}:${this.#schemaText(schema, each, depth)},`;
     const number = this.#byContent(text);
     this.#byObject.set(value, number);
     return `=${number}`;
   }
 
-  #schemaText({ base, document }: Schema, keywords: unknown, depth: number): string {
-    if (!isObject(keywords)) return JSON.stringify(keywords);
-    return `#${this.of({ keywords, base: document.baseOf(keywords, base) }, document, depth - 1)}`;
+  #schemaText({ base, draft, document }: Schema, keywords: unknown, depth: number): string {
+    if (!isJsonObject(keywords)) return jsonText(keywords);
+    return `#${this.of({ keywords, ...document.scopeOf(keywords, { base, draft }) }, document, depth - 1)}`;
   }
 
   #documentNumber(document: SchemaDocument): number {

@@ -1,0 +1,136 @@
+/** Finds the places of a source file where one token can be changed, such as an operator, a constant or an instruction, and what it is changed to. */
+import ts from "typescript";
+
+/** A change of one token. */
+export interface Mutation {
+  /** Path of the file, from the repository's root. */
+  readonly file: string;
+  /** Line of the token, from 1. */
+  readonly line: number;
+  /** Offset of the first changed character in the file. */
+  readonly start: number;
+  readonly before: string;
+  readonly after: string;
+  /** The line of the token as it is, without indentation. */
+  readonly code: string;
+}
+
+const binary: Readonly<Record<string, string>> = {
+  "+": "-",
+  "-": "+",
+  "*": "/",
+  "/": "*",
+  "%": "*",
+  "<": "<=",
+  "<=": "<",
+  ">": ">=",
+  ">=": ">",
+  "===": "!==",
+  "!==": "===",
+  "&&": "||",
+  "||": "&&",
+  "<<": ">>",
+  ">>": "<<",
+  ">>>": "<<",
+  "&": "|",
+  "|": "&",
+  "^": "&",
+  "**": "*",
+  "+=": "-=",
+  "-=": "+=",
+  "*=": "+=",
+};
+
+/** Instructions of WebAssembly and functions of Math, by their names without the type. */
+const functions: Readonly<Record<string, string>> = {
+  add: "sub",
+  sub: "add",
+  mul: "add",
+  div: "mul",
+  min: "max",
+  max: "min",
+  pmin: "pmax",
+  pmax: "pmin",
+  and: "or",
+  or: "and",
+  eq: "ne",
+  ne: "eq",
+  ltS: "leS",
+  leS: "ltS",
+  gtS: "geS",
+  geS: "gtS",
+  lt: "le",
+  le: "lt",
+  gt: "ge",
+  ge: "gt",
+  shl: "shrU",
+  shrU: "shl",
+  shrS: "shrU",
+  floor: "ceil",
+  ceil: "floor",
+  round: "floor",
+  trunc: "round",
+};
+
+/** Objects whose functions are exchanged: the types of WebAssembly, and Math. */
+const instructionSets: ReadonlySet<string> = new Set(
+  ["i32", "i64", "f32", "f64", "i8x16", "i16x8", "i32x4", "i64x2", "f32x4", "f64x2", "v128"].concat("Math"),
+);
+
+/** All mutations of a file. What a user only reads (messages of errors) and what only sets the pace (estimates of time) is left out. */
+export function mutationsOf(file: string, text: string): readonly Mutation[] {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.ESNext, true);
+  const lines = text.split("\n");
+  const found: Mutation[] = [];
+  const add = (node: ts.Node, after: string): void => {
+    const start = node.getStart(source);
+    const { line } = source.getLineAndCharacterOfPosition(start);
+    const code = lines[line]?.trim() ?? "";
+    found.push({ file, line: line + 1, start, before: text.slice(start, node.end), after, code });
+  };
+  const visit = (node: ts.Node): void => {
+    if (isLeftOut(node)) return;
+    if (ts.isBinaryExpression(node)) {
+      const after = binary[node.operatorToken.getText(source)];
+      if (after !== undefined && !isText(node.left) && !isText(node.right)) add(node.operatorToken, after);
+    } else if (ts.isPrefixUnaryExpression(node)) {
+      const { operator, operand } = node;
+      if (operator === ts.SyntaxKind.MinusToken || operator === ts.SyntaxKind.ExclamationToken)
+        add(node, operand.getText(source));
+      if (ts.isNumericLiteral(operand)) return;
+    } else if (ts.isNumericLiteral(node)) add(node, changedNumber(node.getText(source)));
+    else if (node.kind === ts.SyntaxKind.TrueKeyword) add(node, "false");
+    else if (node.kind === ts.SyntaxKind.FalseKeyword) add(node, "true");
+    else if (
+      ts.isPropertyAccessExpression(node) &&
+      ts.isIdentifier(node.expression) &&
+      instructionSets.has(node.expression.text)
+    ) {
+      const after = Object.hasOwn(functions, node.name.text) ? functions[node.name.text] : undefined;
+      if (after !== undefined) add(node.name, after);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function changedNumber(text: string): string {
+  const value = Number(text.replaceAll("_", ""));
+  return Number.isInteger(value) ? String(value + 1) : String(value * 1.01);
+}
+
+function isText(node: ts.Node): boolean {
+  return ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
+}
+
+/** Estimates of time, which decide how work is divided among threads and when a run yields, and never what it computes. */
+const pace = /Nanosecond|yield/i;
+
+function isLeftOut(node: ts.Node): boolean {
+  if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isThrowStatement(node) || ts.isTemplateExpression(node))
+    return true;
+  if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return true;
+  if (ts.isNewExpression(node)) return node.expression.getText().endsWith("Error");
+  return (ts.isPropertyAssignment(node) || ts.isVariableDeclaration(node)) && pace.test(node.name.getText());
+}

@@ -1,0 +1,112 @@
+/** Runs check cases with generated code, and compares the results with the right ones. */
+import { elementCount, type TensorMap } from "../../../contract/tensor.ts";
+import { compileKernels, kernelFunction, type WasmFeatures } from "../../codegen/wasm/index.ts";
+import { type MachineCode, withMachineCode } from "../../codegen/x64/index.ts";
+import { evaluate } from "../../interpret/evaluate.ts";
+import type { Graph, NamedValue, Value } from "../../ir/graph.ts";
+import { elementsOf, type Literal } from "../../ir/literal.ts";
+import { EngineMemory } from "../../memory/engine-memory.ts";
+import { planGraph } from "../../plan/plan.ts";
+import { Executable, type RunKernel } from "../executable.ts";
+import type { CheckCase } from "./case-builder.ts";
+
+/** How cases are run. */
+export interface RunCasesOptions {
+  /** The features that kernels are generated with. */
+  readonly features: WasmFeatures;
+  /** Compiles the kernels. Default: `compileKernels`. */
+  readonly compile?: typeof compileKernels | undefined;
+  /** Calls kernels that have machine code. Default: WebAssembly computes all kernels. */
+  readonly machineCode?: MachineCode | undefined;
+  /** Whether the function with this name must not be used; the interpreter computes it. Default: all are used. */
+  readonly isExcluded?: (name: string) => boolean;
+}
+
+/** Runs all cases as one graph, and returns for each what differs from the right result, as a message. Throws what a kernel throws. */
+export function runCases(
+  cases: readonly CheckCase[],
+  { features, compile = compileKernels, machineCode, isExcluded }: RunCasesOptions,
+): readonly (string | undefined)[] {
+  const inputs = cases.flatMap((each, index) => [...each.inputs.keys()].map((value, at) => ({ name: `${index}.${at}`, value })));
+  const outputs = cases.flatMap(({ nodes }, index) =>
+    (nodes.at(-1)?.outputs ?? [])
+      .slice(0, comparedOutputs(nodes))
+      .map((value, at): NamedValue => ({ name: `${index}:${at}`, value })),
+  );
+  const graph: Graph = { inputs, nodes: cases.flatMap(({ nodes }) => nodes), outputs };
+  const memory = new EngineMemory({ shared: false });
+  try {
+    const blockKernel = cases.find((each) => each.blockKernel !== undefined)?.blockKernel;
+    const plan = planGraph(graph, {
+      isModelConstant: () => false,
+      hasByteDot: features.byteDot !== "none",
+      ...(isExcluded === undefined ? {} : { isExcluded }),
+      ...(blockKernel === undefined ? {} : { blockKernelFor: () => blockKernel }),
+    });
+    const machineKernels = plan.kernels.flatMap((kernel) => kernel.machineKernel?.() ?? []);
+    const compiled = compile(plan.kernels, memory.memory, features);
+    const { functions } = withMachineCode(compiled, machineKernels, memory.memory, machineCode);
+    const run: RunKernel = (kernel, offsets) => {
+      const call = kernelFunction(functions, kernel);
+      const { pieces } = kernel;
+      if (pieces < 2) return call(...offsets, 0, pieces);
+      const middle = pieces >> 1; // in two parts, as threads divide it
+      return call(...offsets, 0, middle) || call(...offsets, middle, pieces);
+    };
+    // Before a kernel packs the weights: what is read of them afterwards comes out of the packed ones.
+    const expected = cases.map((each) => each.expected?.() ?? interpretedOutputs(each));
+    const executable = new Executable(plan, memory, run);
+    const literals = new Map(cases.flatMap((each) => [...each.inputs]));
+    executable.writeInputs(Object.fromEntries(inputs.map(({ name, value }) => [name, literals.get(value)])) as TensorMap);
+    executable.runSteps(0, Number.POSITIVE_INFINITY);
+    const results = executable.readOutputs(undefined);
+    return cases.map((each, index) => {
+      for (const [at, right] of (expected[index] ?? []).slice(0, comparedOutputs(each.nodes)).entries()) {
+        const problem = difference(results[`${index}:${at}`] as Literal, right, each);
+        if (problem !== undefined) return problem;
+      }
+      return undefined;
+    });
+  } finally {
+    machineCode?.free();
+    memory.close();
+  }
+}
+
+/** The indices of a max-pool are left to the interpreter: using them would keep the kernel from being used. */
+function comparedOutputs(nodes: CheckCase["nodes"]): number {
+  return nodes.at(-1)?.operation.kind === "max-pool" ? 1 : 2;
+}
+
+function interpretedOutputs({ nodes, inputs }: CheckCase): readonly Literal[] {
+  const known = new Map<Value, Literal>(inputs);
+  let results: readonly Literal[] = [];
+  for (const { operation, inputs: operands, outputs } of nodes) {
+    results = evaluate(
+      operation,
+      operands.map((value) => (value.constant ?? known.get(value)) as Literal),
+    );
+    for (const [index, value] of outputs.entries()) known.set(value, results[index] as Literal);
+  }
+  return results;
+}
+
+/** Where two tensors differ, as a message; undefined when all elements agree. */
+function difference(
+  computed: Literal,
+  right: Literal,
+  { tolerance, magnitudes }: Pick<CheckCase, "tolerance" | "magnitudes">,
+): string | undefined {
+  const [a, b] = [elementsOf(computed), elementsOf(right)];
+  for (let index = 0; index < elementCount(right.shape); index += 1) {
+    if (agree(a[index], b[index], tolerance, magnitudes?.[index])) continue;
+    return `element ${index} of ${computed.dataType}[${right.shape.join(",")}] is ${String(a[index])}, and ${String(b[index])} is right`;
+  }
+  return undefined;
+}
+
+function agree(a: unknown, b: unknown, tolerance: number, magnitude?: number): boolean {
+  if (Object.is(a, b) || a === b) return true;
+  if (typeof a !== "number" || typeof b !== "number" || !Number.isFinite(a) || !Number.isFinite(b)) return false;
+  return Math.abs(a - b) <= tolerance * (magnitude ?? Math.max(1, Math.abs(b)));
+}

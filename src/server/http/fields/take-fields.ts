@@ -1,0 +1,59 @@
+/** Reads requests by their schemas: fields that a schema does not know are left out and named, or refused where fields are strict. */
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Env } from "../context.ts";
+import { invalidRequest } from "../validation.ts";
+import { ignoredHeader } from "./ignored-fields.ts";
+import { ignorableOf, runSchema } from "./schema-run.ts";
+
+/** How a request is read. */
+export interface FieldOptions {
+  /** Whether fields that the schema does not know make the request invalid. Default: as the server is set. */
+  readonly strict?: boolean;
+  /** Path of the value in the request. Default: the value is the request. */
+  readonly at?: readonly PropertyKey[];
+  /** Remedy of INPUT_INVALID. */
+  readonly remedy?: string;
+}
+
+/**
+ * The value as the schema has it. Fields that the schema does not know become ignored fields of the request; where fields are strict, they are faults like
+ * others. Throws INPUT_INVALID and LIMIT_EXCEEDED.
+ */
+export function takeFields<Schema extends z.ZodType>(
+  context: Context<Env>,
+  given: unknown,
+  schema: Schema,
+  { strict = context.get("strictFields"), at = [], remedy }: FieldOptions = {},
+): z.infer<Schema> {
+  const { value, issues } = runSchema(schema, given);
+  const faults = strict ? issues : issues.filter((issue) => ignorableOf(issue) === undefined);
+  if (faults.length > 0) {
+    const finalized = faults.map((issue) =>
+      z.core.util.finalizeIssue({ ...issue, path: [...at, ...(issue.path ?? [])] }, undefined, z.core.config()),
+    );
+    throw invalidRequest(finalized, remedy);
+  }
+  const ignored = context.get("ignoredFields");
+  for (const issue of issues) {
+    const { paths = [], unnamed = 0 } = ignorableOf(issue) ?? {};
+    for (const path of paths) ignored.add([...at, ...path]);
+    ignored.addUnnamed(unnamed);
+  }
+  nameIgnoredFields(context);
+  return value as z.infer<Schema>;
+}
+
+/** Takes the field at `path` without effect. Throws INPUT_INVALID with the problem where fields are strict. */
+export function ignoreField(context: Context<Env>, path: readonly PropertyKey[], problem: string): void {
+  if (context.get("strictFields"))
+    throw invalidRequest([{ code: "custom", path: [...path], message: problem, input: undefined }]);
+  context.get("ignoredFields").add(path);
+  nameIgnoredFields(context);
+}
+
+/** Sets the header before the response exists: setting it later would copy the response. */
+function nameIgnoredFields(context: Context<Env>): void {
+  const ignored = context.get("ignoredFields");
+  if (ignored.count > 0) context.header(ignoredHeader, ignored.names.join(","));
+}

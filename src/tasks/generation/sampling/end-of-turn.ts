@@ -1,0 +1,51 @@
+/**
+ * The tokens that end a text or a turn. Published models state them in several files, which disagree: generation_config.json, config.json, the tokenizer's eos_token and
+ * the chat template. Each of them ends a text, as in vLLM and SGLang.
+ */
+import type { Manifest } from "../../../models/manifest.ts";
+import type { Tokenizer } from "../../../tokenizers/index.ts";
+import { isObject } from "../chat/messages.ts";
+import { type GenerationConfig, readGenerationConfig } from "./generation-config.ts";
+
+/** Reads tokens and their ids. */
+export type TokenReader = Pick<Tokenizer, "decode" | "encode" | "idOf" | "tokenOf">;
+
+/** Texts of tokens that are no text of an answer, where the tokenizer does not call them special: `<|im_end|>`, `<end_of_turn>`, `[EOS]`, `</s>`. */
+const controlText = /^(?:<\|.*\|?>|<\|?.*\|>|<｜.*｜>|<\/?[\w\p{L}]+>|\[[\w/]+\]|\[e~\[)$/u;
+
+/**
+ * What the model's files say of generation, with the end tokens of all of them: those of generation_config.json first. `tokenizer`: undefined if the model has none.
+ * Throws as `readGenerationConfig` does.
+ */
+export function generationConfigOf(manifest: Manifest, tokenizer: TokenReader | undefined): GenerationConfig {
+  const config = readGenerationConfig(manifest.generation ?? {});
+  const { eos_token: named } = manifest.text?.tokenizerConfig ?? {};
+  const text = isObject(named) ? named["content"] : named;
+  const eos = typeof text === "string" ? tokenizer?.idOf(text) : undefined;
+  const others = manifest.variants.flatMap((variant) => configEnds(variant.config));
+  // Older versions of transformers wrote the default id of the model's class, which may be any word of the vocabulary.
+  const stated = others.filter((id) => tokenizer === undefined || isControlToken(id, tokenizer));
+  const endTokens = [...new Set([...config.endTokens, ...(eos === undefined ? [] : [eos]), ...stated])];
+  return { ...config, endTokens };
+}
+
+/** The end of a turn that a chat template writes: its first token, if that is no text. */
+export function turnEndToken(written: string, tokenizer: TokenReader): number | undefined {
+  const given = { addSpecialTokens: false, maxTokens: 32 };
+  const [first] = tokenizer.encode(written.trimStart().slice(0, 64), given).ids;
+  return first !== undefined && isControlToken(first, tokenizer) ? first : undefined;
+}
+
+function isControlToken(id: number, tokenizer: TokenReader): boolean {
+  if (controlText.test(tokenizer.tokenOf(id) ?? "")) return true;
+  return tokenizer.decode([id]) === "" && tokenizer.decode([id], { skipSpecialTokens: false }) !== "";
+}
+
+/** `eos_token_id` of config.json, and of its part about text. */
+function configEnds(config: Readonly<Record<string, unknown>>): readonly number[] {
+  const { eos_token_id: ids, text_config: text } = config;
+  const own = (Array.isArray(ids) ? (ids as readonly unknown[]) : [ids]).filter(
+    (id): id is number => typeof id === "number" && Number.isSafeInteger(id) && id >= 0,
+  );
+  return isObject(text) ? [...own, ...configEnds(text)] : own;
+}
