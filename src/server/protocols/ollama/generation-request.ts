@@ -7,6 +7,7 @@ import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import { isObject, listOf, members, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { seedOf } from "../generation/seed.ts";
 import { ollamaFields } from "./request-fields.ts";
 
 /** Options that some clients write beside `options`. */
@@ -182,7 +183,6 @@ export function samplingOf(request: SharedFields): GenerationOptions {
   };
   const limit = number("num_predict") ?? -1;
   const topP = number("top_p");
-  const seed = number("seed") ?? -1;
   const { stop } = given;
   return {
     ...formatOf(format),
@@ -193,7 +193,7 @@ export function samplingOf(request: SharedFields): GenerationOptions {
       topK: number("top_k"),
       minP: number("min_p"),
       typicalP: number("typical_p"),
-      seed: seed < 0 ? undefined : seed >>> 0, // -1 is no seed
+      seed: seedOf(number("seed")),
       repetitionPenalty: number("repeat_penalty"),
       presencePenalty: number("presence_penalty"),
       frequencyPenalty: number("frequency_penalty"),

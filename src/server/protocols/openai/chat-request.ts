@@ -5,6 +5,7 @@ import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import { listOf, members, membersOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { type ConstraintRequest, constraintFields, constraintOf } from "../generation/constraint-fields.ts";
+import { seedOf } from "../generation/seed.ts";
 import { type ThinkingRequest, thinkingFields, thinkingVariables } from "../generation/thinking-fields.ts";
 import { type MessageField, messagesField } from "./chat-messages.ts";
 import { type ToolsRequest, toolFields, toolsOf } from "./chat-tools.ts";
@@ -53,7 +54,11 @@ export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> 
   min_p: z.number().min(0).max(1).optional(),
   typical_p: z.number().min(0).max(1).optional(),
   typ_p: z.number().min(0).max(1).optional().openapi({ description: "As llama.cpp: `typical_p`" }),
-  seed: z.int().optional(),
+  seed: z
+    .number()
+    .refine(Number.isInteger, "Invalid input: expected an integer")
+    .optional()
+    .openapi({ type: "integer", description: "-1: none, as without one" }),
   presence_penalty: z.number().optional(),
   frequency_penalty: z.number().optional(),
   repetition_penalty: z.number().optional(),
@@ -136,14 +141,14 @@ export function samplingOf(request: SamplingRequest): GenerationOptions {
     repeat_penalty,
     logit_bias,
   } = request;
-  const { stop, stop_token_ids, min_tokens, ignore_eos, n } = request;
+  const { stop, stop_token_ids, min_tokens, ignore_eos, n = 1 } = request;
   const fields = {
     temperature,
     topP: top_p === 0 ? undefined : top_p,
     topK: top_k === -1 ? 0 : top_k,
     minP: min_p,
     typicalP: typical === 0 ? undefined : typical,
-    seed: seed === undefined ? undefined : seed >>> 0,
+    seed: seedOf(seed),
     presencePenalty: presence_penalty,
     frequencyPenalty: frequency_penalty,
     repetitionPenalty: repetition_penalty ?? repeat_penalty,
@@ -154,9 +159,9 @@ export function samplingOf(request: SamplingRequest): GenerationOptions {
     ignoreEndTokens: ignore_eos,
     n,
   };
-  // A share of 0 leaves the most probable token.
-  const greedy = top_p === 0 ? { temperature: 0 } : {};
-  return { ...(omitUndefined(fields) as GenerationOptions), ...greedy };
+  // A share of 0 leaves the most probable token. Several texts are to differ, as they do with OpenAI's temperature of 1.
+  const choice = top_p === 0 ? { temperature: 0 } : n > 1 && temperature === undefined ? { doSample: true } : {};
+  return { ...(omitUndefined(fields) as GenerationOptions), ...choice };
 }
 
 /** The options of `chat` that a request asks for. Throws INPUT_INVALID for what is not built. */
