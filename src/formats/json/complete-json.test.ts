@@ -18,9 +18,12 @@ test.each([
   expect(completedObject(cut)).toBe(whole);
 });
 
-test.each(["", "text", "[1", '"a', '{"a": foo}', '{"a" 1', "{]", '{"a":1} and more', "}", "{a", '{"a": foo'])("%s is no beginning of an object", (text) => {
-  expect(completedObject(text)).toBeUndefined();
-});
+test.each(["", "text", "[1", '"a', '{"a": foo}', '{"a" 1', "{]", '{"a":1} and more', "}", "{a", '{"a": foo'])(
+  "%s is no beginning of an object",
+  (text) => {
+    expect(completedObject(text)).toBeUndefined();
+  },
+);
 
 test("any beginning of an object is completed to an object, and a deep one in one pass", () => {
   fc.assert(

@@ -53,7 +53,10 @@ const word = /[{}[\]]|[^\s,:"{}[\]]+/y;
 
 /** Whether a word at the end of a text may be the beginning of a number or a constant. */
 function mayGoOn(written: string): boolean {
-  return /^-?\d*\.?\d*(?:[eE][+-]?\d*)?$/.test(written) || ["true", "false", "null"].some((each) => each !== written && each.startsWith(written));
+  return (
+    /^-?\d*\.?\d*(?:[eE][+-]?\d*)?$/.test(written) ||
+    ["true", "false", "null"].some((each) => each !== written && each.startsWith(written))
+  );
 }
 
 /** A bracket, a number or a constant. */
