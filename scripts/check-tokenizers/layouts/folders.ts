@@ -42,9 +42,9 @@ export async function answersOf(path: string, texts: readonly string[]): Promise
     });
     const { ids, offsets, sequenceIds } = encoded;
     const [inFirst, inSecond] = [text, second ?? text].map((one) => convertOffsets(offsets, one, "codepoints"));
-    const own = sequenceIds.flatMap((sequence, token) => [
-      ...((sequence === 1 ? inSecond : inFirst) ?? []).slice(2 * token, 2 * token + 2),
-    ]);
+    const own = sequenceIds.flatMap((sequence, token) =>
+      Array.from(((sequence === 1 ? inSecond : inFirst) ?? []).slice(2 * token, 2 * token + 2)),
+    );
     return [ids, own];
   });
 }
