@@ -73,6 +73,8 @@ export interface ManifestSelection {
   readonly preferred?: string;
   /** Targets to try after `preferred`, in order, under the policy "manifest". */
   readonly fallbacks: readonly string[];
+  /** Absolute path of the file of weights that the author names: targets that run it are tried before others. Absent: the author names none. */
+  readonly file?: string;
 }
 
 /** What a machine must have to run a model. An absent field requires nothing. */

@@ -10,6 +10,7 @@ import type { Env, Routes } from "../../http/context.ts";
 import { messageWithRemedy, publicError } from "../../http/public-error.ts";
 import type { Service } from "../../serving/service.ts";
 import { type OpenedCall, openStream } from "../generation/open-stream.ts";
+import { TokenTexts } from "../generation/token-texts.ts";
 import { jsonLinesHeaders, streamedBody } from "../generation/streamed-body.ts";
 import { documentedErrors } from "./errors.ts";
 import { chatRequestSchema, generateRequestSchema, messagesOf, samplingOf, thinkingOf, toolsOf } from "./generation-request.ts";
@@ -129,8 +130,9 @@ async function respond<Result, Event>(
     ...endFields(context, end),
     ...(promptTokens === undefined ? {} : { context: [...promptTokens, ...end.tokens] }),
   });
+  const texts = new TokenTexts(tokenizer);
   const logprobsOf = (logprobs: readonly GeneratedLogprob[] = []): object =>
-    logprobs.length === 0 ? {} : { logprobs: ollamaLogprobs(logprobs, tokenizer) };
+    logprobs.length === 0 ? {} : { logprobs: ollamaLogprobs(logprobs, texts) };
   if (!isStreamed) {
     const fields: object[] = [];
     const logprobs: GeneratedLogprob[] = [];
@@ -142,8 +144,7 @@ async function respond<Result, Event>(
       else if (part !== undefined) fields.push(part.fields);
     }
     const headers = { "content-type": "application/json" };
-    const body = { ...head(name), ...join(fields), ...end, ...logprobsOf(logprobs) };
-    return context.body(jsonText(body), 200, headers) as never;
+    return context.body(jsonText({ ...head(name), ...join(fields), ...end, ...logprobsOf(logprobs) }), 200, headers) as never;
   }
   async function* parts(): AsyncGenerator<string, void> {
     try {
