@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
-import type { ChatMessage, Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
+import { type ChatMessage, type Tool, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
 import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
 import { responseFormat } from "../generation/constraint-fields.ts";
 import { invalidField } from "../generation/request-errors.ts";
@@ -141,7 +141,7 @@ function messagesFrom(role: "user" | "assistant", content: string | readonly Blo
   }
   const own = {
     role,
-    content: texts.join("\n"),
+    content: contentOfTexts(texts),
     ...(thoughts.length === 0 ? {} : { reasoning: thoughts.join("\n") }),
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
   };

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
-import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
+import { type ChatMessage, type Tool, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
 import { isObject, isText, listOf, members, membersOf, name, oneOf, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { type ConstraintRequest, constraintFields, constraintOf, toolChoiceOf } from "../generation/constraint-fields.ts";
@@ -185,7 +185,7 @@ export function messagesOf({ messages }: Pick<ChatCompletionsRequest, "messages"
     const calls = each.tool_calls ?? [];
     return {
       role: each.role,
-      content: textOfContent(each.content ?? "", `messages.${index}.content`),
+      content: contentFrom(each.content ?? "", `messages.${index}.content`),
       ...(each.name === undefined ? {} : { name: each.name }),
       ...(each.tool_call_id === undefined ? {} : { toolCallId: each.tool_call_id }),
       ...(each.role !== "assistant" || reasoning === undefined || reasoning === null ? {} : { reasoning }),
@@ -202,8 +202,8 @@ export function messagesOf({ messages }: Pick<ChatCompletionsRequest, "messages"
   });
 }
 
-/** The text of a message's content. Throws INPUT_INVALID for parts that are not text. */
-export function textOfContent(given: ContentField, path: string): string {
+/** A message's content. Throws INPUT_INVALID for parts that are not text. */
+export function contentFrom(given: ContentField, path: string): ChatMessage["content"] & {} {
   if (typeof given === "string") return given;
   const texts = given.map((each, index) => {
     const found = each.text ?? each.refusal;
@@ -214,7 +214,7 @@ export function textOfContent(given: ContentField, path: string): string {
       "send text",
     );
   });
-  return texts.join("\n");
+  return contentOfTexts(texts);
 }
 
 /** The tools of a request, and whether the model may or must call them. */

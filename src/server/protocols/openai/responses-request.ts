@@ -5,7 +5,7 @@ import type { ChatMessage } from "../../../tasks/generation/chat/messages.ts";
 import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
 import { responseFormat } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { harmlessFields, textOfContent, toolsOf } from "./chat-request.ts";
+import { harmlessFields, contentFrom, toolsOf } from "./chat-request.ts";
 
 /** A tool of a request: a function, with its fields beside the type. */
 export interface ResponseTool {
@@ -144,11 +144,11 @@ function reasoningOf({ content, summary }: Readonly<Record<string, unknown>>): s
   return parts.map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : "")).join("\n");
 }
 
-function outputOf(content: unknown, path: string): string {
+function outputOf(content: unknown, path: string): ChatMessage["content"] & {} {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) throw invalidField(path, "must be a text or a list of parts");
   const parts = content.map((part: unknown) => (isObject(part) ? part : {}));
-  return textOfContent(
+  return contentFrom(
     parts.map((part) => ({ ...part, type: String(part["type"]) })),
     path,
   );
