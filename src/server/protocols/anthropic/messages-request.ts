@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
-import type { ChatMessage, Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
+import { type ChatMessage, type Tool, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
 import type { IgnorePart } from "../../http/fields/take-fields.ts";
 import { isObject, isText, listOf, members, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";
 import { responseFormat } from "../generation/constraint-fields.ts";
@@ -217,7 +217,7 @@ function messagesFrom(
   }
   const own = {
     role,
-    content: texts.join("\n"),
+    content: contentOfTexts(texts),
     ...(thoughts.length === 0 ? {} : { reasoning: thoughts.join("\n") }),
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
   };

@@ -1,7 +1,7 @@
 /** Messages of OpenAI's chat completions, with the fields that others add. */
 import { z } from "@hono/zod-openapi";
 import { jsonText } from "../../../formats/json/exact-json.ts";
-import type { ChatMessage, ToolCall } from "../../../tasks/generation/chat/messages.ts";
+import { type ChatMessage, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
 import { arrayAlternative, isObject, isText, listOf, members, oneOf, requestObject, text } from "../../http/field-schemas.ts";
 import { invalidField } from "../generation/request-errors.ts";
 import { argumentsOfText } from "../generation/tool-lists.ts";
@@ -88,7 +88,7 @@ export function messagesOf({ messages }: { readonly messages: readonly MessageFi
     const calls = [...(each.tool_calls ?? []).map(callOf), ...older];
     return {
       role: each.role === "function" ? "tool" : each.role,
-      content: textOfContent(each.content ?? "", `messages.${index}.content`),
+      content: contentFrom(each.content ?? "", `messages.${index}.content`),
       ...(each.name === undefined ? {} : { name: each.name }),
       ...(each.tool_call_id === undefined ? {} : { toolCallId: each.tool_call_id }),
       ...(each.role !== "assistant" || reasoning === undefined ? {} : { reasoning }),
@@ -107,8 +107,8 @@ function functionCall(id: string, { name, arguments: given = "" }: WrittenCall):
   return { id, name, arguments: typeof given === "string" ? (given === "" ? "{}" : given) : jsonText(given) };
 }
 
-/** The text of a message's content. Throws INPUT_INVALID for parts that are not text. */
-export function textOfContent(given: ContentField, path: string): string {
+/** A message's content. Throws INPUT_INVALID for parts that are not text. */
+export function contentFrom(given: ContentField, path: string): ChatMessage["content"] & {} {
   if (isText(given)) return given;
   const texts = given.map((each, index) => {
     const found = each.text ?? each.refusal;
@@ -119,5 +119,5 @@ export function textOfContent(given: ContentField, path: string): string {
       "send text",
     );
   });
-  return texts.join("\n");
+  return contentOfTexts(texts);
 }

@@ -8,7 +8,7 @@ import { responseFormat, toolChoiceOf } from "../generation/constraint-fields.ts
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { thinkingVariables } from "../generation/thinking-fields.ts";
 import { chosenTools } from "../generation/tool-lists.ts";
-import { textOfContent } from "./chat-messages.ts";
+import { contentFrom } from "./chat-messages.ts";
 import { harmlessFields, newTokenLimit, streamOptions, tokenLimit } from "./chat-request.ts";
 import { type CallableTools, type ResponseTool, callOfItem, responseTools } from "./responses-tools.ts";
 
@@ -145,12 +145,12 @@ function reasoningOf({ content, summary }: Readonly<Record<string, unknown>>): s
   return parts.map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : "")).join("\n");
 }
 
-function outputOf(content: unknown, path: string): string {
+function outputOf(content: unknown, path: string): ChatMessage["content"] & {} {
   if (typeof content === "string") return content;
   if (content === null || content === undefined) return "";
   if (!Array.isArray(content)) throw invalidField(path, "must be a text or a list of parts");
   const parts = content.map((part: unknown) => (isObject(part) ? part : {}));
-  return textOfContent(
+  return contentFrom(
     parts.map((part) => ({ ...part, type: String(part["type"]) })),
     path,
   );

@@ -3,8 +3,9 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { refuseUnlisted } from "../../../runtime/options/options.ts";
+import type { Tokenizer } from "../../../tokenizers/index.ts";
 import type { GeneratedLogprob, GeneratedText, GenerationEvent } from "../generated-text.ts";
-import { turnEndToken } from "../sampling/end-of-turn.ts";
+import { turnEndOf } from "../sampling/end-of-turn.ts";
 import type { GenerateCall, PrepareCall, PreparedPrompts, TextGenerator } from "../text-generator.ts";
 import { type AnswerFormat, answerFormatOf, markersOf, opensReasoning } from "./answer-format.ts";
 import { withTemplateIds } from "./call-ids.ts";
@@ -12,7 +13,7 @@ import { finalChannel } from "./forms/channels.ts";
 import { formNames } from "./forms/known-forms.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
 import type { ChatOptions } from "./chat-options.ts";
-import { ChatTemplate, type TemplateWorkers } from "./chat-template.ts";
+import { ChatTemplate, type Conversation as TemplateConversation, type TemplateWorkers } from "./chat-template.ts";
 import { chosenTools, constrainedAnswer, forcedCall } from "./constrained-answer.ts";
 import { type ChatMessage, type Tool, type ToolCall, checkConversation } from "./messages.ts";
 
@@ -84,7 +85,7 @@ export async function prepareChat(
   const format = answerFormatOf(template.source(hasTools), (text) => tokenizer?.idOf(text) !== undefined);
   if (hasTools) await checkToolUse(template, format);
   const rendered = await template.render({ messages: withTemplateIds(messages, format.calls?.ids), tools, variables });
-  const end = tokenizer && turnEndToken(await template.turnEnding(hasTools), tokenizer);
+  const end = tokenizer && turnEndOf(await template.turnEnding(hasTools), tokenizer);
   const thinks = format.reasoning !== undefined && opensReasoning(rendered, format.reasoning);
   const forced = mustCall ? forcedCall(format, tools, schemas) : undefined;
   const thought = forced !== undefined && thinks ? `${format.reasoning.close}\n\n` : "";
@@ -103,7 +104,9 @@ export async function prepareChat(
     addSpecialTokens: false, // the template writes them
     startsText: true,
     maxNewTokens: generator.limits.contextLength === undefined ? maxAnswerTokens : Number.POSITIVE_INFINITY,
-    ...omitUndefined({ grammar: forced?.grammar ?? answer, endTokens: end === undefined ? undefined : [end] }),
+    ...omitUndefined({ grammar: forced?.grammar ?? answer, endTokens: end?.endTokens }),
+    // A constrained text ends where it must, and may hold the words of the end.
+    ...(forced === undefined && answer === undefined ? omitUndefined({ stop: end?.stop }) : {}),
     ...(answer === undefined
       ? {}
       : omitUndefined({ constrainedAfter: format.hasChannels ? finalChannel : thinks ? format.reasoning.close : undefined })),
@@ -151,6 +154,19 @@ export async function answerChat(
   };
   const texts = await generator.generate(prepared, { ...call, emit, kept: markersOf(format) });
   return texts.flatMap((_, index) => answers[index]?.result ?? []);
+}
+
+/** The prompt of a conversation, as `chat` gives it to the model. Throws as `ChatTemplate.render` does, and MODEL_UNSUPPORTED for tools that the template has no place for. */
+export async function renderPrompt(
+  template: ChatTemplate,
+  tokenizer: Pick<Tokenizer, "idOf">,
+  { continues, ...conversation }: TemplateConversation & { readonly continues: boolean },
+): Promise<string> {
+  const hasTools = conversation.tools.length > 0;
+  if (hasTools) await template.checkTools();
+  const { calls } = answerFormatOf(template.source(hasTools), (text) => tokenizer.idOf(text) !== undefined);
+  const given = { ...conversation, messages: withTemplateIds(conversation.messages, calls?.ids) };
+  return continues ? template.renderToContinue(given) : template.render(given);
 }
 
 /** The chat template of a model, which runs in `workers`. Throws MODEL_UNSUPPORTED if it has none. */
