@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRuntime, type Runtime } from "inferyard";
 import { integer, message, model, node, tensorOf, value } from "../fixtures/models/onnx-bytes.ts";
+import { inferyard } from "../fixtures/processes/command-line.ts";
 import { needsData, sharedData, worst } from "../fixtures/shared-data.ts";
 
 const reports = `${sharedData}reports`;
@@ -143,6 +144,42 @@ describe.skipIf(skip)(name, () => {
     const masked = await copyOf("masked-lm-as-embedding/as-masked-lm", {});
     await rm(join(masked, "modules.json"));
     await expect(embed(masked, { pooling: "mean" })).rejects.toEqual(refused);
+  });
+
+  it.each([
+    ["generate", "tiny-random-whisper", "automatic-speech-recognition: it reads sound"],
+    ["rewrite", "tiny-random-whisper", "automatic-speech-recognition: it reads sound"],
+    ["generate", "tiny-random-trocr", "image-to-text: it reads pictures"],
+  ])("%s names a model of sound or pictures as one: %s", async (command, folder, named) => {
+    const { code, stderr } = await inferyard([command, "--model", `${sharedData}${folder}`, "Once"]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`${folder} is a model for ${named}, not text [MODEL_UNSUPPORTED]`),
+    ]);
+  });
+
+  describe("a path where texts are expected", () => {
+    const folder = `${reports}/masked-lm-as-embedding/as-bert-model`;
+    const embedded = async (...words: readonly string[]): Promise<readonly [dimensions: number, texts: number, note: string]> => {
+      const { stdout, stderr } = await inferyard(["embed", "--json", ...words]);
+      const { dimensions, embeddings } = JSON.parse(stdout) as { dimensions: number; embeddings: readonly unknown[] };
+      return [dimensions, embeddings.length, stderr];
+    };
+
+    it("is taken as the model if it is one and texts follow, and the command says so", async () => {
+      expect(await embedded(folder, "hello")).toEqual([32, 1, expect.stringContaining("is taken as the model")]);
+      expect(await embedded("--quiet", folder, "hello", "there")).toEqual([32, 2, ""]);
+    });
+
+    it("is a text otherwise, and the command says so if it is a model", async () => {
+      expect(await embedded(folder)).toEqual([256, 1, expect.stringContaining("is read as a text here")]);
+      expect(await embedded("--model", folder, folder, "hello")).toEqual([
+        32,
+        2,
+        expect.stringContaining("is read as a text here"),
+      ]);
+      expect(await embedded(reports, "hello")).toEqual([256, 2, ""]);
+    });
   });
 
   it.each(["onnx:cpu", "wasm:cpu"])("%s reads the external data of a graph", async (target) => {
