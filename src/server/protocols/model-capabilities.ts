@@ -1,5 +1,5 @@
 /** Operations that a model supports, by what its files say. */
-import { mediumOf } from "../../models/language-tasks.ts";
+import { mediumOf, usualKind } from "../../models/language-tasks.ts";
 import type { Manifest } from "../../models/manifest.ts";
 import { labelHeadOf } from "../../tasks/encoding/label-head.ts";
 
@@ -52,7 +52,9 @@ const contextNames = ["max_position_embeddings", "n_positions", "n_ctx", "max_se
 export function contextLengthOf(manifest: Manifest): number | undefined {
   const config = textConfigOf(manifest);
   const stated = contextNames.map((name) => config[name]).find((value) => typeof value === "number");
-  return manifest.text?.maxTokens ?? stated;
+  const tokens = manifest.text?.maxTokens;
+  // Engines hold a model that writes text to its positions alone.
+  return usualKind(manifest) === "language" ? (stated ?? tokens) : (tokens ?? stated);
 }
 
 /** The part of config.json about text: that of a model for text and images is below `text_config`. */

@@ -113,7 +113,8 @@ export function responseFormat(format: unknown, path: string): TextConstraint | 
   return { type: "schema", schema: schemaOf(schema, path) };
 }
 
-function guided(kind: "json" | "regex" | "choice" | "grammar", value: unknown, path: string): TextConstraint | undefined {
+/** The constraint of a field of vLLM and others: a schema or its text, a pattern, texts to choose from, a grammar. Throws INPUT_INVALID. */
+export function guided(kind: "json" | "regex" | "choice" | "grammar", value: unknown, path: string): TextConstraint | undefined {
   if (value === undefined) return undefined;
   if (kind === "json") return { type: "schema", schema: schemaOf(typeof value === "string" ? parsed(value, path) : value, path) };
   if (kind === "choice") {
