@@ -141,9 +141,32 @@ describe.skipIf(skip)(name, () => {
   it("logits are never pooled to a vector", async () => {
     const refused = expect.objectContaining({ code: "MODEL_UNSUPPORTED", message: expect.stringContaining("it has logits") });
     await expect(embed(await graphModel("logits", false))).rejects.toEqual(refused);
-    const masked = await copyOf("masked-lm-as-embedding/as-masked-lm", {});
-    await rm(join(masked, "modules.json"));
-    await expect(embed(masked, { pooling: "mean" })).rejects.toEqual(refused);
+  });
+
+  describe("without modules.json, where the request says how to pool", () => {
+    it.each(["as-masked-lm", "masked-lm-class-no-head", "pretraining-class"])("%s gives its hidden states", async (folder) => {
+      const model = await copyOf(`masked-lm-as-embedding/${folder}`, {});
+      await rm(join(model, "modules.json"));
+      const right = await embed(`${reports}/masked-lm-as-embedding/as-bert-model`);
+      expect(worst(await embed(model, { pooling: "mean" }), right)).toBe(0);
+    });
+
+    it("so does a decoder, which still writes text", async () => {
+      const model = await copyOf("qwen3-embedding-published/model", {});
+      await rm(join(model, "modules.json"));
+      const right = await embed(`${reports}/qwen3-embedding-published/model`);
+      expect(worst(await embed(model, { pooling: "last", normalize: true }), right)).toBe(0);
+      expect((await runtime.generate("hello", { model, target: "native", maxNewTokens: 2 })).results[0]?.tokens).toHaveLength(2);
+    });
+
+    it("and a masked language model still fills masks", async () => {
+      const model = await copyOf("masked-lm-as-embedding/as-masked-lm", {});
+      await rm(join(model, "modules.json"));
+      expect((await runtime.fillMask("a [MASK]", { model, topK: 1 })).results[0]).toHaveLength(1);
+      const encoder = await copyOf("masked-lm-as-embedding/masked-lm-class-no-head", {});
+      await rm(join(encoder, "modules.json"));
+      await expect(runtime.fillMask("a [MASK]", { model: encoder })).rejects.toMatchObject({ code: "MODEL_UNSUPPORTED" });
+    });
   });
 
   it.each([
