@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatMessage, Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
-import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
+import { conversation, isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
 import { responseFormat } from "../generation/constraint-fields.ts";
 import { invalidField } from "../generation/request-errors.ts";
 
@@ -32,7 +32,7 @@ const content = z.union([z.string(), listOf(block)]);
 
 const fields = {
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
-  messages: listOf(z.looseObject({ role: z.enum(["user", "assistant"]), content }), { min: 1 }),
+  messages: conversation(z.looseObject({ role: z.enum(["user", "assistant"]), content })),
   system: content.optional(),
   tools: listOf(block).optional(),
   tool_choice: block.optional().openapi({ description: 'Of the type "auto", "none", "any", or "tool" with a name' }),

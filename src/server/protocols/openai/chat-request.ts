@@ -5,7 +5,18 @@ import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import { isObject, isText, listOf, members, membersOf, name, oneOf, requestObject, tokenIds } from "../../http/field-schemas.ts";
+import {
+  conversation,
+  isObject,
+  isText,
+  listOf,
+  members,
+  membersOf,
+  name,
+  oneOf,
+  requestObject,
+  tokenIds,
+} from "../../http/field-schemas.ts";
 import { type ConstraintRequest, constraintFields, constraintOf, toolChoiceOf } from "../generation/constraint-fields.ts";
 import { seedOf } from "../generation/seed.ts";
 import { invalidField } from "../generation/request-errors.ts";
@@ -126,7 +137,7 @@ export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> 
 };
 
 /** Schemas of the fields `messages` and `tools`. */
-export const messagesField: z.ZodType<readonly MessageField[]> = listOf(message, { min: 1, max: 100_000 }) as never;
+export const messagesField: z.ZodType<readonly MessageField[]> = conversation(message) as never;
 export const toolsField: z.ZodType<readonly ToolField[]> = listOf(toolSchema) as never;
 
 /** Fields that are accepted and change nothing here. */

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage } from "../../../tasks/generation/chat/messages.ts";
-import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
+import { conversation, isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
 import { responseFormat } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { harmlessFields, textOfContent, toolsOf } from "./chat-request.ts";
@@ -39,7 +39,7 @@ export interface ResponsesRequest {
 /** Schema of the request. */
 export const responsesRequestSchema: z.ZodType<ResponsesRequest> = requestObject({
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
-  input: z.union([z.string(), listOf(members(), { min: 1 })]),
+  input: z.union([z.string(), conversation(members())]),
   instructions: z.string().optional(),
   max_output_tokens: z.int().positive().optional(),
   temperature: z.number().min(0).max(100).optional(),
