@@ -118,7 +118,7 @@ export function responseOptionsOf(
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : topP === 0 ? { temperature: 0 } : { topP }),
     ...newTokenLimit(request.max_output_tokens),
-    ...thinkingVariables({ ...(request.reasoning === undefined ? {} : { reasoning: request.reasoning }) }),
+    ...thinkingVariables(request.reasoning === undefined ? {} : { reasoning: request.reasoning }),
   };
 }
 
