@@ -7,9 +7,8 @@ import type { GeneratedLogprob, GeneratedText, GenerationEvent } from "../genera
 import { turnEndToken } from "../sampling/end-of-turn.ts";
 import type { GenerateCall, PrepareCall, PreparedPrompts, TextGenerator } from "../text-generator.ts";
 import { type AnswerFormat, answerFormatOf, markersOf, opensReasoning } from "./answer-format.ts";
-import { withTemplateIds } from "./call-ids.ts";
 import { finalChannel } from "./forms/channels.ts";
-import { formNames } from "./forms/known-forms.ts";
+import { callForms } from "./forms/known-forms.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
 import type { ChatOptions } from "./chat-options.ts";
 import { ChatTemplate, type TemplateWorkers } from "./chat-template.ts";
@@ -83,7 +82,7 @@ export async function prepareChat(
   const hasTools = tools.length > 0;
   const format = answerFormatOf(template.source(hasTools), (text) => tokenizer?.idOf(text) !== undefined);
   if (hasTools) await checkToolUse(template, format);
-  const rendered = await template.render({ messages: withTemplateIds(messages, format.calls?.ids), tools, variables });
+  const rendered = await template.render({ messages, tools, variables });
   const end = tokenizer && turnEndToken(await template.turnEnding(hasTools), tokenizer);
   const thinks = format.reasoning !== undefined && opensReasoning(rendered, format.reasoning);
   const forced = mustCall ? forcedCall(format, tools, schemas) : undefined;
@@ -125,7 +124,7 @@ async function checkToolUse(template: ChatTemplate, { calls }: AnswerFormat): Pr
   await template.checkTools();
   if (calls !== undefined) return;
   throw new InferyardError("MODEL_UNSUPPORTED", "tools are given, and the form in which the model calls them is not known", {
-    remedy: `leave tools out, or use a model whose chat template teaches one of the known forms: ${formNames.join(", ")}`,
+    remedy: `leave tools out, or use a model whose chat template teaches one of the known forms: ${callForms.map(({ name }) => name).join(", ")}`,
   });
 }
 
