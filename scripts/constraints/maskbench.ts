@@ -1,10 +1,11 @@
 /**
  * The constraint engine on cases of maskbench: `npm run eval:maskbench [-- --data FILE.jsonl --tokenizer FOLDER --json]`. A case passes when every
- * valid instance goes through token by token, as compact JSON and with spaces, and every invalid one is stopped. Ends with 1 if one fails.
+ * valid instance goes through token by token, as compact JSON, with spaces and indented, and every invalid one is stopped. Ends with 1 if one fails.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createRuntime } from "../../src/index.ts";
+import { jsonText, parseJson } from "../../src/formats/json/exact-json.ts";
 import { InferyardError } from "../../src/contract/errors.ts";
 import type { CompiledGrammar } from "../../src/tasks/generation/constraints/compiled-grammar.ts";
 import { GrammarCache, defaultGrammarCacheBytes } from "../../src/tasks/generation/constraints/grammar-cache.ts";
@@ -41,7 +42,7 @@ await grammars.get(constraintSource({ type: "json" }), call); // reads the vocab
 const cases = readFileSync(flags.data, "utf8")
   .split("\n")
   .filter((line) => line.trim() !== "")
-  .map((line) => JSON.parse(line) as Case);
+  .map((line) => parseJson(line) as Case);
 
 const maskTimes: number[] = [];
 const compileTimes: number[] = [];
@@ -61,7 +62,9 @@ for (const { name, schema, tests } of cases) {
   }
   compileTimes.push(performance.now() - started);
   const texts = tests.flatMap(({ valid, data }) =>
-    [JSON.stringify(data), JSON.stringify(data, undefined, 1).replaceAll(/\n\s*/g, " ")].map((text) => ({ valid, text })),
+    [jsonText(data), JSON.stringify(data, undefined, 1).replaceAll(/\n\s*/g, " "), JSON.stringify(data, undefined, 2)].map(
+      (text) => ({ valid, text }),
+    ),
   );
   let wrong: (typeof texts)[number] | undefined;
   for (const each of texts) if (wrong === undefined && (await fits(grammar, tokenizer, each.text)) !== each.valid) wrong = each;

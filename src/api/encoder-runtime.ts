@@ -222,7 +222,7 @@ export class EncoderRuntime extends ModelRuntime {
   }
 
   /** The tokenizer of a model that is not loaded. */
-  protected tokenizerOf(manifest: Manifest): Promise<Tokenizer> {
+  tokenizerOf(manifest: Manifest): Promise<Tokenizer> {
     return this.#tokenizers.get(textSettings(manifest));
   }
 

@@ -5,7 +5,7 @@ import type { Manifest } from "../models/manifest.ts";
 import { type HeldLanguage, ModelHandle } from "../runtime/model-handle.ts";
 import type { SequenceLimits } from "../runtime/options/sequence-settings.ts";
 import { refuseUnlisted } from "../runtime/options/options.ts";
-import { type ChatEvent, answerChat, chatTemplateOf, prepareChat } from "../tasks/generation/chat/chat.ts";
+import { type ChatEvent, answerChat, chatTemplateOf, prepareChat, renderPrompt } from "../tasks/generation/chat/chat.ts";
 import { type ChatOptions, chatOptions } from "../tasks/generation/chat/chat-options.ts";
 import type { ChatTemplate, TemplateWorkers } from "../tasks/generation/chat/chat-template.ts";
 import { type ChatMessage, checkConversation } from "../tasks/generation/chat/messages.ts";
@@ -81,11 +81,15 @@ interface Texts {
   readonly results: readonly GeneratedText[];
 }
 
+/** Chat templates that are kept for manifests that are read again. */
+const maxKeptTemplates = 16;
+
 /** Generates text for one runtime. */
 export class Generation {
   readonly #host: GenerationHost;
   readonly #generators: Generators;
   readonly #templates = new WeakMap<Manifest, ChatTemplate>();
+  readonly #templatesByText = new Map<string, ChatTemplate>();
 
   constructor(host: GenerationHost) {
     this.#host = host;
@@ -173,23 +177,32 @@ export class Generation {
   ): Promise<ChatPrompt> {
     const { tools = [], toolChoice = "auto", templateVariables: variables = {}, template: source } = request;
     checkConversation(messages, tools);
-    const template =
-      source === undefined
-        ? this.#templateOf(manifest)
-        : chatTemplateOf({ ...manifest, chatTemplates: { default: source } }, this.#host.templates);
+    const template = this.#templateOf(source === undefined ? manifest : { ...manifest, chatTemplates: { default: source } });
     const offered = chosenTools(tools, toolChoice);
-    const conversation = { messages, tools: offered, variables, now: request.date?.getTime() };
-    const text = await (request.continueFinalMessage === true
-      ? template.renderToContinue(conversation)
-      : template.render(conversation));
-    const given = { addSpecialTokens: false, maxTokens: Number.POSITIVE_INFINITY };
+    const continues = request.continueFinalMessage ?? false;
+    const conversation = { messages, tools: offered, variables, now: request.date?.getTime(), continues };
+    const text = await renderPrompt(template, tokenizer, conversation);
+    const given = { addSpecialTokens: request.addSpecialTokens ?? false, maxTokens: Number.POSITIVE_INFINITY };
     const { ids } = await (tokenizer.encodeOnThread?.(text, given) ?? tokenizer.encode(text, given));
     return { text, tokens: ids };
   }
 
   #templateOf(manifest: Manifest): ChatTemplate {
-    const template = this.#templates.get(manifest) ?? chatTemplateOf(manifest, this.#host.templates);
-    this.#templates.set(manifest, template);
+    const known = this.#templates.get(manifest) ?? this.#equalTemplate(manifest);
+    this.#templates.set(manifest, known);
+    return known;
+  }
+
+  /** The templates of a manifest that was read again, with what was learned of them. */
+  #equalTemplate(manifest: Manifest): ChatTemplate {
+    const key = JSON.stringify([manifest.chatTemplates, manifest.text?.tokenizerConfig]);
+    const template = this.#templatesByText.get(key) ?? chatTemplateOf(manifest, this.#host.templates);
+    this.#templatesByText.delete(key);
+    this.#templatesByText.set(key, template); // the last one used is the last one dropped
+    for (const oldest of this.#templatesByText.keys()) {
+      if (this.#templatesByText.size <= maxKeptTemplates) break;
+      this.#templatesByText.delete(oldest);
+    }
     return template;
   }
 

@@ -139,6 +139,7 @@ const chatPromptFields = [
   "template",
   "date",
   "continueFinalMessage",
+  "addSpecialTokens",
   "tools",
   "toolChoice",
   "templateVariables",

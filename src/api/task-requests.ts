@@ -240,6 +240,8 @@ export interface ChatPromptRequest extends Pick<ChatOptions, "tools" | "toolChoi
   readonly date?: Date;
   /** Whether the prompt ends with the content of the last message, for the model to go on with, instead of where an answer begins. Default: false. */
   readonly continueFinalMessage?: boolean;
+  /** Whether the tokenizer adds its special tokens to those that the template writes. Default: false. */
+  readonly addSpecialTokens?: boolean;
 }
 
 /** Result of `chatPrompt`. */

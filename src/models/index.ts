@@ -15,6 +15,7 @@ export type { Manifest, Variant } from "./manifest.ts";
 export { type DigestCache, createDigestCache, digestOf } from "./digest.ts";
 export type { ModelReference } from "./reference/model-location.ts";
 export { languageVariants } from "./manifest/language-variants.ts";
+export { refuseUnreadable, requireReadable } from "./manifest/unreadable-variants.ts";
 export { resolveReference } from "./reference/resolve-reference.ts";
 export type { ReadOptions } from "./manifest/variants.ts";
 

@@ -3,6 +3,7 @@
  * `inferyard-json/`, `manifest/`, `termite/` and `aimod/` produce it; nothing else reads the metadata of other tools.
  */
 import type { LoadSettings, ModelFiles, Precision } from "../contract/backend.ts";
+import type { ErrorCode } from "../contract/errors.ts";
 import type { TensorMap } from "../contract/tensor.ts";
 
 /** What a model's files state about it, in one form for all file formats and manifests. */
@@ -19,6 +20,8 @@ export interface Manifest {
   readonly tasks: readonly string[];
   /** Sets of weights in order of preference: the first that a backend can run is used, unless the user names one. Never empty. */
   readonly variants: readonly Variant[];
+  /** Weights that are named or found and cannot be read: `variants` has the others. Absent: all can be read. */
+  readonly unreadable?: readonly UnreadableVariant[];
   /** Backends and targets that the author asks for. */
   readonly selection: ManifestSelection;
   /** What a machine must have to run the model. */
@@ -54,14 +57,24 @@ export interface Variant extends ModelFiles {
   readonly i2sLayouts?: readonly NonNullable<LoadSettings["i2sLayout"]>[];
 }
 
+/** Weights that cannot be read: the file is damaged, cut off, missing, or not the one that a manifest describes. */
+export interface UnreadableVariant extends Pick<Variant, "name" | "aliases"> {
+  /** Code, message and remedy of the error that reading them threw. */
+  readonly code: ErrorCode;
+  readonly reason: string;
+  readonly remedy?: string;
+}
+
 /** Which backends and targets the author of a model asks for. A target is `backend[:device[:index]]`. */
 export interface ManifestSelection {
-  /** Backends that the model may run on; empty: all. */
+  /** Backends, or targets of them, that the model may run on; empty: all. */
   readonly backends: readonly string[];
   /** Target to try first under the policy "manifest". */
   readonly preferred?: string;
   /** Targets to try after `preferred`, in order, under the policy "manifest". */
   readonly fallbacks: readonly string[];
+  /** Absolute path of the file of weights that the author names: targets that run it are tried before others. Absent: the author names none. */
+  readonly file?: string;
 }
 
 /** What a machine must have to run a model. An absent field requires nothing. */

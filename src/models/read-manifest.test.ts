@@ -544,7 +544,7 @@ describe("folders", () => {
       ],
     ])("%s", async (what, files, code, message) => {
       const whole = /folder without|framework|several/.test(what) ? {} : sentenceTransformer;
-      const base = Object.keys(files).some((file) => file === "model.safetensors")
+      const base = Object.keys(files).some((file) => file.startsWith("model.safetensors"))
         ? { ...whole, "model.onnx": undefined }
         : whole;
       const folder = relative(process.cwd(), await folderWith({ ...base, ...files }));
@@ -559,6 +559,28 @@ describe("folders", () => {
       expect((await readManifest(folder)).variants[0]?.bytes).toBe(onnx(1, "weights").length + 4);
       await truncate(join(folder, "weights"), 0);
       expect((await failure(readManifest(folder))).message).toMatch(/weights is empty/);
+    });
+
+    it("weights that cannot be read, where they are asked for by name or there are no others", async () => {
+      const { "config.json": config } = sentenceTransformer;
+      const folder = await folderWith({
+        ...(config === undefined ? {} : { "config.json": config }),
+        "model.onnx": "x",
+        "model_fp16.onnx": onnx(10),
+      });
+      const { variants, unreadable } = await readManifest(folder);
+      expect(variants.map(({ path }) => path)).toEqual([join(folder, "model_fp16.onnx")]);
+      expect(unreadable).toEqual([
+        expect.objectContaining({
+          name: "fp32",
+          code: "MODEL_INVALID",
+          reason: expect.stringContaining("model.onnx is not a whole ONNX file") as string,
+        }),
+      ]);
+      await writeFile(join(folder, "model_fp16.onnx"), "");
+      expect(await failure(readManifest(folder))).toMatchObject({
+        message: expect.stringContaining("model.onnx is not a whole") as string,
+      });
     });
 
     it("a path that is not there, with the nearest one that is", async () => {

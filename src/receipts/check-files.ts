@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { InferyardError, messageOf } from "../contract/errors.ts";
 import { languageVariants } from "../models/manifest/language-variants.ts";
-import { readManifest } from "../models/index.ts";
+import { readManifest, refuseUnreadable } from "../models/index.ts";
 import { sha256Of } from "../platform/node/files.ts";
 import { fileStatus } from "../platform/node/files.ts";
 import { readModelFacts } from "./model-facts.ts";
@@ -36,8 +36,10 @@ export async function checkModel(receipt: Receipt, given: string | undefined): P
 }
 
 async function compareModel({ model, decision }: Receipt, reference: string): Promise<FileCheck> {
-  const { variants } = await readManifest(reference);
+  const manifest = await readManifest(reference);
+  const { variants } = manifest;
   const wanted = decision.model.packedFrom ?? decision.model.variant;
+  refuseUnreadable(manifest, wanted);
   const candidates = languageVariants(variants).filter(({ name }) => name === wanted);
   const [variant] = candidates.length > 0 ? candidates : languageVariants(variants);
   if (variant === undefined) return { refusals: [], held: [], unchecked: [`the model ${reference} has no weights here`] };

@@ -98,7 +98,7 @@ function callOf(call: unknown): ToolCall {
   if (!isObject(call)) return call as never;
   const called = isObject(call["function"]) ? call["function"] : call;
   const { name, arguments: given } = called;
-  return { id: call["id"] ?? "", name, arguments: typeof given === "string" ? given : JSON.stringify(given ?? {}) } as ToolCall;
+  return { id: call["id"] ?? "", name, arguments: typeof given === "string" ? given : jsonText(given ?? {}) } as ToolCall;
 }
 
 /** The fields that are neither undefined nor null. */

@@ -5,7 +5,7 @@ import { relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { InferyardError, abortError, messageOf } from "../../contract/errors.ts";
-import { type ModelReference, readManifestOf, resolveReference } from "../index.ts";
+import { type ModelReference, readManifestOf, requireReadable, resolveReference } from "../index.ts";
 import { type Folder, escapesFolder, readJsonObject, displayNameIn, statOf } from "../model-folder.ts";
 import { writeAtomically } from "../../platform/node/atomic-write.ts";
 import { type ArchiveFile, archiveOf } from "./archive-writer.ts";
@@ -51,6 +51,7 @@ export async function pack(reference: string, options: PackOptions = {}): Promis
   const resolved = await resolveReference(reference);
   const folder = await folderOf(resolved);
   const manifest = await readManifestOf(resolved);
+  requireReadable(manifest);
   const name = options.name ?? manifest.name;
   const output = options.output ?? `${fileNameOf(name)}${packageExtension}`;
   await checkOutput(output, folder, replace);

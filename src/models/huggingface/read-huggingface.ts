@@ -9,9 +9,11 @@ import type {
   ModelProbe,
   Requirements,
   TextSettings,
+  UnreadableVariant,
   Variant,
 } from "../manifest.ts";
 import { readLicense, tasksOf } from "./model-card.ts";
+import { usualKind } from "../language-tasks.ts";
 import { modelClassOf } from "./model-classes.ts";
 import { type Folder, type JsonObject, isJsonObject, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
 import type { GgufDescription } from "../gguf/gguf-manifest.ts";
@@ -19,7 +21,8 @@ import { readGenaiConfig } from "./genai-config.ts";
 import { type Modules, readModules } from "./modules.ts";
 import { readChatTemplates } from "./chat-templates.ts";
 import { type TextOverrides, readTextSettings } from "./text-settings.ts";
-import { type VariantFile, readFoundVariants } from "../manifest/variants.ts";
+import { unreadableVariant } from "../manifest/unreadable-variants.ts";
+import { type FoundVariants, type VariantFile, readFoundVariants } from "../manifest/variants.ts";
 import { findWeightFiles } from "../manifest/weights.ts";
 
 /**
@@ -30,6 +33,8 @@ export interface ManifestOverrides {
   readonly source: Manifest["source"];
   readonly name?: string;
   readonly tasks?: readonly string[];
+  /** Whether the model writes text; its files then say how: after a prompt, or from a text to another. */
+  readonly writesText?: boolean;
   readonly text?: TextOverrides;
   readonly selection?: ManifestSelection;
   readonly requirements?: Requirements;
@@ -52,7 +57,7 @@ export interface ManifestOverrides {
 export async function readHuggingFace(
   folder: Folder,
   stated: ManifestOverrides = { source: "huggingface" },
-  variants?: readonly VariantFile[],
+  variants?: FoundVariants,
 ): Promise<Manifest> {
   const modules = await readModules(folder);
   const modelPath = modules?.modelPath ?? "";
@@ -61,17 +66,18 @@ export async function readHuggingFace(
   const genai = await readGenaiConfig(inner);
   const config = { ...spanConfig, ...((await readJsonObject(inner, "config.json")) ?? genai?.config) };
   const isStatic = modules?.kind === "static" || config["model_type"] === "model2vec";
-  const files = variants ?? (await discoverFolderVariants(folder, modelPath, isStatic, stated.mainFile ?? genai?.decoder));
+  const found = variants ?? (await discoverFolderVariants(folder, modelPath, isStatic, stated.mainFile ?? genai?.decoder));
   const { flat = false } = stated;
-  const gguf = await describeGgufFiles(folder, files);
-  // A folder with nothing but GGUF files needs no other file: their own metadata takes precedence over what lies beside them.
-  const own = files.every(({ format }) => format === "gguf") ? [...gguf.values()][0] : undefined;
+  const { gguf, files, unreadable } = await describeGgufFiles(folder, found);
+  // A GGUF file needs no other file: its own metadata takes precedence over what lies beside it.
+  const isGguf = files.every(({ format }) => format === "gguf") || (stated.mainFile !== undefined && files[0]?.format === "gguf");
+  const own = isGguf ? gguf.get(files[0]?.path ?? "") : undefined;
   const overrides = stated.text ?? {};
   const text =
     own?.text === undefined
       ? await readTextSettings(folder, inner, { modules, config, isStatic, flat, overrides })
       : withOverrides(own.text, overrides);
-  const isEmbedder = usesHiddenStates(modules, text, stated.tasks);
+  const isEmbedder = stated.writesText !== true && usesHiddenStates(modules, text, stated.tasks);
   const modelClass = modelClassOf(config, isEmbedder);
   const architecture = isStatic ? "StaticModel" : modelClass;
   const generation =
@@ -79,17 +85,22 @@ export async function readHuggingFace(
   const beside = text === undefined ? undefined : await readChatTemplates(inner, text.tokenizerConfig);
   const chatTemplates = own === undefined ? beside : (beside ?? own.chatTemplates);
   const statedTasks = spanConfig === undefined ? tasksOf(modelClass, isStatic || isEmbedder) : ["token-classification"];
+  const ownTasks = own?.tasks ?? (statedTasks.length > 0 ? statedTasks : (genai?.tasks ?? []));
   const license = stated.license ?? (await readLicense(folder)) ?? own?.license;
   return {
     reference: folder.displayName,
     name: stated.name ?? basename(folder.path),
     directory: folder.path,
     source: stated.source,
-    tasks: stated.tasks ?? own?.tasks ?? (statedTasks.length > 0 ? statedTasks : (genai?.tasks ?? [])),
+    tasks: stated.writesText === true ? writingTasks(ownTasks) : (stated.tasks ?? ownTasks),
     variants: files.map((file) => ({ ...withConfig(file, architecture, config), ...partsOf(gguf.get(file.path)) })),
-    selection: stated.selection ?? { backends: [], fallbacks: [] },
+    selection: {
+      ...(stated.selection ?? { backends: [], fallbacks: [] }),
+      ...(stated.mainFile === undefined ? {} : { file: pathInside(folder, stated.mainFile, folder.displayName) }),
+    },
     requirements: stated.requirements ?? {},
     ...omitUndefined({
+      unreadable: unreadable.length === 0 ? undefined : unreadable,
       settings: stated.settings,
       text,
       generation,
@@ -101,15 +112,35 @@ export async function readHuggingFace(
   };
 }
 
-/** The descriptions of GGUF files by path. Their reader is imported on demand. */
-async function describeGgufFiles(folder: Folder, files: readonly VariantFile[]): Promise<ReadonlyMap<string, GgufDescription>> {
-  const described = new Map<string, GgufDescription>();
-  for (const { path, format } of files) {
+/**
+ * The descriptions of GGUF files by path, and the variants without those whose metadata cannot be read. Throws what reading the first throws if no
+ * variant is left. The reader of GGUF files is imported on demand.
+ */
+async function describeGgufFiles(
+  folder: Folder,
+  found: FoundVariants,
+): Promise<FoundVariants & { readonly gguf: ReadonlyMap<string, GgufDescription> }> {
+  const gguf = new Map<string, GgufDescription>();
+  const damaged: { readonly variant: UnreadableVariant; readonly error: InferyardError }[] = [];
+  for (const { path, format, ...variant } of found.files) {
     if (format !== "gguf") continue;
-    const { describeGguf } = await import("../gguf/gguf-manifest.ts");
-    described.set(path, await describeGguf(path, displayNameIn(folder, basename(path))));
+    try {
+      const { describeGguf } = await import("../gguf/gguf-manifest.ts");
+      gguf.set(path, await describeGguf(path, displayNameIn(folder, basename(path))));
+    } catch (error) {
+      if (!(error instanceof InferyardError)) throw error;
+      damaged.push({ variant: unreadableVariant(variant, error), error });
+    }
   }
-  return described;
+  const files = found.files.filter(({ path, format }) => format !== "gguf" || gguf.has(path));
+  const [first] = damaged;
+  if (files.length === 0 && first !== undefined) throw first.error;
+  return { gguf, files, unreadable: [...found.unreadable, ...damaged.map(({ variant }) => variant)] };
+}
+
+/** The tasks of a model that writes text: those that its files state, or to continue a prompt if they state none of this kind. */
+function writingTasks(tasks: readonly string[]): readonly string[] {
+  return usualKind({ tasks }) === "language" ? tasks : ["text-generation"];
 }
 
 /** What a variant takes from its GGUF file. */
@@ -172,7 +203,7 @@ async function discoverFolderVariants(
   modelPath: string,
   isStatic: boolean,
   mainFile: string | undefined,
-): Promise<VariantFile[]> {
+): Promise<FoundVariants> {
   if (mainFile === undefined)
     return await readFoundVariants(folder, await findWeightFiles(folder, modelPath, isStatic), folder.displayName);
   const found = await findWeightFiles(folder, modelPath, isStatic).catch((error: unknown): string[] => {
@@ -182,8 +213,8 @@ async function discoverFolderVariants(
   });
   const path = pathInside(folder, mainFile, folder.displayName);
   const others = found.filter((file) => pathInside(folder, file, folder.displayName) !== path);
-  const variants = await readFoundVariants(folder, [mainFile, ...others], folder.displayName);
-  return variants.toSorted((a, b) => Number(b.path === path) - Number(a.path === path));
+  const { files, unreadable } = await readFoundVariants(folder, [mainFile, ...others], folder.displayName);
+  return { files: files.toSorted((a, b) => Number(b.path === path) - Number(a.path === path)), unreadable };
 }
 
 function withConfig(file: VariantFile, architecture: string | undefined, config: JsonObject): Variant {

@@ -67,7 +67,7 @@ const fields = {
   dropUnknown: isBoolean,
   prompts: isRecordOf(isText),
   defaultPrompt: isText,
-  backends: isListOf(isNonEmptyText),
+  backends: isListOf(matches(/^[a-z]+$/)), // targets with a device are left to the schema
   license: isText,
   provenance: () => true,
   probe: isObjectOf({ texts: isAnswerList }),

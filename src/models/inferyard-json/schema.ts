@@ -139,7 +139,7 @@ export const inferyardSchema: z.ZodType<InferyardJson> = z.strictObject({
     .exactOptional()
     .describe("Texts put before inputs, by name. Default: config_sentence_transformers.json."),
   defaultPrompt: z.string().exactOptional().describe("Name of the prompt used when none is asked for."),
-  backends: z.array(z.string().min(1)).exactOptional().describe("Backends the model may run on; empty or left out = all."),
+  backends: z.array(target).exactOptional().describe("Backends, or targets, the model may run on; empty or left out = all."),
   preferred: target.exactOptional().describe("Target to try first under the policy `manifest`."),
   fallbacks: z.array(target).exactOptional().describe("Targets to try after it, in order."),
   requirements: requirements.exactOptional().describe("What a machine must have."),

@@ -7,14 +7,14 @@ import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import { readInferyardJson } from "../inferyard-json/read-inferyard-json.ts";
 import { type Folder, pathInside, readJsonObject, displayNameIn } from "../model-folder.ts";
 import type { TermiteManifest } from "../termite/model-manifest.ts";
-import { type ReadOptions, type DeclaredVariant, type VariantFile, readDeclaredVariants } from "./variants.ts";
+import { type ReadOptions, type DeclaredVariant, type FoundVariants, readDeclaredVariants } from "./variants.ts";
 
 /** What the manifests of a folder (inferyard.json, model_manifest.json, metadata.json) state. */
 export interface ManifestFiles {
   /** Fields that take precedence over the other files of the folder. */
   readonly overrides: ManifestOverrides;
-  /** The variants they name; never empty. Absent: the weights that are found in the folder. */
-  readonly variants?: readonly VariantFile[];
+  /** The variants they name. Absent: the weights that are found in the folder. */
+  readonly variants?: FoundVariants;
 }
 
 /**
@@ -29,7 +29,7 @@ export async function readManifestFiles(folder: Folder, options: ReadOptions, on
   const overrides: ManifestOverrides = { source: "huggingface", ...packaged, ...termite?.overrides, ...own?.overrides };
   const wanted = own?.variants?.filter((variant) => only === undefined || pathOf(folder, variant) === only);
   const variants = wanted?.length ? await readDeclaredVariants(folder, wanted, options) : termite?.variants;
-  return variants?.length ? { overrides, variants } : { overrides };
+  return variants?.files.length ? { overrides, variants } : { overrides };
 }
 
 /** Its reader is imported on demand: few folders have such a manifest. */

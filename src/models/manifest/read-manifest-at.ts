@@ -6,6 +6,7 @@ import type { Manifest } from "../manifest.ts";
 import type { ModelLocation } from "../reference/model-location.ts";
 import { readSingleFile } from "./single-file.ts";
 import { readManifestFiles } from "./manifest-files.ts";
+import { refuseUnreadable } from "./unreadable-variants.ts";
 import type { ReadOptions } from "./variants.ts";
 
 /**
@@ -37,6 +38,7 @@ function keepNamedVariant(manifest: Manifest, { variant: wanted, displayName }: 
   if (wanted === undefined) return manifest;
   const variants = manifest.variants.filter(({ name, aliases }) => name === wanted || aliases.includes(wanted));
   if (variants.length > 0) return { ...manifest, variants };
+  refuseUnreadable(manifest, wanted);
   throw new InferyardError("MODEL_NOT_FOUND", `${displayName} names a variant that the files do not have`, {
     remedy: `choose one of ${manifest.variants.map(({ name }) => name).join(", ")}`,
   });

@@ -2,10 +2,13 @@
 import type { ModelFormat, Precision } from "../../contract/backend.ts";
 import type { DigestCache } from "../digest.ts";
 import { digestOf } from "../digest.ts";
-import type { Variant } from "../manifest.ts";
+import { omitUndefined } from "../../contract/checked.ts";
+import { InferyardError } from "../../contract/errors.ts";
+import type { UnreadableVariant, Variant } from "../manifest.ts";
 import { type Folder, isFile, pathInside, displayNameIn } from "../model-folder.ts";
 import { modelInvalid } from "../../formats/format-errors.ts";
 import type { LocateOptions, ResolveOptions } from "../reference/model-location.ts";
+import { unreadableVariant } from "./unreadable-variants.ts";
 import { type VariantClaim, nameVariants } from "./variant-names.ts";
 import { type WeightsFile, readWeights } from "./weights.ts";
 
@@ -39,8 +42,16 @@ export interface ReadOptions extends ResolveOptions, LocateOptions {
 /** A variant before config.json was read. */
 export type VariantFile = Omit<Variant, "config">;
 
+/** The variants of a model before config.json was read. */
+export interface FoundVariants {
+  /** In order of preference; never empty. */
+  readonly files: readonly VariantFile[];
+  /** Those that cannot be read. */
+  readonly unreadable: readonly UnreadableVariant[];
+}
+
 /** Reads files of weights as variants, named by their suffix and sorted by preference. `namedIn` names the source of the file names in messages. */
-export async function readFoundVariants(folder: Folder, files: readonly string[], namedIn: string): Promise<VariantFile[]> {
+export async function readFoundVariants(folder: Folder, files: readonly string[], namedIn: string): Promise<FoundVariants> {
   return await readClaimedVariants(
     folder,
     files.map((file) => ({ file })),
@@ -58,45 +69,82 @@ export interface ClaimedFile {
   readonly sha256?: string;
 }
 
-/** Reads files of weights as variants, named as claimed or by their suffix, and sorted by preference. Of two files with the same name, the earlier one gets it. */
+/**
+ * Reads files of weights as variants, named as claimed or by their suffix, and sorted by preference. Of two files with the same name, the earlier one gets it.
+ * Throws what reading the first file throws if none can be read.
+ */
 export async function readClaimedVariants(
   folder: Folder,
   files: readonly ClaimedFile[],
   namedIn: string,
-): Promise<VariantFile[]> {
-  const found: (WeightsFile & ClaimedFile)[] = [];
-  for (const claimed of files) found.push({ ...(await readWeights(folder, claimed.file, namedIn)), ...claimed });
-  return nameVariants(found).map(({ file: _file, size: _size, claim: _claim, ...variant }) => variant);
+): Promise<FoundVariants> {
+  const read = async (claimed: ClaimedFile): Promise<WeightsFile & ClaimedFile> => ({
+    ...(await readWeights(folder, claimed.file, namedIn)),
+    ...claimed,
+  });
+  const { items, failures } = await readEach(files, read);
+  const unreadable = failures.map(({ item, error }): UnreadableVariant => {
+    const [{ name, aliases } = { name: item.file, aliases: [] }] = nameVariants([item]);
+    return unreadableVariant({ name, aliases }, error);
+  });
+  return { files: nameVariants(items).map(({ file: _file, size: _size, claim: _claim, ...variant }) => variant), unreadable };
+}
+
+/** Reads all items. Those that cannot be read are listed apart; if none can, throws the first error. */
+async function readEach<Item, Result>(
+  all: readonly Item[],
+  read: (item: Item) => Promise<Result>,
+): Promise<{
+  readonly items: readonly Result[];
+  readonly failures: readonly { readonly item: Item; readonly error: InferyardError }[];
+}> {
+  const items: Result[] = [];
+  const failures: { readonly item: Item; readonly error: InferyardError }[] = [];
+  for (const item of all) {
+    try {
+      items.push(await read(item));
+    } catch (error) {
+      if (!(error instanceof InferyardError)) throw error;
+      failures.push({ item, error });
+    }
+  }
+  const [first] = failures;
+  if (items.length === 0 && first !== undefined) throw first.error;
+  return { items, failures };
 }
 
 /**
- * Reads the variants that inferyard.json declares. Throws MODEL_INVALID if a file is missing or differs from its declaration: in
- * its size, or with `options.verify` in its digest.
+ * Reads the variants that inferyard.json declares. A file that is missing or differs from its declaration cannot be read: in its size, or with
+ * `options.verify` in its digest. Throws MODEL_INVALID if none can be read, and with `options.verify` if one cannot.
  */
 export async function readDeclaredVariants(
   folder: Folder,
   stated: readonly DeclaredVariant[],
   options: ReadOptions,
-): Promise<VariantFile[]> {
-  const variants: VariantFile[] = [];
-  for (const { name, file, format, aliases = [], size, sha256, precision, architecture } of await presentVariants(
-    folder,
-    stated,
-  )) {
-    const weights = await readWeights(folder, file, displayNameIn(folder, "inferyard.json"), format);
-    checkSize(folder, weights, size);
-    if (options.verify === true && sha256 !== undefined) await checkDigest(folder, weights, sha256, options.digests);
-    const { file: _file, size: _size, ...found } = weights;
-    variants.push({
-      name,
-      aliases,
-      ...found,
-      ...(precision === undefined ? {} : { precision }),
-      ...(sha256 === undefined ? {} : { sha256: sha256.toLowerCase() }),
-      ...(architecture === undefined ? {} : { architecture }),
-    });
-  }
-  return variants;
+): Promise<FoundVariants> {
+  const present = await presentVariants(folder, stated);
+  const { items, failures } = await readEach(present, (variant) => readDeclared(folder, variant, options));
+  const [first] = failures;
+  if (options.verify === true && first !== undefined) throw first.error;
+  const unreadable = failures.map(({ item: { name, aliases = [] }, error }) => unreadableVariant({ name, aliases }, error));
+  return { files: items, unreadable };
+}
+
+async function readDeclared(
+  folder: Folder,
+  { name, file, format, aliases = [], size, sha256, precision, architecture }: DeclaredVariant,
+  options: ReadOptions,
+): Promise<VariantFile> {
+  const weights = await readWeights(folder, file, displayNameIn(folder, "inferyard.json"), format);
+  checkSize(folder, weights, size);
+  if (options.verify === true && sha256 !== undefined) await checkDigest(folder, weights, sha256, options.digests);
+  const { file: _file, size: _size, ...found } = weights;
+  return {
+    name,
+    aliases,
+    ...found,
+    ...omitUndefined({ precision, sha256: sha256?.toLowerCase(), architecture }),
+  };
 }
 
 /** Of a folder that was fetched in part, the variants whose files are there. All of them if none is there, so that the error names the first missing file. */

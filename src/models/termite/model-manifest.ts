@@ -4,7 +4,7 @@ import { digestOf } from "../digest.ts";
 import type { ManifestOverrides } from "../huggingface/read-huggingface.ts";
 import { manifestInvalid } from "../validation/manifest-errors.ts";
 import { type Folder, type JsonObject, pathInside, readJsonObject, displayNameIn, statOf, omitNullish } from "../model-folder.ts";
-import { type ReadOptions, type VariantFile, readClaimedVariants } from "../manifest/variants.ts";
+import { type ReadOptions, type FoundVariants, readClaimedVariants } from "../manifest/variants.ts";
 import { formatOf } from "../manifest/weights.ts";
 import { type TermiteFile, type TermiteJson, variantFiles } from "./termite-json.ts";
 import { modelTypeOf, tasksOf } from "./model-types.ts";
@@ -14,8 +14,8 @@ import { variantClaims } from "./variant-claims.ts";
 export interface TermiteManifest {
   /** Fields that take precedence over the other files of the folder. */
   readonly overrides: ManifestOverrides;
-  /** The stated variants whose files exist; empty if `only` is a file that the manifest does not name. */
-  readonly variants: readonly VariantFile[];
+  /** The stated variants whose files exist; without files if `only` is a file that the manifest does not name. */
+  readonly variants: FoundVariants;
 }
 
 const fileName = "model_manifest.json";
@@ -102,7 +102,7 @@ async function termiteVariants(
   json: TermiteJson,
   present: ReadonlyMap<string, TermiteFile>,
   only: string | undefined,
-): Promise<readonly VariantFile[]> {
+): Promise<FoundVariants> {
   const claims = new Map<string, string | undefined>(present.has("model.onnx") ? [["model.onnx", "f32"]] : []);
   for (const [id, variant] of Object.entries(json.variants ?? {})) {
     const [graph, ...parts] = variantFiles(variant).filter(({ name }) => formatOf(name) !== undefined);

@@ -9,6 +9,7 @@ const library = z.strictObject({ name: z.string(), version: z.string() });
 
 const candidate = z.strictObject({
   target: z.string().describe("backend:device[:index]"),
+  variant: z.string().optional().describe("Variant that was tried, where the target was tried with several."),
   verdict: z.enum(["selected", "would-run", "refused", "failed", "not-tried"]),
   stage: z
     .enum(["constraints", "manifest", "package", "probe", "device", "capability", "requirement", "circuit", "load", "verify"])
@@ -27,6 +28,10 @@ const decision = z.strictObject({
     format: z.string(),
     variant: z.string().optional(),
     packedFrom: z.string().optional().describe("The variant of the files whose weights were packed to `variant` while loading."),
+    unreadable: z
+      .array(z.strictObject({ variant: z.string(), reason: z.string() }))
+      .optional()
+      .describe("Variants that could not be read and were left out; absent if all could be read."),
     digest: z.string().optional().describe("sha256:… of the variant's main file."),
   }),
   constraints: z.strictObject({

@@ -23,6 +23,8 @@ export type Verdict = "selected" | "would-run" | "refused" | "failed" | "not-tri
 /** One target that was considered, with its verdict and the reason. */
 export interface Candidate {
   readonly target: string;
+  /** Variant that was tried, where the target was tried with several. */
+  readonly variant?: string;
   readonly verdict: Verdict;
   readonly stage: SelectionStage;
   /** A sentence for the user, without a full stop. */
@@ -46,6 +48,8 @@ export interface Decision {
     readonly variant?: string;
     /** The variant of the files whose weights were packed to `variant` while loading. Undefined if they run as they are in the file. */
     readonly packedFrom?: string;
+    /** Variants that could not be read and were left out, with the reason. Undefined if all could be read. */
+    readonly unreadable?: readonly { readonly variant: string; readonly reason: string }[];
     /** Digest, "sha256:…", of the variant's main file. Undefined if nothing was loaded. */
     readonly digest?: string;
   };
@@ -97,6 +101,9 @@ export function makeDecision(parts: DecisionParts): Decision {
       format: parts.variant?.format ?? formats.join(", "),
       ...(parts.variant === undefined ? {} : { variant: parts.variant.name }),
       ...(parts.variant?.packing === undefined ? {} : { packedFrom: parts.variant.packing.from }),
+      ...(manifest.unreadable === undefined
+        ? {}
+        : { unreadable: manifest.unreadable.map(({ name, reason }) => ({ variant: name, reason })) }),
       ...(parts.digest === undefined ? {} : { digest: parts.digest }),
     },
     constraints: {

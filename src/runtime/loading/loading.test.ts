@@ -82,6 +82,58 @@ async function refusal(work: Promise<unknown>): Promise<InferyardError> {
   throw new Error(`not refused: ${String(error)}`);
 }
 
+describe("a model of several variants", () => {
+  const named = (name: string, precision: "fp32" | "int8"): Variant => ({ ...variant, name, precision, path: `/m/${name}.onnx` });
+  const several: Manifest = { ...manifest, variants: [named("fp32", "fp32"), named("int8", "int8"), named("other", "fp32")] };
+  const failsBut = (
+    working: readonly string[],
+    code: "MODEL_INVALID" | "OUT_OF_MEMORY" = "MODEL_INVALID",
+  ): ScriptedBackendOptions => ({
+    onLoad: ({ path }) => {
+      if (!working.some((name) => path === `/m/${name}.onnx`)) throw new InferyardError(code, `${path} is broken`);
+    },
+  });
+
+  it("is loaded with the next one where the first fails on all targets, that of the same precision first", async () => {
+    const backends = [scriptedBackend("onnx", failsBut(["int8", "other"])), scriptedBackend("wasm", failsBut([]))];
+    const { decision, variant: loaded } = await load(backends, { manifest: several });
+    expect(loaded.name).toBe("other");
+    expect(decision.model.variant).toBe("other");
+    expect(decision.candidates.map(({ target, variant: tried, verdict }) => [target, tried, verdict])).toEqual([
+      ["onnx:cpu", "fp32", "failed"],
+      ["wasm:cpu", "fp32", "failed"],
+      ["onnx:cpu", "other", "selected"],
+      ["wasm:cpu", undefined, "not-tried"],
+      ["onnx:cpu", undefined, "not-tried"],
+      ["wasm:cpu", undefined, "not-tried"],
+    ]);
+  });
+
+  it("is loaded with its first variant wherever that runs", async () => {
+    const backends = [scriptedBackend("onnx", failsBut(["int8"])), scriptedBackend("wasm", failsBut(["fp32"]))];
+    const { decision } = await load(backends, { manifest: several });
+    expect([decision.selected?.target, decision.model.variant]).toEqual(["wasm:cpu", "fp32"]);
+  });
+
+  it("is refused without trying others where the machine is to blame, and where the variant was asked for", async () => {
+    const onnx = (code: "MODEL_INVALID" | "OUT_OF_MEMORY") => [scriptedBackend("onnx", failsBut(["other"], code))];
+    expect((await refusal(load(onnx("OUT_OF_MEMORY"), { manifest: several }))).message).not.toContain("int8");
+    const one = { ...several, variants: several.variants.slice(0, 1) };
+    expect((await refusal(load(onnx("MODEL_INVALID"), { manifest: one }))).code).toBe("MODEL_INVALID");
+  });
+
+  it("is refused with a line for each variant that was tried", async () => {
+    const error = await refusal(load([scriptedBackend("onnx", failsBut([]))], { manifest: several }));
+    for (const name of ["fp32", "int8", "other"]) expect(error.message).toContain(`onnx:cpu ${name}`);
+  });
+
+  it("names the variants that could not be read", async () => {
+    const unreadable = [{ name: "fp32", aliases: [], code: "MODEL_INVALID", reason: "./m/model.onnx is empty" } as const];
+    const { decision } = await load([scriptedBackend("onnx")], { manifest: { ...manifest, unreadable } });
+    expect(decision.model.unreadable).toEqual([{ variant: "fp32", reason: "./m/model.onnx is empty" }]);
+  });
+});
+
 describe("the load loop", () => {
   it("stops at the first candidate that holds, and records every one", async () => {
     const [first, second] = [scriptedBackend("onnx"), scriptedBackend("wasm")];

@@ -4,7 +4,7 @@
  */
 import type { SelectionOutcome } from "../selection/selection-outcome.ts";
 import type { Backend, LoadLimits, LoadSettings } from "../../contract/backend.ts";
-import { InferyardError, errorKinds, throwIfAborted } from "../../contract/errors.ts";
+import { type ErrorCode, InferyardError, errorKinds, throwIfAborted } from "../../contract/errors.ts";
 import { ReplicaGroup } from "../../hosts/replica-group.ts";
 import type { Host, HostedModel } from "../../hosts/host.ts";
 import type { HostName } from "../../hosts/host-name.ts";
@@ -90,8 +90,8 @@ export async function loadFirstCandidate(
 }
 
 /**
- * Tries eligible candidates in order and returns the item of the first attempt that succeeds. If all fail, throws one error
- * that lists every candidate with its reason.
+ * Tries eligible candidates in order and returns the item of the first attempt that succeeds. If all fail, those whose variant is to blame are tried with
+ * their other variants. If these fail too, throws one error that lists every candidate with its reason.
  */
 export async function tryCandidates<Item>(
   { selections, facts, manifest, constraints }: SelectionOutcome,
@@ -99,39 +99,81 @@ export async function tryCandidates<Item>(
   signal?: AbortSignal,
 ): Promise<Item> {
   const candidates: Candidate[] = [];
-  const failures: InferyardError[] = [];
-  for (const [index, candidate] of selections.entries()) {
+  const failures: FailedCandidate[] = [];
+  const queue = [...selections];
+  for (const [index, candidate] of queue.entries()) {
     if (candidate.verdict === "refused") {
       candidates.push(candidate);
-      continue;
+    } else {
+      throwIfAborted(signal);
+      const started = performance.now();
+      const target = formatTarget(candidate.target);
+      const isAlternative = index >= selections.length;
+      const decide: DecisionFactory = (selected, digest, loaded) => {
+        const time = loaded ? { milliseconds: performance.now() - started } : {};
+        const { reason, variant } = candidate;
+        const named = isAlternative ? { variant: variant.name } : {};
+        const chosen: Candidate = {
+          target,
+          ...named,
+          verdict: "selected",
+          stage: "verify",
+          reason,
+          ...noteOf(candidate),
+          ...time,
+        };
+        const all = [...candidates, chosen, ...queue.slice(index + 1).map(recordOf)];
+        return makeDecision({
+          manifest,
+          constraints,
+          candidates: all,
+          selected,
+          variant,
+          ...(digest === undefined ? {} : { digest }),
+        });
+      };
+      const outcome = await attempt(candidate, decide);
+      if (outcome.ok) return outcome.item;
+      const { error, stage } = outcome;
+      const remedy = error.remedy === undefined ? {} : { remedy: error.remedy };
+      const milliseconds = performance.now() - started;
+      failures.push({ candidate, error });
+      const named = isAlternative || candidate.alternatives !== undefined ? { variant: candidate.variant.name } : {};
+      const failed = { target, ...named, verdict: "failed" as const, stage, reason: error.message, ...remedy };
+      candidates.push({ ...failed, ...noteOf(candidate), milliseconds });
     }
-    throwIfAborted(signal);
-    const started = performance.now();
-    const target = formatTarget(candidate.target);
-    const decide: DecisionFactory = (selected, digest, loaded) => {
-      const time = loaded ? { milliseconds: performance.now() - started } : {};
-      const { reason, variant } = candidate;
-      const chosen: Candidate = { target, verdict: "selected", stage: "verify", reason, ...noteOf(candidate), ...time };
-      const all = [...candidates, chosen, ...selections.slice(index + 1).map(recordOf)];
-      return makeDecision({
-        manifest,
-        constraints,
-        candidates: all,
-        selected,
-        variant,
-        ...(digest === undefined ? {} : { digest }),
-      });
-    };
-    const outcome = await attempt(candidate, decide);
-    if (outcome.ok) return outcome.item;
-    const { error, stage } = outcome;
-    const remedy = error.remedy === undefined ? {} : { remedy: error.remedy };
-    const milliseconds = performance.now() - started;
-    failures.push(error);
-    candidates.push({ target, verdict: "failed", stage, reason: error.message, ...remedy, ...noteOf(candidate), milliseconds });
+    if (index === selections.length - 1) queue.push(...otherVariants(failures));
   }
   const decision = makeDecision({ manifest, constraints, candidates, selected: null });
-  throw noCandidateError(manifest, constraints, decision, { failures, circuits: [...facts.openCircuits.values()] });
+  const errors = failures.map(({ error }) => error);
+  throw noCandidateError(manifest, constraints, decision, { failures: errors, circuits: [...facts.openCircuits.values()] });
+}
+
+interface FailedCandidate {
+  readonly candidate: EligibleCandidate;
+  readonly error: InferyardError;
+}
+
+/** Errors for which the weights may be to blame: they are damaged, have an operator that the engine lacks, or give wrong results. */
+const variantErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "LOAD_FAILED",
+  "MODEL_INVALID",
+  "MODEL_UNSUPPORTED",
+  "VERIFICATION_FAILED",
+]);
+
+/** The other variants of candidates that failed: first those with the precision of the one that failed, then in the order of the variants. */
+function otherVariants(failed: readonly FailedCandidate[]): readonly EligibleCandidate[] {
+  return failed
+    .filter(({ error }) => variantErrors.has(error.code))
+    .flatMap(({ candidate: { alternatives = [], variant } }) =>
+      alternatives.map((candidate, index) => ({
+        candidate,
+        rank: index + (candidate.variant.precision === variant.precision ? 0 : alternatives.length),
+      })),
+    )
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ candidate }) => candidate);
 }
 
 /**

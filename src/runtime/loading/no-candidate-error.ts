@@ -64,10 +64,11 @@ function codeFor(listed: readonly Candidate[], failures: readonly InferyardError
 }
 
 function table(candidates: readonly Candidate[]): string[] {
-  const width = Math.max(...candidates.map(({ target }) => target.length));
-  return candidates.map(({ target, stage, reason, remedy }) => {
+  const names = candidates.map(({ target, variant }) => (variant === undefined ? target : `${target} ${variant}`));
+  const width = Math.max(...names.map((name) => name.length));
+  return candidates.map(({ stage, reason, remedy }, index) => {
     const mend = remedy === undefined ? "" : `  (${remedy})`;
-    return `${target.padEnd(width)}  ${stage}: ${reason}${mend}`;
+    return `${(names[index] ?? "").padEnd(width)}  ${stage}: ${reason}${mend}`;
   });
 }
 

@@ -1,5 +1,5 @@
 /** Selection for one request: reads the model's manifest and the facts, merges settings and constraints, and checks all candidates. */
-import { usualKind } from "../../models/language-tasks.ts";
+import { requireTextInput, usualKind } from "../../models/language-tasks.ts";
 import type { LoadSettings } from "../../contract/backend.ts";
 import { InferyardError } from "../../contract/errors.ts";
 import {
@@ -11,6 +11,7 @@ import {
   digestOf,
   languageVariants,
   readManifestOf,
+  refuseUnreadable,
 } from "../../models/index.ts";
 import { type HostPolicy, hostPolicy } from "./host-selection.ts";
 import type { SelectionOutcome } from "./selection-outcome.ts";
@@ -58,6 +59,7 @@ export class ModelSelector {
   ): Promise<ModelSelection> {
     this.#parts.facts.machine().catch(() => {}); // read beside the manifest; #factsFor reports a failure
     const manifest = forKind(await this.#manifestWithPackable(reference, options, { download, signal }), options);
+    refuseUnreadable(manifest, options.variant);
     refuseUnknownVariant(manifest.variants, options.variant, reference.text);
     return this.#selectFrom(manifest, reference, options);
   }
@@ -156,7 +158,9 @@ export class ModelSelector {
   }
 }
 
-/** The manifest with the variants of the kind that the model is loaded as. */
+/** The manifest with the variants of the kind that the model is loaded as. Throws MODEL_UNSUPPORTED for a model of sound or pictures as a language model. */
 function forKind(manifest: Manifest, { kind }: ModelOptions): Manifest {
-  return kind === "language" ? { ...manifest, variants: languageVariants(manifest.variants) } : manifest;
+  if (kind !== "language") return manifest;
+  requireTextInput(manifest);
+  return { ...manifest, variants: languageVariants(manifest.variants) };
 }

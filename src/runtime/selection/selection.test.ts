@@ -271,6 +271,11 @@ describe("which targets are tried, and in what order", () => {
       },
       ["wasm:cpu", "onnx:cpu"],
     ],
+    [
+      "the manifest allows a target of a backend",
+      { manifest: { selection: { backends: ["wasm:cpu", "onnx:cuda"], fallbacks: [] } } },
+      ["wasm:cpu"],
+    ],
     ["policy manifest without a preferred target: nothing", { constraints: { policy: "manifest" } }, []],
     ["static embeddings run on the backend that knows them", { manifest: { variants: [rows] } }, ["native:cpu"]],
   ];

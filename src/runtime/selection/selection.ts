@@ -7,7 +7,7 @@
  * the first reason found, in the order of `checks`. The others are eligible, and loading tries them in order until one
  * succeeds.
  */
-import type { Capabilities, Device, DeviceAvailability, LoadSettings } from "../../contract/backend.ts";
+import type { Capabilities, Device, DeviceAvailability, Library, LoadSettings } from "../../contract/backend.ts";
 import type { Manifest, Variant } from "../../models/manifest.ts";
 import type { SelectionStage } from "../decision/decision.ts";
 import type { LoadRequest } from "./load-request.ts";
@@ -42,6 +42,8 @@ export interface EligibleCandidate {
   readonly note?: string;
   /** Set if the context of a language model is shortened so that it fits into the memory. */
   readonly shortened?: ShortenedContext;
+  /** The same target with the other variants that passed the checks, in their order: tried if no candidate could be loaded with its first one. */
+  readonly alternatives?: readonly EligibleCandidate[];
 }
 
 /** A candidate that failed a check, with the stage and the reason for the decision. */
@@ -84,7 +86,11 @@ export function select(
     constraints,
     request,
   }));
-  return orderByPolicy(contexts.map(checkCandidate), manifest, constraints).map(({ checked }) => checked);
+  const ordered = orderByPolicy(contexts.map(checkCandidate), manifest, constraints).map(({ checked }) => checked);
+  const { file } = manifest.selection;
+  if (file === undefined || constraints.preferred.length > 0) return ordered;
+  const runsFile = (checked: CheckedCandidate): boolean => checked.verdict === "eligible" && checked.variant.path === file;
+  return [...ordered.filter(runsFile), ...ordered.filter((checked) => !runsFile(checked))];
 }
 
 interface RankedCandidate {
@@ -93,27 +99,37 @@ interface RankedCandidate {
   readonly latencyMs?: number;
 }
 
+/** Variants of one target that are tried after its first one: a model that no engine can run is refused after a bounded number of loads. */
+const maxAlternatives = 3;
+
+/** The candidate that runs a variant on the target of the context. */
+function eligibleWith(context: CandidateContext, library: Library, variant: Variant): EligibleCandidate {
+  const { shortened } = contextFit(context, variant);
+  const { packing } = variant;
+  const packed =
+    packing === undefined ? "" : ` packed from ${packing.from} while loading, about ${Math.ceil(packing.bytes / 1e6)} MB`;
+  const reason = `${library.name} ${library.version}, ${variant.name}${packed}`;
+  const { target } = context;
+  return shortened === undefined
+    ? { verdict: "eligible", target, variant, reason }
+    : { verdict: "eligible", target, variant, reason: `${reason}; ${shortened.sentence}`, shortened };
+}
+
 function checkCandidate(context: CandidateContext): RankedCandidate {
   const { target, facts } = context;
   for (const check of checks) {
     const refusal = check(context);
     if (refusal !== undefined) return { target, checked: { verdict: "refused", target: formatTarget(target), ...refusal } };
   }
-  const variant = runnableVariant(context);
+  const [variant, ...others] = runnableVariants(context);
   const present = context.backend?.availability;
   if (variant === undefined || present?.present !== true) throw new TypeError("a candidate passed every check without a variant");
   const { library } = present;
-  const { shortened } = contextFit(context, variant);
-  const { packing } = variant;
-  const packed =
-    packing === undefined ? "" : ` packed from ${packing.from} while loading, about ${Math.ceil(packing.bytes / 1e6)} MB`;
-  const reason = `${library.name} ${library.version}, ${variant.name}${packed}`;
-  const eligible: EligibleCandidate = {
-    verdict: "eligible",
-    target,
-    variant,
-    ...(shortened === undefined ? { reason } : { reason: `${reason}; ${shortened.sentence}`, shortened }),
-  };
+  const alternatives = others
+    .filter((other) => variantRefusal(context, other) === undefined)
+    .slice(0, maxAlternatives)
+    .map((other) => eligibleWith(context, library, other));
+  const eligible = { ...eligibleWith(context, library, variant), ...(alternatives.length === 0 ? {} : { alternatives }) };
   if (facts.measurements === undefined) return { target, checked: eligible };
   const subject = { target: formatTarget(target), onCpu: target.device.type === "cpu", variant, library };
   const { note, ...measured } = measuredSpeed(subject, facts.measurements);
@@ -176,7 +192,7 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
   },
   function allowedByManifest({ target, manifest }) {
     const { backends } = manifest.selection;
-    if (backends.length === 0 || backends.includes(target.backend)) return undefined;
+    if (backends.length === 0 || backends.some((allowed) => matches(parseTarget(allowed), target))) return undefined;
     return { stage: "manifest", reason: `the model's manifest allows only ${backends.join(", ")}` };
   },
   function namedUnderManifestPolicy({ target, manifest, constraints }) {
@@ -214,7 +230,7 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
     return { stage, reason: device.reason, ...(device.remedy === undefined ? {} : { remedy: device.remedy }) };
   },
   function formatSupported(context) {
-    return runnableVariant(context) === undefined ? formatRefusal(context) : undefined;
+    return runnableVariants(context).length === 0 ? formatRefusal(context) : undefined;
   },
   function settingsSupported({ target, backend, request }) {
     const supported = backend?.capabilities(target.device).options ?? [];
@@ -230,26 +246,23 @@ const checks: readonly ((context: CandidateContext) => Refusal | undefined)[] = 
       reason: `${target.backend} keeps caches in ${precisions.join(" or ")}, not in ${cachePrecision}`,
     };
   },
-  function requirementsMet(context) {
-    const { target, backend, facts, manifest } = context;
-    const variant = runnableVariant(context);
-    if (variant === undefined || backend === undefined) return undefined;
-    const reason = requirementProblem(manifest.requirements, target, variant, backend.capabilities(target.device), facts);
-    return reason === undefined ? undefined : { stage: "requirement", reason };
-  },
-  function contextFits(context) {
-    const variant = runnableVariant(context);
-    const fit = variant === undefined ? undefined : contextFit(context, variant);
-    return fit?.refusal;
-  },
-  function circuitClosed(context) {
-    const { target, facts } = context;
-    const variant = runnableVariant(context);
-    const keys = [formatTarget(target), ...(variant === undefined ? [] : [placementKey(target, variant)])];
-    const [open] = keys.flatMap((key) => facts.openCircuits.get(key) ?? []);
-    return open === undefined ? undefined : { stage: "circuit", reason: open.reason };
+  function variantFits(context) {
+    const [variant] = runnableVariants(context);
+    return variant === undefined ? undefined : variantRefusal(context, variant);
   },
 ];
+
+/** Why a variant cannot be loaded on the target now: the requirements of the model, the memory for its context, or an open circuit. */
+function variantRefusal(context: CandidateContext, variant: Variant): Refusal | undefined {
+  const { target, backend, facts, manifest } = context;
+  if (backend === undefined) return undefined;
+  const reason = requirementProblem(manifest.requirements, target, variant, backend.capabilities(target.device), facts);
+  if (reason !== undefined) return { stage: "requirement", reason };
+  const { refusal } = contextFit(context, variant);
+  if (refusal !== undefined) return refusal;
+  const [open] = [formatTarget(target), placementKey(target, variant)].flatMap((key) => facts.openCircuits.get(key) ?? []);
+  return open === undefined ? undefined : { stage: "circuit", reason: open.reason };
+}
 
 /** The variants that are asked for: of the model's files, or packed by the backend of the candidate. */
 function wantedVariants({ manifest, request, backend, target }: CandidateContext): readonly Variant[] {
@@ -259,9 +272,10 @@ function wantedVariants({ manifest, request, backend, target }: CandidateContext
   return packing === undefined ? [] : packedVariants(manifest.variants, to, packing);
 }
 
-function runnableVariant(context: CandidateContext): Variant | undefined {
+function runnableVariants(context: CandidateContext): readonly Variant[] {
   const capabilities = context.backend?.capabilities(context.target.device);
-  return wantedVariants(context).find((variant) => capabilities !== undefined && canRun(capabilities, variant, context.request));
+  if (capabilities === undefined) return [];
+  return wantedVariants(context).filter((variant) => canRun(capabilities, variant, context.request));
 }
 
 /** Formats that a backend loads, or whose weights it packs, as the kind of model that is requested. */

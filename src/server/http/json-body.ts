@@ -1,12 +1,22 @@
 /** JSON bodies of requests. */
 import type { Context } from "hono";
 import { InferyardError } from "../../contract/errors.ts";
+import { keepWritten } from "../../formats/json/exact-json.ts";
 import type { Env } from "./context.ts";
 
-/** The JSON body; a missing body is an empty object. Throws INPUT_INVALID and LIMIT_EXCEEDED. */
-export async function jsonBody(context: Context<Env>): Promise<unknown> {
+/**
+ * The JSON body; a missing body is an empty object. Where objects nest in others, which is where clients have schemas, arguments of tools and the like, numbers and the order of
+ * keys are kept for `jsonText`. `hasTensors`: whether nested numbers are only computed with. Throws INPUT_INVALID and LIMIT_EXCEEDED.
+ */
+export async function jsonBody(context: Context<Env>, hasTensors = false): Promise<unknown> {
   const text = await context.get("body").text();
   if (text.trim() === "") return {};
+  const value = parsed(text);
+  if (!hasTensors && nestsObjects(value)) keepWritten(value, text);
+  return value;
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -14,6 +24,15 @@ export async function jsonBody(context: Context<Env>): Promise<unknown> {
       remedy: "send a JSON object; GET /openapi.json describes every request",
     });
   }
+}
+
+function nestsObjects(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  return Object.values(value).some((member) => isObject(member) || (Array.isArray(member) && member.some(isObject)));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Throws MEDIA_TYPE_UNSUPPORTED for a body whose content type is not JSON; `requestBodies` has replaced those that stand for it. */

@@ -12,12 +12,15 @@ import { infinityRoutes } from "./infinity.ts";
 import { handleInferyardError } from "./inferyard/errors.ts";
 import { inferyardRoutes } from "./inferyard/index.ts";
 import { kserveRoutes } from "./kserve/index.ts";
+import { llamaCppRoutes } from "./llamacpp/index.ts";
 import { handleOpenAiError } from "./openai/errors.ts";
 import { openAiRoutes } from "./openai/index.ts";
 import { handleTeiError } from "./tei/errors.ts";
 import { ollamaRoutes } from "./ollama/index.ts";
 import { handleTextError } from "./text-errors.ts";
+import { tgiRoutes } from "./tgi.ts";
 import { teiRoutes } from "./tei/index.ts";
+import { vllmRoutes } from "./vllm.ts";
 
 /** One protocol: its routes and the format of its errors. */
 export interface Protocol {
@@ -47,6 +50,13 @@ export const protocols: readonly Protocol[] = [
   { paths: /^\/(?:classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
   { paths: /^\/v1\/messages(?:\/|$)/, routes: anthropicRoutes, handleError: handleAnthropicError },
   { paths: /^\/(?:(?:v1|openai)(?:\/|$)|embeddings$)/, routes: openAiRoutes, handleError: handleOpenAiError },
+  {
+    paths: /^\/(?:completions?|infill|props|slots|apply-template|detokenize)$/,
+    routes: llamaCppRoutes,
+    handleError: handleOpenAiError,
+  },
+  { paths: /^\/version$/, routes: vllmRoutes, handleError: handleOpenAiError },
+  { paths: /^\/generate(?:_stream)?$/, routes: tgiRoutes, handleError: handleTeiError },
   {
     paths: /^\/(?:invocations|embed|embed_all|embed_sparse|rerank|predict|similarity|tokenize|decode|info)?$/,
     routes: teiRoutes,

@@ -45,10 +45,11 @@ const verdictWords: Readonly<Record<Verdict, string>> = {
   "not-tried": "next",
 };
 
-/** The candidates as a table, with each remedy below its reason. */
-export function formatDecision({ candidates }: Decision): string {
+/** The candidates as a table, with each remedy below its reason, and the variants that cannot be read. */
+export function formatDecision({ candidates, model: { unreadable = [] } }: Decision): string {
   const why = ({ reason, note }: Candidate): string => (note === undefined ? reason : `${reason}; ${note}`);
   const rows = candidates.map((candidate) => [candidate.target, verdictWords[candidate.verdict], why(candidate)]);
   const remedies = candidates.map(({ remedy }) => remedy);
-  return formatTable(rows, ["target", "verdict", "why"], remedies);
+  const leftOut = unreadable.map(({ variant, reason }) => `without ${variant}: ${reason}`);
+  return [formatTable(rows, ["target", "verdict", "why"], remedies), ...leftOut].join("\n");
 }

@@ -35,7 +35,6 @@ export function requestBodies(settings: ServerSettings): MiddlewareHandler<Env> 
       text: { get: () => body.text(), enumerable: true },
       arrayBuffer: { get: () => body.arrayBuffer(), enumerable: true },
     });
-    Object.defineProperty(context.req, "json", { value: () => body.json() });
     try {
       body.refuseAnnounced();
       const isJson = /json/i.test(context.req.header("content-type") ?? "");

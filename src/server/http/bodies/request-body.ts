@@ -4,7 +4,6 @@
  */
 import type { Context } from "hono";
 import { InferyardError } from "../../../contract/errors.ts";
-import { keepWritten } from "../../../formats/json/exact-json.ts";
 import { serverDefaults } from "../../../settings/server-section.ts";
 import type { BodyReservation } from "./body-budget.ts";
 import { type JsonLimits, countJsonValues } from "./json-limits.ts";
@@ -69,17 +68,6 @@ export class RequestBody {
     this.#text ??=
       this.#bytes === undefined ? this.#read(true).then((bytes) => this.#json(bytes)) : this.#textOfBytes(this.#bytes);
     return this.#text;
-  }
-
-  /**
-   * The value of the body. Where objects nest in others, which is where clients have schemas, arguments of tools and the like, numbers and the order of keys are kept for
-   * `jsonText`. Throws SyntaxError.
-   */
-  async json(): Promise<unknown> {
-    const text = await this.text();
-    const value: unknown = JSON.parse(text);
-    if (nestsObjects(value)) keepWritten(value, text);
-    return value;
   }
 
   /** The whole body. */
@@ -163,18 +151,6 @@ export class RequestBody {
     if (size > limit) throw tooLarge(limit, setting);
     this.#reservation.grow(added);
   }
-}
-
-/** Whether an object, or a list of it, is a member of an object. */
-function nestsObjects(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  return Object.values(value).some(
-    (member: unknown) => isContainer(member) && (!Array.isArray(member) || member.some(isContainer)),
-  );
-}
-
-function isContainer(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
 }
 
 /** Received bytes in blocks that grow up to a megabyte, of which at most one is not full. */

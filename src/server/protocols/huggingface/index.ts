@@ -12,6 +12,7 @@ import type { Service } from "../../serving/service.ts";
 import { embedRequest } from "../tei/embed.ts";
 import { documentedErrors, handleTeiError } from "../tei/errors.ts";
 import { answerTask } from "./answer-task.ts";
+import { generationRequest } from "./generation-request.ts";
 import { pipelineRequests } from "./pipeline-requests.ts";
 
 const paths = [
@@ -30,13 +31,15 @@ const paths = [
 
 const response = z
   .unknown()
-  .openapi({ description: "As the pipeline of the task: vectors, labels, entities, fills, an answer, or similarities" });
+  .openapi({ description: "As the pipeline of the task: vectors, labels, entities, fills, an answer, similarities, or texts" });
 
 /** Creates the routes. */
 export function huggingFaceRoutes(service: Service): Routes {
   const routes = createRoutes(handleTeiError);
   const { maxTexts } = service.limits;
-  const request = z.union([...Object.values(pipelineRequests(maxTexts)), embedRequest(maxTexts)]).openapi("PipelineRequest");
+  const request = z
+    .union([...Object.values(pipelineRequests(maxTexts)), embedRequest(maxTexts), generationRequest(maxTexts)])
+    .openapi("PipelineRequest");
   for (const { documented, params } of paths) {
     const route = jsonRoute(documented, "A task of Hugging Face's pipelines", request, response, documentedErrors);
     const shape = Object.fromEntries(params.map((each) => [each, z.string()]));

@@ -55,7 +55,7 @@ export function addPredict(routes: Routes, service: Service): void {
   });
   routes.post("/v1/models/:call{.+:predict}", async (context) => {
     const model = context.req.param("call").slice(0, -":predict".length);
-    const { instances, parameters = {} } = takeFields(context, await jsonBody(context), request);
+    const { instances, parameters = {} } = takeFields(context, await jsonBody(context, true), request);
     const [unknown] = Object.keys(parameters);
     if (unknown !== undefined) throw invalid(`the parameter ${JSON.stringify(unknown)} is not supported`);
     const call = { model, texts: instances.length, key: ["predict", instances] as const };

@@ -5,12 +5,39 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
+import { isObject, listOf, members, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { seedOf } from "../generation/seed.ts";
 import { ollamaFields } from "./request-fields.ts";
 
+/** Options that some clients write beside `options`. */
+interface OptionsBeside {
+  readonly temperature?: number;
+  readonly top_p?: number;
+  readonly top_k?: number;
+  readonly seed?: number;
+  readonly stop?: string | readonly string[];
+  readonly max_tokens?: number;
+  readonly max_output_tokens?: number;
+}
+
+const besideField = z.number().optional().openapi({ description: "As the option of this name, which counts before it" });
+const limitField = z.number().optional().openapi({ description: "As options.num_predict, which counts before it" });
+const optionsBeside: Readonly<Record<keyof OptionsBeside, z.ZodType>> = {
+  temperature: besideField,
+  top_p: besideField,
+  top_k: besideField,
+  seed: besideField,
+  stop: z
+    .union([z.string(), listOf(z.string())])
+    .optional()
+    .openapi({ description: "As options.stop, which counts before it" }),
+  max_tokens: limitField,
+  max_output_tokens: limitField,
+};
+
 /** Fields that both routes have. */
-interface SharedFields {
+interface SharedFields extends OptionsBeside {
   readonly model?: string;
   readonly stream?: boolean;
   readonly format?: unknown;
@@ -18,6 +45,7 @@ interface SharedFields {
   readonly options?: unknown;
   readonly keep_alive?: number | string | null;
   readonly logprobs?: boolean;
+  readonly top_logprobs?: number;
 }
 
 /** A validated request of /api/chat. */
@@ -48,8 +76,14 @@ const sharedFields = {
     .union([z.boolean(), z.string()])
     .optional()
     .openapi({ description: "Whether the model thinks, where its chat template can turn that off" }),
-  logprobs: z.boolean().optional().openapi({ description: "Only false" }),
-  truncate: z.literal(false).optional(),
+  logprobs: z.boolean().optional().openapi({ description: "Whether each token is given with its log probability" }),
+  top_logprobs: z
+    .int()
+    .min(0)
+    .max(20)
+    .optional()
+    .openapi({ description: "With `logprobs`: number of most probable tokens in the place of each. Default: 0" }),
+  ...optionsBeside,
   ...ollamaFields,
 };
 
@@ -69,32 +103,50 @@ export const generateRequestSchema: z.ZodType<OllamaGenerateRequest> = requestOb
     .boolean()
     .optional()
     .openapi({ description: "Whether the prompt is given to the model as it is, without its chat template" }),
-  suffix: z.string().optional().openapi({ description: "Not built yet" }),
-  template: z.string().optional().openapi({ description: "Not built yet" }),
-  images: listOf(z.string()).optional().openapi({ description: "Not built yet" }),
-  context: listOf(z.int()).optional().openapi({ description: "Refused: send the conversation to /api/chat" }),
+  suffix: z
+    .string()
+    .optional()
+    .openapi({ description: "Text that follows what is generated, for models with tokens for filling in the middle" }),
+  template: z.string().optional().openapi({ description: "Not built: templates of Ollama are no templates of models" }),
+  images: listOf(z.string()).optional().openapi({ description: "Not built: models here read text" }),
+  context: tokenIds()
+    .optional()
+    .openapi({ description: "Tokens of a conversation, as the last answer of this route ended with; the prompt continues it" }),
 }).openapi("OllamaGenerateRequest") as never;
 
 /** The conversation of a request. */
 export function messagesOf(messages: readonly Readonly<Record<string, unknown>>[]): readonly ChatMessage[] {
   return messages.map((message, index) => {
     const path = `messages.${index}`;
-    const { role, content = "", thinking, tool_calls: calls, tool_name: toolName, images } = message;
+    const { role: written, content, thinking, tool_calls: calls, tool_name: toolName, images } = message;
+    const role = written === "developer" ? "system" : written;
     if (Array.isArray(images) && images.length > 0) throw unsupportedField(`${path}.images`, "reading images", "send text");
     if (role !== "system" && role !== "user" && role !== "assistant" && role !== "tool")
       throw invalidField(`${path}.role`, `is ${JSON.stringify(role)}, and must be system, user, assistant or tool`);
-    if (typeof content !== "string") throw invalidField(`${path}.content`, "must be a text");
     const toolCalls = Array.isArray(calls)
       ? calls.map((call: unknown, place) => callOf(call, `${path}.tool_calls.${place}`))
       : [];
     return {
       role,
-      content,
+      content: textOf(content, `${path}.content`),
       ...(role === "assistant" && typeof thinking === "string" ? { reasoning: thinking } : {}),
       ...(typeof toolName === "string" ? { name: toolName } : {}),
       ...(toolCalls.length === 0 ? {} : { toolCalls }),
     };
   });
+}
+
+/** A text, or a list of parts that are texts, as clients of other protocols write them. */
+function textOf(content: unknown, path: string): string {
+  if (content === undefined || content === null) return "";
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) throw invalidField(path, "must be a text");
+  const texts = content.map((part: unknown, index) => {
+    const text = isObject(part) ? part["text"] : part;
+    if (typeof text === "string") return text;
+    throw unsupportedField(`${path}.${index}`, "a part that is no text", "send text");
+  });
+  return texts.join("\n");
 }
 
 /** The tools of a request. */
@@ -119,9 +171,9 @@ export function thinkingOf({ think }: SharedFields): Pick<ChatRequest, "template
 }
 
 /** Options of sampling. Throws INPUT_INVALID for mirostat, and for what else changes the text and is not built. */
-export function samplingOf({ options, format, logprobs }: SharedFields): GenerationOptions {
-  if (logprobs === true) throw unsupportedField("logprobs", "log probabilities in Ollama's form", "use /v1/chat/completions");
-  const given: Readonly<Record<string, unknown>> = isObject(options) ? options : {};
+export function samplingOf(request: SharedFields): GenerationOptions {
+  const { format, logprobs, top_logprobs: alternatives = 0 } = request;
+  const given = optionsOf(request);
   if (Number(given["mirostat"] ?? 0) !== 0) throw unsupportedField("options.mirostat", "mirostat", "leave it out");
   const number = (field: string): number | undefined => {
     const value = given[field];
@@ -134,20 +186,33 @@ export function samplingOf({ options, format, logprobs }: SharedFields): Generat
   const { stop } = given;
   return {
     ...formatOf(format),
+    ...(logprobs === true ? { logprobs: alternatives } : {}),
     ...omitUndefined({
       temperature: topP === 0 ? 0 : number("temperature"),
       topP: topP === 0 ? undefined : topP,
       topK: number("top_k"),
       minP: number("min_p"),
       typicalP: number("typical_p"),
-      seed: number("seed") === undefined ? undefined : (number("seed") ?? 0) >>> 0,
+      seed: seedOf(number("seed")),
       repetitionPenalty: number("repeat_penalty"),
       presencePenalty: number("presence_penalty"),
       frequencyPenalty: number("frequency_penalty"),
       maxNewTokens: limit > 0 ? limit : undefined,
     }),
-    ...(typeof stop === "string" && stop !== "" ? { stop: [stop] } : Array.isArray(stop) ? { stop: stop as string[] } : {}),
+    ...stopOf(stop),
   };
+}
+
+/** The options, with those that clients write beside them. */
+function optionsOf({ options, ...fields }: SharedFields): Readonly<Record<string, unknown>> {
+  const { max_tokens: limit, max_output_tokens: outputLimit = limit, ...beside } = fields;
+  const written = Object.fromEntries(Object.keys(optionsBeside).map((name) => [name, beside[name as keyof typeof beside]]));
+  return { ...omitUndefined({ ...written, num_predict: outputLimit }), ...(isObject(options) ? options : {}) };
+}
+
+function stopOf(stop: unknown): Pick<GenerationOptions, "stop"> {
+  const texts = (typeof stop === "string" ? [stop] : Array.isArray(stop) ? (stop as string[]) : []).filter((text) => text !== "");
+  return texts.length === 0 ? {} : { stop: texts };
 }
 
 function formatOf(format: unknown): Pick<GenerationOptions, "constraint"> {

@@ -1,25 +1,21 @@
 /** POST /api/chat and /api/generate: answers as lines of JSON. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { jsonText, parseJson } from "../../../formats/json/exact-json.ts";
+import { parseObject } from "../../../formats/json/complete-json.ts";
+import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
-import type { GenerationEvent } from "../../../tasks/generation/generated-text.ts";
+import type { GeneratedLogprob, GenerationEvent } from "../../../tasks/generation/generated-text.ts";
+import type { Tokenizer } from "../../../tokenizers/index.ts";
 import type { Env, Routes } from "../../http/context.ts";
 import { messageWithRemedy, publicError } from "../../http/public-error.ts";
 import type { Service } from "../../serving/service.ts";
-import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { type OpenedCall, openStream } from "../generation/open-stream.ts";
+import { TokenTexts } from "../generation/token-texts.ts";
 import { jsonLinesHeaders, streamedBody } from "../generation/streamed-body.ts";
 import { documentedErrors } from "./errors.ts";
-import {
-  type OllamaGenerateRequest,
-  chatRequestSchema,
-  generateRequestSchema,
-  messagesOf,
-  samplingOf,
-  thinkingOf,
-  toolsOf,
-} from "./generation-request.ts";
+import { chatRequestSchema, generateRequestSchema, messagesOf, samplingOf, thinkingOf, toolsOf } from "./generation-request.ts";
+import { readPrompt, refuseUnbuilt } from "./generate-prompt.ts";
+import { ollamaLogprobs } from "./logprobs.ts";
 import { type WrittenKeepAlive, applyKeepAlive, loadOrUnload } from "./keep-alive.ts";
 import { withoutLatest } from "./request-fields.ts";
 
@@ -48,10 +44,15 @@ const generateRoute = routeOf(
   "OllamaGenerate",
 );
 
-/** A part of an answer, and its end. */
-type Part =
-  | { readonly fields: object }
-  | { readonly end: Pick<ChatAnswer, "finishReason" | "tokens" | "promptTokens" | "timings"> };
+/** What the last fields of an answer are made of. */
+type Ended = Pick<ChatAnswer, "finishReason" | "tokens" | "promptTokens" | "timings">;
+
+/** A part of an answer, or its end; both with the log probabilities of tokens. */
+interface Part {
+  readonly fields: object;
+  readonly end?: Ended;
+  readonly logprobs?: readonly GeneratedLogprob[] | undefined;
+}
 
 /** How an answer is written. */
 interface Answer<Result, Event> {
@@ -62,6 +63,10 @@ interface Answer<Result, Event> {
   readonly partOf: (event: Event) => Part | undefined;
   /** One object of the fields of all parts. */
   readonly join: (parts: readonly object[]) => object;
+  /** Undefined unless tokens are given with their log probabilities. */
+  readonly tokenizer: Tokenizer | undefined;
+  /** Tokens of the prompt, which the answer ends with as `context`. Default: it has none. */
+  readonly context?: readonly number[];
 }
 
 /** Adds `POST /api/chat` and `POST /api/generate`. */
@@ -74,41 +79,34 @@ export function addGeneration(routes: Routes, service: Service): void {
       return respondWithoutText(service, context, model, keepAlive, { message: { role: "assistant", content: "" } });
     const given = messagesOf(messages);
     const options = { ...samplingOf(request), ...toolsOf(tools), ...thinkingOf(request) };
-    const opened = await openStream(service, context, { model }, (call) =>
-      service.runtime.chat(given, { ...options, ...call, stream: true }),
-    );
+    let tokenizer: Tokenizer | undefined;
+    const opened = await openStream(service, context, { model }, async (call) => {
+      if (request.logprobs === true) tokenizer = await service.runtime.tokenizer(call.model);
+      return service.runtime.chat(given, { ...options, ...call, stream: true });
+    });
     await applyKeepAlive(service, context, { model, runsLanguageModel: true }, keepAlive);
-    return respond(context, { written: request.model, isStreamed: stream, opened, partOf: chatPart, join: joinMessage });
+    const answer = { written: request.model, isStreamed: stream, opened, tokenizer };
+    return respond(context, { ...answer, partOf: chatPart, join: joinMessage });
   });
   routes.openapi(generateRoute, async (context) => {
     const request = context.req.valid("json");
     const model = withoutLatest(request.model);
-    const { prompt = "", keep_alive: keepAlive, stream = true } = request;
+    const { prompt = "", suffix = "", keep_alive: keepAlive, stream = true } = request;
     refuseUnbuilt(request);
-    if (prompt === "") return respondWithoutText(service, context, model, keepAlive, { response: "" });
-    const options = samplingOf(request);
-    const system =
-      request.system === undefined || request.system === "" ? [] : [{ role: "system" as const, content: request.system }];
-    const opened = await openStream<unknown, ChatEvent | GenerationEvent>(service, context, { model }, (call) => {
-      // Ollama gives a prompt to the model as a message of the user; a model without a chat template gets it as it is.
-      if (request.raw !== true && call.model.manifest.chatTemplates !== undefined) {
-        const messages = [...system, { role: "user" as const, content: prompt }];
-        return service.runtime.chat(messages, { ...options, ...thinkingOf(request), ...call, stream: true });
-      }
-      if (system.length > 0) throw invalidField("system", "has no effect without a chat template");
-      return service.runtime.generate(prompt, { ...options, ...call, stream: true });
+    if (prompt === "" && suffix === "") return respondWithoutText(service, context, model, keepAlive, { response: "" });
+    const prompted: { tokenizer?: Tokenizer; context?: readonly number[] } = {};
+    const opened = await openStream<unknown, ChatEvent | GenerationEvent>(service, context, { model }, async (call) => {
+      if (request.logprobs === true) prompted.tokenizer = await service.runtime.tokenizer(call.model);
+      const read = await readPrompt(service, request, call);
+      if (read.context !== undefined) prompted.context = read.context;
+      const options = { ...samplingOf(request), ...call, stream: true as const };
+      if ("messages" in read) return service.runtime.chat(read.messages, { ...options, ...thinkingOf(request) });
+      return service.runtime.generate(read.prompt, { ...options, ...read.options });
     });
     await applyKeepAlive(service, context, { model, runsLanguageModel: true }, keepAlive);
-    return respond(context, { written: request.model, isStreamed: stream, opened, partOf: responsePart, join: joinResponse });
+    const answer = { written: request.model, isStreamed: stream, opened, tokenizer: undefined, ...prompted };
+    return respond(context, { ...answer, partOf: responsePart, join: joinResponse });
   });
-}
-
-function refuseUnbuilt({ suffix = "", template = "", images = [], context = [] }: OllamaGenerateRequest): void {
-  if (suffix !== "") throw unsupportedField("suffix", "filling in before a suffix", "leave it out");
-  if (template !== "")
-    throw unsupportedField("template", "templates of requests", "leave it out, or render the prompt and give raw");
-  if (images.length > 0) throw unsupportedField("images", "reading images", "send text");
-  if (context.length > 0) throw invalidField("context", "is not kept here", "send the conversation to /api/chat");
 }
 
 /** Answers a request without a prompt, which loads the model, or unloads it with a keep-alive of 0. */
@@ -125,27 +123,37 @@ async function respondWithoutText(
 
 async function respond<Result, Event>(
   context: Context<Env>,
-  { written, isStreamed, opened: { stream, model }, partOf, join }: Answer<Result, Event>,
+  { written, isStreamed, opened: { stream, model }, partOf, join, tokenizer, context: promptTokens }: Answer<Result, Event>,
 ): Promise<never> {
   const name = written ?? model;
+  const ending = (end: Ended): object => ({
+    ...endFields(context, end),
+    ...(promptTokens === undefined ? {} : { context: [...promptTokens, ...end.tokens] }),
+  });
+  const texts = new TokenTexts(tokenizer);
+  const logprobsOf = (logprobs: readonly GeneratedLogprob[] = []): object =>
+    logprobs.length === 0 ? {} : { logprobs: ollamaLogprobs(logprobs, texts) };
   if (!isStreamed) {
     const fields: object[] = [];
+    const logprobs: GeneratedLogprob[] = [];
     let end: object = {};
     for await (const event of stream) {
       const part = partOf(event);
-      if (part !== undefined && "fields" in part) fields.push(part.fields);
-      else if (part !== undefined) end = endFields(context, part.end);
+      logprobs.push(...(part?.logprobs ?? []));
+      if (part?.end !== undefined) end = ending(part.end);
+      else if (part !== undefined) fields.push(part.fields);
     }
     const headers = { "content-type": "application/json" };
-    return context.body(jsonText({ ...head(name), ...join(fields), ...end }), 200, headers) as never;
+    return context.body(jsonText({ ...head(name), ...join(fields), ...end, ...logprobsOf(logprobs) }), 200, headers) as never;
   }
   async function* parts(): AsyncGenerator<string, void> {
     try {
       for await (const event of stream) {
         const part = partOf(event);
         if (part === undefined) continue;
-        const fields = "fields" in part ? { ...part.fields, done: false } : { ...join([]), ...endFields(context, part.end) };
-        yield `${jsonText({ ...head(name), ...fields })}\n`;
+        const { end, logprobs } = part;
+        const fields = end === undefined ? { ...part.fields, done: false } : { ...join([]), ...ending(end) };
+        yield `${jsonText({ ...head(name), ...fields, ...logprobsOf(logprobs) })}\n`;
       }
     } catch (error) {
       yield `${JSON.stringify({ error: messageWithRemedy(publicError(error)) })}\n`;
@@ -183,18 +191,29 @@ function endFields(
 }
 
 function chatPart(event: ChatEvent): Part | undefined {
-  if (event.type === "finish") return { end: event.result };
-  if (event.type === "text") return { fields: { message: { role: "assistant", content: event.text } } };
-  if (event.type === "reasoning") return { fields: { message: { role: "assistant", content: "", thinking: event.text } } };
+  const { logprobs } = event;
+  if (event.type === "finish") return { fields: {}, end: event.result, logprobs };
+  return { fields: { message: { role: "assistant", content: "", ...messageFields(event) } }, logprobs };
+}
+
+function messageFields(event: Exclude<ChatEvent, { readonly type: "finish" }>): object {
+  if (event.type === "text") return { content: event.text };
+  if (event.type === "reasoning") return { thinking: event.text };
   const { id, name, arguments: given } = event.call;
-  const call = { id: `call_${id}`, function: { name, arguments: parseJson(given) } };
-  return { fields: { message: { role: "assistant", content: "", tool_calls: [call] } } };
+  return { tool_calls: [{ id: `call_${id}`, function: { name, arguments: parseObject(given) } }] };
 }
 
 function responsePart(event: ChatEvent | GenerationEvent): Part | undefined {
-  if (event.type === "finish") return { end: event.result };
-  if (event.type === "reasoning") return { fields: { response: "", thinking: event.text } };
-  return event.type === "text" && event.text !== "" ? { fields: { response: event.text } } : undefined; // there are no tools
+  const logprobs = logprobsOf(event);
+  if (event.type === "finish") return { fields: {}, end: event.result, logprobs };
+  if (event.type === "reasoning") return { fields: { response: "", thinking: event.text }, logprobs };
+  if (event.type !== "text") return undefined; // there are no tools
+  return event.text === "" && logprobs === undefined ? undefined : { fields: { response: event.text }, logprobs };
+}
+
+function logprobsOf(event: ChatEvent | GenerationEvent): readonly GeneratedLogprob[] | undefined {
+  if ("logprobs" in event) return event.logprobs;
+  return "logprob" in event && event.logprob !== undefined ? [event.logprob] : undefined;
 }
 
 interface MessageFields {

@@ -1,6 +1,9 @@
 /** GET /api/tags and /api/ps, POST /api/show: the models there are, those in memory, and one of them. Nothing is loaded for it. */
+import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
+import { basename } from "node:path";
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
+import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { readManifest } from "../../../models/index.ts";
@@ -9,8 +12,9 @@ import { jsonContent } from "../../http/error-responses.ts";
 import { name, requestObject } from "../../http/field-schemas.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
-import { capabilitiesOf } from "../model-capabilities.ts";
+import { contextLengthOf } from "../model-capabilities.ts";
 import { documentedErrors } from "./errors.ts";
+import { modelInfo, ollamaCapabilities, samplingParameters } from "./model-description.ts";
 import { withoutLatest } from "./request-fields.ts";
 
 const details = z.object({
@@ -18,17 +22,19 @@ const details = z.object({
   format: z.string().openapi({ example: "onnx" }),
   family: z.string().openapi({ description: "`model_type` of the model's config.json, else its format" }),
   families: z.array(z.string()),
+  parameter_size: z.string().openapi({ description: "Empty: not counted" }),
   quantization_level: z
     .string()
-    .optional()
-    .openapi({ description: "Precision of the weights, where the files say", example: "fp32" }),
+    .openapi({ description: "Precision of the weights, where the files say, else empty", example: "fp32" }),
 });
 
 const described = {
   name: z.string(),
   model: z.string(),
   size: z.int().openapi({ description: "Bytes of the weights" }),
-  digest: z.string().optional().openapi({ description: "SHA-256 of the weights, where the model's files state it" }),
+  digest: z.string().openapi({
+    description: "SHA-256 of the weights, where the model's files state it, else of their name, size and time",
+  }),
   details,
 };
 const listed = z.object({ ...described, modified_at: z.string() });
@@ -46,11 +52,15 @@ const shown = z
     modified_at: z.string(),
     details,
     model_info: z.record(z.string(), z.unknown()).openapi({
-      description: "general.architecture; context_length (maximum tokens of a text) and embedding_length, where the files say",
+      description:
+        "general.architecture, general.basename; and by the architecture sizes such as context_length (maximum tokens of a prompt with its answer, or of a text), where the files say",
     }),
-    capabilities: z
-      .array(z.string())
-      .openapi({ description: "embedding, as Ollama; and what else it can do here", example: ["embedding", "rerank"] }),
+    capabilities: z.array(z.string()).openapi({
+      description: "completion, tools, thinking, insert, embedding, as Ollama; and what else it can do here",
+      example: ["embedding", "rerank"],
+    }),
+    template: z.string().optional().openapi({ description: "The model's chat template, in Jinja" }),
+    parameters: z.string().optional().openapi({ description: "What the model's files say of sampling, as lines of a Modelfile" }),
     license: z.string().optional(),
   })
   .openapi("OllamaShow");
@@ -111,17 +121,17 @@ export function addModels(routes: Routes, service: Service): void {
     }
     const { name: model } = await service.resolve(callerOf(context), written);
     const { manifest, listed: found } = await describe(service, model);
-    const { license, text } = manifest;
-    const { family } = found.details;
-    const width = manifest.variants[0]?.config["hidden_size"];
-    const info = {
-      "general.architecture": family,
-      ...(text?.maxTokens === undefined ? {} : { [`${family}.context_length`]: text.maxTokens }),
-      ...(typeof width === "number" ? { [`${family}.embedding_length`]: width } : {}),
+    const { license, chatTemplates, text } = manifest;
+    // A tokenizer that cannot be read fills in nothing.
+    const tokenizer = text && (await service.runtime.tokenizerOf(manifest).catch(() => undefined));
+    const body = {
+      modified_at: found.modified_at,
+      details: found.details,
+      model_info: modelInfo(manifest, found.details.family),
+      capabilities: ollamaCapabilities(manifest, tokenizer),
+      ...omitUndefined({ template: chatTemplates?.["default"], parameters: samplingParameters(manifest), license }),
     };
-    const capabilities = capabilitiesOf(manifest).map((one) => ollamaWords[one] ?? one);
-    const rest = license === undefined ? {} : { license };
-    return context.json({ modified_at: found.modified_at, details: found.details, model_info: info, capabilities, ...rest }, 200);
+    return context.json(body, 200);
   });
 }
 
@@ -140,20 +150,24 @@ async function describe(service: Service, model: string): Promise<Described> {
       model,
       modified_at: modified.toISOString(),
       size: bytes,
-      ...(sha256 === undefined ? {} : { digest: sha256 }),
+      digest: sha256 ?? fileDigest(basename(path), bytes, modified),
       details: {
         parent_model: "",
         format,
         family,
         families: [family],
-        ...(precision === undefined ? {} : { quantization_level: precision }),
+        parameter_size: "",
+        quantization_level: precision ?? "",
       },
     },
   };
 }
 
-/** Ollama's words for what models can do. */
-const ollamaWords: Readonly<Record<string, string>> = { embed: "embedding", generate: "completion" };
+/** Tells files from one another where their content has not been read: hexadecimal, 64 characters. */
+function fileDigest(name: string, bytes: number, modified: Date): string {
+  return createHash("sha256").update(`${name}\n${bytes}\n${modified.toISOString()}`).digest("hex");
+}
+
 const never = "9999-12-31T23:59:59Z";
 
 /** The loaded instances of a model, one for each target that it was loaded on. */
@@ -165,7 +179,7 @@ async function runningModels(service: Service, model: string): Promise<z.infer<t
     manifest,
     listed: { modified_at: _modified, ...about },
   } = await describe(service, model);
-  const length = manifest.text?.maxTokens;
+  const length = contextLengthOf(manifest);
   return resident.map(({ bytes, expiresAt }) => {
     const { memory = 0, ...devices } = bytes;
     const onDevices = Object.values(devices).reduce((sum, held) => sum + held, 0);

@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Env } from "../../http/context.ts";
 import { isObject } from "../../http/field-schemas.ts";
+import { type Issue, ignorableIssue } from "../../http/fields/schema-run.ts";
 import { keepAliveField } from "./keep-alive.ts";
 
 /** Options that concern the generation of text: they cannot change a vector or a score. */
@@ -43,12 +44,13 @@ const placementOptions = [
 ];
 const ignoredOptions: ReadonlySet<string> = new Set([...generationOptions, ...placementOptions]);
 
-/** Schema of `options`: `num_ctx` is obeyed, the others are accepted and ignored, an unknown one is refused. */
+/** Schema of `options`: `num_ctx` is obeyed, the others are accepted and ignored, an unknown one is ignored and named. */
 const options = z
   .unknown()
   .check((context) => {
     const problem = optionsProblem(context.value);
     if (problem !== undefined) context.issues.push({ code: "custom", input: context.value, message: problem });
+    else context.issues.push(...unknownOptions(context.value));
   })
   .openapi({
     type: "object",
@@ -61,10 +63,13 @@ const options = z
 
 function optionsProblem(value: unknown): string | undefined {
   if (!isObject(value)) return "Invalid input: expected an object";
-  const unknown = Object.keys(value).find((name) => name !== "num_ctx" && value[name] !== null && !ignoredOptions.has(name));
-  if (unknown !== undefined) return `${JSON.stringify(unknown.slice(0, 40))} is no option of Ollama`;
   const length = value["num_ctx"] ?? 1;
   return Number.isSafeInteger(length) && Number(length) > 0 ? undefined : "num_ctx must be a positive integer";
+}
+
+function unknownOptions(value: unknown): Issue[] {
+  const names = Object.keys(isObject(value) ? value : {}).filter((name) => name !== "num_ctx" && !ignoredOptions.has(name));
+  return names.map((name) => ignorableIssue([name], `${JSON.stringify(name.slice(0, 40))} is no option of Ollama`));
 }
 
 /** Schemas of the fields `options` and `keep_alive`. */

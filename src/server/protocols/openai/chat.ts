@@ -5,7 +5,9 @@ import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
 import type { Service } from "../../serving/service.ts";
 import { openStream } from "../generation/open-stream.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
-import { type ChatCompletionsRequest, chatOptionsOf, chatRequestSchema, messagesOf } from "./chat-request.ts";
+import { type ChatCompletionsRequest, chatOptionsOf, chatRequestSchema } from "./chat-request.ts";
+import { messagesOf } from "./chat-messages.ts";
+import { callFormOf } from "./chat-tools.ts";
 import { chatChunks, chatCompletion, newCompletion } from "./chat-response.ts";
 import { documentedErrors, openAiErrorBody } from "./errors.ts";
 
@@ -72,6 +74,7 @@ export async function answerChatCompletions(
 ): Promise<never> {
   const messages = messagesOf(request);
   const options = chatOptionsOf(request);
+  const form = callFormOf(request);
   const texts = request.n ?? 1;
   let tokenizer: Awaited<ReturnType<typeof service.runtime.tokenizer>> | undefined;
   const { stream, outcome, model } = await openStream(service, context, { model: request.model, texts }, async (call) => {
@@ -82,12 +85,12 @@ export async function answerChatCompletions(
   if (request.stream !== true) {
     void stream.finish();
     const done = await outcome;
-    return context.json(chatCompletion(about, done.result.results, tokenizer), 200, resultHeaders(done)) as never;
+    return context.json(chatCompletion(about, done.result.results, { tokenizer, form }), 200, resultHeaders(done)) as never;
   }
   const includeUsage = request.stream_options?.include_usage ?? false;
   async function* parts(): AsyncGenerator<string, void> {
     try {
-      yield* chatChunks(about, stream, { includeUsage, tokenizer });
+      yield* chatChunks(about, stream, { includeUsage, tokenizer, form });
     } catch (error) {
       yield serverSentEvent({ error: openAiErrorBody(error) });
     } finally {

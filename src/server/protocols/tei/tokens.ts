@@ -1,4 +1,4 @@
-/** POST /tokenize and /decode: tokens of texts, and texts of token ids. */
+/** POST /tokenize and /decode: tokens of texts or of a conversation, and texts of token ids. */
 import { createRoute, z } from "@hono/zod-openapi";
 import { at } from "../../../contract/checked.ts";
 import { throwIfAborted } from "../../../contract/errors.ts";
@@ -8,12 +8,43 @@ import { createYielder } from "../../../tasks/encoding/yielding.ts";
 import { type Encoding, convertOffsets } from "../../../tokenizers/index.ts";
 import { type Routes, resultHeaders } from "../../http/context.ts";
 import { jsonRoute } from "../../http/json-route.ts";
-import { arrayAlternative, isNumber, listOf, oneOf, text, texts, tokenIds, requestObject } from "../../http/field-schemas.ts";
+import {
+  arrayAlternative,
+  isNumber,
+  isObject,
+  listOf,
+  oneOf,
+  text,
+  texts,
+  tokenIds,
+  requestObject,
+} from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
+import {
+  type TokenizeConversationRequest,
+  type TokenizePromptRequest,
+  tokenizeConversation,
+  tokenizeConversationSchema,
+  tokenizePrompt,
+  tokenizePromptSchema,
+  tokenizedConversation,
+} from "../openai/tokenize-conversation.ts";
+import {
+  type TokenizeContentRequest,
+  tokenizeContent,
+  tokenizeContentSchema,
+  tokenizedContent,
+} from "../llamacpp/tokenize-content.ts";
 import { emptyError, documentedErrors } from "./errors.ts";
 import { callModel, promptName } from "./requests.ts";
 
-const tokenizeRequest = (limit: number) =>
+interface TokenizeRequest {
+  readonly inputs: string | string[];
+  readonly add_special_tokens?: boolean | undefined;
+  readonly prompt_name?: string | undefined;
+}
+
+const textsRequest = (limit: number): z.ZodType<TokenizeRequest> =>
   requestObject({
     inputs: oneOf<string | string[]>("a string or an array of strings", [
       text,
@@ -21,7 +52,28 @@ const tokenizeRequest = (limit: number) =>
     ]).openapi({ example: "a cat" }),
     add_special_tokens: z.boolean().optional().openapi({ description: "Whether to add special tokens. Default: true" }),
     prompt_name: promptName,
-  }).openapi("TeiTokenizeRequest");
+  });
+
+/** Several servers have this path: the members of a request tell for which of them it was written. */
+const tokenizeRequest = (limit: number) =>
+  oneOf<TokenizeRequest | TokenizeConversationRequest | TokenizePromptRequest | TokenizeContentRequest>("an object", [
+    { schema: tokenizeConversationSchema, fits: isConversation },
+    { schema: tokenizePromptSchema, fits: isPrompt },
+    { schema: tokenizeContentSchema, fits: isContent },
+    { schema: textsRequest(limit), fits: isObject },
+  ]).openapi("TokenizeRequest");
+
+function isConversation(request: unknown): request is TokenizeConversationRequest {
+  return isObject(request) && "messages" in request;
+}
+
+function isPrompt(request: unknown): request is TokenizePromptRequest {
+  return isObject(request) && "prompt" in request;
+}
+
+function isContent(request: unknown): request is TokenizeContentRequest {
+  return isObject(request) && "content" in request;
+}
 
 const token = z
   .object({
@@ -39,9 +91,9 @@ const tokenizeRoute = (limit: number) =>
   createRoute(
     jsonRoute(
       "/tokenize",
-      "Tokenize texts, as text-embeddings-inference",
+      "Tokenize texts, as text-embeddings-inference (inputs), vLLM (prompt or messages) and llama.cpp (content)",
       tokenizeRequest(limit),
-      z.array(z.array(token)),
+      z.union([z.array(z.array(token)), tokenizedConversation, tokenizedContent]),
       documentedErrors,
     ),
   );
@@ -49,7 +101,11 @@ const tokenizeRoute = (limit: number) =>
 /** Adds POST /tokenize. */
 export function addTokenize(routes: Routes, service: Service): void {
   routes.openapi(tokenizeRoute(service.limits.maxTexts), async (context) => {
-    const { inputs, add_special_tokens: special = true, prompt_name: name } = context.req.valid("json");
+    const request = context.req.valid("json");
+    if (isConversation(request)) return tokenizeConversation(service, context, request);
+    if (isPrompt(request)) return tokenizePrompt(service, context, request);
+    if (isContent(request)) return (await tokenizeContent(service, context, request)) as never;
+    const { inputs, add_special_tokens: special = true, prompt_name: name } = request;
     const texts = typeof inputs === "string" ? [inputs] : inputs;
     if (texts.length === 0) throw emptyError("`inputs`");
     const outcome = await callModel(service, context, texts.length, undefined, async (handle, signal) => {

@@ -1,26 +1,24 @@
-/** How a model's answers are marked up, by what its chat template mentions: thoughts between tags, and calls of tools in one of the known forms. */
+/** How a model's answers are marked up, by what its chat template and its vocabulary mention: thoughts, and calls of tools in one of the known forms. */
+import type { CallForm } from "./forms/call-form.ts";
+import { channelForm, channelMarkers, hasChannels } from "./forms/channels.ts";
+import { callFormOf } from "./forms/known-forms.ts";
 
 /** Thoughts stand between these. */
 export interface ReasoningTags {
   readonly open: string;
   readonly close: string;
+  /** Special tokens in them. Default: these are tokens themselves. */
+  readonly markers?: readonly string[];
 }
-
-/**
- * The form of calls: "tagged" (Hermes, Qwen, Granite: JSON or XML between tags), "mistral" ([TOOL_CALLS] and what follows), "json" (Llama 3: the whole
- * answer is JSON).
- */
-export type ToolForm =
-  | { readonly kind: "tagged"; readonly open: string; readonly close: string; readonly content: "json" | "xml" }
-  | { readonly kind: "mistral"; readonly open: string; readonly named: boolean }
-  | { readonly kind: "json" };
 
 /** What is marked up in the answers of a model. */
 export interface AnswerFormat {
   /** Undefined: there are no thoughts apart. */
   readonly reasoning?: ReasoningTags;
   /** Undefined: the template has no form of calls that is known here. */
-  readonly tools?: ToolForm;
+  readonly calls?: CallForm;
+  /** Whether answers are messages on channels, each with a header (harmony, the format of gpt-oss). */
+  readonly hasChannels: boolean;
 }
 
 const reasoningTags: readonly ReasoningTags[] = [
@@ -28,13 +26,26 @@ const reasoningTags: readonly ReasoningTags[] = [
   { open: "[THINK]", close: "[/THINK]" },
   { open: "<|START_THINKING|>", close: "<|END_THINKING|>" },
   { open: "<seed:think>", close: "</seed:think>" },
+  { open: "<mm:think>", close: "</mm:think>" },
+  { open: "◁think▷", close: "◁/think▷" },
+  { open: "<thinking>", close: "</thinking>" },
+  { open: "<|channel>thought", close: "<channel|>", markers: ["<|channel>", "<channel|>"] },
+  // In words, where a template teaches both.
+  { open: "Here is my thought process:", close: "Here is my response:" },
+  { open: "Here are my reasoning steps:", close: "[BEGIN FINAL RESPONSE]" },
 ];
 
+/** What is known of the vocabulary of a model: whether a text is one of its tokens. */
+export type HasToken = (text: string) => boolean;
+
 /** The format of a model with this chat template. */
-export function answerFormatOf(template: string): AnswerFormat {
-  const reasoning = reasoningTags.find(({ close }) => template.includes(close));
-  const tools = toolFormOf(template);
-  return { ...(reasoning === undefined ? {} : { reasoning }), ...(tools === undefined ? {} : { tools }) };
+export function answerFormatOf(template: string, hasToken: HasToken = () => false): AnswerFormat {
+  if (hasChannels(template, hasToken)) return { hasChannels: true, calls: channelForm };
+  const reasoning =
+    reasoningTags.find(({ open, close }) => template.includes(close) && (!open.startsWith("Here") || template.includes(open))) ??
+    reasoningTags.find(({ open, close }) => hasToken(open) && hasToken(close));
+  const calls = callFormOf(template);
+  return { hasChannels: false, ...(reasoning === undefined ? {} : { reasoning }), ...(calls === undefined ? {} : { calls }) };
 }
 
 /** Whether the prompt has opened the thoughts already, as some templates do. */
@@ -44,20 +55,10 @@ export function opensReasoning(prompt: string, { open, close }: ReasoningTags): 
 }
 
 /** Special tokens of the format, which stay in the text that is read. */
-export function markersOf({ reasoning, tools }: AnswerFormat): ReadonlySet<string> {
-  const calls = tools === undefined ? [] : tools.kind === "json" ? ["<|python_tag|>"] : [tools.open];
-  const ends = tools?.kind === "tagged" ? [tools.close] : tools?.kind === "mistral" ? ["[ARGS]", "[CALL_ID]"] : [];
-  return new Set([...(reasoning === undefined ? [] : [reasoning.open, reasoning.close]), ...calls, ...ends]);
-}
-
-function toolFormOf(template: string): ToolForm | undefined {
-  if (template.includes("<tool_call>")) {
-    const content = template.includes("<function=") ? "xml" : "json";
-    return { kind: "tagged", open: "<tool_call>", close: "</tool_call>", content };
-  }
-  if (template.includes("<|tool_call|>"))
-    return { kind: "tagged", open: "<|tool_call|>", close: "<|/tool_call|>", content: "json" };
-  if (template.includes("[TOOL_CALLS]")) return { kind: "mistral", open: "[TOOL_CALLS]", named: template.includes("[ARGS]") };
-  if (/<\|python_tag\|>|"parameters": *dictionary|"parameters": dict/.test(template)) return { kind: "json" };
-  return undefined;
+export function markersOf({ reasoning, calls, hasChannels: inChannels }: AnswerFormat): ReadonlySet<string> {
+  if (inChannels) return new Set(channelMarkers);
+  return new Set([
+    ...(reasoning === undefined ? [] : (reasoning.markers ?? [reasoning.open, reasoning.close])),
+    ...(calls?.markers ?? []),
+  ]);
 }

@@ -1,17 +1,22 @@
 /** Grammars of texts, of calls of tools, and of answers that are one or the other. */
 import { InferyardError } from "../../../contract/errors.ts";
 import { parseExactJson } from "../../../formats/json/exact-json.ts";
-import { type GrammarNode, choice, choiceOf, literal, sequence } from "../constraints/grammar/grammar.ts";
+import { chargeSteps } from "../constraints/constraint-budget.ts";
+import { type GrammarNode, choice, choiceOf, literal, sequence, text } from "../constraints/grammar/grammar.ts";
+import { regularExpressionDfa } from "../constraints/automata/regular-expression.ts";
 import { type SchemaSettings, SchemasCompiler } from "../constraints/schema/compile-schema.ts";
 import { whitespace } from "../constraints/schema/whitespace.ts";
 import { type TextConstraint, type TextSpecification, compileConstraint } from "../constraints/text-constraint.ts";
-import type { ToolForm } from "./answer-format.ts";
+import type { CallForm, TaggedSyntax, WrittenCall } from "./forms/call-form.ts";
 import type { Tool } from "./messages.ts";
+
+/** A form whose calls can be written by a grammar. */
+export type ForcedForm = Pick<CallForm, "syntax"> & { readonly written: WrittenCall };
 
 /** What is compiled where a tool must be called. */
 export interface CallSpecification {
   readonly kind: "call";
-  readonly form: ToolForm;
+  readonly form: ForcedForm;
   readonly tools: readonly Tool[];
   readonly settings: SchemaSettings;
 }
@@ -20,30 +25,28 @@ export interface CallSpecification {
 export interface AnswerSpecification {
   readonly kind: "answer";
   readonly constraint: TextConstraint;
-  readonly form?: ToolForm | undefined;
+  readonly form?: ForcedForm | undefined;
   readonly tools: readonly Tool[];
   /** Whether white space may precede the answer, since thoughts do. */
   readonly thinks: boolean;
   readonly settings: SchemaSettings;
 }
 
-/** How a call of a tool is written. */
-interface CallText {
-  /** Up to the call itself. */
-  readonly open: string;
-  readonly call: GrammarNode;
-  /** Behind the call. Nothing follows it. */
-  readonly close: string;
-}
+/** White space between the tag of a call and its arguments: a line end at most. */
+const tagSpace: GrammarNode = text(regularExpressionDfa(String.raw`[ \t]{0,2}\n?`, { whole: true }));
+
+/** Characters of JSON that are parsed in the time of one step. */
+const charactersPerStep = 16;
 
 /** The grammar of a source. Throws INPUT_INVALID for a constraint that is invalid or not supported. */
 export function compileSource(text: string): GrammarNode {
+  chargeSteps(Math.ceil(text.length / charactersPerStep));
   const specification = parseExactJson(text) as TextSpecification | CallSpecification | AnswerSpecification;
   switch (specification.kind) {
     case "text":
       return compileConstraint(specification.constraint, specification.settings);
     case "call":
-      return callOf(specification.form, specification.tools, specification.settings).call;
+      return callOf(specification.form, specification.tools, specification.settings);
     case "answer":
       return answerOf(specification);
     default:
@@ -52,45 +55,34 @@ export function compileSource(text: string): GrammarNode {
 }
 
 function answerOf({ constraint, form, tools, thinks, settings }: AnswerSpecification): GrammarNode {
-  const text = compileConstraint(constraint, settings);
-  const answer = thinks ? sequence(whitespace, text) : text;
+  const constrained = compileConstraint(constraint, settings);
+  const answer = thinks ? sequence(whitespace, constrained) : constrained;
   if (tools.length === 0 || form === undefined) return answer;
-  const { open, call, close } = callOf(form, tools, settings);
-  return choice(answer, sequence(whitespace, literal(open), call, literal(close)));
+  const { open, close } = form.written;
+  return choice(answer, sequence(whitespace, literal(open), callOf(form, tools, settings), literal(close)));
 }
 
-function callOf(form: ToolForm, tools: readonly Tool[], settings: SchemaSettings): CallText {
-  const key = form.kind === "json" ? "parameters" : "arguments";
+/** One call, without what stands before and behind calls. */
+function callOf({ syntax, written }: ForcedForm, tools: readonly Tool[], settings: SchemaSettings): GrammarNode {
+  const { name, afterArguments, isJsonName } = written;
+  const [before, after] = name;
   const schemas = new SchemasCompiler(settings);
-  const calls = tools.map((tool, index) =>
-    sequence(
-      literal(`{"name": ${JSON.stringify(tool.name)}, "${key}":`),
-      whitespace,
-      argumentsOf(schemas, tool, index),
-      whitespace,
-      literal("}"),
-    ),
-  );
-  const call = choiceOf(calls);
-  const isList = form.kind === "mistral";
-  return { ...delimitersOf(form), call: isList ? sequence(literal("["), call, literal("]")) : call };
+  const space = isJsonName ? whitespace : literal("");
+  const calls = tools.map((tool, index) => {
+    const written = isJsonName ? JSON.stringify(tool.name) : tool.name;
+    const values = argumentsOf(schemas, syntax.kind === "tagged" ? syntax : undefined, tool, index);
+    return sequence(literal(before + written + after), space, values, space, literal(afterArguments));
+  });
+  return choiceOf(calls);
 }
 
-/** What stands before and behind a call. */
-export function delimitersOf(form: ToolForm): Pick<CallText, "open" | "close"> {
-  switch (form.kind) {
-    case "tagged":
-      return { open: `${form.open}\n`, close: `\n${form.close}` };
-    case "mistral":
-      return { open: form.open, close: "" };
-    case "json":
-      return { open: "", close: "" };
-    default:
-      return form satisfies never;
-  }
-}
-
-function argumentsOf(schemas: SchemasCompiler, { name, parameters }: Tool, index: number): GrammarNode {
+/** `tags`: what arguments are written between. Undefined: they are JSON. */
+function argumentsOf(
+  schemas: SchemasCompiler,
+  tags: TaggedSyntax | undefined,
+  { name, parameters }: Tool,
+  index: number,
+): GrammarNode {
   const type = parameters?.["type"];
   if (type !== undefined && type !== "object") {
     throw new InferyardError("INPUT_INVALID", `tool ${index}, "${name}", has parameters that are no object`, {
@@ -99,7 +91,9 @@ function argumentsOf(schemas: SchemasCompiler, { name, parameters }: Tool, index
   }
   const schema = parameters === undefined ? { type: "object", additionalProperties: false } : { ...parameters, type: "object" };
   try {
-    return schemas.compile(schema);
+    if (tags === undefined) return schemas.compile(schema);
+    const { key, valueClose, lines } = tags;
+    return sequence(tagSpace, schemas.compileParameters(schema, { key, valueClose, hasLines: lines === "both" }));
   } catch (error) {
     if (!(error instanceof InferyardError)) throw error;
     const { data, remedy } = error;

@@ -1,8 +1,12 @@
 /** Splits a model's answer, as it arrives, into text, thoughts and calls of tools. */
-import { StopStrings } from "../text/stop-strings.ts";
-import type { AnswerFormat, ToolForm } from "./answer-format.ts";
+import type { AnswerFormat } from "./answer-format.ts";
+import { newCallId } from "./call-ids.ts";
+import type { CallForm } from "./forms/call-form.ts";
+import type { CallReading, CallText } from "./forms/call-reading.ts";
+import { readChannels } from "./forms/channels.ts";
+import { readCalls } from "./forms/read-calls.ts";
+import { type Reading, TextCursor } from "./forms/text-cursor.ts";
 import type { Tool, ToolCall } from "./messages.ts";
-import { type CallText, callsFromJson, callsFromJsonLines, callsFromMistral, callsFromXml } from "./tool-calls.ts";
 
 /** A part of an answer. A call is given when all of it was written. */
 export type AnswerPart =
@@ -21,149 +25,170 @@ export interface AnswerReaderOptions {
   readonly isConstrained?: boolean;
 }
 
-type State = "start" | "text" | "reasoning" | "call" | "json";
+/** A call without anything before it, in a form whose calls have something: models write it now and then. */
+const bareJson = { kind: "json", closes: [], isBare: true } as const;
 
 /** Reads one answer. White space around thoughts and calls belongs to neither. */
 export class AnswerReader {
   readonly #options: AnswerReaderOptions;
-  #state: State;
-  /** Looks for the marker that ends the state. */
-  #search: StopStrings;
-  /** Text of a call, or of an answer that may be one. */
-  #call = "";
+  readonly #cursor = new TextCursor();
+  readonly #reading: Iterator<undefined, void, undefined>;
+  /** Parts that are known, and not given yet. */
+  #parts: AnswerPart[] = [];
   /** White space that is given with the text behind it, if any. */
   #space = "";
   #calls = 0;
   /** Whether white space before the next text is left out. */
-  #skipsSpace = false;
+  #skipsSpace: boolean;
+  /** Whether anything but white space was given since the answer, or what follows the thoughts, began. */
+  #isAtStart = true;
 
   constructor(options: AnswerReaderOptions) {
     this.#options = options;
-    this.#state = options.startsInReasoning ? "reasoning" : "start";
     this.#skipsSpace = options.startsInReasoning;
-    this.#search = this.#searchOf();
+    this.#reading = options.format.hasChannels ? this.#readChannels() : this.#readAnswer();
   }
 
   /** Adds text, and returns the parts that are known with it. */
   push(text: string): readonly AnswerPart[] {
-    const parts: AnswerPart[] = [];
-    for (let rest = text; ;) {
-      const found = this.#search.push(rest);
-      this.#add(found.text, parts);
-      if (found.stop === undefined) {
-        this.#stopSearching(parts);
-        return parts;
-      }
-      rest = found.rest ?? "";
-      this.#meet(found.stop, parts);
-      this.#search = this.#searchOf();
-    }
+    this.#cursor.push(text);
+    return this.#continue();
   }
 
-  /** The rest, once no text follows. */
-  end(): readonly AnswerPart[] {
-    const parts: AnswerPart[] = [];
-    this.#add(this.#search.end(), parts);
-    if (this.#state === "call" || this.#state === "json") this.#finishCall(parts, "");
-    else if (this.#calls === 0 && this.#space !== "" && this.#state === "text") parts.push({ type: "text", text: this.#space });
+  /** The rest, once no text follows. `isCut`: the limit of tokens ended the answer, so that a call that is open is none. Default: false. */
+  end(isCut = false): readonly AnswerPart[] {
+    this.#cursor.finish(isCut);
+    const parts = [...this.#continue()];
+    if (this.#calls === 0 && this.#space !== "" && !this.#isAtStart) parts.push({ type: "text", text: this.#space });
     this.#space = "";
     return parts;
   }
 
-  #searchOf(): StopStrings {
-    const { reasoning, tools: form } = this.#options.format;
-    const opens = this.#hasTools && form !== undefined && form.kind !== "json" ? [form.open] : [];
-    if (this.#state === "reasoning") return new StopStrings(reasoning === undefined ? [] : [reasoning.close]);
-    // A call that fits a constraint is all that follows, whatever its arguments contain.
-    if (this.#state === "json" || (this.#state === "call" && this.#options.isConstrained === true)) return new StopStrings([]);
-    if (this.#state === "call") return new StopStrings(form?.kind === "tagged" ? [form.close] : []);
-    const python = this.#hasTools && form?.kind === "json" ? ["<|python_tag|>"] : [];
-    const thoughts = reasoning === undefined || this.#options.isConstrained === true ? [] : [reasoning.open];
-    return new StopStrings([...thoughts, ...opens, ...python]);
+  #continue(): readonly AnswerPart[] {
+    this.#reading.next();
+    const parts = this.#parts;
+    this.#parts = [];
+    return parts;
   }
 
-  /** In a text that fits a constraint nothing is looked for. */
-  #stopSearching(parts: AnswerPart[]): void {
-    if (this.#state !== "text" || this.#options.isConstrained !== true) return;
-    const held = this.#search.end();
-    this.#search = new StopStrings([]);
-    this.#add(held, parts);
-  }
-
-  get #hasTools(): boolean {
-    return this.#options.tools.length > 0;
-  }
-
-  #add(text: string, parts: AnswerPart[]): void {
-    if (text === "") return;
-    if (this.#state === "call" || this.#state === "json") {
-      this.#call += text;
-      return;
-    }
-    if (this.#state === "start") {
-      const begun = (this.#space + text).trimStart();
-      // Llama writes a call as the whole answer.
-      if (begun.startsWith("{") && this.#hasTools && this.#options.format.tools?.kind === "json") {
-        this.#state = "json";
-        this.#call = this.#space + text;
+  *#readAnswer(): Reading<void> {
+    const { format, startsInReasoning, isConstrained = false } = this.#options;
+    if (startsInReasoning) yield* this.#readReasoning();
+    if (isConstrained) yield* this.#readConstrained();
+    const { reasoning } = format;
+    const form = this.#form;
+    const opens = form === undefined ? [] : form.opens;
+    const markers = [...(reasoning === undefined ? [] : [reasoning.open]), ...opens];
+    while (!this.#cursor.isAtEnd) {
+      if (this.#isAtStart && form !== undefined) yield* this.#readBare(form);
+      const { delimiter } = yield* this.#readUntil(markers, "text");
+      if (delimiter === undefined) return;
+      if (delimiter === reasoning?.open) {
         this.#space = "";
-        return;
-      }
-      if (begun === "") {
-        this.#space += text;
-        return;
-      }
-      this.#state = "text";
+        this.#skipsSpace = true;
+        yield* this.#readReasoning();
+      } else if (form !== undefined) yield* this.#readCalls(form, delimiter);
     }
+  }
+
+  /** Calls are looked for in this form. */
+  get #form(): CallForm | undefined {
+    return this.#options.tools.length === 0 ? undefined : this.#options.format.calls;
+  }
+
+  /** The mark is set before the delimiter. */
+  *#readUntil(delimiters: readonly string[], type: "text" | "reasoning"): Reading<{ readonly delimiter: string | undefined }> {
+    const cursor = this.#cursor;
+    cursor.mark();
+    return yield* cursor.until(delimiters, (text) => {
+      this.#show(type, text);
+      cursor.mark();
+    });
+  }
+
+  *#readReasoning(): Reading<void> {
+    const { reasoning } = this.#options.format;
+    if (reasoning === undefined) return;
+    yield* this.#cursor.space();
+    yield* this.#cursor.take(reasoning.open); // a model may repeat what the prompt ends with
+    yield* this.#readUntil([reasoning.close], "reasoning");
+    this.#space = "";
+    this.#skipsSpace = true;
+    this.#isAtStart = true;
+  }
+
+  /** A call that fits a constraint begins the answer. All other text is passed on. */
+  *#readConstrained(): Reading<void> {
+    const form = this.#form;
+    const space = yield* this.#cursor.space();
+    this.#cursor.mark();
+    const open = form === undefined ? undefined : yield* this.#cursor.takeOneOf(form.opens);
+    if (open !== undefined && form !== undefined) yield* this.#readCalls(form, open);
+    else {
+      if (form !== undefined) yield* this.#readBare(form);
+      if (this.#calls === 0 && !this.#options.startsInReasoning) this.#space = space + this.#space;
+    }
+    yield* this.#readUntil([], "text");
+  }
+
+  /** Reads calls that begin the answer without any text that begins calls. */
+  *#readBare(form: CallForm): Reading<void> {
+    this.#space += yield* this.#cursor.space();
+    if (this.#cursor.isAtEnd) return;
+    const isBare = form.opens.length === 0;
+    if (!isBare && !(yield* this.#cursor.isNextOneOf(["{", "[{", "[ {", "[\n", "```json"]))) return;
+    this.#cursor.mark();
+    yield* this.#readCalls(isBare ? form : { ...form, syntax: bareJson }, "");
+  }
+
+  /** Reads calls behind a text that begins them, which the mark precedes. What is none is text. */
+  *#readCalls(form: CallForm, open: string): Reading<void> {
+    const cursor = this.#cursor;
+    const reading = { cursor, tools: this.#options.tools, add: this.#add };
+    const isPartOfCall = open.startsWith("{");
+    if (isPartOfCall) cursor.rewind();
+    const isCall = yield* readCalls(form, { open: isPartOfCall ? "" : open, isLenient: false }, reading);
+    if (isCall) return;
+    if (form.syntax.kind === "tagged" && (yield* this.#readLeniently(form, open, reading))) return;
+    const text = cursor.sinceMark;
+    cursor.mark();
+    if (text !== "") this.#show("text", text);
+  }
+
+  /** Reads again what was not read as calls, without demanding that values end as the form has it. */
+  *#readLeniently(form: CallForm, open: string, reading: CallReading): Reading<boolean> {
+    const { cursor } = reading;
+    const text = cursor.sinceMark;
+    cursor.rewind();
+    const hasOpen = text.startsWith(open) && (yield* cursor.take(open));
+    return yield* readCalls(form, { open: hasOpen ? open : "", isLenient: true }, reading);
+  }
+
+  *#readChannels(): Reading<void> {
+    const { tools, isConstrained = false } = this.#options;
+    const show = (type: "text" | "reasoning", text: string): void => {
+      this.#show(type, text);
+      this.#cursor.mark();
+    };
+    yield* readChannels({ cursor: this.#cursor, tools, add: this.#add, show, isConstrained });
+  }
+
+  readonly #add = (call: CallText): void => {
+    this.#calls += 1;
+    this.#space = "";
+    this.#skipsSpace = true;
+    this.#parts.push({ type: "toolCall", call: { id: newCallId(), ...call } });
+    this.#cursor.mark();
+  };
+
+  #show(type: "text" | "reasoning", text: string): void {
     const joined = this.#space + text;
     const all = this.#skipsSpace ? joined.trimStart() : joined;
     this.#skipsSpace &&= all === "";
     const shown = all.trimEnd();
     this.#space = all.slice(shown.length);
-    if (shown !== "") parts.push({ type: this.#state === "reasoning" ? "reasoning" : "text", text: shown });
+    if (shown === "") return;
+    if (type === "text") this.#isAtStart = false;
+    this.#parts.push({ type, text: shown });
   }
-
-  #meet(marker: string, parts: AnswerPart[]): void {
-    const { reasoning } = this.#options.format;
-    this.#space = ""; // that around a marker is its own
-    this.#skipsSpace = true;
-    if (this.#state === "reasoning") this.#state = "start";
-    else if (this.#state === "call") this.#finishCall(parts, marker);
-    else if (marker === reasoning?.open) this.#state = "reasoning";
-    else if (marker === "<|python_tag|>") this.#state = "json";
-    else this.#state = "call";
-  }
-
-  /** Gives the calls, or what was written if that is none. */
-  #finishCall(parts: AnswerPart[], close: string): void {
-    const form = this.#options.format.tools;
-    const end = this.#options.isConstrained === true && form?.kind === "tagged" ? form.close : "";
-    const text = this.#call.endsWith(end) ? this.#call.slice(0, this.#call.length - end.length) : this.#call;
-    const calls = form === undefined ? undefined : readCalls(form, text, this.#options.tools);
-    const open = form !== undefined && form.kind !== "json" ? form.open : "";
-    if (calls === undefined) parts.push({ type: "text", text: open + this.#call + close });
-    for (const call of calls ?? []) {
-      this.#calls += 1;
-      parts.push({ type: "toolCall", call: { id: newCallId(), ...call } });
-    }
-    this.#call = "";
-    this.#state = "start";
-  }
-}
-
-function readCalls(form: ToolForm, text: string, tools: readonly Tool[]): readonly CallText[] | undefined {
-  const calls = callsFromJson(text);
-  if (form.kind === "json") {
-    // The whole answer is JSON, so that only the names of tools tell calls from other objects.
-    const read = calls ?? callsFromJsonLines(text);
-    return read?.every((call) => tools.some(({ name }) => name === call.name)) === true ? read : undefined;
-  }
-  return calls ?? (form.kind === "mistral" ? callsFromMistral(text, form.open) : callsFromXml(text, tools));
-}
-
-const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-
-/** Nine letters and digits, which every known chat template accepts. */
-export function newCallId(): string {
-  return Array.from(globalThis.crypto.getRandomValues(new Uint8Array(9)), (byte) => letters[byte % letters.length]).join("");
 }

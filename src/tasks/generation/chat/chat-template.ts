@@ -40,6 +40,8 @@ export class ChatTemplate {
   readonly #forms = new Map<string, ContentForms>();
   /** What a template writes behind an answer, by its name. */
   readonly #endings = new Map<string, Promise<string>>();
+  /** Whether the template writes tools into prompts. */
+  #writesTools: Promise<boolean> | undefined;
   /** Why a template is refused, by its name, and until when. */
   readonly #refused = new Map<string, { readonly error: InferyardError; readonly until: number }>();
 
@@ -61,11 +63,7 @@ export class ChatTemplate {
    */
   async render({ messages, tools, variables = {}, now }: Conversation): Promise<string> {
     const name = this.#nameFor(tools.length > 0);
-    if (tools.length > 0 && !/\btools\b/.test(this.source(true))) {
-      throw new InferyardError("MODEL_UNSUPPORTED", "the model's chat template has no place for tools", {
-        remedy: "leave tools out, or use a model that was trained to call them",
-      });
-    }
+    if (tools.length > 0) await this.checkTools();
     const others = { ...this.#specialTokens, add_generation_prompt: true, ...variables };
     const render = async (given: readonly ChatMessage[]): Promise<string> =>
       this.#run(name, { messages: await this.#formsOf(name).fit(given), tools, others }, now);
@@ -136,6 +134,28 @@ export class ChatTemplate {
       this.#forms.get(name) ?? new ContentForms(this.#templates[name] ?? "", (messages) => this.#probe(name, messages, false));
     this.#forms.set(name, known);
     return known;
+  }
+
+  /** Throws MODEL_UNSUPPORTED for tools if the template has no place for them: the prompt of a question is the same with and without them. */
+  async checkTools(): Promise<void> {
+    this.#writesTools ??= this.#findToolPlace();
+    if (await this.#writesTools) return;
+    throw new InferyardError("MODEL_UNSUPPORTED", "the model's chat template has no place for tools", {
+      remedy: "leave tools out, or use a model that was trained to call them",
+    });
+  }
+
+  async #findToolPlace(): Promise<boolean> {
+    if (!/\btools\b/.test(this.source(true))) return false;
+    const others = { ...this.#specialTokens, add_generation_prompt: true };
+    const name = this.#nameFor(true);
+    try {
+      const messages = await this.#formsOf(name).fit([{ role: "user", content: "?" }]);
+      const prompt = (tools: readonly Tool[]): Promise<string> => this.#run(name, { messages, tools, others });
+      return (await prompt([{ name: "probe" }])) !== (await prompt([]));
+    } catch {
+      return true; // rendering the conversation itself says what is wrong
+    }
   }
 
   #nameFor(hasTools: boolean): string {

@@ -186,7 +186,7 @@ describe("answers", () => {
       '<think>x</think><tool_call>{"name":"weather","arguments":{"city":"Rome"}}</tool_call>\n<tool_call>{"name":"weather","arguments":{"city":"Rome"}}</tool_call>',
       [["reasoning", "x"], rome, rome],
     ],
-    ["a call that is none", formats.qwen, "<tool_call>oh</tool_call> well", [["text", "<tool_call>oh</tool_call>well"]]],
+    ["a call that is none", formats.qwen, "<tool_call>oh</tool_call> well", [["text", "<tool_call>oh</tool_call> well"]]],
     ["a call that was cut", formats.qwen, '<tool_call>{"name":"wea', [["text", '<tool_call>{"name":"wea']]],
     [
       "a call in XML",

@@ -3,13 +3,17 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { refuseUnlisted } from "../../../runtime/options/options.ts";
+import type { Tokenizer } from "../../../tokenizers/index.ts";
 import type { GeneratedLogprob, GeneratedText, GenerationEvent } from "../generated-text.ts";
-import { turnEndToken } from "../sampling/end-of-turn.ts";
+import { turnEndOf } from "../sampling/end-of-turn.ts";
 import type { GenerateCall, PrepareCall, PreparedPrompts, TextGenerator } from "../text-generator.ts";
 import { type AnswerFormat, answerFormatOf, markersOf, opensReasoning } from "./answer-format.ts";
+import { withTemplateIds } from "./call-ids.ts";
+import { finalChannel } from "./forms/channels.ts";
+import { formNames } from "./forms/known-forms.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
 import type { ChatOptions } from "./chat-options.ts";
-import { ChatTemplate, type TemplateWorkers } from "./chat-template.ts";
+import { ChatTemplate, type Conversation as TemplateConversation, type TemplateWorkers } from "./chat-template.ts";
 import { chosenTools, constrainedAnswer, forcedCall } from "./constrained-answer.ts";
 import { type ChatMessage, type Tool, type ToolCall, checkConversation } from "./messages.ts";
 
@@ -76,24 +80,36 @@ export async function prepareChat(
   const { constraint } = generation;
   const schemas = generator.schemaSettings(generation);
   const mustCall = toolChoice !== "auto" && toolChoice !== "none";
-  const rendered = await template.render({ messages, tools, variables });
-  const end = generator.tokenizer && turnEndToken(await template.turnEnding(tools.length > 0), generator.tokenizer);
-  const known = answerFormatOf(template.source(tools.length > 0));
-  const format = mustCall && known.tools === undefined ? { ...known, tools: { kind: "json" as const } } : known;
+  const { tokenizer } = generator;
+  const hasTools = tools.length > 0;
+  const format = answerFormatOf(template.source(hasTools), (text) => tokenizer?.idOf(text) !== undefined);
+  if (hasTools) await checkToolUse(template, format);
+  const rendered = await template.render({ messages: withTemplateIds(messages, format.calls?.ids), tools, variables });
+  const end = tokenizer && turnEndOf(await template.turnEnding(hasTools), tokenizer);
   const thinks = format.reasoning !== undefined && opensReasoning(rendered, format.reasoning);
-  const forced = mustCall && format.tools !== undefined ? forcedCall(format.tools, tools, schemas) : undefined;
+  const forced = mustCall ? forcedCall(format, tools, schemas) : undefined;
   const thought = forced !== undefined && thinks ? `${format.reasoning.close}\n\n` : "";
   const prompt = `${rendered}${thought}${forced?.opening ?? ""}`;
   const answer =
     constraint === undefined || mustCall
       ? undefined
-      : constrainedAnswer(constraint, { form: format.tools, tools, kept: markersOf(format), thinks, settings: schemas });
+      : constrainedAnswer(constraint, {
+          form: format.hasChannels ? undefined : format.calls,
+          tools,
+          kept: markersOf(format),
+          thinks,
+          settings: schemas,
+        });
   const given = {
     addSpecialTokens: false, // the template writes them
     startsText: true,
     maxNewTokens: generator.limits.contextLength === undefined ? maxAnswerTokens : Number.POSITIVE_INFINITY,
-    ...omitUndefined({ grammar: forced?.grammar ?? answer, endTokens: end === undefined ? undefined : [end] }),
-    ...(answer !== undefined && thinks ? { constrainedAfter: format.reasoning.close } : {}),
+    ...omitUndefined({ grammar: forced?.grammar ?? answer, endTokens: end?.endTokens }),
+    // A constrained text ends where it must, and may hold the words of the end.
+    ...(forced === undefined && answer === undefined ? omitUndefined({ stop: end?.stop }) : {}),
+    ...(answer === undefined
+      ? {}
+      : omitUndefined({ constrainedAfter: format.hasChannels ? finalChannel : thinks ? format.reasoning.close : undefined })),
   };
   const prepared = await generator.prepare([prompt], generation, given, call);
   const isConstrained = answer !== undefined || forced !== undefined;
@@ -105,6 +121,15 @@ export async function prepareChat(
     opening: forced?.opening ?? "",
     isConstrained,
   };
+}
+
+/** Throws MODEL_UNSUPPORTED for a model whose calls would not be read. */
+async function checkToolUse(template: ChatTemplate, { calls }: AnswerFormat): Promise<void> {
+  await template.checkTools();
+  if (calls !== undefined) return;
+  throw new InferyardError("MODEL_UNSUPPORTED", "tools are given, and the form in which the model calls them is not known", {
+    remedy: `leave tools out, or use a model whose chat template teaches one of the known forms: ${formNames.join(", ")}`,
+  });
 }
 
 function checkToolChoice(toolChoice: unknown): void {
@@ -129,6 +154,19 @@ export async function answerChat(
   };
   const texts = await generator.generate(prepared, { ...call, emit, kept: markersOf(format) });
   return texts.flatMap((_, index) => answers[index]?.result ?? []);
+}
+
+/** The prompt of a conversation, as `chat` gives it to the model. Throws as `ChatTemplate.render` does, and MODEL_UNSUPPORTED for tools that the template has no place for. */
+export async function renderPrompt(
+  template: ChatTemplate,
+  tokenizer: Pick<Tokenizer, "idOf">,
+  { continues, ...conversation }: TemplateConversation & { readonly continues: boolean },
+): Promise<string> {
+  const hasTools = conversation.tools.length > 0;
+  if (hasTools) await template.checkTools();
+  const { calls } = answerFormatOf(template.source(hasTools), (text) => tokenizer.idOf(text) !== undefined);
+  const given = { ...conversation, messages: withTemplateIds(conversation.messages, calls?.ids) };
+  return continues ? template.renderToContinue(given) : template.render(given);
 }
 
 /** The chat template of a model, which runs in `workers`. Throws MODEL_UNSUPPORTED if it has none. */
@@ -160,7 +198,7 @@ class Answer {
       if (event.logprob !== undefined) this.#logprobs.push(event.logprob);
       return this.#events(this.#reader.push(event.text));
     }
-    const events = this.#events([...this.#reader.push(event.text), ...this.#reader.end()]);
+    const events = this.#events([...this.#reader.push(event.text), ...this.#reader.end(event.result.finishReason === "length")]);
     const { text: _text, finishReason, ...rest } = event.result;
     const calls = this.#calls;
     const message = omitUndefined({

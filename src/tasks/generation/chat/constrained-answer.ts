@@ -3,8 +3,9 @@ import { InferyardError } from "../../../contract/errors.ts";
 import { type GrammarSource, sourceText } from "../constraints/grammar-source.ts";
 import type { SchemaSettings } from "../constraints/schema/compile-schema.ts";
 import type { TextConstraint } from "../constraints/text-constraint.ts";
-import { type AnswerSpecification, type CallSpecification, delimitersOf } from "./answer-grammar.ts";
-import type { ToolForm } from "./answer-format.ts";
+import type { AnswerSpecification, CallSpecification, ForcedForm } from "./answer-grammar.ts";
+import { type AnswerFormat, markersOf } from "./answer-format.ts";
+import type { CallForm } from "./forms/call-form.ts";
 import type { Tool } from "./messages.ts";
 
 /** Which tools an answer may or must call. */
@@ -31,15 +32,30 @@ export function chosenTools(tools: readonly Tool[], toolChoice: ToolChoice): rea
   });
 }
 
-/** The constraint of an answer that calls one of the tools, in the form of the model. The model does not think first. */
-export function forcedCall(form: ToolForm, tools: readonly Tool[], settings: SchemaSettings): ForcedCall {
+/** The constraint of an answer that calls one of the tools, in the form of the model. The model does not think first. Throws MODEL_UNSUPPORTED for a form in which none can be forced. */
+export function forcedCall(format: AnswerFormat, tools: readonly Tool[], settings: SchemaSettings): ForcedCall {
+  const form = format.calls === undefined ? undefined : forcedForm(format.calls);
+  if (form === undefined) {
+    throw new InferyardError(
+      "MODEL_UNSUPPORTED",
+      `toolChoice asks for a call, and calls in the model's form (${format.calls?.name ?? "unknown"}) cannot be forced`,
+      {
+        remedy: 'leave the choice to the model (toolChoice "auto")',
+      },
+    );
+  }
   const specification: CallSpecification = { kind: "call", form, tools, settings };
-  return { opening: delimitersOf(form).open, grammar: { text: sourceText(specification) } };
+  return { opening: form.written.open, grammar: { text: sourceText(specification), kept: markersOf(format) } };
+}
+
+/** What the grammar of a form needs. Undefined: it has none. */
+function forcedForm({ syntax, written }: CallForm): ForcedForm | undefined {
+  return written === undefined ? undefined : { syntax, written };
 }
 
 /** The form of answers that fit a constraint. */
 export interface ConstrainedForm {
-  readonly form: ToolForm | undefined;
+  readonly form: CallForm | undefined;
   /** Tools that may be called instead. */
   readonly tools: readonly Tool[];
   /** Special tokens that stay in the text. */
@@ -55,6 +71,13 @@ export function constrainedAnswer(
   constraint: TextConstraint,
   { form, tools, kept, thinks, settings }: ConstrainedForm,
 ): GrammarSource {
-  const specification: AnswerSpecification = { kind: "answer", constraint, form, tools, thinks, settings };
+  const specification: AnswerSpecification = {
+    kind: "answer",
+    constraint,
+    form: form && forcedForm(form),
+    tools,
+    thinks,
+    settings,
+  };
   return { text: sourceText(specification), kept };
 }

@@ -24,8 +24,8 @@ export function variablesJson({ messages, tools, others }: TemplateVariables): s
   return `{${members.join(",")}}`;
 }
 
-function toolVariable({ name, description = "", parameters = { type: "object", properties: {} } }: Tool): object {
-  return { type: "function", function: { name, description, parameters } };
+function toolVariable({ name, description, parameters = { type: "object", properties: {} } }: Tool): object {
+  return { type: "function", function: { name, ...(description === undefined ? {} : { description }), parameters } };
 }
 
 function messageJson({ role, content = "", reasoning, toolCalls = [], toolCallId, name }: ChatMessage): string {

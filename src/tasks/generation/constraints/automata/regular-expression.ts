@@ -1,6 +1,6 @@
 /** Regular expressions of ECMAScript as automata. The expressions are parsed by @eslint-community/regexpp. */
-import { type AST, RegExpParser } from "@eslint-community/regexpp";
-import { messageOf } from "../../../../contract/errors.ts";
+import { type AST, RegExpParser, visitRegExpAST } from "@eslint-community/regexpp";
+import { InferyardError, messageOf } from "../../../../contract/errors.ts";
 import { chargeSteps, withinBudget } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 import { type Dfa, difference, emptyDfa, intersection, lengthDfa } from "./automaton.ts";
@@ -44,14 +44,38 @@ function parse(source: string): AST.Pattern {
     return parser.parsePattern(source, 0, source.length, { unicode: true });
   } catch (error) {
     try {
-      return parser.parsePattern(source, 0, source.length, { unicode: false });
-    } catch {
+      const pattern = parser.parsePattern(source, 0, source.length, { unicode: false });
+      refuseForeign(pattern);
+      return pattern;
+    } catch (other) {
+      if (other instanceof InferyardError) throw other;
       throw refusal(
         `the regular expression ${shortened(JSON.stringify(source))} is invalid: ${shortened(messageOf(error))}`,
         "correct it",
       );
     }
   }
+}
+
+/**
+ * Without the flag "u", under which expressions that escape punctuation are read, escapes of other languages are the letter itself: `\Z` would be a Z. Throws INPUT_INVALID for
+ * these, and for classes of POSIX.
+ */
+function refuseForeign(pattern: AST.Pattern): void {
+  visitRegExpAST(pattern, {
+    onCharacterEnter({ raw, value }) {
+      const isOther = /^\\[A-Za-z1-9]/.test(raw) && (raw.codePointAt(1) === value || /^\\\d/.test(raw));
+      if (isOther || raw === "\\")
+        throw refusal(`${raw} is no escape of ECMAScript's regular expressions`, "write the expression without it");
+    },
+    onCharacterClassEnter({ raw }) {
+      if (/\[:\^?[a-z]+:\]$/.test(raw))
+        throw refusal(
+          `${shortened(raw)} has a class of POSIX, which ECMAScript's regular expressions do not have`,
+          "list its characters",
+        );
+    },
+  });
 }
 
 function shortened(text: string): string {

@@ -82,8 +82,13 @@ export class LeftFactoring {
 
   /** What follows the first item of a sequence. */
   #tailOf(node: Sequence): GrammarNode {
-    const tail = this.#tails.get(node) ?? sequenceOf(node.items.slice(1));
+    const tail = this.#tails.get(node) ?? withoutFirst(node);
     this.#tails.set(node, tail);
     return tail;
   }
+}
+
+function withoutFirst({ items, isList }: Sequence): GrammarNode {
+  const rest = sequenceOf(items.slice(1));
+  return isList === true && rest.kind === "sequence" ? { ...rest, isList } : rest;
 }

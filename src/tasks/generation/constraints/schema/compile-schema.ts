@@ -8,7 +8,8 @@ import { negateSchema } from "./negate-schema.ts";
 import { overlappingSchemas } from "./overlapping-schemas.ts";
 import type { FlatSchema, SchemaContext } from "./schema-context.ts";
 import { SchemaCache } from "./schema-cache.ts";
-import { SchemaDocument, type SchemaPart, type SchemaPlace } from "./schema-document.ts";
+import { SchemaDocument, type SchemaPart, type SchemaPlace, ignoresBesideRef, placeOf } from "./schema-document.ts";
+import { ParameterCompiler, type ParameterTags } from "./compile-parameters.ts";
 import { ValueCompiler } from "./compile-values.ts";
 
 /** How schemas are compiled. */
@@ -40,6 +41,11 @@ export class SchemasCompiler {
   /** As `compileSchema`. */
   compile(schema: unknown): GrammarNode {
     return new SchemaCompiler(new SchemaDocument(schema), this.#unlistedMembers, this.#cache).root();
+  }
+
+  /** The members of the valid objects, between tags instead of as JSON. */
+  compileParameters(schema: unknown, tags: ParameterTags): GrammarNode {
+    return new SchemaCompiler(new SchemaDocument(schema), this.#unlistedMembers, this.#cache).parameters(tags);
   }
 }
 
@@ -88,6 +94,12 @@ class SchemaCompiler implements SchemaContext {
     return root;
   }
 
+  parameters(tags: ParameterTags): GrammarNode {
+    const node = new ParameterCompiler(this, this.#values, tags).node([this.document.root]);
+    this.compileOpen();
+    return node;
+  }
+
   compileOpen(): void {
     for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) {
       const { rule: open, parts } = next;
@@ -105,7 +117,7 @@ class SchemaCompiler implements SchemaContext {
     const known = rules.get(key);
     if (known !== undefined) return known;
     chargeSteps(40 + 20 * parts.length + parts.length ** 2);
-    const added = rule(parts[0]?.pointer ?? "");
+    const added = rule(parts[0]?.negatedBy?.pointer ?? parts[0]?.pointer ?? "");
     rules.set(key, added);
     this.#open.push({ rule: added, parts });
     return added;
@@ -128,12 +140,12 @@ class SchemaCompiler implements SchemaContext {
     for (let place = open.pop(); place !== undefined; place = open.pop()) {
       if (place === false) return undefined;
       if (seen.has(place.keywords)) continue;
-      chargeSteps(10);
+      chargeSteps(30);
       seen.add(place.keywords);
       const { keywords } = place;
       const reference = textOf(place, "$ref");
       if (reference !== undefined) open.push(this.document.resolve(reference, place));
-      if (reference !== undefined && this.document.ignoresBesideRef) continue;
+      if (reference !== undefined && ignoresBesideRef(place.draft)) continue;
       refuseUnsupported(place);
       for (const [index, schema] of listOf(place, "allOf").entries())
         open.push(this.document.below(place, schema, "allOf", index));
@@ -193,7 +205,7 @@ class SchemaCompiler implements SchemaContext {
       const known = negated.get(index);
       if (known !== undefined) return known;
       const anyOf = this.#negation(part, schemas[index], "oneOf").map((each) => (each === false ? false : each.keywords));
-      const place = this.document.place({ anyOf }, part.pointer, part.base);
+      const place = this.document.place({ anyOf }, { ...part, negatedBy: placeOf(part, "oneOf") });
       negated.set(index, place);
       return place;
     };
@@ -234,14 +246,14 @@ class SchemaCompiler implements SchemaContext {
     const key = typeof schema === "object" && schema !== null ? schema : undefined;
     const known = key === undefined ? undefined : this.#negated.get(key);
     if (known !== undefined) return known;
-    const negated = negateSchema(schema);
+    const negated = negateSchema(schema, part.draft);
     if (negated === undefined) {
       const why = keyword === "oneOf" ? "its schemas are not known to exclude each other" : "what it negates is not supported";
       const remedy =
         keyword === "oneOf" ? "use anyOf, or give each a property with a const of its own" : "write it without this keyword";
-      throw refusal(why, remedy, { keyword, pointer: part.pointer });
+      throw refusal(why, remedy, placeOf(part, keyword));
     }
-    const places = negated.map((each) => this.document.place(each, part.pointer, part.base));
+    const places = negated.map((each) => this.document.place(each, { ...part, negatedBy: placeOf(part, keyword) }));
     if (key !== undefined) this.#negated.set(key, places);
     return places;
   }

@@ -2,7 +2,7 @@
 import { JsonNumber, entriesOf, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
 import { type Decimal, compareDecimals, decimalOf, isWhole, writtenLength } from "../automata/decimals.ts";
 import { refusal } from "../refusal.ts";
-import type { SchemaPart } from "./schema-document.ts";
+import { type SchemaPart, placeOf } from "./schema-document.ts";
 
 /** Keywords that are refused wherever they say something. */
 const refused: ReadonlyMap<string, string> = new Map([
@@ -22,6 +22,8 @@ export function refuseUnsupported(part: SchemaPart): void {
     if (keywords[keyword] === undefined || (keyword.startsWith("unevaluated") && keywords[keyword] === true)) continue;
     throw unsupported(part, keyword, why);
   }
+  if (part.draft === 3 && keywords["required"] === true)
+    throw unsupported(part, "required", "keywords of draft 3 are not supported");
   if (keywords["uniqueItems"] === true && !(isNumber(keywords["maxItems"]) && Number(keywords["maxItems"]) <= 1))
     throw unsupported(part, "uniqueItems", "whether items differ is not followed");
   if (
@@ -32,12 +34,12 @@ export function refuseUnsupported(part: SchemaPart): void {
 }
 
 function unsupported(part: SchemaPart, keyword: string, why: string): Error {
-  return refusal(why, "leave it out, and check the value when it is there", { keyword, pointer: part.pointer });
+  return refusal(why, "leave it out, and check the value when it is there", placeOf(part, keyword));
 }
 
 /** INPUT_INVALID for a keyword. */
 export function invalidKeyword(part: SchemaPart, keyword: string, problem: string): Error {
-  return refusal(problem, "correct it", { keyword, pointer: part.pointer });
+  return refusal(problem, "correct it", placeOf(part, keyword));
 }
 
 /** Digits of a bound at most, written without an exponent. */

@@ -1,5 +1,6 @@
 /** The negation of a schema, where other keywords can express it. */
 import { isJsonObject } from "../../../../formats/json/exact-json.ts";
+import { type Draft, hasKeyword } from "./drafts.ts";
 
 type Keywords = Readonly<Record<string, unknown>>;
 
@@ -19,22 +20,22 @@ const annotations: ReadonlySet<string> = new Set([
   "writeOnly",
 ]);
 
-/** Schemas one of which is valid exactly for the values for which `schema` is not; undefined if it has a keyword that cannot be negated. */
-export function negateSchema(schema: unknown): readonly Keywords[] | undefined {
+/** Schemas one of which is valid exactly for the values for which `schema`, of a draft, is not; undefined if it has a keyword that cannot be negated. */
+export function negateSchema(schema: unknown, draft: Draft | undefined): readonly Keywords[] | undefined {
   if (schema === true) return [];
   if (schema === false) return [{}];
   if (!isJsonObject(schema)) return undefined;
   const alternatives: Keywords[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
-    if (annotations.has(keyword)) continue;
-    const negated = negateKeyword(keyword, value);
+    if (annotations.has(keyword) || !hasKeyword(draft, keyword)) continue;
+    const negated = negateKeyword(keyword, value, draft);
     if (negated === undefined) return undefined;
     alternatives.push(...negated);
   }
   return alternatives;
 }
 
-function negateKeyword(keyword: string, value: unknown): readonly Keywords[] | undefined {
+function negateKeyword(keyword: string, value: unknown, draft: Draft | undefined): readonly Keywords[] | undefined {
   switch (keyword) {
     case "type": {
       const types = new Set<unknown>([value].flat());
@@ -48,7 +49,7 @@ function negateKeyword(keyword: string, value: unknown): readonly Keywords[] | u
     case "required":
       return names(value).map((name) => ({ type: "object", properties: { [name]: false } }));
     case "properties":
-      return properties(value);
+      return properties(value, draft);
     case "minLength":
       return [{ type: "string", maxLength: Number(value) - 1 }];
     case "maxLength":
@@ -66,9 +67,9 @@ function negateKeyword(keyword: string, value: unknown): readonly Keywords[] | u
         ? [value === true ? {} : value === false ? { [excludedKeyword]: [] } : value]
         : undefined;
     case "anyOf":
-      return Array.isArray(value) ? conjunction(value) : undefined;
+      return Array.isArray(value) ? conjunction(value, draft) : undefined;
     case "allOf": {
-      const parts = (Array.isArray(value) ? value : [undefined]).map(negateSchema);
+      const parts = (Array.isArray(value) ? value : [undefined]).map((each: unknown) => negateSchema(each, draft));
       return parts.some((part) => part === undefined) ? undefined : parts.flatMap((part) => part ?? []);
     }
     default:
@@ -77,17 +78,17 @@ function negateKeyword(keyword: string, value: unknown): readonly Keywords[] | u
 }
 
 /** None of several schemas is valid. */
-function conjunction(schemas: readonly unknown[]): readonly Keywords[] | undefined {
-  const parts = schemas.map(negateSchema);
+function conjunction(schemas: readonly unknown[], draft: Draft | undefined): readonly Keywords[] | undefined {
+  const parts = schemas.map((each) => negateSchema(each, draft));
   if (parts.some((part) => part === undefined)) return undefined;
   return [{ allOf: parts.map((part) => ({ anyOf: part })) }];
 }
 
-function properties(value: unknown): readonly Keywords[] | undefined {
+function properties(value: unknown, draft: Draft | undefined): readonly Keywords[] | undefined {
   if (!isJsonObject(value)) return undefined;
   const alternatives: Keywords[] = [];
   for (const [name, schema] of Object.entries(value)) {
-    const negated = negateSchema(schema);
+    const negated = negateSchema(schema, draft);
     if (negated === undefined) return undefined;
     for (const other of negated) alternatives.push({ type: "object", required: [name], properties: { [name]: other } });
   }

@@ -1,16 +1,30 @@
 /** A JSON schema with its references. */
 import { isJsonObject } from "../../../../formats/json/exact-json.ts";
-import { chargeSteps } from "../constraint-budget.ts";
+import { type ConstraintPlace, chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
+import { type Draft, draftOf, keywordsOf } from "./drafts.ts";
 
 /** Keywords of a schema, and where it is. */
 export interface SchemaPart {
+  /** Those that its draft has. */
   readonly keywords: Readonly<Record<string, unknown>>;
   /** JSON pointer. */
   readonly pointer: string;
   /** URI that its references are relative to. */
   readonly base: string;
+  /** Undefined: the keywords of all drafts count. */
+  readonly draft: Draft | undefined;
+  /** Where in the document it is negated, for a schema that was made from the negation of another. */
+  readonly negatedBy?: ConstraintPlace | undefined;
 }
+
+/** Where in the document a keyword of a schema is: for a negation, the keyword that negates. */
+export function placeOf(part: SchemaPart | undefined, keyword: string): ConstraintPlace {
+  return part?.negatedBy ?? { keyword, pointer: part?.pointer ?? "" };
+}
+
+/** Where a schema is. */
+export type SchemaLocation = Pick<SchemaPart, "pointer" | "base" | "draft" | "negatedBy">;
 
 /** A schema anywhere in a document; false: no value is valid. */
 export type SchemaPlace = SchemaPart | false;
@@ -22,46 +36,43 @@ const data: ReadonlySet<string> = new Set(["const", "enum", "default", "examples
 /** A schema with everything it refers to. Remote schemas are refused. */
 export class SchemaDocument {
   readonly root: SchemaPlace;
-  /** Whether keywords beside `$ref` are ignored, as in drafts up to 7. */
-  readonly ignoresBesideRef: boolean;
   readonly #targets = new Map<string, SchemaPlace>();
   readonly #places = new Map<object, SchemaPart>();
-  readonly #idKeyword: string;
+  /** The schemas that some keywords are of, where these are not all of the schema's. */
+  readonly #sources = new Map<object, object>();
 
   constructor(schema: unknown) {
-    const dialect = isJsonObject(schema) && typeof schema["$schema"] === "string" ? schema["$schema"] : "";
-    if (/^https?:/.test(dialect) && !/^https?:\/\/json-schema\.org\//.test(dialect)) {
-      throw refusal(`the dialect ${JSON.stringify(dialect)} is not known`, "leave $schema out, or give one of json-schema.org", {
-        keyword: "$schema",
-        pointer: "",
-      });
-    }
-    this.ignoresBesideRef = /draft-0[3-7]/.test(dialect);
-    this.#idKeyword = /draft-0[34]/.test(dialect) ? "id" : "$id";
-    this.root = this.place(schema, "", rootBase);
-    this.#index(schema, "", rootBase, 0);
+    const location = { pointer: "", base: rootBase, draft: undefined };
+    this.root = this.place(schema, location);
+    this.#index(schema, location, 0);
   }
 
-  /** A schema of the document. Throws INPUT_INVALID for what is none. */
-  place(schema: unknown, pointer: string, base: string): SchemaPlace {
+  /** A schema of the document, or one made from the negation of one. Throws INPUT_INVALID for what is none. */
+  place(schema: unknown, location: SchemaLocation): SchemaPlace {
+    const { pointer } = location;
     if (schema === false) return false;
-    if (schema === true) return { keywords: {}, pointer, base };
+    if (schema === true) return { ...location, keywords: {} };
     if (!isJsonObject(schema))
-      throw refusal("a schema is an object, true or false", "correct it", { keyword: pointer.split("/").at(-1) ?? "", pointer });
+      throw refusal("a schema is an object, true or false", "correct it", location.negatedBy ?? { pointer });
     const known = this.#places.get(schema);
     if (known !== undefined) return known;
-    const part: SchemaPart = { keywords: schema, pointer, base: this.baseOf(schema, base) };
+    const part = this.#partOf(schema, location);
     this.#places.set(schema, part);
     return part;
   }
 
+  #partOf(schema: Readonly<Record<string, unknown>>, location: SchemaLocation): SchemaPart {
+    const { base, draft } = this.scopeOf(schema, location);
+    const keywords = keywordsOf(schema, draft);
+    if (keywords !== schema) this.#sources.set(keywords, schema);
+    return { keywords, pointer: location.pointer, base, draft, negatedBy: location.negatedBy };
+  }
+
   /** The schema that a keyword of another holds: `path` leads to it. */
-  below({ pointer, base }: SchemaPart, schema: unknown, ...path: readonly (string | number)[]): SchemaPlace {
-    return this.place(
-      schema,
-      path.reduce<string>((place, name) => `${place}/${escapeName(String(name))}`, pointer),
-      base,
-    );
+  below({ pointer, base, draft, negatedBy }: SchemaPart, schema: unknown, ...path: readonly (string | number)[]): SchemaPlace {
+    chargeSteps(3 * path.length);
+    const below = path.reduce<string>((place, name) => `${place}/${escapeName(String(name))}`, pointer);
+    return this.place(schema, { pointer: below, base, draft, negatedBy });
   }
 
   /** What a `$ref` refers to. Throws INPUT_INVALID if it is not in the document. */
@@ -77,57 +88,74 @@ export class SchemaDocument {
         ? undefined
         : this.#follow(start, decodeURIComponent(fragment));
     if (target === undefined) {
-      throw refusal(`${JSON.stringify(reference)} is not in the schema`, "put what it refers to into $defs", {
-        keyword: "$ref",
-        pointer: from.pointer,
-      });
+      throw refusal(
+        `${JSON.stringify(reference)} is not in the schema`,
+        "put what it refers to into $defs",
+        placeOf(from, "$ref"),
+      );
     }
     return target;
   }
 
   #follow(start: SchemaPart, fragment: string): SchemaPlace | undefined {
-    let value: unknown = start.keywords;
-    let { base } = start;
+    let value: unknown = this.#sources.get(start.keywords) ?? start.keywords;
+    let scope: Pick<SchemaPart, "base" | "draft"> = start;
     for (const name of fragment.slice(1).split("/").map(unescapeName)) {
       if (!isContainer(value) || !Object.hasOwn(value, name)) return undefined;
       value = Reflect.get(value, name);
-      if (isJsonObject(value)) base = this.baseOf(value, base);
+      if (isJsonObject(value)) scope = this.scopeOf(value, scope);
     }
-    return isJsonObject(value) || typeof value === "boolean" ? this.place(value, start.pointer + fragment, base) : undefined;
+    if (!isJsonObject(value) && typeof value !== "boolean") return undefined;
+    return this.place(value, { pointer: start.pointer + fragment, base: scope.base, draft: scope.draft });
   }
 
-  /** URI that the references of a schema are relative to. `base`: of the schema that contains it. */
-  baseOf(schema: Readonly<Record<string, unknown>>, base: string): string {
-    const id = schema[this.#idKeyword];
-    if (typeof id !== "string" || id.startsWith("#")) return base;
-    if (this.ignoresBesideRef && "$ref" in schema) return base;
-    chargeSteps(100 + id.length + base.length);
-    return resolved(id, base).split("#")[0] ?? base;
+  /** The draft of a schema, and the URI that its references are relative to. `around`: of the schema that contains it. */
+  scopeOf(
+    schema: Readonly<Record<string, unknown>>,
+    around: Pick<SchemaPart, "base" | "draft">,
+  ): Pick<SchemaPart, "base" | "draft"> {
+    const draft = draftOf(schema, around.draft);
+    const id = schema[idKeyword(draft)];
+    if (typeof id !== "string" || id.startsWith("#") || (ignoresBesideRef(draft) && "$ref" in schema))
+      return { base: around.base, draft };
+    chargeSteps(100 + id.length + around.base.length);
+    return { base: resolved(id, around.base).split("#")[0] ?? around.base, draft };
   }
 
-  #index(value: unknown, pointer: string, base: string, depth: number): void {
-    chargeSteps(5);
+  #index(value: unknown, location: SchemaLocation, depth: number): void {
+    chargeSteps(10);
     if (!isContainer(value) || depth > 500) return;
-    let own = base;
+    let own = location;
     if (isJsonObject(value)) {
-      const part = this.#places.get(value) ?? { keywords: value, pointer, base: this.baseOf(value, base) };
-      own = part.base;
-      if (own !== base || depth === 0) {
+      const part = this.#places.get(value) ?? this.#partOf(value, location);
+      own = { ...part, pointer: location.pointer };
+      if (own.base !== location.base || depth === 0) {
         this.#places.set(value, part);
-        this.#targets.set(own, part);
+        this.#targets.set(own.base, part);
         if (depth === 0) this.#targets.set(rootBase, part);
       }
-      for (const name of [value["$anchor"], value["$dynamicAnchor"], value[this.#idKeyword]]) {
+      const id = value[idKeyword(own.draft)];
+      for (const name of [value["$anchor"], value["$dynamicAnchor"], id]) {
         if (typeof name !== "string" || name === "") continue;
-        if (name === value[this.#idKeyword] && !name.startsWith("#")) continue;
+        if (name === id && !name.startsWith("#")) continue;
         this.#places.set(value, part);
-        this.#targets.set(`${own}#${name.replace(/^#/, "")}`, part);
+        this.#targets.set(`${own.base}#${name.replace(/^#/, "")}`, part);
       }
     }
     for (const [name, child] of Object.entries(value)) {
-      if (!data.has(name) || Array.isArray(value)) this.#index(child, `${pointer}/${escapeName(name)}`, own, depth + 1);
+      if (!data.has(name) || Array.isArray(value))
+        this.#index(child, { ...own, pointer: `${own.pointer}/${escapeName(name)}` }, depth + 1);
     }
   }
+}
+
+/** Whether keywords beside `$ref` are ignored, as in drafts up to 7. */
+export function ignoresBesideRef(draft: Draft | undefined): boolean {
+  return draft !== undefined && draft <= 7;
+}
+
+function idKeyword(draft: Draft | undefined): string {
+  return draft !== undefined && draft <= 4 ? "id" : "$id";
 }
 
 function resolved(reference: string, base: string): string {
@@ -143,7 +171,7 @@ function isContainer(value: unknown): value is object {
 }
 
 function escapeName(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+  return !/[~/]/.test(name) ? name : name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 function unescapeName(name: string): string {

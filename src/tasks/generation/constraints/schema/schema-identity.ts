@@ -42,6 +42,7 @@ const maxDepth = 100;
 interface Schema {
   readonly keywords: Readonly<Record<string, unknown>>;
   readonly base: string;
+  readonly draft: SchemaPart["draft"];
   readonly document: SchemaDocument;
 }
 
@@ -53,10 +54,10 @@ export class SchemaIdentities {
   #count = 0;
 
   /** The number of a schema. */
-  of({ keywords, base }: Pick<SchemaPart, "keywords" | "base">, document: SchemaDocument, depth: number = maxDepth): number {
+  of({ keywords, base, draft }: Omit<SchemaPart, "pointer">, document: SchemaDocument, depth: number = maxDepth): number {
     const known = this.#byObject.get(keywords);
     if (known !== undefined) return known;
-    const number = depth === 0 ? this.#count++ : this.#byContent(this.#textOf({ keywords, base, document }, depth));
+    const number = depth === 0 ? this.#count++ : this.#byContent(this.#textOf({ keywords, base, draft, document }, depth));
     this.#byObject.set(keywords, number);
     return number;
   }
@@ -71,8 +72,9 @@ export class SchemaIdentities {
   }
 
   #textOf(schema: Schema, depth: number): string {
-    let text = "";
+    let text = schema.draft === undefined ? "" : `${schema.draft} `;
     for (const [keyword, value] of entriesOf(schema.keywords)) {
+      chargeSteps(5);
       if (ignored.has(keyword) || value === undefined) continue;
       text += `${JSON.stringify(keyword)}:${this.#valueText(schema, keyword, value, depth)},`;
     }
@@ -97,9 +99,9 @@ export class SchemaIdentities {
     return `=${number}`;
   }
 
-  #schemaText({ base, document }: Schema, keywords: unknown, depth: number): string {
+  #schemaText({ base, draft, document }: Schema, keywords: unknown, depth: number): string {
     if (!isJsonObject(keywords)) return jsonText(keywords);
-    return `#${this.of({ keywords, base: document.baseOf(keywords, base) }, document, depth - 1)}`;
+    return `#${this.of({ keywords, ...document.scopeOf(keywords, { base, draft }) }, document, depth - 1)}`;
   }
 
   #documentNumber(document: SchemaDocument): number {

@@ -1,0 +1,31 @@
+/** Weights of a model that cannot be read, beside others that can. */
+import { InferyardError } from "../../contract/errors.ts";
+import type { Manifest, UnreadableVariant, Variant } from "../manifest.ts";
+
+type NamedVariant = Pick<Variant, "name" | "aliases">;
+
+/** Describes a variant that cannot be read. `error`: what reading it threw. */
+export function unreadableVariant({ name, aliases }: NamedVariant, { code, message, remedy }: InferyardError): UnreadableVariant {
+  return { name, aliases, code, reason: message, ...(remedy === undefined ? {} : { remedy }) };
+}
+
+/** Throws what reading a variant threw, if `wanted` names it and no variant that can be read. Does nothing if `wanted` is undefined. */
+export function refuseUnreadable(
+  { variants, unreadable = [] }: Pick<Manifest, "variants" | "unreadable">,
+  wanted: string | undefined,
+): void {
+  if (wanted === undefined) return;
+  const isWanted = ({ name, aliases }: NamedVariant): boolean => name === wanted || aliases.includes(wanted);
+  if (!variants.some(isWanted)) throwReason(unreadable.find(isWanted));
+}
+
+/** Throws what reading the first variant threw that cannot be read: for programs that pass on all files of a model. */
+export function requireReadable({ unreadable = [] }: Pick<Manifest, "unreadable">): void {
+  throwReason(unreadable[0]);
+}
+
+function throwReason(variant: UnreadableVariant | undefined): void {
+  if (variant === undefined) return;
+  const { code, reason, remedy } = variant;
+  throw new InferyardError(code, reason, remedy === undefined ? {} : { remedy });
+}

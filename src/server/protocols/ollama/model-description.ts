@@ -1,0 +1,63 @@
+/** What /api/show says of a model, in Ollama's words. */
+import type { Manifest } from "../../../models/manifest.ts";
+import { answerFormatOf } from "../../../tasks/generation/chat/answer-format.ts";
+import { fillInMiddleTokens } from "../../../tasks/generation/text/fill-in-middle.ts";
+import type { Tokenizer } from "../../../tokenizers/index.ts";
+import { type Capability, capabilitiesOf, contextLengthOf, textConfigOf } from "../model-capabilities.ts";
+
+/** Ollama's words for what models can do; others are ours. */
+const words: Readonly<Partial<Record<Capability, string>>> = { embed: "embedding", generate: "completion" };
+
+/** What the model can do. `tokenizer`: undefined if it has none that can be read. */
+export function ollamaCapabilities(manifest: Manifest, tokenizer: Tokenizer | undefined): string[] {
+  const able: string[] = capabilitiesOf(manifest).map((one) => words[one] ?? one);
+  if (!able.includes("completion")) return able;
+  const templates = Object.values(manifest.chatTemplates ?? {});
+  if (templates.some((template) => answerFormatOf(template).reasoning !== undefined)) able.push("thinking");
+  if (tokenizer !== undefined && fillInMiddleTokens(tokenizer, manifest.text?.tokenizerConfig) !== undefined) able.push("insert");
+  return able;
+}
+
+/** Sizes by their keys in GGUF files, and their names in config.json. */
+const sizeNames: Readonly<Record<string, readonly string[]>> = {
+  embedding_length: ["hidden_size", "n_embd", "d_model"],
+  block_count: ["num_hidden_layers", "n_layer", "num_layers"],
+  feed_forward_length: ["intermediate_size", "n_inner", "d_ff"],
+  "attention.head_count": ["num_attention_heads", "n_head", "num_heads"],
+  "attention.head_count_kv": ["num_key_value_heads"],
+  vocab_size: ["vocab_size"],
+};
+
+/** Facts of the model under the keys that GGUF files have. */
+export function modelInfo(manifest: Manifest, family: string): Record<string, unknown> {
+  const config = textConfigOf(manifest);
+  const sizes = Object.entries(sizeNames).flatMap(([key, names]) => {
+    const value = names.map((name) => config[name]).find((each) => typeof each === "number");
+    return value === undefined ? [] : [[`${family}.${key}`, value] as const];
+  });
+  const context = contextLengthOf(manifest);
+  return {
+    "general.architecture": family,
+    "general.basename": manifest.name,
+    ...(context === undefined ? {} : { [`${family}.context_length`]: context }),
+    ...Object.fromEntries(sizes),
+  };
+}
+
+/** Parameters of a Modelfile, and their names in generation_config.json. */
+const parameterNames: Readonly<Record<string, string>> = {
+  temperature: "temperature",
+  top_k: "top_k",
+  top_p: "top_p",
+  min_p: "min_p",
+  repeat_penalty: "repetition_penalty",
+};
+
+/** What the model's files say of sampling, one parameter a line; undefined if they say nothing. */
+export function samplingParameters({ generation = {} }: Manifest): string | undefined {
+  const lines = Object.entries(parameterNames).flatMap(([name, key]) => {
+    const value = generation[key];
+    return typeof value === "number" ? [`${name.padEnd(30)} ${value}`] : [];
+  });
+  return lines.length === 0 ? undefined : lines.join("\n");
+}

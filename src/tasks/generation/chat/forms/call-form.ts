@@ -1,0 +1,76 @@
+/** The forms in which models write calls of tools. They are plain data, so that a form can be sent to another thread. */
+
+/** How calls are read. */
+export type CallSyntax =
+  /** Objects with a name and arguments, one after another or in lists. `isBare`: without anything before them, so that only the names of tools tell calls from text. */
+  | { readonly kind: "json"; readonly closes: readonly string[]; readonly isBare: boolean }
+  | NamedSyntax
+  | TaggedSyntax
+  /** `<k>` elements with a prefix, lists and objects included (MiniMax M3). */
+  | { readonly kind: "elements"; readonly prefix: string; readonly close: string }
+  /** Calls of Python, in a list or a line each. */
+  | { readonly kind: "python"; readonly close: string }
+  /** `call:NAME{key:VALUE}`, strings between marks of their own (Gemma). */
+  | { readonly kind: "braces"; readonly quote: string; readonly close: string }
+  /** Messages to functions, on channels. */
+  | { readonly kind: "channel" };
+
+/** A name, separators, and an object; or an object with the name in it. */
+export interface NamedSyntax {
+  readonly kind: "named";
+  /** Texts that begin each call of a block. Empty: blocks have one call. */
+  readonly call: readonly string[];
+  /** What may stand behind the name. What stands between a separator and the object is the name if `hasTypes`, and else an id. */
+  readonly separators: readonly string[];
+  readonly hasTypes: boolean;
+  readonly callCloses: readonly string[];
+  /** Texts that end a block. */
+  readonly closes: readonly string[];
+}
+
+/** Arguments between tags, as text: typed by the schema of the tool. */
+export interface TaggedSyntax {
+  readonly kind: "tagged";
+  /** Around the name. Nothing before it: it follows the text that begins calls. */
+  readonly name: readonly [before: string, after: string];
+  /** Texts that begin further calls; the first begins a block. */
+  readonly opens: readonly string[];
+  /** Behind the arguments. */
+  readonly callClose: string;
+  /** Around the name of an argument; what stands behind it are words parted by white space. */
+  readonly key: readonly [before: string, ...after: readonly string[]];
+  readonly valueClose: string;
+  /** Line ends that belong to the tags: "both" one on each side of a value, "pair" those of a value that begins with one, "none". */
+  readonly lines: "both" | "pair" | "none";
+  /** Texts that end the calls of one block. None: there are no blocks. */
+  readonly closes: readonly string[];
+  /** Whether values may be wrapped in `<![CDATA[...]]>`. */
+  readonly hasCdata?: boolean;
+}
+
+/** How a call is written, where one is asked for. Tagged arguments are written as their syntax says, others as an object of JSON. */
+export interface WrittenCall {
+  /** What the answer begins with. */
+  readonly open: string;
+  /** Behind the last call. */
+  readonly close: string;
+  /** What stands before, between and behind the name and the arguments. */
+  readonly name: readonly [before: string, after: string];
+  readonly afterArguments: string;
+  /** Whether the name is a string of JSON, whose quotes are part of `name`. */
+  readonly isJsonName: boolean;
+}
+
+/** A form of calls. */
+export interface CallForm {
+  readonly name: string;
+  /** Texts that begin calls. */
+  readonly opens: readonly string[];
+  readonly syntax: CallSyntax;
+  /** Undefined: calls of this form are read, and none can be forced. */
+  readonly written?: WrittenCall;
+  /** Special tokens of the form, which stay in the text that is read. */
+  readonly markers: readonly string[];
+  /** Form of the ids of calls that the template expects. Default: any. */
+  readonly ids?: "nineCharacters" | "numberedNames";
+}

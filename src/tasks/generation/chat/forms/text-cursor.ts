@@ -1,0 +1,196 @@
+/** A text that arrives in parts, read by generators that pause where they need more of it. */
+
+/** Reads from a cursor; yields where the text so far does not decide. */
+export type Reading<Result> = Generator<undefined, Result, undefined>;
+
+/** A text that was read up to a delimiter. */
+export interface Delimited {
+  readonly text: string;
+  /** Undefined: the text has ended without one. */
+  readonly delimiter: string | undefined;
+}
+
+/** A position in a text that grows. What was read since the mark can be read again. Reading takes time linear in the text, however small its parts are. */
+export class TextCursor {
+  /** What is not read yet. */
+  #rest = "";
+  /** What was read since the mark. */
+  #read = "";
+  #hasEnded = false;
+  #isCut = false;
+
+  /** Adds a part of the text. */
+  push(text: string): void {
+    this.#rest += text;
+  }
+
+  /** Says that no text follows. `isCut`: the limit of tokens ended it, so that what is open is incomplete. */
+  finish(isCut: boolean): void {
+    this.#hasEnded = true;
+    this.#isCut = isCut;
+  }
+
+  /** Whether the text is read to its end and the limit of tokens has ended it. */
+  get isCut(): boolean {
+    return this.isAtEnd && this.#isCut;
+  }
+
+  /** Whether all of the text is read. */
+  get isAtEnd(): boolean {
+    return this.#hasEnded && this.#rest === "";
+  }
+
+  /** Text since the mark. */
+  get sinceMark(): string {
+    return this.#read;
+  }
+
+  /** Sets the mark here. */
+  mark(): void {
+    this.#read = "";
+  }
+
+  /** Goes back to the mark. */
+  rewind(): void {
+    this.#rest = this.#read + this.#rest;
+    this.#read = "";
+  }
+
+  /** The next character, not read; undefined at the end. */
+  *peek(): Reading<string | undefined> {
+    while (this.#rest === "" && !this.#hasEnded) yield;
+    return this.#rest[0];
+  }
+
+  /** Reads a number of characters that are there. */
+  #take(length: number): string {
+    const text = this.#rest.slice(0, length);
+    this.#rest = this.#rest.slice(length);
+    this.#read += text;
+    return text;
+  }
+
+  /** Reads a word if it is next. */
+  *take(word: string): Reading<boolean> {
+    if (!(yield* this.isNext(word))) return false;
+    this.#take(word.length);
+    return true;
+  }
+
+  /** Reads the first of several words that is next. */
+  *takeOneOf(words: readonly string[]): Reading<string | undefined> {
+    for (const word of words) if (yield* this.take(word)) return word;
+    return undefined;
+  }
+
+  /** Goes back before a word that was read last. */
+  unread(word: string): void {
+    this.#read = this.#read.slice(0, this.#read.length - word.length);
+    this.#rest = word + this.#rest;
+  }
+
+  /** Whether one of several words is next. */
+  *isNextOneOf(words: readonly string[]): Reading<boolean> {
+    for (const word of words) if (yield* this.isNext(word)) return true;
+    return false;
+  }
+
+  /** Whether a word is next. */
+  *isNext(word: string): Reading<boolean> {
+    for (;;) {
+      if (this.#rest.startsWith(word)) return true;
+      if (this.#hasEnded || !word.startsWith(this.#rest)) return false;
+      yield;
+    }
+  }
+
+  /** Reads characters as long as an expression matches each of them. */
+  *takeWhile(expression: RegExp): Reading<string> {
+    let text = "";
+    for (let next = yield* this.peek(); next !== undefined && expression.test(next); next = yield* this.peek()) {
+      let length = 1;
+      while (length < this.#rest.length && expression.test(this.#rest[length] ?? "")) length += 1;
+      text += this.#take(length);
+    }
+    return text;
+  }
+
+  /** Reads white space. */
+  *space(): Reading<string> {
+    return yield* this.takeWhile(/\s/);
+  }
+
+  /** Reads up to the first of several delimiters, and that; all of the text if there is none. `show` is given the text as it becomes known. */
+  *until(delimiters: readonly string[], show?: (text: string) => void): Reading<Delimited> {
+    let text = "";
+    const read = (length: number): void => {
+      if (length === 0) return;
+      const part = this.#take(length);
+      text += part;
+      show?.(part);
+    };
+    for (;;) {
+      const found = this.#find(delimiters);
+      if (found !== undefined) {
+        read(found.start);
+        this.#take(found.delimiter.length);
+        return { text, delimiter: found.delimiter };
+      }
+      if (this.#hasEnded) {
+        read(this.#rest.length);
+        return { text, delimiter: undefined };
+      }
+      read(this.#rest.length - this.#heldLength(delimiters));
+      yield;
+    }
+  }
+
+  /**
+   * Whether one of several lists of words is next, each word behind any white space, and none of them read. An empty word is the end of a text that was not cut.
+   */
+  *follows(lists: readonly (readonly string[])[]): Reading<boolean> {
+    for (;;) {
+      const answers = new Set(lists.map((words) => this.#matches(words)));
+      if (answers.has(true)) return true;
+      if (!answers.has(undefined)) return false;
+      yield;
+    }
+  }
+
+  /** Undefined: more text decides. */
+  #matches(words: readonly string[]): boolean | undefined {
+    let at = 0;
+    for (const word of words) {
+      while (/\s/.test(this.#rest[at] ?? "")) at += 1;
+      const rest = this.#rest.slice(at, at + word.length);
+      if (word === "")
+        return this.#hasEnded ? at === this.#rest.length && !this.#isCut : at === this.#rest.length ? undefined : false;
+      if (rest !== word)
+        return word.startsWith(rest) && at + rest.length === this.#rest.length && !this.#hasEnded ? undefined : false;
+      at += word.length;
+    }
+    return true;
+  }
+
+  /** The delimiter that ends first; of those that end together the longest. */
+  #find(delimiters: readonly string[]): { readonly start: number; readonly delimiter: string } | undefined {
+    let found: { readonly start: number; readonly end: number; readonly delimiter: string } | undefined;
+    for (const delimiter of delimiters) {
+      const start = this.#rest.indexOf(delimiter);
+      if (start === -1) continue;
+      const end = start + delimiter.length;
+      if (found === undefined || end < found.end || (end === found.end && start < found.start)) found = { start, end, delimiter };
+    }
+    return found;
+  }
+
+  /** Length of the longest end of the text that begins a delimiter. */
+  #heldLength(delimiters: readonly string[]): number {
+    const longest = Math.max(0, ...delimiters.map(({ length }) => length));
+    for (let length = Math.min(this.#rest.length, longest - 1); length > 0; length -= 1) {
+      const end = this.#rest.slice(this.#rest.length - length);
+      if (delimiters.some((delimiter) => delimiter.startsWith(end))) return length;
+    }
+    return 0;
+  }
+}

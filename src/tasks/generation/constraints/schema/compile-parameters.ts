@@ -1,0 +1,133 @@
+/** Objects whose members are written between tags, as text, instead of as JSON. */
+import { intersection } from "../automata/automaton.ts";
+import { DelimitedText, textsWithout } from "../automata/delimited-text.ts";
+import { regularExpressionDfa } from "../automata/regular-expression.ts";
+import { chargeSteps } from "../constraint-budget.ts";
+import { type GrammarNode, choice, choiceOf, literal, repeat, sequence, sequenceOf, text } from "../grammar/grammar.ts";
+import { refusal } from "../refusal.ts";
+import { listedValues, stringKeywords } from "./compile-values.ts";
+import { mapOf, requiredNames, typesOf } from "./keywords.ts";
+import type { SchemaContext, StringContext } from "./schema-context.ts";
+import type { SchemaPart, SchemaPlace } from "./schema-document.ts";
+
+/** Tags around the members of an object. */
+export interface ParameterTags {
+  /** Before a name, and words behind it. */
+  readonly key: readonly [before: string, ...after: readonly string[]];
+  readonly valueClose: string;
+  /** Whether a line end precedes and follows each value. */
+  readonly hasLines: boolean;
+}
+
+/** White space between tags: a line end at most. */
+const gap = String.raw`[ \t]{0,2}\n?`;
+/** Names of members that no schema lists. */
+const otherName = String.raw`[A-Za-z_][A-Za-z0-9_.-]{0,63}`;
+/** Keywords of objects that are not followed here. */
+const refusedKeywords = ["patternProperties", "propertyNames", "minProperties", "maxProperties", "enum", "const"];
+
+/** Compiles schemas of objects to members between tags, in the order of the schema. */
+export class ParameterCompiler {
+  readonly #schemas: SchemaContext;
+  readonly #strings: StringContext;
+  readonly #tags: ParameterTags;
+  readonly #gap: GrammarNode;
+  readonly #line: string;
+
+  constructor(schemas: SchemaContext, strings: StringContext, tags: ParameterTags) {
+    this.#schemas = schemas;
+    this.#strings = strings;
+    this.#tags = tags;
+    this.#gap = text(regularExpressionDfa(gap, { whole: true }));
+    this.#line = tags.hasLines ? "\n" : "";
+  }
+
+  /** The members of the objects for which all schemas are valid, each with white space behind it. */
+  node(places: readonly SchemaPlace[]): GrammarNode {
+    return this.#compile(places, (parts) => this.#members(parts));
+  }
+
+  #compile(places: readonly SchemaPlace[], compile: (parts: readonly SchemaPart[]) => GrammarNode): GrammarNode {
+    const flat = this.#schemas.flatten(places);
+    if (flat === undefined) return choice();
+    const { parts, options } = flat;
+    if (options === undefined) return compile(parts);
+    chargeSteps(40 * options.length * (parts.length + 1));
+    return choiceOf(options.map((option) => this.#compile([...parts, ...option], compile)));
+  }
+
+  #members(parts: readonly SchemaPart[]): GrammarNode {
+    if (!typesOf(parts).includes("object")) return choice();
+    for (const { keywords, pointer } of parts) {
+      const keyword = refusedKeywords.find((each) => keywords[each] !== undefined);
+      if (keyword !== undefined)
+        throw refusal(
+          "the model writes arguments between tags, and this is not followed there",
+          "leave it out, or leave the call to the model",
+          { keyword, pointer },
+        );
+    }
+    const required = requiredNames(parts);
+    const listed = new Set(parts.flatMap((part) => Object.keys(mapOf(part, "properties"))));
+    const members: GrammarNode[] = [];
+    for (const name of new Set([...listed, ...required])) {
+      chargeSteps(10 + name.length);
+      const places = parts.flatMap((part) => this.#placesOf(part, name));
+      if (!places.includes(false)) members.push(repeat(this.#member(literal(name), places), required.has(name) ? 1 : 0, 1));
+      else if (required.has(name)) return choice();
+    }
+    const others = parts.flatMap((part) => this.#placesOf(part, undefined));
+    const areOpen = this.#schemas.unlistedMembers || parts.every(({ keywords }) => keywords["properties"] === undefined);
+    if (listed.size === 0 && areOpen && !others.includes(false)) {
+      const name = text(regularExpressionDfa(otherName, { whole: true }));
+      members.push(repeat(this.#member(name, others), 0, Number.POSITIVE_INFINITY));
+    }
+    return sequenceOf(members);
+  }
+
+  /** The schemas of a member; `name` undefined: of one that is not listed. */
+  #placesOf(part: SchemaPart, name: string | undefined): readonly SchemaPlace[] {
+    const { document } = this.#schemas;
+    const properties = mapOf(part, "properties");
+    if (name !== undefined && Object.hasOwn(properties, name))
+      return [document.below(part, properties[name], "properties", name)];
+    const additional = part.keywords["additionalProperties"];
+    return additional === undefined ? [] : [document.below(part, additional, "additionalProperties")];
+  }
+
+  #member(name: GrammarNode, places: readonly SchemaPlace[]): GrammarNode {
+    const [before, first = "", ...others] = this.#tags.key;
+    const words = others.flatMap((word) => [this.#gap, literal(word)]);
+    const value = this.#compile(places, (parts) => this.#value(parts));
+    return sequence(literal(before), name, literal(first), ...words, literal(this.#line), value, this.#gap);
+  }
+
+  /** A value and the tag behind it. */
+  #value(parts: readonly SchemaPart[]): GrammarNode {
+    const types = typesOf(parts);
+    const others = types.filter((type) => type !== "string");
+    const options: GrammarNode[] = types.includes("string") ? [this.#string(parts)] : [];
+    const [first] = parts;
+    // A text may be anything that others are written as, unless it is limited.
+    if (others.length > 0 && (options.length === 0 || this.#isLimited(parts))) {
+      const { pointer = "", base = "", draft } = first ?? {};
+      const json = this.#schemas.node([...parts, { keywords: { type: others }, pointer, base, draft }]);
+      options.push(sequence(json, literal(this.#line + this.#tags.valueClose)));
+    }
+    return choiceOf(options);
+  }
+
+  #isLimited(parts: readonly SchemaPart[]): boolean {
+    const keywords = ["enum", "const", ...stringKeywords];
+    return parts.some((part) => keywords.some((keyword) => part.keywords[keyword] !== undefined));
+  }
+
+  #string(parts: readonly SchemaPart[]): GrammarNode {
+    const close = this.#line + this.#tags.valueClose;
+    if (!this.#isLimited(parts)) return text(new DelimitedText(close));
+    const listed = listedValues(parts)?.filter((value) => typeof value === "string");
+    const dfa = intersection(this.#strings.stringDfa(parts), textsWithout(this.#tags.valueClose));
+    if (listed === undefined) return sequence(text(dfa), literal(close));
+    return choiceOf(listed.filter((value) => dfa.matches(value)).map((value) => literal(value + close)));
+  }
+}
