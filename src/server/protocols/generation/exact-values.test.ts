@@ -35,7 +35,9 @@ function read<Schema extends z.ZodType>(body: string, schema: Schema): z.infer<S
   return schema.parse(parseJson(body));
 }
 
-const ignore = (): void => undefined;
+/** Nothing of these requests is left out. */
+const ignored = (path: readonly unknown[]): never => expect.fail(`${path.join("/")} is left out`);
+
 const functionTool = `{"type": "function", "function": {"name": "f", "parameters": ${parameters}}}`;
 const prompts: Readonly<Record<string, () => Prompt>> = {
   "chat completions": () => {
@@ -56,9 +58,8 @@ const prompts: Readonly<Record<string, () => Prompt>> = {
     const call = `{"type": "function_call", "call_id": "a", "name": "f", "arguments": ${text}}`;
     const tool = `{"type": "function", "name": "f", "parameters": ${parameters}}`;
     const request = read(`{"input": [${call}], "tools": [${tool}]}`, responsesRequestSchema);
-    const callable = new CallableTools(request.tools ?? []);
-    const { tools } = responseOptionsOf(request, callable, ignore);
-    return { messages: conversationOf(request, callable, ignore), tools };
+    const tools = new CallableTools(request.tools ?? []);
+    return { messages: conversationOf(request, tools, ignored), tools: responseOptionsOf(request, tools, ignored).tools };
   },
   messages: () => {
     const block = `{"type": "tool_use", "id": "a", "name": "f", "input": ${values}}`;
@@ -67,7 +68,7 @@ const prompts: Readonly<Record<string, () => Prompt>> = {
       `{"max_tokens": 1, "messages": [{"role": "assistant", "content": [${block}]}], "tools": [${tool}]}`,
       messagesRequestSchema,
     );
-    return { messages: anthropicConversation(request, ignore), tools: anthropicOptions(request, ignore).tools };
+    return { messages: anthropicConversation(request, ignored), tools: anthropicOptions(request, ignored).tools };
   },
   ollama: () => {
     const call = `{"function": {"name": "f", "arguments": ${values}}}`;

@@ -10,6 +10,7 @@ import type { Service } from "../../serving/service.ts";
 import { invalidField } from "../generation/request-errors.ts";
 import { type ConstraintRequest, constraintFields, constraintOf } from "../generation/constraint-fields.ts";
 import { openStream } from "../generation/open-stream.ts";
+import { applyKeepAlive, ttlField } from "../ollama/keep-alive.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
 import { type SamplingRequest, harmlessFields, samplingFields, samplingOf, streamOptions } from "./chat-request.ts";
 import { type ChatCompletion, newCompletion, usageOf } from "./chat-response.ts";
@@ -33,6 +34,7 @@ interface CompletionsRequest extends SamplingRequest, ConstraintRequest {
   readonly best_of?: number;
   readonly add_special_tokens?: boolean;
   readonly skip_special_tokens?: boolean;
+  readonly ttl?: number;
 }
 
 const requestSchema: z.ZodType<CompletionsRequest> = requestObject({
@@ -55,6 +57,7 @@ const requestSchema: z.ZodType<CompletionsRequest> = requestObject({
   best_of: z.int().positive().optional().openapi({ description: "Only the value of `n`" }),
   add_special_tokens: z.boolean().optional(),
   skip_special_tokens: z.boolean().optional(),
+  ttl: ttlField,
   ...harmlessFields,
 }).openapi("CompletionsRequest") as never;
 
@@ -69,22 +72,28 @@ const response = z
   })
   .openapi("Completion");
 
-const route = createRoute({
-  method: "post",
-  path: "/v1/completions",
-  summary: "Generate what follows prompts, as OpenAI",
-  request: { body: { required: true, content: { "application/json": { schema: requestSchema } } } },
-  responses: {
-    200: {
-      description: "The texts; with `stream`, chunks as server-sent events, the last one [DONE]",
-      content: { "application/json": { schema: response }, "text/event-stream": { schema: z.string() } },
+const routeOf = (path: string, as: string) =>
+  createRoute({
+    method: "post",
+    path,
+    summary: `Generate what follows prompts, as ${as}`,
+    request: { body: { required: true, content: { "application/json": { schema: requestSchema } } } },
+    responses: {
+      200: {
+        description: "The texts; with `stream`, chunks as server-sent events, the last one [DONE]",
+        content: { "application/json": { schema: response }, "text/event-stream": { schema: z.string() } },
+      },
+      ...documentedErrors,
     },
-    ...documentedErrors,
-  },
-});
+  });
 
-/** Adds `POST /v1/completions`. */
+/** Adds `POST /v1/completions`, and the same under LM Studio's path. */
 export function addCompletions(routes: Routes, service: Service): void {
+  addCompletionsAt(routes, service, routeOf("/v1/completions", "OpenAI"));
+  addCompletionsAt(routes, service, routeOf("/api/v0/completions", "LM Studio"));
+}
+
+function addCompletionsAt(routes: Routes, service: Service, route: ReturnType<typeof routeOf>): void {
   routes.openapi(route, async (context) => {
     const request = context.req.valid("json");
     const prompts = promptsOf(request.prompt);
@@ -95,6 +104,7 @@ export function addCompletions(routes: Routes, service: Service): void {
       tokenizer = await service.runtime.tokenizer(call.model);
       return service.runtime.generate(prompts, { ...options, ...call, stream: true });
     });
+    await applyKeepAlive(service, context, { model: request.model, runsLanguageModel: true }, request.ttl);
     const about = newCompletion("cmpl-", model);
     const prompt = (index: number): string => {
       const given = prompts[Math.floor(index / (request.n ?? 1))] ?? "";

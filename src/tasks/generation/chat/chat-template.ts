@@ -2,7 +2,9 @@
 import { InferyardError } from "../../../contract/errors.ts";
 import { TemplateEngine } from "../../../templates/render-call.ts";
 import type { TextWorkers } from "../../text-threads/text-workers.ts";
+import { withTemplateIds } from "./call-ids.ts";
 import { ContentForms, renderedOrNothing } from "./content-forms.ts";
+import { callFormOf } from "./forms/known-forms.ts";
 import { type ChatMessage, type Tool, textOf } from "./messages.ts";
 import { type TemplateVariables, variablesJson } from "./template-variables.ts";
 
@@ -65,8 +67,11 @@ export class ChatTemplate {
     const name = this.#nameFor(tools.length > 0);
     if (tools.length > 0) await this.checkTools();
     const others = { ...this.#specialTokens, add_generation_prompt: true, ...variables };
-    const render = async (given: readonly ChatMessage[]): Promise<string> =>
-      this.#run(name, { messages: await this.#formsOf(name).fit(given), tools, others }, now);
+    const ids = callFormOf(this.source(tools.length > 0))?.ids;
+    const render = async (given: readonly ChatMessage[]): Promise<string> => {
+      const fitting = await this.#formsOf(name).fit(withTemplateIds(given, ids));
+      return this.#run(name, { messages: fitting, tools, others }, now);
+    };
     try {
       return await render(messages);
     } catch (error) {
@@ -160,7 +165,7 @@ export class ChatTemplate {
     try {
       const messages = await this.#formsOf(name).fit([{ role: "user", content: "?" }]);
       const prompt = (tools: readonly Tool[]): Promise<string> => this.#run(name, { messages, tools, others });
-      return (await prompt([{ name: "probe" }])) !== (await prompt([]));
+      return (await prompt([{ name: "probe", description: "probe" }])) !== (await prompt([]));
     } catch {
       return true; // rendering the conversation itself says what is wrong
     }
