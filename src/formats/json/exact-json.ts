@@ -92,21 +92,22 @@ export function isTextOf(json: unknown, value: unknown): json is string {
   }
 }
 
+/** Whether JavaScript would write the value of a JSON text otherwise than the compact text. False of what is not JSON. */
+export function isChanged(json: string): boolean {
+  try {
+    return JSON.stringify(JSON.parse(json)) !== json;
+  } catch {
+    return false;
+  }
+}
+
 /** Undefined for what JSON leaves out: undefined, functions and symbols. */
 function textOf(value: unknown): string | undefined {
-  switch (typeof value) {
-    case "string":
-      return JSON.stringify(value);
-    case "number":
-      return Number.isFinite(value) ? String(value) : "null";
-    case "boolean":
-    case "bigint":
-      return String(value);
-    case "object":
-      return value === null ? "null" : containerText(value);
-    default:
-      return undefined;
-  }
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "number") return Number.isFinite(value) ? String(value) : "null";
+  if (typeof value === "boolean" || typeof value === "bigint") return String(value);
+  if (typeof value === "object") return value === null ? "null" : containerText(value);
+  return undefined;
 }
 
 function containerText(value: object): string | undefined {

@@ -37,12 +37,14 @@ export function publicError(thrown: unknown): PublicError {
   const { code, message, remedy, retryable, retryAfterMs, data } = toInferyardError(thrown);
   const progress = code === "MODEL_LOADING" ? (data["loading"] as LoadProgress | undefined) : undefined;
   const constraint = refusedConstraintBody(data);
+  // What is said of a refused constraint quotes that alone: its JSON pointers are no paths of this machine.
+  const isOwn = constraint !== undefined;
   const retryAfter = retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
   return {
     status: errorKinds[code].httpStatus,
     code,
-    message: limited(message, requestLimits.messageCharacters),
-    ...(remedy === undefined ? {} : { remedy: limited(remedy, requestLimits.remedyCharacters) }),
+    message: limited(message, requestLimits.messageCharacters, isOwn),
+    ...(remedy === undefined ? {} : { remedy: limited(remedy, requestLimits.remedyCharacters, isOwn) }),
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(progress === undefined ? {} : { loading: loadProgressBody(progress) }),
@@ -90,9 +92,10 @@ export function errorResponse(
   return context.json(body, status as ContentfulStatusCode, { ...headers, ...placement });
 }
 
-/** Shortens a text that may quote a long request; only its beginning is read. */
-function limited(text: string, characters: number): string {
-  return ellipsize(scrub(text.slice(0, 16 * characters)), characters);
+/** Shortens a text that may quote a long request; only its beginning is read. `isOwn`: whether nothing but the request is quoted. */
+function limited(text: string, characters: number, isOwn: boolean): string {
+  const beginning = text.slice(0, 16 * characters);
+  return ellipsize(isOwn ? beginning : scrub(beginning), characters);
 }
 
 /** What was thrown as an error with a code: faults of the request that the framework found are the client's, the rest are the server's. */

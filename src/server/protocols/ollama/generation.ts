@@ -1,7 +1,8 @@
 /** POST /api/chat and /api/generate: answers as lines of JSON. */
 import { type RouteConfig, createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import { jsonText, parseJson } from "../../../formats/json/exact-json.ts";
+import { parseObject } from "../../../formats/json/complete-json.ts";
+import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatAnswer, ChatEvent } from "../../../tasks/generation/chat/chat.ts";
 import type { GeneratedLogprob, GenerationEvent } from "../../../tasks/generation/generated-text.ts";
 import type { Tokenizer } from "../../../tokenizers/index.ts";
@@ -199,7 +200,7 @@ function messageFields(event: Exclude<ChatEvent, { readonly type: "finish" }>): 
   if (event.type === "text") return { content: event.text };
   if (event.type === "reasoning") return { thinking: event.text };
   const { id, name, arguments: given } = event.call;
-  return { tool_calls: [{ id: `call_${id}`, function: { name, arguments: parseJson(given) } }] };
+  return { tool_calls: [{ id: `call_${id}`, function: { name, arguments: parseObject(given) } }] };
 }
 
 function responsePart(event: ChatEvent | GenerationEvent): Part | undefined {

@@ -21,6 +21,7 @@ export interface SamplingRequest {
   readonly top_k?: number;
   readonly min_p?: number;
   readonly typical_p?: number;
+  readonly typ_p?: number;
   readonly seed?: number;
   readonly presence_penalty?: number;
   readonly frequency_penalty?: number;
@@ -60,6 +61,7 @@ export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> 
   top_k: z.int().min(-1).optional().openapi({ description: "As vLLM: draw among this many most probable tokens; 0 and -1: all" }),
   min_p: z.number().min(0).max(1).optional(),
   typical_p: z.number().min(0).max(1).optional(),
+  typ_p: z.number().min(0).max(1).optional().openapi({ description: "As llama.cpp: `typical_p`" }),
   seed: z
     .number()
     .refine(Number.isInteger, "Invalid input: expected an integer")
@@ -153,7 +155,7 @@ export function samplingOf(request: SamplingRequest): GenerationOptions {
     top_p,
     top_k,
     min_p,
-    typical_p,
+    typical_p: typical = request.typ_p,
     seed,
     presence_penalty,
     frequency_penalty,
@@ -167,7 +169,7 @@ export function samplingOf(request: SamplingRequest): GenerationOptions {
     topP: top_p === 0 ? undefined : top_p,
     topK: top_k === -1 ? 0 : top_k,
     minP: min_p,
-    typicalP: typical_p === 0 ? undefined : typical_p,
+    typicalP: typical === 0 ? undefined : typical,
     seed: seedOf(seed),
     presencePenalty: presence_penalty,
     frequencyPenalty: frequency_penalty,

@@ -1,6 +1,7 @@
 /** Grammars of texts, of calls of tools, and of answers that are one or the other. */
 import { InferyardError } from "../../../contract/errors.ts";
 import { parseExactJson } from "../../../formats/json/exact-json.ts";
+import { chargeSteps } from "../constraints/constraint-budget.ts";
 import { type GrammarNode, choice, choiceOf, literal, sequence, text } from "../constraints/grammar/grammar.ts";
 import { regularExpressionDfa } from "../constraints/automata/regular-expression.ts";
 import { type SchemaSettings, SchemasCompiler } from "../constraints/schema/compile-schema.ts";
@@ -34,8 +35,12 @@ export interface AnswerSpecification {
 /** White space between the tag of a call and its arguments: a line end at most. */
 const tagSpace: GrammarNode = text(regularExpressionDfa(String.raw`[ \t]{0,2}\n?`, { whole: true }));
 
+/** Characters of JSON that are parsed in the time of one step. */
+const charactersPerStep = 16;
+
 /** The grammar of a source. Throws INPUT_INVALID for a constraint that is invalid or not supported. */
 export function compileSource(text: string): GrammarNode {
+  chargeSteps(Math.ceil(text.length / charactersPerStep));
   const specification = parseExactJson(text) as TextSpecification | CallSpecification | AnswerSpecification;
   switch (specification.kind) {
     case "text":

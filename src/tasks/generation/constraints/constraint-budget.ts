@@ -128,10 +128,14 @@ export function withinBudget<Result>(compute: () => Result): Result {
   return current === undefined ? new ConstraintBudget().run(compute) : compute();
 }
 
-/** Charges states and their bytes to the budget in force, if there is one. */
+/** Bytes that are taken and collected in the time of one step. */
+const bytesPerStep = 32;
+
+/** Charges states, their bytes, and the work of taking and collecting these to the budget in force, if there is one. */
 export function chargeStates(states: number, bytes: number): void {
   current?.charge("states", states);
   current?.charge("bytes", bytes);
+  current?.charge("steps", Math.ceil(bytes / bytesPerStep));
 }
 
 /** Charges units of work to the budget in force, if there is one. */

@@ -110,7 +110,10 @@ const sources: Readonly<Record<string, (size: number) => string>> = {
   tools: (size) =>
     JSON.stringify({
       kind: "call",
-      form: { kind: "json" },
+      form: {
+        syntax: { kind: "json" },
+        written: { open: "", name: ['{"name": ', ', "parameters": '], isJsonName: true, afterArguments: "}", close: "" },
+      },
       settings: {},
       tools: many(size, (index) => ({
         name: `tool_${index}`,

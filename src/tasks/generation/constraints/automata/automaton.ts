@@ -148,6 +148,9 @@ function representativesOf(classes: Uint8Array): readonly number[] {
   return bytes;
 }
 
+/** Work of any table, beside its states and transitions: finding the classes of bytes, and an example of each. */
+const tableSteps = 300;
+
 /** Makes the table of an automaton, of the states from which a text that fits can be reached. Throws what the budget in force throws. */
 export function explore<State>(rules: Rules<State>): Dfa {
   const { classes = everyByte } = rules;
@@ -157,8 +160,9 @@ export function explore<State>(rules: Rules<State>): Dfa {
   const next: number[] = [];
   const stateBytes = representatives.length * 8 + 200;
   chargeStates(1, stateBytes + 300);
+  chargeSteps(tableSteps);
   // Keys that are texts are made for each transition.
-  const transitionSteps = typeof rules.key(rules.start) === "number" ? 1 : 4;
+  const transitionSteps = typeof rules.key(rules.start) === "number" ? 2 : 6;
   for (let number = 0; number < states.length; number += 1) {
     chargeSteps(transitionSteps * representatives.length);
     for (const byte of representatives) {
@@ -185,18 +189,7 @@ export function explore<State>(rules: Rules<State>): Dfa {
 /** The table without the states from which no text that fits is reached. */
 function trimmed(classes: Uint8Array, next: readonly number[], accepting: readonly boolean[]): Dfa {
   const classCount = countOf(classes);
-  const sources = accepting.map((): number[] => []);
-  for (const [index, target] of next.entries()) if (target >= 0) sources[target]?.push(Math.floor(index / classCount));
-  const isLive = new Uint8Array(accepting.length);
-  const open = accepting.flatMap((accepts, state) => (accepts ? [state] : []));
-  for (const state of open) isLive[state] = 1;
-  for (let state = open.pop(); state !== undefined; state = open.pop()) {
-    for (const source of sources[state] ?? []) {
-      if (isLive[source] === 1) continue;
-      isLive[source] = 1;
-      open.push(source);
-    }
-  }
+  const isLive = liveStates(next, accepting, classCount);
   if (isLive[0] !== 1) return new Dfa(classes, new Int32Array(), new Uint8Array());
   const numbers = new Int32Array(accepting.length).fill(-1);
   let kept = 0;
@@ -216,6 +209,36 @@ function trimmed(classes: Uint8Array, next: readonly number[], accepting: readon
     }
   }
   return new Dfa(classes, table, ends);
+}
+
+/** By state: 1 if a text that fits can be reached from it. */
+function liveStates(next: readonly number[], accepting: readonly boolean[], classCount: number): Uint8Array {
+  // The transitions to state `s` come from the states `sources[starts[s]]` to `sources[starts[s + 1] - 1]`.
+  const starts = new Int32Array(accepting.length + 1);
+  for (const target of next) if (target >= 0) starts[target + 1] = (starts[target + 1] ?? 0) + 1;
+  for (let state = 1; state <= accepting.length; state += 1) starts[state] = (starts[state] ?? 0) + (starts[state - 1] ?? 0);
+  const filled = starts.slice();
+  const sources = new Int32Array(starts[accepting.length] ?? 0);
+  for (let index = 0; index < next.length; index += 1) {
+    const target = next[index] as number;
+    if (target < 0) continue;
+    const at = filled[target] as number;
+    sources[at] = Math.floor(index / classCount);
+    filled[target] = at + 1;
+  }
+  const isLive = new Uint8Array(accepting.length);
+  const open = accepting.flatMap((accepts, state) => (accepts ? [state] : []));
+  for (const state of open) isLive[state] = 1;
+  for (let state = open.pop(); state !== undefined; state = open.pop()) {
+    const end = starts[state + 1] ?? 0;
+    for (let at = starts[state] ?? 0; at < end; at += 1) {
+      const source = sources[at] as number;
+      if (isLive[source] === 1) continue;
+      isLive[source] = 1;
+      open.push(source);
+    }
+  }
+  return isLive;
 }
 
 /** Texts that fit all of these automata. */
@@ -262,6 +285,9 @@ function commonClasses(left: Uint8Array, right: Uint8Array): Uint8Array {
 /** No text. */
 export const emptyDfa: Dfa = new Dfa(new Uint8Array(256), new Int32Array(), new Uint8Array());
 
+/** Estimated memory of a node of the trie from which `wordsDfa` makes its table. */
+const nodeBytes = 150;
+
 /** These texts alone. */
 export function wordsDfa(words: readonly string[]): Dfa {
   const encoder = new TextEncoder();
@@ -275,12 +301,16 @@ export function wordsDfa(words: readonly string[]): Dfa {
   const root = node();
   for (const word of words) {
     let place = root;
-    for (const byte of encoder.encode(word)) {
+    const bytes = encoder.encode(word);
+    const before = count;
+    chargeSteps(20 + 4 * bytes.length);
+    for (const byte of bytes) {
       const child = place.children.get(byte) ?? node();
       place.children.set(byte, child);
       place = child;
     }
     place.isEnd = true;
+    chargeStates(0, nodeBytes * (count - before));
   }
   return explore<Node>({
     start: root,

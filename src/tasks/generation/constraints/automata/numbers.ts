@@ -98,7 +98,8 @@ function comparisonDfa(bound: Decimal, accepted: readonly number[]): Dfa {
   };
   return explore<Comparison>({
     start: { isNegative: false, place: 0, isFraction: false, order: 0, isDecided: false, isEmpty: true },
-    key: (state) => Object.values(state).join(),
+    key: ({ place, order, isNegative, isFraction, isDecided, isEmpty }) =>
+      (place * 3 + order + 1) * 16 + flags(isNegative, isFraction, isDecided, isEmpty),
     classes,
     accepts: (state) => !state.isEmpty && accepted.includes(orderOf(state)),
     step(state, byte) {
@@ -115,6 +116,10 @@ function comparisonDfa(bound: Decimal, accepted: readonly number[]): Dfa {
     },
   });
 
+  function flags(...values: readonly boolean[]): number {
+    return values.reduce((bits, value) => 2 * bits + (value ? 1 : 0), 0);
+  }
+
   function stepDigit(state: Comparison, digit: number): Comparison {
     const next = { ...state, isEmpty: false };
     if (state.isDecided) return { ...next, place: 0 };
@@ -125,6 +130,9 @@ function comparisonDfa(bound: Decimal, accepted: readonly number[]): Dfa {
     return { ...next, place: Math.min(state.place + 1, fraction.length), order, isDecided: order !== 0 };
   }
 }
+
+/** Remainders below this have a number as the key of their state, which is exact for factors of up to 300 digits behind the point. */
+const maxNumberKey = 2 ** 42;
 
 interface Remainder {
   readonly remainder: number;
@@ -142,7 +150,11 @@ function multipleDfa(factor: Decimal): Dfa {
   const complete = ({ remainder, fractionDigits }: Remainder): number => (remainder * 10 ** (scale - fractionDigits)) % divisor;
   return explore<Remainder>({
     start: { remainder: 0, fractionDigits: 0, isFraction: false, isEmpty: true },
-    key: ({ remainder, fractionDigits, isFraction, isEmpty }) => `${remainder} ${fractionDigits} ${isFraction} ${isEmpty}`,
+    // Fractions have at most the digits of the factor, and the remainder is below the divisor.
+    key: ({ remainder, fractionDigits, isFraction, isEmpty }) =>
+      remainder < maxNumberKey
+        ? ((remainder * (scale + 1) + fractionDigits) * 2 + (isFraction ? 1 : 0)) * 2 + (isEmpty ? 1 : 0)
+        : `${remainder} ${fractionDigits} ${isFraction} ${isEmpty}`,
     classes,
     accepts: (state) => !state.isEmpty && complete(state) === 0,
     step(state, byte) {

@@ -16,6 +16,7 @@ export class Literal implements Automaton {
     this.word = word;
     this.bytes = encoder.encode(word);
     chargeStates(1, 2 * this.bytes.length + 200);
+    chargeSteps(10);
   }
 
   step(state: number, byte: number): number {
@@ -134,7 +135,7 @@ export class WordTrie implements Automaton {
 
 /** Texts without duplicates, in an order in which those that begin with the same bytes are beside each other. */
 export function sortedWords(words: readonly string[]): readonly string[] {
-  chargeSteps(words.length * Math.ceil(Math.log2(words.length + 2)));
+  chargeSteps(words.length * (10 + Math.ceil(Math.log2(words.length + 2))));
   // What JavaScript has and UTF-8 has not is the replacement character there.
   return [...new Set(words.map((word) => word.replaceAll(/\p{Surrogate}/gu, "\u{FFFD}")))].toSorted();
 }

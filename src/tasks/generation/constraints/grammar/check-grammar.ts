@@ -37,7 +37,7 @@ class Graph {
     for (const node of numbers.keys()) {
       starts.push(children.length);
       const own = childrenOf(node);
-      chargeSteps(5 + 3 * own.length);
+      chargeSteps(20 + 5 * own.length);
       chargeStates(0, nodeBytes + edgeBytes * own.length);
       for (const child of own) {
         const known = numbers.get(child);
@@ -91,7 +91,7 @@ class Graph {
         if (counter.isIn) enter(number);
       }
     }
-    chargeSteps(5 * this.nodes.length + this.#parents.length);
+    chargeSteps(5 * this.nodes.length + 3 * this.#parents.length);
     for (let node = open.pop(); node !== undefined; node = open.pop()) {
       const end = this.#parentStarts[node + 1] ?? 0;
       for (let at = this.#parentStarts[node] ?? 0; at < end; at += 1) {

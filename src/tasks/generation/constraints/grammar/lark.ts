@@ -1,5 +1,6 @@
 /** A subset of Lark's notation for grammars (https://lark-parser.readthedocs.io/en/stable/grammar.html), from its rule `start`. */
 import { regularExpressionDfa } from "../automata/regular-expression.ts";
+import { chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 import { type GrammarNode, type GrammarRule, choice, literal, repeat, rule, sequence, text } from "./grammar.ts";
 
@@ -27,8 +28,14 @@ const common: Readonly<Record<string, string>> = {
   NEWLINE: String.raw`(?:\r?\n)+`,
 };
 
+const kinds = ["space", "line", "string", "regex", "name", "directive", "count", "arrow", "range", "number", "mark"] as const;
+
+/** A token: its group has the number of its kind, from 1. Groups without names, since an object of names would be made for each token. */
 const tokens =
-  /(?<space>[^\S\n]+|(?:\/\/|#)[^\n]*)|(?<line>\n\s*)|(?<string>"(?:[^"\\\n]|\\.)*"i?)|(?<regex>\/(?!\/)(?:[^/\\\n]|\\.)+\/[a-z]*)|(?<name>[?!]?_?[A-Za-z]\w*)|(?<directive>%\w+)|(?<count>~\s*\d+(?:\s*\.\.\s*\d+)?)|(?<arrow>->)|(?<range>\.\.)|(?<number>\d+)|(?<mark>[:|()[\]?*+.,])/y;
+  /([^\S\n]+|(?:\/\/|#)[^\n]*)|(\n\s*)|("(?:[^"\\\n]|\\.)*"i?)|(\/(?!\/)(?:[^/\\\n]|\\.)+\/[a-z]*)|([?!]?_?[A-Za-z]\w*)|(%\w+)|(~\s*\d+(?:\s*\.\.\s*\d+)?)|(->)|(\.\.)|(\d+)|([:|()[\]?*+.,])/y;
+
+/** Work of a token, and characters that are read in one step. */
+const [tokenSteps, charactersPerStep] = [5, 8];
 
 interface Token {
   readonly kind: string;
@@ -235,9 +242,11 @@ function tokenize(source: string): readonly Token[] {
     tokens.lastIndex = at;
     const match = tokens.exec(source);
     if (match === null) throw wrong(line, `${JSON.stringify(source.slice(at, at + 10))} is not understood`);
-    const [kind = "", value = ""] = Object.entries(match.groups ?? {}).find(([, part]) => part !== undefined) ?? [];
+    const [value] = match;
+    const kind = kinds.find((_kind, index) => match[index + 1] !== undefined) ?? "mark";
+    chargeSteps(tokenSteps + Math.ceil(value.length / charactersPerStep));
     if (kind !== "space") found.push({ kind, value, line });
-    line += value.split("\n").length - 1;
+    if (kind === "line") line += value.split("\n").length - 1;
     at += value.length;
   }
   return found;

@@ -27,6 +27,7 @@ const [maxPositions, maxParts] = [4096, 65_536];
 /** Estimated memory of what is kept before all is dropped; what is in use stays with its texts. */
 const maxKeptBytes = 32 * 2 ** 20;
 /** Of a link of a stack or a position, of a state, and of each position of a state; of the steps of a state. */
+const newLinkSteps = 8;
 const [linkBytes, stateBytes, positionBytes, stepsBytes] = [300, 300, 20, 1000];
 
 const [braceOpen, braceClose, comma, colon] = ["{", "}", ",", ":"].map(literal) as [
@@ -255,6 +256,7 @@ export class PushdownMachine {
     const key = `${part.kind} ${this.#numberOf(part.node)} ${detailOf(part)} ${rest?.number ?? -1}`;
     const known = this.#stacks.get(key);
     if (known !== undefined) return known;
+    chargeSteps(newLinkSteps);
     this.#keptBytes += linkBytes;
     const isNested = part.kind === "object" || (part.kind === "sequence" && part.node.isList === true);
     const stack: Stack = { number: this.#count++, part, rest, depth: (rest?.depth ?? 0) + (isNested ? 1 : 0) };
@@ -281,6 +283,7 @@ export class PushdownMachine {
     }
     const known = thread.positions.get(state);
     if (known !== undefined) return known;
+    chargeSteps(newLinkSteps);
     this.#keptBytes += linkBytes;
     const { automaton } = thread;
     const position: Position = { number: this.#count++, automaton, state, thread, alone: undefined };

@@ -8,7 +8,7 @@ import { type GrammarNode, type ObjectProperty, type OtherMember, choice, object
 import { refusal } from "../refusal.ts";
 import type { SchemaContext, StringContext } from "./schema-context.ts";
 import { highest, lowest, mapOf, requiredNames } from "./keywords.ts";
-import type { SchemaPart, SchemaPlace } from "./schema-document.ts";
+import { type SchemaPart, type SchemaPlace, placeOf } from "./schema-document.ts";
 
 /** Different expressions of `patternProperties` at most: a name may match any of them. */
 const maxPatterns = 5;
@@ -20,6 +20,7 @@ interface Pattern {
 
 /** The grammar of the objects for which all schemas are valid. */
 export function compileObject(parts: readonly SchemaPart[], schemas: SchemaContext, strings: StringContext): GrammarNode {
+  chargeSteps(100);
   const patterns = patternsOf(parts, strings);
   const required = requiredNames(parts);
   const members = new MemberSchemas(parts, schemas);
@@ -49,10 +50,7 @@ export function compileObject(parts: readonly SchemaPart[], schemas: SchemaConte
     throw refusal(
       "members with names that are not listed are not told apart, so that they cannot be counted",
       "list the names, or require them",
-      {
-        keyword: "minProperties",
-        pointer: part?.pointer ?? "",
-      },
+      placeOf(part, "minProperties"),
     );
   }
   if (max < 0) return choice();
@@ -132,10 +130,7 @@ function patternsOf(parts: readonly SchemaPart[], strings: StringContext): reado
       if (!found.has(source)) found.set(source, { source, dfa: strings.pattern(part, "patternProperties", source) });
     }
     if (found.size > maxPatterns) {
-      throw refusal(`has more than ${maxPatterns} expressions`, "list the names", {
-        keyword: "patternProperties",
-        pointer: part.pointer,
-      });
+      throw refusal(`has more than ${maxPatterns} expressions`, "list the names", placeOf(part, "patternProperties"));
     }
   }
   return [...found.values()];
@@ -158,10 +153,11 @@ function nameDfa(parts: readonly SchemaPart[], schemas: SchemaContext, strings: 
     flat.options !== undefined ||
     flat.parts.some(({ keywords }) => keywords["type"] !== undefined && ![keywords["type"]].flat().includes("string"))
   ) {
-    throw refusal("only keywords of strings are supported there", "write it without choices", {
-      keyword: "propertyNames",
-      pointer: places[0]?.part.pointer ?? "",
-    });
+    throw refusal(
+      "only keywords of strings are supported there",
+      "write it without choices",
+      placeOf(places[0]?.part, "propertyNames"),
+    );
   }
   const words = lists.map((list) => wordsDfa(list.filter((word) => typeof word === "string")));
   return intersection(strings.stringDfa(flat.parts), ...words);

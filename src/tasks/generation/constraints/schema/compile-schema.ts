@@ -8,7 +8,7 @@ import { negateSchema } from "./negate-schema.ts";
 import { overlappingSchemas } from "./overlapping-schemas.ts";
 import type { FlatSchema, SchemaContext } from "./schema-context.ts";
 import { SchemaCache } from "./schema-cache.ts";
-import { SchemaDocument, type SchemaPart, type SchemaPlace, ignoresBesideRef } from "./schema-document.ts";
+import { SchemaDocument, type SchemaPart, type SchemaPlace, ignoresBesideRef, placeOf } from "./schema-document.ts";
 import { ParameterCompiler, type ParameterTags } from "./compile-parameters.ts";
 import { ValueCompiler } from "./compile-values.ts";
 
@@ -117,7 +117,7 @@ class SchemaCompiler implements SchemaContext {
     const known = rules.get(key);
     if (known !== undefined) return known;
     chargeSteps(40 + 20 * parts.length + parts.length ** 2);
-    const added = rule(parts[0]?.pointer ?? "");
+    const added = rule(parts[0]?.negatedBy?.pointer ?? parts[0]?.pointer ?? "");
     rules.set(key, added);
     this.#open.push({ rule: added, parts });
     return added;
@@ -140,7 +140,7 @@ class SchemaCompiler implements SchemaContext {
     for (let place = open.pop(); place !== undefined; place = open.pop()) {
       if (place === false) return undefined;
       if (seen.has(place.keywords)) continue;
-      chargeSteps(10);
+      chargeSteps(30);
       seen.add(place.keywords);
       const { keywords } = place;
       const reference = textOf(place, "$ref");
@@ -205,7 +205,7 @@ class SchemaCompiler implements SchemaContext {
       const known = negated.get(index);
       if (known !== undefined) return known;
       const anyOf = this.#negation(part, schemas[index], "oneOf").map((each) => (each === false ? false : each.keywords));
-      const place = this.document.place({ anyOf }, part);
+      const place = this.document.place({ anyOf }, { ...part, negatedBy: placeOf(part, "oneOf") });
       negated.set(index, place);
       return place;
     };
@@ -251,9 +251,9 @@ class SchemaCompiler implements SchemaContext {
       const why = keyword === "oneOf" ? "its schemas are not known to exclude each other" : "what it negates is not supported";
       const remedy =
         keyword === "oneOf" ? "use anyOf, or give each a property with a const of its own" : "write it without this keyword";
-      throw refusal(why, remedy, { keyword, pointer: part.pointer });
+      throw refusal(why, remedy, placeOf(part, keyword));
     }
-    const places = negated.map((each) => this.document.place(each, part));
+    const places = negated.map((each) => this.document.place(each, { ...part, negatedBy: placeOf(part, keyword) }));
     if (key !== undefined) this.#negated.set(key, places);
     return places;
   }

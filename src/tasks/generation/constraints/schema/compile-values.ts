@@ -31,6 +31,7 @@ import {
   canonical,
   decimalAt,
   highest,
+  invalidKeyword,
   listOf,
   lowerBound,
   lowest,
@@ -40,7 +41,7 @@ import {
   upperBound,
 } from "./keywords.ts";
 import { excludedKeyword } from "./negate-schema.ts";
-import { type SchemaPart, type SchemaPlace } from "./schema-document.ts";
+import { type SchemaPart, type SchemaPlace, placeOf } from "./schema-document.ts";
 
 /** Behind an item of a list that another follows. */
 const itemEnd = sequence(literal(","), lineBreak);
@@ -75,6 +76,7 @@ export class ValueCompiler implements StringContext {
 
   /** The grammar of the values for which all schemas are valid. */
   node(parts: readonly SchemaPart[]): GrammarNode {
+    chargeSteps(40 * parts.length);
     const types = typesOf(parts);
     const listed = listedValues(parts);
     if (listed !== undefined) return this.#listed(listed, types, parts);
@@ -149,10 +151,11 @@ export class ValueCompiler implements StringContext {
     const upper = upperBound(parts, "maximum");
     const below = upperBound(strictly("exclusiveMaximum", "maximum"), "exclusiveMaximum");
     const multipleOf = parts.flatMap((part) => decimalAt(part, "multipleOf") ?? []);
-    const [part] = parts;
-    const wrong = multipleOf.find((factor) => compareDecimals(factor, "0") <= 0);
-    if (wrong !== undefined)
-      throw refusal(`is ${wrong}, and must be above 0`, "correct it", { keyword: "multipleOf", pointer: part?.pointer ?? "" });
+    for (const part of parts) {
+      const factor = decimalAt(part, "multipleOf");
+      if (factor !== undefined && compareDecimals(factor, "0") <= 0)
+        throw invalidKeyword(part, "multipleOf", `is ${factor}, and must be above 0`);
+    }
     const bounds = ["multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
     const minimum = lower !== undefined && (above === undefined || compareDecimals(lower, above) > 0);
     const maximum = upper !== undefined && (below === undefined || compareDecimals(upper, below) < 0);
@@ -264,10 +267,8 @@ function leadingItems({ keywords, draft }: SchemaPart): readonly unknown[] {
 
 function refuseExcluded(parts: readonly SchemaPart[], excluded: readonly unknown[], types: readonly JsonType[]): void {
   if (!excluded.some((value) => types.includes(typeOf(value)))) return;
-  throw refusal("numbers, lists and objects cannot be excluded", "write the schema without it", {
-    keyword: "not",
-    pointer: parts[0]?.pointer ?? "",
-  });
+  const part = parts.find(({ keywords }) => keywords[excludedKeyword] !== undefined);
+  throw refusal("numbers, lists and objects cannot be excluded", "write the schema without it", placeOf(part, "not"));
 }
 
 /** The values that all `enum` and `const` list; undefined if there is none of them. */
@@ -317,7 +318,7 @@ function plainNumbers(value: unknown): unknown {
 /** What `compile` returns. What it refuses is said of the first of these keywords that a schema has. */
 function naming<Result>(parts: readonly SchemaPart[], keywords: readonly string[], compile: () => Result): Result {
   const [found] = keywords.flatMap((keyword) =>
-    parts.flatMap((part) => (part.keywords[keyword] === undefined ? [] : [{ keyword, pointer: part.pointer }])),
+    parts.flatMap((part) => (part.keywords[keyword] === undefined ? [] : [placeOf(part, keyword)])),
   );
   if (found === undefined) return compile();
   try {

@@ -2,7 +2,7 @@
 import { JsonNumber, entriesOf, isJsonObject, jsonText } from "../../../../formats/json/exact-json.ts";
 import { type Decimal, compareDecimals, decimalOf, isWhole, writtenLength } from "../automata/decimals.ts";
 import { refusal } from "../refusal.ts";
-import type { SchemaPart } from "./schema-document.ts";
+import { type SchemaPart, placeOf } from "./schema-document.ts";
 
 /** Keywords that are refused wherever they say something. */
 const refused: ReadonlyMap<string, string> = new Map([
@@ -34,12 +34,12 @@ export function refuseUnsupported(part: SchemaPart): void {
 }
 
 function unsupported(part: SchemaPart, keyword: string, why: string): Error {
-  return refusal(why, "leave it out, and check the value when it is there", { keyword, pointer: part.pointer });
+  return refusal(why, "leave it out, and check the value when it is there", placeOf(part, keyword));
 }
 
 /** INPUT_INVALID for a keyword. */
 export function invalidKeyword(part: SchemaPart, keyword: string, problem: string): Error {
-  return refusal(problem, "correct it", { keyword, pointer: part.pointer });
+  return refusal(problem, "correct it", placeOf(part, keyword));
 }
 
 /** Digits of a bound at most, written without an exponent. */

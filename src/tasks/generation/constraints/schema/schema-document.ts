@@ -1,6 +1,6 @@
 /** A JSON schema with its references. */
 import { isJsonObject } from "../../../../formats/json/exact-json.ts";
-import { chargeSteps } from "../constraint-budget.ts";
+import { type ConstraintPlace, chargeSteps } from "../constraint-budget.ts";
 import { refusal } from "../refusal.ts";
 import { type Draft, draftOf, keywordsOf } from "./drafts.ts";
 
@@ -14,10 +14,17 @@ export interface SchemaPart {
   readonly base: string;
   /** Undefined: the keywords of all drafts count. */
   readonly draft: Draft | undefined;
+  /** Where in the document it is negated, for a schema that was made from the negation of another. */
+  readonly negatedBy?: ConstraintPlace | undefined;
+}
+
+/** Where in the document a keyword of a schema is: for a negation, the keyword that negates. */
+export function placeOf(part: SchemaPart | undefined, keyword: string): ConstraintPlace {
+  return part?.negatedBy ?? { keyword, pointer: part?.pointer ?? "" };
 }
 
 /** Where a schema is. */
-export type SchemaSurroundings = Pick<SchemaPart, "pointer" | "base" | "draft">;
+export type SchemaLocation = Pick<SchemaPart, "pointer" | "base" | "draft" | "negatedBy">;
 
 /** A schema anywhere in a document; false: no value is valid. */
 export type SchemaPlace = SchemaPart | false;
@@ -35,36 +42,37 @@ export class SchemaDocument {
   readonly #sources = new Map<object, object>();
 
   constructor(schema: unknown) {
-    const surroundings = { pointer: "", base: rootBase, draft: undefined };
-    this.root = this.place(schema, surroundings);
-    this.#index(schema, surroundings, 0);
+    const location = { pointer: "", base: rootBase, draft: undefined };
+    this.root = this.place(schema, location);
+    this.#index(schema, location, 0);
   }
 
-  /** A schema of the document. Throws INPUT_INVALID for what is none. */
-  place(schema: unknown, surroundings: SchemaSurroundings): SchemaPlace {
-    const { pointer } = surroundings;
+  /** A schema of the document, or one made from the negation of one. Throws INPUT_INVALID for what is none. */
+  place(schema: unknown, location: SchemaLocation): SchemaPlace {
+    const { pointer } = location;
     if (schema === false) return false;
-    if (schema === true) return { ...surroundings, keywords: {} };
+    if (schema === true) return { ...location, keywords: {} };
     if (!isJsonObject(schema))
-      throw refusal("a schema is an object, true or false", "correct it", { keyword: pointer.split("/").at(-1) ?? "", pointer });
+      throw refusal("a schema is an object, true or false", "correct it", location.negatedBy ?? { pointer });
     const known = this.#places.get(schema);
     if (known !== undefined) return known;
-    const part = this.#partOf(schema, surroundings);
+    const part = this.#partOf(schema, location);
     this.#places.set(schema, part);
     return part;
   }
 
-  #partOf(schema: Readonly<Record<string, unknown>>, surroundings: SchemaSurroundings): SchemaPart {
-    const { base, draft } = this.scopeOf(schema, surroundings);
+  #partOf(schema: Readonly<Record<string, unknown>>, location: SchemaLocation): SchemaPart {
+    const { base, draft } = this.scopeOf(schema, location);
     const keywords = keywordsOf(schema, draft);
     if (keywords !== schema) this.#sources.set(keywords, schema);
-    return { keywords, pointer: surroundings.pointer, base, draft };
+    return { keywords, pointer: location.pointer, base, draft, negatedBy: location.negatedBy };
   }
 
   /** The schema that a keyword of another holds: `path` leads to it. */
-  below({ pointer, base, draft }: SchemaPart, schema: unknown, ...path: readonly (string | number)[]): SchemaPlace {
+  below({ pointer, base, draft, negatedBy }: SchemaPart, schema: unknown, ...path: readonly (string | number)[]): SchemaPlace {
+    chargeSteps(3 * path.length);
     const below = path.reduce<string>((place, name) => `${place}/${escapeName(String(name))}`, pointer);
-    return this.place(schema, { pointer: below, base, draft });
+    return this.place(schema, { pointer: below, base, draft, negatedBy });
   }
 
   /** What a `$ref` refers to. Throws INPUT_INVALID if it is not in the document. */
@@ -80,10 +88,11 @@ export class SchemaDocument {
         ? undefined
         : this.#follow(start, decodeURIComponent(fragment));
     if (target === undefined) {
-      throw refusal(`${JSON.stringify(reference)} is not in the schema`, "put what it refers to into $defs", {
-        keyword: "$ref",
-        pointer: from.pointer,
-      });
+      throw refusal(
+        `${JSON.stringify(reference)} is not in the schema`,
+        "put what it refers to into $defs",
+        placeOf(from, "$ref"),
+      );
     }
     return target;
   }
@@ -113,14 +122,14 @@ export class SchemaDocument {
     return { base: resolved(id, around.base).split("#")[0] ?? around.base, draft };
   }
 
-  #index(value: unknown, surroundings: SchemaSurroundings, depth: number): void {
-    chargeSteps(5);
+  #index(value: unknown, location: SchemaLocation, depth: number): void {
+    chargeSteps(10);
     if (!isContainer(value) || depth > 500) return;
-    let own = surroundings;
+    let own = location;
     if (isJsonObject(value)) {
-      const part = this.#places.get(value) ?? this.#partOf(value, surroundings);
-      own = { ...part, pointer: surroundings.pointer };
-      if (own.base !== surroundings.base || depth === 0) {
+      const part = this.#places.get(value) ?? this.#partOf(value, location);
+      own = { ...part, pointer: location.pointer };
+      if (own.base !== location.base || depth === 0) {
         this.#places.set(value, part);
         this.#targets.set(own.base, part);
         if (depth === 0) this.#targets.set(rootBase, part);
@@ -162,7 +171,7 @@ function isContainer(value: unknown): value is object {
 }
 
 function escapeName(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+  return !/[~/]/.test(name) ? name : name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 function unescapeName(name: string): string {

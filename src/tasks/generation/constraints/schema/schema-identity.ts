@@ -74,6 +74,7 @@ export class SchemaIdentities {
   #textOf(schema: Schema, depth: number): string {
     let text = schema.draft === undefined ? "" : `${schema.draft} `;
     for (const [keyword, value] of entriesOf(schema.keywords)) {
+      chargeSteps(5);
       if (ignored.has(keyword) || value === undefined) continue;
       text += `${JSON.stringify(keyword)}:${this.#valueText(schema, keyword, value, depth)},`;
     }
