@@ -90,6 +90,8 @@ export function buildTransformer(
 }
 
 const headlessSelector = "without_head";
+/** Classes without a head, for whatever a file has beside the model. */
+const isHeadless = /Model$/;
 const maskedHead = /ForMaskedLM$/;
 
 /** Whether a file has no weight of the head of a masked language model: transformers saves an encoder so, with the class that it was trained as. */
@@ -150,7 +152,8 @@ function made<Model>(
     config.requireAbsent("auto_map");
   const weights = new Weights(stored, architecture.prefixes, packTo);
   const model = architecture.make(config, weights);
-  const unexpected = weights.unusedNames.find((each) => !architecture.ignoredTensors.test(each));
+  const isHead = (each: string): boolean => isHeadless.test(name) && weights.isOfHead(each);
+  const unexpected = weights.unusedNames.find((each) => !architecture.ignoredTensors.test(each) && !isHead(each));
   if (unexpected === undefined) return { model, weights, headless: architecture.makeHeadless?.(config, weights) };
   throw new InferyardError(
     "MODEL_UNSUPPORTED",
