@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import { listOf, members, membersOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
+import { members, listOf, membersOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { type ConstraintRequest, constraintFields, constraintOf } from "../generation/constraint-fields.ts";
 import { unsupportedField } from "../generation/request-errors.ts";
 import { ttlField } from "../ollama/keep-alive.ts";
