@@ -106,6 +106,15 @@ describe.each(forms.map((form) => [form.name, form] as const))("forced calls in 
 });
 
 describe("forced calls", () => {
+  it("of one tool begin with the special tokens before the arguments, and of several with those before the name", () => {
+    const format = { calls: channelForm, hasChannels: true };
+    const { opening, grammar } = forcedCall(format, tools.slice(1), {});
+    expect(opening).toBe("<|channel|>commentary to=functions.ping <|constrain|>json<|message|>");
+    const machine = new PushdownMachine(compileSource(grammar.text));
+    expect(machine.step(machine.start, "{".charCodeAt(0))).toBeDefined();
+    expect(forcedCall(format, tools, {}).opening).toBe("<|channel|>commentary to=functions.");
+  });
+
   it("are refused by name in a form that has no grammar", () => {
     const form = callForms.find(({ name }) => name === "lfm2");
     expect(() => forcedCall({ calls: form!, hasChannels: false }, tools, {})).toThrow(/form \(lfm2\) cannot be forced/);
