@@ -75,10 +75,18 @@ export class ChatTemplate {
     try {
       return await render(messages);
     } catch (error) {
-      const isRefusal = error instanceof InferyardError && error.code === "TEMPLATE_REFUSED";
-      const merged = isRefusal ? withoutSystem(messages) : undefined;
-      if (merged === undefined) throw error;
-      return render(merged);
+      let refusal = error;
+      for (const merge of [withOneSystem, withoutSystem]) {
+        if (!(refusal instanceof InferyardError) || refusal.code !== "TEMPLATE_REFUSED") break;
+        const merged = merge(messages);
+        if (merged === undefined) continue;
+        try {
+          return await render(merged);
+        } catch (next) {
+          refusal = next;
+        }
+      }
+      throw refusal;
     }
   }
 
@@ -194,9 +202,20 @@ export class ChatTemplate {
   }
 }
 
+/** The messages with all texts of the system in one message before the others, for templates that take the system at the beginning only. Undefined if it is so. */
+function withOneSystem(messages: readonly ChatMessage[]): readonly ChatMessage[] | undefined {
+  const systems = messages.filter(isSystem);
+  if (systems.length === 0 || (systems.length === 1 && systems[0] === messages[0])) return undefined;
+  const content = systems.map(textOf).join("\n\n");
+  return [{ role: "system", content }, ...messages.filter((message) => !isSystem(message))];
+}
+
+function isSystem({ role }: ChatMessage): boolean {
+  return role === "system" || role === "developer";
+}
+
 /** The messages with the system's text before that of the first user, for models that know no system. Undefined if no message is the system's. */
 function withoutSystem(messages: readonly ChatMessage[]): readonly ChatMessage[] | undefined {
-  const isSystem = ({ role }: ChatMessage): boolean => role === "system" || role === "developer";
   const text = messages.filter(isSystem).map(textOf).join("\n\n");
   if (text === "") return undefined;
   const others = messages.filter((message) => !isSystem(message));

@@ -90,7 +90,7 @@ describe.each(forms.map((form) => [form.name, form] as const))("forced calls in 
   it("are valid and are read as they were written, whatever the model writes", () => {
     const random = Random.seeded(7, 0);
     let whole = 0;
-    for (let count = 0; count < amount(60, form.syntax.kind === "tagged" ? 6 : 2); count += 1) {
+    for (let count = 0; count < amount(60, form.syntax.kind === "tagged" ? 4 : 1); count += 1) {
       const text = randomText(machine, random);
       if (text === undefined) continue;
       const reader = new AnswerReader({ format, tools, startsInReasoning: false, isConstrained: true });
