@@ -15,8 +15,10 @@ import {
   messagesOf as ollamaMessages,
   toolsOf as ollamaTools,
 } from "../ollama/generation-request.ts";
-import { chatOptionsOf, chatRequestSchema, messagesOf } from "../openai/chat-request.ts";
+import { messagesOf } from "../openai/chat-messages.ts";
+import { chatOptionsOf, chatRequestSchema } from "../openai/chat-request.ts";
 import { conversationOf, responseOptionsOf, responsesRequestSchema } from "../openai/responses-request.ts";
+import { CallableTools } from "../openai/responses-tools.ts";
 
 const values = '{"id": 1234567890123456789, "ratio": 1.0, "10": 1e5, "9": null, "__proto__": {"x": -0.0}}';
 const parameters = `{"type": "object", "properties": {"10": {"const": 1.0}, "9": {"default": ${values}}}}`;
@@ -32,6 +34,9 @@ interface Prompt {
 function read<Schema extends z.ZodType>(body: string, schema: Schema): z.infer<Schema> {
   return schema.parse(parseJson(body));
 }
+
+/** Nothing of these requests is left out. */
+const ignored = (path: readonly unknown[]): never => expect.fail(`${path.join("/")} is left out`);
 
 const functionTool = `{"type": "function", "function": {"name": "f", "parameters": ${parameters}}}`;
 const prompts: Readonly<Record<string, () => Prompt>> = {
@@ -53,7 +58,8 @@ const prompts: Readonly<Record<string, () => Prompt>> = {
     const call = `{"type": "function_call", "call_id": "a", "name": "f", "arguments": ${text}}`;
     const tool = `{"type": "function", "name": "f", "parameters": ${parameters}}`;
     const request = read(`{"input": [${call}], "tools": [${tool}]}`, responsesRequestSchema);
-    return { messages: conversationOf(request), tools: responseOptionsOf(request).tools };
+    const tools = new CallableTools(request.tools ?? []);
+    return { messages: conversationOf(request, tools, ignored), tools: responseOptionsOf(request, tools, ignored).tools };
   },
   messages: () => {
     const block = `{"type": "tool_use", "id": "a", "name": "f", "input": ${values}}`;
@@ -62,7 +68,7 @@ const prompts: Readonly<Record<string, () => Prompt>> = {
       `{"max_tokens": 1, "messages": [{"role": "assistant", "content": [${block}]}], "tools": [${tool}]}`,
       messagesRequestSchema,
     );
-    return { messages: anthropicConversation(request), tools: anthropicOptions(request).tools };
+    return { messages: anthropicConversation(request, ignored), tools: anthropicOptions(request, ignored).tools };
   },
   ollama: () => {
     const call = `{"function": {"name": "f", "arguments": ${values}}}`;

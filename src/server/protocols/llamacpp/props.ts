@@ -8,7 +8,9 @@ import { members, name, requestObject } from "../../http/field-schemas.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
 import { contextLengthOf } from "../model-capabilities.ts";
-import { type ChatCompletionsRequest, chatOptionsOf, messagesField, messagesOf, toolsField } from "../openai/chat-request.ts";
+import { messagesField, messagesOf } from "../openai/chat-messages.ts";
+import { type ChatCompletionsRequest, chatOptionsOf } from "../openai/chat-request.ts";
+import { toolsField } from "../openai/chat-tools.ts";
 import { documentedErrors, errorBody } from "../openai/errors.ts";
 
 const props = z

@@ -11,7 +11,9 @@ import { members, name, requestObject } from "../../http/field-schemas.ts";
 import type { Service } from "../../serving/service.ts";
 import { contextLengthOf } from "../model-capabilities.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
-import { type ChatCompletionsRequest, chatOptionsOf, messagesField, messagesOf, toolsField } from "./chat-request.ts";
+import { messagesField, messagesOf } from "./chat-messages.ts";
+import { type ChatCompletionsRequest, chatOptionsOf } from "./chat-request.ts";
+import { toolsField } from "./chat-tools.ts";
 
 /** A validated request. */
 export interface TokenizeConversationRequest extends Pick<
