@@ -49,7 +49,7 @@ export const protocols: readonly Protocol[] = [
     routes: huggingFaceRoutes,
     handleError: handleTeiError,
   },
-  { paths: /^\/(?:classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
+  { paths: /^\/(?:(?:v1\/)?classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
   { paths: /^\/v1\/messages(?:\/|$)/, routes: anthropicRoutes, handleError: handleAnthropicError },
   { paths: /^\/(?:(?:v1|openai)(?:\/|$)|embeddings$)/, routes: openAiRoutes, handleError: handleOpenAiError },
   {

@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
 import type { Service } from "../../serving/service.ts";
 import { openStream } from "../generation/open-stream.ts";
+import { modelOfAddress } from "./model-address.ts";
 import { applyKeepAlive } from "../ollama/keep-alive.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
 import { type ChatCompletionsRequest, chatOptionsOf, chatRequestSchema } from "./chat-request.ts";
@@ -62,7 +63,7 @@ export function addChatCompletions(routes: Routes, service: Service): void {
     });
     routes.openapi(route, async (context) => {
       const request = context.req.valid("json");
-      const model = context.req.param("deployment") ?? request.model;
+      const model = context.req.param("deployment") ?? modelOfAddress(context, request.model);
       return answerChatCompletions(service, context, { ...request, model });
     });
   }
