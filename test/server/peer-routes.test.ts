@@ -103,7 +103,7 @@ describe.skipIf(skip)(title, () => {
 
     it("/infill, and a suffix elsewhere, for models with such tokens alone", async () => {
       const { results } = await runtime.generate("def f", { model: models.filling, suffix: "end", maxNewTokens: 2 });
-      const [{ text }] = results as [{ text: string }];
+      const [{ text }] = results as unknown as [{ text: string }];
       const infill = { model: "filling", input_prefix: "def f", input_suffix: "end", n_predict: 2 };
       expect(await json("/infill", infill)).toMatchObject({ content: text });
       const completion = { model: "filling", prompt: "def f", suffix: "end", max_tokens: 2 };
@@ -195,7 +195,7 @@ describe.skipIf(skip)(title, () => {
       const [first] = await events("/", { inputs: "Once upon", parameters, stream: true });
       expect(first).toMatchObject({ token: { id: written.tokens[0] } });
       const { results } = await runtime.rewrite("world", { model: models.t5, maxNewTokens: 3 });
-      const [{ text }] = results as [{ text: string }];
+      const [{ text }] = results as unknown as [{ text: string }];
       const body = { inputs: "world", parameters: { generate_parameters: parameters } };
       for (const [task, field] of [
         ["summarization", "summary_text"],
