@@ -20,7 +20,9 @@ describe.skipIf(skip)(title, () => {
   const folder = mkdtempSync(join(tmpdir(), "published-"));
   beforeAll(async () => {
     runtime = await createRuntime({ host: "inline", threads: 1 });
-    handler = createHandler(runtime, { models: { ...reportModels(), tools: toolModel, refusing: join(folder, "refusing") } });
+    handler = createHandler(runtime, {
+      models: { ...reportModels(), tools: toolModel, refusing: join(folder, "refusing"), variables: join(folder, "variables") },
+    });
   });
   afterAll(async () => {
     await runtime.dispose();
@@ -188,6 +190,20 @@ describe.skipIf(skip)(title, () => {
     expect(await post("/v1/messages", { ...typed, messages })).toMatchObject({ usage: { input_tokens: tokens.length } });
     const response = { model: typed.model, max_output_tokens: 1, input: inputs };
     expect(await post("/v1/responses", response)).toMatchObject({ usage: { input_tokens: tokens.length } });
+  });
+
+  it("further variables reach the template from every protocol", async () => {
+    modelWith("variables", { "chat_template.jinja": "{{ mood }}{{ messages[0].content }}" });
+    const given = { model: "variables", chat_template_kwargs: { mood: "calm" } };
+    const messages = [{ role: "user", content: "hi" }];
+    expect(await post("/v1/chat/completions", { ...given, messages, max_tokens: 1 })).toMatchObject({
+      usage: { prompt_tokens: 6 },
+    });
+    expect(await post("/v1/messages", { ...given, messages, max_tokens: 1 })).toMatchObject({ usage: { input_tokens: 6 } });
+    expect(await post("/v1/messages/count_tokens", { ...given, messages })).toMatchObject({ input_tokens: 6 });
+    const response = { ...given, input: "hi", max_output_tokens: 1 };
+    expect(await post("/v1/responses", response)).toMatchObject({ usage: { input_tokens: 6 } });
+    expect(await post("/tokenize", { ...given, messages })).toMatchObject({ count: 6 });
   });
 
   it("a refusal of the template is 400 over HTTP, a failure 422", async () => {
