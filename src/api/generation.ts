@@ -181,7 +181,7 @@ export class Generation {
     const offered = chosenTools(tools, toolChoice);
     const continues = request.continueFinalMessage ?? false;
     const conversation = { messages, tools: offered, variables, now: request.date?.getTime(), continues };
-    const text = await renderPrompt(template, tokenizer, conversation);
+    const text = await renderPrompt(template, conversation);
     const given = { addSpecialTokens: request.addSpecialTokens ?? false, maxTokens: Number.POSITIVE_INFINITY };
     const { ids } = await (tokenizer.encodeOnThread?.(text, given) ?? tokenizer.encode(text, given));
     return { text, tokens: ids };

@@ -71,17 +71,18 @@ export function buildTransformer(
   stored: ReadonlyMap<string, StoredTensor>,
   packTo?: PackedType,
 ): BuiltTransformer {
-  const headlessName = headlessClassOf(name);
-  const isWithoutHead = headlessName !== undefined && lacksMaskedHead(name, stored);
-  const built = isWithoutHead ? headlessName : name;
-  const { model, weights, config } = made(built, architectures, values, stored, packTo);
+  const isEncoder = lacksMaskedHead(name, stored);
+  const built = isEncoder ? name.replace(maskedHead, "Model") : name;
+  const { model, weights, headless } = made(built, architectures, values, stored, packTo);
   const { inputs, outputs } = model;
-  const headless = isWithoutHead ? undefined : architectures[headlessName ?? ""]?.make(config, weights);
+  const own = new Set(outputs.map((output) => output.name));
   return {
     source: sourceOf((given) => (headless !== undefined && given.has(headlessSelector) ? headless : model), weights),
     inputs,
     outputs,
-    ...(headless === undefined ? {} : { headless: { selector: headlessSelector, outputs: headless.outputs } }),
+    ...(headless === undefined
+      ? {}
+      : { headless: { selector: headlessSelector, outputs: headless.outputs.filter((output) => !own.has(output.name)) } }),
     pending: weights.pending,
     packing: weights.packing,
     detachFromFile: () => weights.detachFromFile(),
@@ -89,19 +90,14 @@ export function buildTransformer(
 }
 
 const headlessSelector = "without_head";
-
-/** The class without a head of a class that predicts tokens; undefined for any other class. */
-function headlessClassOf(name: string): string | undefined {
-  const [, family] = /^(.+?)(?:ForMaskedLM|ForCausalLM|LMHeadModel)$/.exec(name) ?? [];
-  return [`${family}Model`, `${family}TextModel`].find((each) => Object.hasOwn(architectures, each));
-}
+/** Classes without a head, for whatever a file has beside the model. */
+const isHeadless = /Model$/;
+const maskedHead = /ForMaskedLM$/;
 
 /** Whether a file has no weight of the head of a masked language model: transformers saves an encoder so, with the class that it was trained as. */
 function lacksMaskedHead(name: string, stored: ReadonlyMap<string, StoredTensor>): boolean {
-  return (
-    name.endsWith("ForMaskedLM") &&
-    ![...stored.keys()].some((each) => /^(cls|lm_head|vocab_\w+|head|decoder|lm_predictions)\./.test(each))
-  );
+  if (!maskedHead.test(name)) return false;
+  return ![...stored.keys()].some((each) => /^(cls|lm_head|vocab_\w+|head|decoder|lm_predictions)\./.test(each));
 }
 
 /** An encoder-decoder model that is ready to be traced: with inputs of the encoder as the encoder, else as the decoder. */
@@ -141,7 +137,7 @@ function made<Model>(
   values: Readonly<Record<string, unknown>>,
   stored: ReadonlyMap<string, StoredTensor>,
   packTo: PackedType | undefined,
-): { readonly model: Model; readonly weights: Weights; readonly config: Config } {
+): { readonly model: Model; readonly weights: Weights; readonly headless: Model | undefined } {
   const architecture = Object.hasOwn(known, name) ? known[name] : undefined;
   if (architecture === undefined) {
     throw new InferyardError("MODEL_UNSUPPORTED", `the engine does not build ${name} from safetensors`, {
@@ -156,8 +152,9 @@ function made<Model>(
     config.requireAbsent("auto_map");
   const weights = new Weights(stored, architecture.prefixes, packTo);
   const model = architecture.make(config, weights);
-  const unexpected = weights.unusedNames.find((each) => !architecture.ignoredTensors.test(each));
-  if (unexpected === undefined) return { model, weights, config };
+  const isHead = (each: string): boolean => isHeadless.test(name) && weights.isOfHead(each);
+  const unexpected = weights.unusedNames.find((each) => !architecture.ignoredTensors.test(each) && !isHead(each));
+  if (unexpected === undefined) return { model, weights, headless: architecture.makeHeadless?.(config, weights) };
   throw new InferyardError(
     "MODEL_UNSUPPORTED",
     `the file has a tensor "${unexpected}", which ${name} with this config.json does not use`,

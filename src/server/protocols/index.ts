@@ -13,6 +13,7 @@ import { handleInferyardError } from "./inferyard/errors.ts";
 import { inferyardRoutes } from "./inferyard/index.ts";
 import { kserveRoutes } from "./kserve/index.ts";
 import { llamaCppRoutes } from "./llamacpp/index.ts";
+import { lmStudioRoutes } from "./lm-studio.ts";
 import { handleOpenAiError } from "./openai/errors.ts";
 import { openAiRoutes } from "./openai/index.ts";
 import { handleTeiError } from "./tei/errors.ts";
@@ -35,6 +36,7 @@ export interface Protocol {
 /** In the order of the OpenAPI document. The first protocol whose paths match handles an error. */
 export const protocols: readonly Protocol[] = [
   { paths: /^\/api\/(?:embeddings|tags|ps|show|version|chat|generate)$/, routes: ollamaRoutes, handleError: handleTextError },
+  { paths: /^\/api\/v0(?:\/|$)/, routes: lmStudioRoutes, handleError: handleOpenAiError },
   { paths: /^\/api(?:\/|$)/, routes: inferyardRoutes, handleError: handleInferyardError },
   {
     paths: /^\/(?:v[12]\/(?:embed|rerank)|(?:v1\/)?reranking|v1\/ranking)$/,
@@ -47,7 +49,7 @@ export const protocols: readonly Protocol[] = [
     routes: huggingFaceRoutes,
     handleError: handleTeiError,
   },
-  { paths: /^\/(?:classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
+  { paths: /^\/(?:(?:v1\/)?classify|models)$/, routes: infinityRoutes, handleError: handleOpenAiError },
   { paths: /^\/v1\/messages(?:\/|$)/, routes: anthropicRoutes, handleError: handleAnthropicError },
   { paths: /^\/(?:(?:v1|openai)(?:\/|$)|embeddings$)/, routes: openAiRoutes, handleError: handleOpenAiError },
   {

@@ -84,10 +84,11 @@ export async function answerGeneration(
   const done = await outcome;
   const { results } = done.result;
   const each = Math.max(1, results.length / texts.length);
-  const field = textFields[answer.task];
+  // A path without a task names none of those that a model with an encoder and a decoder may have: each client finds its own field.
+  const fields = answer.named === undefined && opened.isRewritten ? Object.values(textFields) : [textFields[answer.task]];
   const lists = texts.map((_, index) =>
     results.slice(index * each, (index + 1) * each).map((result) => ({
-      [field]: (before[index] ?? "") + result.text,
+      ...Object.fromEntries(fields.map((field) => [field, (before[index] ?? "") + result.text])),
       ...(parameters.details === true ? { details: generatedTokens(result, shown) } : {}),
     })),
   );

@@ -8,6 +8,7 @@ import type { Tokenizer } from "../../../tokenizers/index.ts";
 import { isObject, isText, listOf, members, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";
 import { guided } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
+import { seedOf } from "../generation/seed.ts";
 
 /** A prompt: a text, token ids, or texts and token ids that follow one another. */
 export type MixedPrompt = string | readonly (string | number)[];
@@ -123,7 +124,7 @@ export async function promptOf(given: MixedPrompt, tokenizer: Tokenizer): Promis
 
 /** Options of generation. Throws INPUT_INVALID for mirostat, and for two constraints. */
 export function optionsOf(request: CompletionFields, tokenizer: Tokenizer): GenerationOptions {
-  const { n_predict: limit = request.max_tokens ?? -1, mirostat = 0, seed = -1, stop, n_probs: alternatives = 0 } = request;
+  const { n_predict: limit = request.max_tokens ?? -1, mirostat = 0, stop, n_probs: alternatives = 0 } = request;
   if (mirostat !== 0) throw unsupportedField("mirostat", "mirostat", "leave it out");
   const { temperature, top_k: topK, top_p: topP, typical_p: typicalP } = request;
   const stops = [stop ?? []].flat().filter((each) => each !== "");
@@ -137,7 +138,7 @@ export function optionsOf(request: CompletionFields, tokenizer: Tokenizer): Gene
     repetitionPenalty: request.repeat_penalty,
     presencePenalty: request.presence_penalty,
     frequencyPenalty: request.frequency_penalty,
-    seed: seed < 0 ? undefined : seed >>> 0,
+    seed: seedOf(request.seed),
     stop: stops.length === 0 ? undefined : stops,
     ignoreEndTokens: request.ignore_eos,
     logitBias: biasOf(request.logit_bias, tokenizer),

@@ -156,7 +156,8 @@ function finalAnswer(result: GeneratedText, index: number, about: Shown, content
   const { firstTokenMs, totalMs } = timings;
   const read = promptTokens - cachedTokens;
   const writtenMs = totalMs - firstTokenMs;
-  const { return_tokens: withTokens = false, stream = false, ...settings } = about.request;
+  const { return_tokens: withTokens = false, stream = false } = about.request;
+  const settings = Object.fromEntries(Object.entries(about.request).filter(([name]) => !notSettings.has(name)));
   return {
     index,
     content,
@@ -166,7 +167,7 @@ function finalAnswer(result: GeneratedText, index: number, about: Shown, content
     model: about.model,
     tokens_predicted: tokens.length,
     tokens_evaluated: promptTokens,
-    generation_settings: { ...settings, n_ctx: about.contextLength ?? 0, seed: result.seed ?? settings.seed ?? -1, stream },
+    generation_settings: { ...settings, n_ctx: about.contextLength ?? 0, seed: result.seed ?? about.request.seed ?? -1, stream },
     prompt: about.prompts[index] ?? "",
     has_new_line: result.text.includes("\n"),
     truncated: false,
@@ -189,6 +190,17 @@ function finalAnswer(result: GeneratedText, index: number, about: Shown, content
       : { completion_probabilities: logprobs.map((each) => probabilities(each, about.texts)) }),
   };
 }
+
+/** Fields of requests that are no settings of generation. */
+const notSettings: ReadonlySet<string> = new Set([
+  "prompt",
+  "model",
+  "input_prefix",
+  "input_suffix",
+  "input_extra",
+  "stream",
+  "return_tokens",
+]);
 
 const ratio = (dividend: number, divisor: number): number => (divisor === 0 ? 0 : dividend / divisor);
 

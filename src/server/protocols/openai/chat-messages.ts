@@ -2,7 +2,17 @@
 import { z } from "@hono/zod-openapi";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import { type ChatMessage, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
-import { arrayAlternative, isObject, isText, listOf, members, oneOf, requestObject, text } from "../../http/field-schemas.ts";
+import {
+  conversation,
+  arrayAlternative,
+  isObject,
+  isText,
+  listOf,
+  members,
+  oneOf,
+  requestObject,
+  text,
+} from "../../http/field-schemas.ts";
 import { invalidField } from "../generation/request-errors.ts";
 import { argumentsOfText } from "../generation/tool-lists.ts";
 
@@ -48,7 +58,7 @@ const message = requestObject({
 }).openapi("ChatMessage");
 
 /** Schema of the field `messages`. */
-export const messagesField: z.ZodType<readonly MessageField[]> = listOf(message, { min: 1, max: 100_000 }) as never;
+export const messagesField: z.ZodType<readonly MessageField[]> = conversation(message) as never;
 
 /** Content of a message: a text, or parts. */
 export type ContentField =

@@ -3,8 +3,10 @@ import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import { listOf, members, membersOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
+import { members, listOf, membersOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { type ConstraintRequest, constraintFields, constraintOf } from "../generation/constraint-fields.ts";
+import { unsupportedField } from "../generation/request-errors.ts";
+import { ttlField } from "../ollama/keep-alive.ts";
 import { seedOf } from "../generation/seed.ts";
 import { type ThinkingRequest, thinkingFields, thinkingVariables } from "../generation/thinking-fields.ts";
 import { type MessageField, messagesField } from "./chat-messages.ts";
@@ -30,6 +32,7 @@ export interface SamplingRequest {
   readonly stop_token_ids?: readonly number[];
   readonly min_tokens?: number;
   readonly ignore_eos?: boolean;
+  readonly bad_words?: readonly string[];
   readonly n?: number;
 }
 
@@ -40,6 +43,11 @@ export interface ChatCompletionsRequest extends SamplingRequest, ConstraintReque
   readonly max_tokens?: number;
   readonly max_completion_tokens?: number;
   readonly n_predict?: number;
+  readonly add_generation_prompt?: boolean;
+  readonly documents?: readonly Readonly<Record<string, unknown>>[];
+  readonly continue_final_message?: boolean;
+  readonly chat_template?: string;
+  readonly ttl?: number;
   readonly stream?: boolean;
   readonly stream_options?: { readonly include_usage?: boolean };
   readonly logprobs?: boolean;
@@ -68,19 +76,23 @@ export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> 
   stop_token_ids: tokenIds().optional(),
   min_tokens: z.int().nonnegative().optional(),
   ignore_eos: z.boolean().optional(),
+  bad_words: listOf(text).optional().openapi({ description: "As vLLM: texts that are not generated" }),
   n: z.int().positive().optional(),
 };
 
+/** A field that changes nothing here, whatever its value. `type`: of the value, for the OpenAPI document. */
+const harmless = (type: "string" | "object" | "boolean"): z.ZodType => z.unknown().optional().openapi({ type });
+
 /** Fields that are accepted and change nothing here. */
 export const harmlessFields: Readonly<Record<string, z.ZodType>> = {
-  user: text.optional(),
-  metadata: members().optional(),
-  store: z.boolean().optional().openapi({ description: "Accepted and ignored: nothing is stored" }),
-  service_tier: text.optional(),
-  safety_identifier: text.optional(),
-  prompt_cache_key: text.optional(),
-  prompt_cache_retention: text.optional(),
-  verbosity: text.optional(),
+  user: harmless("string"),
+  metadata: harmless("object"),
+  store: harmless("boolean").openapi({ description: "Accepted and ignored: nothing is stored" }),
+  service_tier: harmless("string"),
+  safety_identifier: harmless("string"),
+  prompt_cache_key: harmless("string"),
+  prompt_cache_retention: harmless("string"),
+  verbosity: harmless("string"),
   prediction: z.unknown().optional(),
   modalities: listOf(z.literal("text")).optional(),
 };
@@ -106,6 +118,17 @@ export function stopsOf(stop: string | readonly string[] | undefined): readonly 
   return stops.length === 0 ? undefined : stops;
 }
 
+/** Fields of vLLM about the prompt that the chat template makes. */
+const templateFields = {
+  add_generation_prompt: z
+    .boolean()
+    .optional()
+    .openapi({ description: "As vLLM: whether the prompt ends where an answer begins. Default: true" }),
+  documents: listOf(members()).optional().openapi({ description: "As vLLM: the variable of the model's chat template" }),
+  continue_final_message: z.boolean().optional().openapi({ description: "As vLLM; only false" }),
+  chat_template: text.optional().openapi({ description: "Refused: templates come from the model" }),
+};
+
 /** Schema of the request. */
 export const chatRequestSchema: z.ZodType<ChatCompletionsRequest> = requestObject({
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
@@ -123,6 +146,8 @@ export const chatRequestSchema: z.ZodType<ChatCompletionsRequest> = requestObjec
   ...toolFields,
   ...constraintFields,
   ...thinkingFields,
+  ...templateFields,
+  ttl: ttlField,
   ...harmlessFields,
 }).openapi("ChatCompletionsRequest") as never;
 
@@ -141,7 +166,7 @@ export function samplingOf(request: SamplingRequest): GenerationOptions {
     repeat_penalty,
     logit_bias,
   } = request;
-  const { stop, stop_token_ids, min_tokens, ignore_eos, n = 1 } = request;
+  const { stop, stop_token_ids, min_tokens, ignore_eos, bad_words, n = 1 } = request;
   const fields = {
     temperature,
     topP: top_p === 0 ? undefined : top_p,
@@ -157,6 +182,7 @@ export function samplingOf(request: SamplingRequest): GenerationOptions {
     stopTokens: stop_token_ids,
     minNewTokens: min_tokens,
     ignoreEndTokens: ignore_eos,
+    badWords: bad_words?.filter((each) => each !== ""),
     n,
   };
   // A share of 0 leaves the most probable token. Several texts are to differ, as they do with OpenAI's temperature of 1.
@@ -171,8 +197,19 @@ export function chatOptionsOf(request: ChatCompletionsRequest): Omit<ChatRequest
     ...samplingOf(request),
     ...constraintOf(request),
     ...toolsOf(request),
-    ...thinkingVariables(request),
+    ...templateVariables(request),
     ...(request.logprobs === true ? { logprobs: request.top_logprobs ?? 0 } : {}),
     ...newTokenLimit(limit),
   };
+}
+
+/** The variables of the chat template. Throws INPUT_INVALID for a template of the request, and for a message to be continued. */
+function templateVariables(request: ChatCompletionsRequest): Pick<ChatRequest, "templateVariables"> {
+  const { add_generation_prompt: opens, documents, continue_final_message: continues, chat_template: template } = request;
+  if (template !== undefined)
+    throw unsupportedField("chat_template", "a template of the request", "leave it out: the model has its own");
+  if (continues === true) throw unsupportedField("continue_final_message", "continuing a message", "use /v1/completions");
+  const own = omitUndefined({ add_generation_prompt: opens, documents });
+  const { templateVariables: thinking } = thinkingVariables(request);
+  return thinking === undefined && Object.keys(own).length === 0 ? {} : { templateVariables: { ...own, ...thinking } };
 }

@@ -4,6 +4,8 @@ import type { Context } from "hono";
 import { type Env, type Routes, resultHeaders } from "../../http/context.ts";
 import type { Service } from "../../serving/service.ts";
 import { openStream } from "../generation/open-stream.ts";
+import { modelOfAddress } from "./model-address.ts";
+import { applyKeepAlive } from "../ollama/keep-alive.ts";
 import { eventStreamHeaders, serverSentEvent, streamedBody } from "../generation/streamed-body.ts";
 import { type ChatCompletionsRequest, chatOptionsOf, chatRequestSchema } from "./chat-request.ts";
 import { messagesOf } from "./chat-messages.ts";
@@ -31,6 +33,7 @@ const response = z
 
 const locations = [
   { path: "/v1/chat/completions", summary: "Continue a conversation, as OpenAI" },
+  { path: "/api/v0/chat/completions", summary: "Continue a conversation, as LM Studio" },
   { path: "/openai/v1/chat/completions", summary: "Continue a conversation, as Azure OpenAI and KServe" },
   {
     path: "/openai/deployments/{deployment}/chat/completions",
@@ -60,7 +63,7 @@ export function addChatCompletions(routes: Routes, service: Service): void {
     });
     routes.openapi(route, async (context) => {
       const request = context.req.valid("json");
-      const model = context.req.param("deployment") ?? request.model;
+      const model = context.req.param("deployment") ?? modelOfAddress(context, request.model);
       return answerChatCompletions(service, context, { ...request, model });
     });
   }
@@ -81,6 +84,7 @@ export async function answerChatCompletions(
     if (request.logprobs === true) tokenizer = await service.runtime.tokenizer(call.model);
     return service.runtime.chat(messages, { ...options, ...call, stream: true });
   });
+  await applyKeepAlive(service, context, { model: request.model, runsLanguageModel: true }, request.ttl);
   const about = newCompletion("chatcmpl-", model);
   if (request.stream !== true) {
     void stream.finish();

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage, ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import type { IgnorePart } from "../../http/fields/take-fields.ts";
-import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
+import { conversation, isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
 import { responseFormat, toolChoiceOf } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { thinkingVariables } from "../generation/thinking-fields.ts";
@@ -38,7 +38,7 @@ export interface ResponsesRequest {
 /** Schema of the request. */
 export const responsesRequestSchema: z.ZodType<ResponsesRequest> = requestObject({
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
-  input: z.union([z.string(), listOf(members(), { min: 1 })]),
+  input: z.union([z.string(), conversation(members())]),
   instructions: z.string().optional(),
   max_output_tokens: tokenLimit.optional(),
   temperature: z.number().min(0).max(100).optional(),

@@ -51,7 +51,7 @@ const info = z
 const generationInfo = z
   .object({
     model_id: z.string(),
-    model_sha: z.null(),
+    model_sha: z.string().openapi({ description: "Empty: unknown" }),
     model_dtype: z.string(),
     model_device_type: z.string().openapi({ description: "Device that the model is on; empty if it is not loaded" }),
     model_pipeline_tag: z.string(),
@@ -100,7 +100,7 @@ export function addInfo(routes: Routes, service: Service): void {
       };
       const about = {
         model_id: outcome.model,
-        model_sha: null,
+        model_sha: "",
         model_dtype: dtype,
         model_device_type: target.split(":")[1] ?? "",
         model_pipeline_tag: generates.task,

@@ -3,14 +3,12 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { InferyardError } from "../../../contract/errors.ts";
 import type { Manifest } from "../../../models/manifest.ts";
 import { refuseUnlisted } from "../../../runtime/options/options.ts";
-import type { Tokenizer } from "../../../tokenizers/index.ts";
 import type { GeneratedLogprob, GeneratedText, GenerationEvent } from "../generated-text.ts";
 import { turnEndOf } from "../sampling/end-of-turn.ts";
 import type { GenerateCall, PrepareCall, PreparedPrompts, TextGenerator } from "../text-generator.ts";
 import { type AnswerFormat, answerFormatOf, markersOf, opensReasoning } from "./answer-format.ts";
-import { withTemplateIds } from "./call-ids.ts";
 import { finalChannel } from "./forms/channels.ts";
-import { formNames } from "./forms/known-forms.ts";
+import { callForms } from "./forms/known-forms.ts";
 import { type AnswerPart, AnswerReader } from "./answer-reader.ts";
 import type { ChatOptions } from "./chat-options.ts";
 import { ChatTemplate, type Conversation as TemplateConversation, type TemplateWorkers } from "./chat-template.ts";
@@ -84,7 +82,7 @@ export async function prepareChat(
   const hasTools = tools.length > 0;
   const format = answerFormatOf(template.source(hasTools), (text) => tokenizer?.idOf(text) !== undefined);
   if (hasTools) await checkToolUse(template, format);
-  const rendered = await template.render({ messages: withTemplateIds(messages, format.calls?.ids), tools, variables });
+  const rendered = await template.render({ messages, tools, variables });
   const end = tokenizer && turnEndOf(await template.turnEnding(hasTools), tokenizer);
   const thinks = format.reasoning !== undefined && opensReasoning(rendered, format.reasoning);
   const forced = mustCall ? forcedCall(format, tools, schemas) : undefined;
@@ -128,7 +126,7 @@ async function checkToolUse(template: ChatTemplate, { calls }: AnswerFormat): Pr
   await template.checkTools();
   if (calls !== undefined) return;
   throw new InferyardError("MODEL_UNSUPPORTED", "tools are given, and the form in which the model calls them is not known", {
-    remedy: `leave tools out, or use a model whose chat template teaches one of the known forms: ${formNames.join(", ")}`,
+    remedy: `leave tools out, or use a model whose chat template teaches one of the known forms: ${callForms.map(({ name }) => name).join(", ")}`,
   });
 }
 
@@ -159,14 +157,10 @@ export async function answerChat(
 /** The prompt of a conversation, as `chat` gives it to the model. Throws as `ChatTemplate.render` does, and MODEL_UNSUPPORTED for tools that the template has no place for. */
 export async function renderPrompt(
   template: ChatTemplate,
-  tokenizer: Pick<Tokenizer, "idOf">,
   { continues, ...conversation }: TemplateConversation & { readonly continues: boolean },
 ): Promise<string> {
-  const hasTools = conversation.tools.length > 0;
-  if (hasTools) await template.checkTools();
-  const { calls } = answerFormatOf(template.source(hasTools), (text) => tokenizer.idOf(text) !== undefined);
-  const given = { ...conversation, messages: withTemplateIds(conversation.messages, calls?.ids) };
-  return continues ? template.renderToContinue(given) : template.render(given);
+  if (conversation.tools.length > 0) await template.checkTools();
+  return continues ? template.renderToContinue(conversation) : template.render(conversation);
 }
 
 /** The chat template of a model, which runs in `workers`. Throws MODEL_UNSUPPORTED if it has none. */
