@@ -65,6 +65,8 @@ describe.skipIf(skip)(title, () => {
     const scores = results[0]!.map(({ label, score }) => ({ label, score }));
     const parameters = { candidate_labels: candidates, hypothesis_template: "About {}.", multi_label: null };
     expect((await post("/models/nli", { inputs: text, parameters })).body).toEqual(scores);
+    // As the page of @huggingface/inference writes it.
+    expect((await post("/models/nli", { inputs: [text], parameters })).body).toEqual(scores);
     expect(
       (await post("/", { inputs: text, parameters: { ...parameters, candidate_labels: "politics, cooking" } }, handlerOf("nli")))
         .body,
