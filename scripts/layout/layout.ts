@@ -67,6 +67,7 @@ export const layersWithin: Readonly<Record<string, Layers>> = {
   templates: [["errors.ts"], ["budget.ts"], ["values"], ["syntax"], ["builtins"], ["."]],
   tasks: [
     ["encoding"],
+    ["threads"],
     ["text-threads"],
     ["batching"],
     ["definition"],

@@ -111,7 +111,7 @@ function messagesOf(prompt: readonly PromptMessage[]): readonly ChatMessage[] {
     return [
       {
         role,
-        content: texts.join("\n"),
+        content: texts.length === 0 ? "" : texts.map((text) => ({ type: "text" as const, text })),
         ...(thoughts.length === 0 ? {} : { reasoning: thoughts.join("\n") }),
         ...(calls.length === 0
           ? {}

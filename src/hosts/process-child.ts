@@ -1,16 +1,10 @@
 /** Program of a child process of the process host. It exits when its parent disconnects or has ended. */
-import { getPriority, setPriority } from "node:os";
 import { InferyardError } from "../contract/errors.ts";
 import { startIdleCollection } from "../platform/node/idle-collection.ts";
+import { lowerPriority } from "../platform/node/lower-priority.ts";
 import { ModelServer } from "./model-server.ts";
 import { watchParent } from "./parent-watchdog.ts";
 import type { AnswerMessage, CallMessage } from "./protocol.ts";
-
-/**
- * Added niceness (0 to 19): the engine yields the processor to the program that uses it, so that the program's event loop stays
- * responsive.
- */
-const niceness = 10;
 
 const send = process.send?.bind(process);
 if (send === undefined)
@@ -20,7 +14,7 @@ if (send === undefined)
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
 watchParent(); // before the priority is lowered: the thread keeps the priority that it starts with
-lowerPriority();
+lowerPriority("process"); // before the engine starts threads: the event loop of the program that uses it stays responsive
 const server = new ModelServer("process");
 startIdleCollection();
 
@@ -36,15 +30,6 @@ process.on("message", async (message: CallMessage) => {
     reply({ number: message.number, ok: false, error: server.failure(message.operation, thrown).toJSON() });
   }
 });
-
-/** Lowers the priority before the engine starts threads, which inherit it. */
-function lowerPriority(): void {
-  try {
-    setPriority(getPriority() + niceness);
-  } catch {
-    // Some systems forbid it; the engine then runs at normal priority.
-  }
-}
 
 /**
  * Sends an answer. Ignores a parent that has ended, since "disconnect" ends this process. Throws if the answer cannot be

@@ -69,6 +69,35 @@ describe.skipIf(process.platform === "win32")("in place of a file of a model", (
     }
   });
 
+  it.each(
+    Object.entries(kinds).flatMap(([kind, make]) =>
+      ["generation_config.json", "modules.json", "inferyard.json"].map((file) => [kind, file, make] as const),
+    ),
+  )("%s as %s is refused by its name", async (_kind, file, make) => {
+    await writeModel();
+    await rm(join(folder, file), { force: true });
+    await make(join(folder, file));
+    const { code, message } = await refusal(readManifest(folder));
+    expect([code, message.includes(file)]).toEqual(["MODEL_INVALID", true]);
+  });
+
+  it.each(Object.entries(kinds).filter(([kind]) => kind !== "a link to itself"))(
+    "%s as what a model may lack, or what holds weights, is not read",
+    async (_kind, make) => {
+      await writeModel();
+      const files = [
+        "chat_template.jinja",
+        "special_tokens_map.json",
+        "model.safetensors",
+        "model.safetensors.index.json",
+        "goldens.json",
+      ];
+      for (const file of files) await make(join(folder, file));
+      const { variants } = await readManifest(folder);
+      expect(variants.map(({ path }) => path)).not.toContain(join(folder, "model.safetensors"));
+    },
+  );
+
   it.each(["model.onnx", "model.gguf", "model.safetensors", "model.aimod", "model"])("a pipe as the model %s", async (name) => {
     execFileSync("mkfifo", [join(folder, name)]);
     expect((await refusal(readManifest(join(folder, name)))).code).toBe("MODEL_INVALID");

@@ -14,6 +14,7 @@ import { Connections } from "./http/sockets/connections.ts";
 import { keepHalfClosed } from "./http/sockets/half-closed.ts";
 import { memoryShare } from "./http/sockets/memory-share.ts";
 import { meteredResponse } from "./http/sockets/metered-response.ts";
+import { RequestTurns } from "./http/sockets/request-turns.ts";
 import { UnreadResponses } from "./http/sockets/unread-responses.ts";
 
 /** Where the server listens, and the limits on its connections. Times are milliseconds, or durations such as "30s". */
@@ -140,12 +141,15 @@ function startServer(
     tls === undefined
       ? { serverOptions }
       : { createServer: createTlsServer, serverOptions: { ...serverOptions, ...handshakeTimes(serverOptions), ...tls } };
+  const turns = new RequestTurns();
   const fetch = async (request: Request, { incoming, outgoing }: HttpBindings | Http2Bindings): Promise<Response> => {
     const { httpVersion, socket } = incoming;
     const { remoteAddress = "" } = socket; // undefined on a socket that is already closed
     const connection = connections.find(socket);
-    const turn = connection?.waitForTurn(outgoing) ?? false;
-    if (connection === undefined || !(turn === true || (await turn))) return new Response(null, { status: 499 }); // the client is gone
+    const isFirst = connection?.waitForTurn(outgoing) ?? false;
+    if (connection === undefined || !(isFirst === true || (await isFirst))) return gone();
+    await turns.wait(connection.client);
+    if (connections.find(socket) === undefined) return gone();
     const refusal =
       connection.refusalOf(outgoing) ?? (responses.isFull(connection.client) ? overloadError(responses.bytes) : undefined);
     return handler(request, {
@@ -177,6 +181,11 @@ function startServer(
       );
     });
   });
+}
+
+/** The answer to a client that has left. */
+function gone(): Response {
+  return new Response(null, { status: 499 });
 }
 
 function follow(connections: Connections, connection: Connection, response: ServerResponse): void {

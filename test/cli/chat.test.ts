@@ -47,7 +47,7 @@ describe.skipIf(skip)(title, () => {
     cpSync(qwen, own, { recursive: true });
     writeFileSync(
       join(own, "chat_template.jinja"),
-      "{{ tools | tojson if tools }}{% for m in messages %}{{ m.content }}{% endfor %}",
+      "{{ tools | tojson if tools }}{% set form = '<tool_call>' %}{% for m in messages %}{{ m.content }}{% endfor %}",
     );
     await using runtime = await createRuntime({ target: "native", host: "inline", threads: 1 });
     const tools = [{ name: "f" }];

@@ -163,6 +163,20 @@ describe.skipIf(skip)(title, () => {
     expect(await post("/tokenize", { model: "tools", messages: [] })).toMatchObject({ status: 422 });
   });
 
+  it("parts of a message reach a template that reads parts, from every protocol", async () => {
+    const texts = ["one", "two"].map((text) => ({ type: "text" as const, text }));
+    const message = { role: "user" as const, content: texts };
+    const typed = { model: "typed-content-template/m", max_tokens: 1 };
+    const { text, tokens } = await runtime.chatPrompt([message], { model: `${reports}/typed-content-template/model` });
+    expect(text).toBe("<|im_start|>user\nonetwo<|im_end|>\n<|im_start|>assistant\n");
+    const messages = [message];
+    const inputs = [{ role: "user", content: texts.map((part) => ({ ...part, type: "input_text" })) }];
+    expect(await post("/v1/chat/completions", { ...typed, messages })).toMatchObject({ usage: { prompt_tokens: tokens.length } });
+    expect(await post("/v1/messages", { ...typed, messages })).toMatchObject({ usage: { input_tokens: tokens.length } });
+    const response = { model: typed.model, max_output_tokens: 1, input: inputs };
+    expect(await post("/v1/responses", response)).toMatchObject({ usage: { input_tokens: tokens.length } });
+  });
+
   it("a refusal of the template is 400 over HTTP, a failure 422", async () => {
     modelWith("refusing", {
       "chat_template.jinja":

@@ -1,6 +1,16 @@
 /** Files that are no library, or a library that ends its process: they never end the user's. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -49,8 +59,12 @@ describe.skipIf(skip || installed === undefined || process.platform !== "linux")
     write("sparse", bytes);
     truncateSync(path("sparse"), 2 ** 40);
     mkdirSync(path("folder"), { recursive: true });
-    mkdirSync(join(folder, "pipe"));
+    for (const name of ["pipe", "device", "terminal", "loop", "gone"]) mkdirSync(join(folder, name));
     execFileSync("mkfifo", [path("pipe")]);
+    symlinkSync("/dev/zero", path("device"));
+    symlinkSync("/dev/tty", path("terminal"));
+    symlinkSync(path("loop"), path("loop"));
+    symlinkSync(path("none"), path("gone"));
     mkdirSync(join(folder, "sound"));
     for (const name of readdirSync(source).filter((each) => each.endsWith(".so")))
       copyFileSync(join(source, name), join(folder, "sound", name));
@@ -82,6 +96,10 @@ describe.skipIf(skip || installed === undefined || process.platform !== "linux")
     ["sparse", /has 1099511627776 bytes, and a library may have/],
     ["folder", /is a folder/],
     ["pipe", /no regular file/],
+    ["device", /no regular file/],
+    ["terminal", /cannot be read|no regular file/],
+    ["loop", /cannot be read/],
+    ["gone", /there is no such file/],
   ])("refuses a file that cannot be loaded: %s", async (name, reason) => expect(await refusalOf(name)).toMatch(reason));
 
   it("refuses a library beside it that ends the process, and says so, and loads it again once that is whole", async () => {

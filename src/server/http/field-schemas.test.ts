@@ -4,6 +4,7 @@ import { InferyardError } from "../../contract/errors.ts";
 import {
   anyList,
   arrayAlternative,
+  conversation,
   isNumber,
   isText,
   listOf,
@@ -15,6 +16,7 @@ import {
   texts,
   tokenIds,
 } from "./field-schemas.ts";
+import { requestLimits } from "./request-limits.ts";
 import { invalidRequest } from "./validation.ts";
 
 const input = oneOf<string | string[] | number[] | number[][]>("a string, or an array of strings, of ids, or of arrays of ids", [
@@ -132,5 +134,19 @@ describe("members that are null", () => {
   it("stand in the OpenAPI document as their schema alone", () => {
     const json = z.toJSONSchema(schema, { io: "output" });
     expect(json).toMatchObject({ type: "object", required: ["query"], properties: { top_n: { type: "integer" } } });
+  });
+});
+
+describe("conversations", () => {
+  const schema = conversation(z.looseObject({ role: z.string() }));
+  const part = { type: "text", text: "a" };
+
+  it("have so many messages, with their parts", () => {
+    const within = [{ role: "user", content: Array.from({ length: requestLimits.messages - 1 }, () => part) }];
+    expect(schema.safeParse(within).success).toBe(true);
+    const many = Array.from({ length: requestLimits.messages / 2 }, () => ({ role: "user", content: [part] }));
+    expect(schema.safeParse(many).success).toBe(true);
+    expect(faultsOf(schema, [...many, { role: "user" }])[1]).toContain("has more than 32768 elements, with those in them");
+    expect(faultsOf(schema, Array(requestLimits.messages + 1).fill({ role: "user" }))[1]).toContain("has 32769 elements");
   });
 });

@@ -15,6 +15,8 @@ export interface ListLimits<Item> {
   readonly min?: number;
   /** Maximum number of elements. Default: unlimited here, since the limits on the whole body apply. */
   readonly max?: number;
+  /** How many elements one counts for. Default: one. */
+  readonly weightOf?: (item: unknown) => number;
   /** Whether an element is valid, where that can be checked without running the schema. Default: the schema decides. */
   readonly fits?: (item: unknown) => item is Item;
 }
@@ -22,11 +24,13 @@ export interface ListLimits<Item> {
 /** An array whose elements match `item`. The array is copied only where the schema changes an element. */
 export function listOf<Item>(
   item: z.ZodType<Item>,
-  { min = 0, max = Number.POSITIVE_INFINITY, fits }: ListLimits<Item> = {},
+  { min = 0, max = Number.POSITIVE_INFINITY, weightOf, fits }: ListLimits<Item> = {},
 ): z.ZodType<Item[]> {
   const read = (value: unknown): SchemaRun => {
     if (!Array.isArray(value)) return faulty(value, mismatchIssue(value, "an array"));
     if (value.length > max) return faulty(value, tooLong(value, max, `has ${value.length} elements, and the limit is ${max}`));
+    if (weightOf !== undefined && isHeavier(value, max, weightOf))
+      return faulty(value, tooLong(value, max, `has more than ${max} elements, with those in them`));
     if (value.length < min)
       return faulty(value, { code: "too_small", origin: "array", minimum: min, inclusive: true, input: value });
     const found = new ElementIssues();
@@ -43,6 +47,18 @@ export function listOf<Item>(
   };
   const bounds = { ...(min === 0 ? {} : { minItems: min }), ...(Number.isFinite(max) ? { maxItems: max } : {}) };
   return customSchema(read, { type: "array", items: jsonSchemaOf(item), ...bounds });
+}
+
+/** The messages of a conversation. Each counts with the parts of its content and its calls: to read one takes time of the server's thread. */
+export function conversation<Message>(message: z.ZodType<Message>, min: number = 1): z.ZodType<Message[]> {
+  const weightOf = (item: unknown): number =>
+    isObject(item) ? Object.values(item).reduce<number>((sum, field) => sum + (Array.isArray(field) ? field.length : 0), 1) : 1;
+  return listOf(message, { min, max: requestLimits.messages, weightOf });
+}
+
+function isHeavier(items: readonly unknown[], max: number, weightOf: (item: unknown) => number): boolean {
+  let weight = 0;
+  return items.some((item) => (weight += weightOf(item)) > max);
 }
 
 /** One of several schemas of a field, and the test that selects it for a value. */

@@ -13,6 +13,8 @@ export const requestLimits = {
   nameCharacters: 512,
   /** A short text that is read once for each of many: a label or a hypothesis template. */
   templateCharacters: 2048,
+  /** Messages of a conversation, with the parts of their contents and their calls. */
+  messages: 32_768,
   /** Inputs of one inference request, and outputs. */
   tensors: 64,
   /** Parameters of an inference request, and of each of its inputs and outputs. */

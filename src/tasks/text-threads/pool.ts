@@ -3,17 +3,16 @@
  * a thread that exceeds one is terminated, and the next call starts another. Chat templates are rendered by threads of their own.
  */
 import { getHeapStatistics } from "node:v8";
-import { Worker } from "node:worker_threads";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import type { TextSettings } from "../../models/manifest.ts";
 import { parseDuration } from "../../runtime/options/duration.ts";
-import { moduleArguments } from "../../hosts/node-arguments.ts";
 import type { TextThreadSettings } from "../../runtime/options/runtime-settings.ts";
 import type { RenderCall } from "../../templates/render-call.ts";
 import type { DecodeOptions } from "../../tokenizers/index.ts";
 import type { TransferableTokens, TokenizerThreads } from "../../tokenizers/tokenizer-threads.ts";
 import type { ChunkSettings } from "./chunked-text.ts";
 import type { ChunkedText } from "./chunked-text.ts";
+import { CallThread, ThreadFailure } from "../threads/call-thread.ts";
 import type { TextWorkers } from "./text-workers.ts";
 import type { ResultMessage, CallMessage, Operations, TextOperationName } from "./protocol.ts";
 import { TemplateThreads } from "./template-threads.ts";
@@ -46,11 +45,11 @@ interface Call {
   readonly reject: (error: InferyardError) => void;
 }
 
-interface Thread {
-  readonly worker: Worker;
+type Thread = CallThread<CallMessage, ResultMessage>;
+
+interface ThreadUse {
   readonly tokenizers: Set<number>;
   call: Call | undefined;
-  timer: NodeJS.Timeout | undefined;
 }
 
 function threadHeapMebibytes(): number {
@@ -64,7 +63,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
   readonly #timeoutMs: number;
   readonly #program: URL;
   readonly #heap: number;
-  readonly #threads = new Set<Thread>();
+  readonly #threads = new Map<Thread, ThreadUse>();
   readonly #queue: Call[] = [];
   readonly #templates: TemplateThreads;
   readonly #tokenizerNumbers = new WeakMap<TextSettings, number>();
@@ -113,7 +112,7 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
     this.#disposed = true;
     const ending = this.#templates.dispose();
     for (const call of this.#queue.splice(0)) call.reject(disposedError());
-    await Promise.all([...this.#threads].map((thread) => this.#end(thread, disposedError())));
+    await Promise.all([...this.#threads.keys()].map((thread) => thread.end()));
     await ending;
   }
 
@@ -142,79 +141,63 @@ export class TextThreadPool implements TokenizerThreads, TextWorkers {
 
   #startQueued(): void {
     for (;;) {
-      const idle = [...this.#threads].find(({ call }) => call === undefined);
-      if (this.#queue.length === 0 || (idle === undefined && this.#threads.size >= threadCount)) return;
+      const [idle] = [...this.#threads].find(([, { call }]) => call === undefined) ?? [];
+      if (this.#disposed || this.#queue.length === 0 || (idle === undefined && this.#threads.size >= threadCount)) return;
       const call = this.#queue.shift();
-      if (call !== undefined) this.#assign(idle ?? this.#start(), call);
+      if (call !== undefined) void this.#perform(this.#withRoom(idle, call), call);
     }
   }
 
-  #assign(thread: Thread, call: Call): void {
+  /** The thread, or a new one in its stead where it has too many tokenizers to load another. */
+  #withRoom(thread: Thread | undefined, { message }: Call): Thread {
+    const { tokenizers } = (thread && this.#threads.get(thread)) ?? {};
+    if (thread !== undefined && (tokenizers?.has(message.tokenizer) === true || (tokenizers?.size ?? 0) < maxTokenizers))
+      return thread;
+    void thread?.end();
+    return this.#start();
+  }
+
+  async #perform(thread: Thread, call: Call): Promise<void> {
     const { message, settings } = call;
-    const isKnown = thread.tokenizers.has(message.tokenizer);
-    if (!isKnown && thread.tokenizers.size >= maxTokenizers) {
-      void this.#end(thread);
-      this.#assign(this.#start(), call);
-      return;
+    const use = this.#threads.get(thread) ?? { tokenizers: new Set(), call };
+    use.call = call;
+    const isKnown = use.tokenizers.has(message.tokenizer);
+    use.tokenizers.add(message.tokenizer);
+    try {
+      const reading = thread.perform(isKnown ? message : { ...message, settings });
+      thread.endAfter(this.#timeoutMs);
+      const result = await reading;
+      if (result.ok) call.resolve(result.result as never);
+      else call.reject(InferyardError.fromJSON(result.error));
+    } catch (failure) {
+      call.reject(this.#errorOf(failure, call));
+    } finally {
+      use.call = undefined;
+      thread.rest(idleMs);
+      this.#startQueued();
     }
-    clearTimeout(thread.timer);
-    thread.call = call;
-    thread.tokenizers.add(message.tokenizer);
-    thread.worker.ref();
-    thread.timer = setTimeout(() => {
-      const took = `reading ${call.description} took longer than ${this.#timeoutMs} ms`;
-      void this.#end(thread, limitExceeded(took, "send a shorter text, or raise `textTimeout`"));
-    }, this.#timeoutMs);
-    thread.worker.postMessage(isKnown ? message : { ...message, settings });
   }
 
   #start(): Thread {
-    const worker = new Worker(this.#program, {
-      resourceLimits: { maxOldGenerationSizeMb: this.#heap },
-      // Other arguments of the process, such as --max-old-space-size, would override the heap limit.
-      execArgv: moduleArguments(process.execArgv),
+    const thread: Thread = new CallThread({
+      program: this.#program,
+      heapMebibytes: this.#heap,
+      onEnd: () => this.#threads.delete(thread),
     });
-    const thread: Thread = { worker, tokenizers: new Set(), call: undefined, timer: undefined };
-    this.#threads.add(thread);
-    worker.on("message", (result: ResultMessage) => {
-      const { call } = thread;
-      if (call === undefined) return;
-      this.#markIdle(thread);
-      if (result.ok) call.resolve(result.result as never);
-      else call.reject(InferyardError.fromJSON(result.error));
-      this.#startQueued();
-    });
-    worker.on("error", (error: NodeJS.ErrnoException) => {
-      const read = `reading ${thread.call?.description ?? "a text"}`;
-      const outOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-      const failure = outOfMemory
-        ? limitExceeded(`${read} took more than ${this.#heap} MiB of memory`, "send a shorter text")
-        : new InferyardError("HOST_DIED", `the thread that was ${read} failed: ${messageOf(error)}`, { cause: error });
-      void this.#end(thread, failure);
-    });
-    worker.on("exit", (code) => {
-      void this.#end(thread, new InferyardError("HOST_DIED", `the thread that reads texts ended with code ${code}`));
-    });
+    this.#threads.set(thread, { tokenizers: new Set(), call: undefined });
     return thread;
   }
 
-  /** Marks a thread as idle and starts its idle timer. */
-  #markIdle(thread: Thread): void {
-    clearTimeout(thread.timer);
-    thread.call = undefined;
-    thread.worker.unref();
-    thread.timer = setTimeout(() => void this.#end(thread), idleMs);
-    thread.timer.unref();
-  }
-
-  async #end(thread: Thread, error?: InferyardError): Promise<void> {
-    if (!this.#threads.delete(thread)) return;
-    clearTimeout(thread.timer);
-    const { call } = thread;
-    thread.call = undefined;
-    if (error !== undefined) call?.reject(error);
-    if (!this.#disposed) this.#startQueued();
-    await thread.worker.terminate();
+  #errorOf(failure: unknown, { description }: Call): InferyardError {
+    const kind = failure instanceof ThreadFailure ? failure.kind : "ended";
+    if (this.#disposed) return disposedError();
+    if (kind === "time") {
+      const took = `reading ${description} took longer than ${this.#timeoutMs} ms`;
+      return limitExceeded(took, "send a shorter text, or raise `textTimeout`");
+    }
+    if (kind === "memory")
+      return limitExceeded(`reading ${description} took more than ${this.#heap} MiB of memory`, "send a shorter text");
+    return new InferyardError("HOST_DIED", `reading ${description}: ${messageOf(failure)}`, { cause: failure });
   }
 }
 

@@ -2,13 +2,19 @@
 import { InferyardError, messageOf } from "../../contract/errors.ts";
 import { TemplateEngine } from "../../templates/render-call.ts";
 import type { Operations, ResultMessage } from "./protocol.ts";
-import { lowerPriority, requirePort } from "./thread-port.ts";
+import { lowerPriority } from "../../platform/node/lower-priority.ts";
+import { requirePort } from "../threads/thread-port.ts";
+import type { RenderReply } from "./template-threads.ts";
 
 const port = requirePort("template-thread.js");
-lowerPriority();
+lowerPriority("thread");
 const engine = new TemplateEngine();
 
-port.on("message", ({ args }: { readonly args: Operations["render"]["args"] }) => port.postMessage(render(args)));
+port.on("message", ({ args }: { readonly args: Operations["render"]["args"] }) => {
+  const started = performance.now();
+  const result = render(args);
+  port.postMessage({ ...result, tookMs: performance.now() - started } satisfies RenderReply);
+});
 
 function render(args: Operations["render"]["args"]): ResultMessage {
   try {

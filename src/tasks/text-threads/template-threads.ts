@@ -1,15 +1,17 @@
 /**
- * Worker threads that render chat templates, which are programs of strangers: each with a heap limit, each call with a timeout. One model holds one thread at most, and
- * models take turns, so that a template that runs into its timeout delays its own model alone. Other threads than those of long texts, which would delay every chat.
+ * Worker threads that render chat templates, which are programs of strangers: each with a heap limit, each call with a timeout. One model holds one thread at most, models
+ * whose last rendering took long leave one thread to the others, and models take turns, so that a template that runs into its timeout delays its own model alone. Other
+ * threads than those of long texts, which would delay every chat.
  */
-import { Worker } from "node:worker_threads";
 import { InferyardError, messageOf } from "../../contract/errors.ts";
-import { moduleArguments } from "../../hosts/node-arguments.ts";
 import { type RenderCall, beyondBound } from "../../templates/render-call.ts";
+import { CallThread, ThreadFailure } from "../threads/call-thread.ts";
 import type { ResultMessage } from "./protocol.ts";
 
 /** Maximum number of threads. */
 const threadCount = 2;
+/** Time of a rendering in milliseconds from which on its model is slow. */
+const slowMs = 50;
 /** Idle time in milliseconds after which a thread ends. A thread takes about 5 MB, and its start delays the next chat. */
 const idleMs = 600_000;
 /** The same for a thread whose heap has grown, and length of the variables that make it grow. */
@@ -21,16 +23,23 @@ const maxQueued = 1024;
 
 interface Call {
   readonly owner: object;
-  readonly message: { readonly args: RenderCall };
+  readonly message: RenderMessage;
   readonly resolve: (text: string) => void;
   readonly reject: (error: InferyardError) => void;
 }
 
-interface Thread {
-  readonly worker: Worker;
+interface RenderMessage {
+  readonly args: RenderCall;
+}
+
+/** The result of a rendering, and the time that it took in milliseconds. */
+export type RenderReply = ResultMessage & { readonly tookMs: number };
+
+type Thread = CallThread<RenderMessage, RenderReply>;
+
+interface ThreadUse {
   hasGrown: boolean;
   call: Call | undefined;
-  timer: NodeJS.Timeout | undefined;
 }
 
 /** Settings of the threads. */
@@ -46,9 +55,11 @@ export interface TemplateThreadSettings {
 /** The threads of one runtime. */
 export class TemplateThreads {
   readonly #settings: TemplateThreadSettings;
-  readonly #threads = new Set<Thread>();
+  readonly #threads = new Map<Thread, ThreadUse>();
   /** Queued calls of each model, the model that is served next first. */
   readonly #queues = new Map<object, Call[]>();
+  /** Models whose last rendering took long. */
+  readonly #slow = new WeakSet<object>();
   #queued = 0;
   #disposed = false;
 
@@ -71,30 +82,32 @@ export class TemplateThreads {
 
   /** Starts a thread if none runs. */
   prepare(): void {
-    if (this.#threads.size === 0 && !this.#disposed) this.#markIdle(this.#start());
+    if (this.#threads.size === 0 && !this.#disposed) this.#start().rest(idleMs);
   }
 
   async dispose(): Promise<void> {
     this.#disposed = true;
     for (const queue of this.#queues.values()) for (const call of queue) call.reject(disposedError());
     this.#queues.clear();
-    await Promise.all([...this.#threads].map((thread) => this.#end(thread, disposedError())));
+    await Promise.all([...this.#threads.keys()].map((thread) => thread.end()));
   }
 
   #startQueued(): void {
     for (;;) {
-      const idle = [...this.#threads].find(({ call }) => call === undefined);
-      if (idle === undefined && this.#threads.size >= threadCount) return;
+      const [idle] = [...this.#threads].find(([, { call }]) => call === undefined) ?? [];
+      if (this.#disposed || (idle === undefined && this.#threads.size >= threadCount)) return;
       const call = this.#takeQueued();
       if (call === undefined) return;
-      this.#assign(idle ?? this.#start(), call);
+      void this.#perform(idle ?? this.#start(), call);
     }
   }
 
-  /** The next call of the model that has waited longest since its last one, of those that hold no thread. */
+  /** The next call of the model that has waited longest since its last one, of those that may have a thread. */
   #takeQueued(): Call | undefined {
+    const running = [...this.#threads.values()].flatMap(({ call }) => call?.owner ?? []);
+    const isFull = running.filter((owner) => this.#slow.has(owner)).length >= threadCount - 1;
     for (const [owner, queue] of this.#queues) {
-      if ([...this.#threads].some(({ call }) => call?.owner === owner)) continue;
+      if (running.includes(owner) || (isFull && this.#slow.has(owner))) continue;
       const call = queue.shift();
       this.#queues.delete(owner);
       if (queue.length > 0) this.#queues.set(owner, queue); // behind the others
@@ -105,63 +118,48 @@ export class TemplateThreads {
     return undefined;
   }
 
-  #assign(thread: Thread, call: Call): void {
+  async #perform(thread: Thread, call: Call): Promise<void> {
     const { timeoutMs } = this.#settings;
-    clearTimeout(thread.timer);
-    thread.call = call;
-    thread.worker.ref();
-    const exceeded = beyondBound(`takes longer than ${timeoutMs} ms`, { bound: "milliseconds", limit: timeoutMs });
-    thread.timer = setTimeout(() => void this.#end(thread, exceeded), timeoutMs);
-    thread.worker.postMessage(call.message);
+    const use = this.#threads.get(thread) ?? { hasGrown: false, call };
+    use.call = call;
+    try {
+      const rendering = thread.perform(call.message);
+      thread.endAfter(timeoutMs);
+      const result = await rendering;
+      this.#setSlow(call.owner, result.tookMs > slowMs);
+      use.hasGrown ||= !result.ok || call.message.args.variables.length > grownCharacters;
+      if (result.ok) call.resolve(result.result as string);
+      else call.reject(InferyardError.fromJSON(result.error));
+    } catch (failure) {
+      this.#setSlow(call.owner, true);
+      call.reject(this.#errorOf(failure));
+    } finally {
+      use.call = undefined;
+      thread.rest(use.hasGrown ? grownIdleMs : idleMs);
+      this.#startQueued();
+    }
+  }
+
+  #setSlow(owner: object, isSlow: boolean): void {
+    if (isSlow) this.#slow.add(owner);
+    else this.#slow.delete(owner);
   }
 
   #start(): Thread {
     const { program, heapMebibytes } = this.#settings;
-    const worker = new Worker(program, {
-      resourceLimits: { maxOldGenerationSizeMb: heapMebibytes },
-      execArgv: moduleArguments(process.execArgv), // other arguments would override the heap limit
-    });
-    const thread: Thread = { worker, hasGrown: false, call: undefined, timer: undefined };
-    this.#threads.add(thread);
-    worker.on("message", (result: ResultMessage) => {
-      const { call } = thread;
-      thread.hasGrown ||= !result.ok || (call?.message.args.variables.length ?? 0) > grownCharacters;
-      this.#markIdle(thread);
-      if (result.ok) call?.resolve(result.result as string);
-      else call?.reject(InferyardError.fromJSON(result.error));
-      this.#startQueued();
-    });
-    worker.on("error", (error: NodeJS.ErrnoException) => {
-      const failure =
-        error.code === "ERR_WORKER_OUT_OF_MEMORY"
-          ? beyondBound(`takes more than ${heapMebibytes} MiB of memory`, { bound: "heapMebibytes", limit: heapMebibytes })
-          : new InferyardError("HOST_DIED", `the thread that renders chat templates failed: ${messageOf(error)}`, {
-              cause: error,
-            });
-      void this.#end(thread, failure);
-    });
-    worker.on("exit", (code) => {
-      void this.#end(thread, new InferyardError("HOST_DIED", `the thread that renders chat templates ended with code ${code}`));
-    });
+    const thread: Thread = new CallThread({ program, heapMebibytes, onEnd: () => this.#threads.delete(thread) });
+    this.#threads.set(thread, { hasGrown: false, call: undefined });
     return thread;
   }
 
-  #markIdle(thread: Thread): void {
-    clearTimeout(thread.timer);
-    thread.call = undefined;
-    thread.worker.unref();
-    thread.timer = setTimeout(() => void this.#end(thread), thread.hasGrown ? grownIdleMs : idleMs);
-    thread.timer.unref();
-  }
-
-  async #end(thread: Thread, error?: InferyardError): Promise<void> {
-    if (!this.#threads.delete(thread)) return;
-    clearTimeout(thread.timer);
-    const { call } = thread;
-    thread.call = undefined;
-    if (error !== undefined) call?.reject(error);
-    if (!this.#disposed) this.#startQueued();
-    await thread.worker.terminate();
+  #errorOf(failure: unknown): InferyardError {
+    const { timeoutMs, heapMebibytes } = this.#settings;
+    const kind = failure instanceof ThreadFailure ? failure.kind : "ended";
+    if (this.#disposed) return disposedError();
+    if (kind === "time") return beyondBound(`takes longer than ${timeoutMs} ms`, { bound: "milliseconds", limit: timeoutMs });
+    if (kind === "memory")
+      return beyondBound(`takes more than ${heapMebibytes} MiB of memory`, { bound: "heapMebibytes", limit: heapMebibytes });
+    return new InferyardError("HOST_DIED", `rendering a chat template: ${messageOf(failure)}`, { cause: failure });
   }
 }
 

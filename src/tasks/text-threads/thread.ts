@@ -5,10 +5,11 @@ import { type TransferableTokens, toTransferable } from "../../tokenizers/tokeni
 import type { TextTokenizer } from "../../tokenizers/text-tokenizer.ts";
 import { chunkTexts } from "../chunking/chunk.ts";
 import type { ResultMessage, CallMessage, Operations, TextOperationName } from "./protocol.ts";
-import { lowerPriority, requirePort } from "./thread-port.ts";
+import { lowerPriority } from "../../platform/node/lower-priority.ts";
+import { requirePort } from "../threads/thread-port.ts";
 
 const port = requirePort("thread.js");
-lowerPriority();
+lowerPriority("thread");
 const tokenizers = new Map<number, Promise<TextTokenizer>>();
 
 port.on("message", async (message: CallMessage) => {

@@ -2,9 +2,9 @@
 import { z } from "@hono/zod-openapi";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
-import type { ChatMessage, Tool, ToolCall } from "../../../tasks/generation/chat/messages.ts";
+import { type ChatMessage, type Tool, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
 import type { IgnorePart } from "../../http/fields/take-fields.ts";
-import { isObject, isText, listOf, members, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";
+import { conversation, isObject, isText, listOf, members, name, oneOf, requestObject, text } from "../../http/field-schemas.ts";
 import { responseFormat } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { toolList } from "../generation/tool-lists.ts";
@@ -63,7 +63,7 @@ const tools = toolList<ToolField>(
 
 const fields = {
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
-  messages: listOf(requestObject({ role: z.enum(["user", "assistant", "system"]), content: content.optional() }), { min: 1 }),
+  messages: conversation(requestObject({ role: z.enum(["user", "assistant", "system"]), content: content.optional() })),
   system: content.optional(),
   tools: tools.optional(),
   tool_choice: requestObject({
@@ -217,7 +217,7 @@ function messagesFrom(
   }
   const own = {
     role,
-    content: texts.join("\n"),
+    content: contentOfTexts(texts),
     ...(thoughts.length === 0 ? {} : { reasoning: thoughts.join("\n") }),
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
   };

@@ -1,5 +1,5 @@
 /** Lists of tools in requests: those that the client runs, and those that only the server of their provider could run. */
-import { z } from "@hono/zod-openapi";
+import type { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { Tool } from "../../../tasks/generation/chat/messages.ts";
 import { ignorableIssue } from "../../http/fields/schema-run.ts";

@@ -5,7 +5,7 @@ import { omitUndefined } from "../../../contract/checked.ts";
 import { jsonText } from "../../../formats/json/exact-json.ts";
 import type { ChatMessage, Tool } from "../../../tasks/generation/chat/messages.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import { isObject, listOf, members, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
+import { conversation, isObject, listOf, members, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { seedOf } from "../generation/seed.ts";
 import { ollamaFields } from "./request-fields.ts";
@@ -90,7 +90,7 @@ const sharedFields = {
 /** Schema of /api/chat. */
 export const chatRequestSchema: z.ZodType<OllamaChatRequest> = requestObject({
   ...sharedFields,
-  messages: listOf(members()).optional().openapi({ description: "Default: none, which loads the model only" }),
+  messages: conversation(members(), 0).optional().openapi({ description: "Default: none, which loads the model only" }),
   tools: listOf(members()).optional(),
 }).openapi("OllamaChatRequest") as never;
 

@@ -1,8 +1,18 @@
 /** Messages of OpenAI's chat completions, with the fields that others add. */
 import { z } from "@hono/zod-openapi";
 import { jsonText } from "../../../formats/json/exact-json.ts";
-import type { ChatMessage, ToolCall } from "../../../tasks/generation/chat/messages.ts";
-import { arrayAlternative, isObject, isText, listOf, members, oneOf, requestObject, text } from "../../http/field-schemas.ts";
+import { type ChatMessage, type ToolCall, contentOfTexts } from "../../../tasks/generation/chat/messages.ts";
+import {
+  conversation,
+  arrayAlternative,
+  isObject,
+  isText,
+  listOf,
+  members,
+  oneOf,
+  requestObject,
+  text,
+} from "../../http/field-schemas.ts";
 import { invalidField } from "../generation/request-errors.ts";
 import { argumentsOfText } from "../generation/tool-lists.ts";
 
@@ -48,7 +58,7 @@ const message = requestObject({
 }).openapi("ChatMessage");
 
 /** Schema of the field `messages`. */
-export const messagesField: z.ZodType<readonly MessageField[]> = listOf(message, { min: 1, max: 100_000 }) as never;
+export const messagesField: z.ZodType<readonly MessageField[]> = conversation(message) as never;
 
 /** Content of a message: a text, or parts. */
 export type ContentField =
@@ -88,7 +98,7 @@ export function messagesOf({ messages }: { readonly messages: readonly MessageFi
     const calls = [...(each.tool_calls ?? []).map(callOf), ...older];
     return {
       role: each.role === "function" ? "tool" : each.role,
-      content: textOfContent(each.content ?? "", `messages.${index}.content`),
+      content: contentFrom(each.content ?? "", `messages.${index}.content`),
       ...(each.name === undefined ? {} : { name: each.name }),
       ...(each.tool_call_id === undefined ? {} : { toolCallId: each.tool_call_id }),
       ...(each.role !== "assistant" || reasoning === undefined ? {} : { reasoning }),
@@ -107,8 +117,8 @@ function functionCall(id: string, { name, arguments: given = "" }: WrittenCall):
   return { id, name, arguments: typeof given === "string" ? (given === "" ? "{}" : given) : jsonText(given) };
 }
 
-/** The text of a message's content. Throws INPUT_INVALID for parts that are not text. */
-export function textOfContent(given: ContentField, path: string): string {
+/** A message's content. Throws INPUT_INVALID for parts that are not text. */
+export function contentFrom(given: ContentField, path: string): ChatMessage["content"] & {} {
   if (isText(given)) return given;
   const texts = given.map((each, index) => {
     const found = each.text ?? each.refusal;
@@ -119,5 +129,5 @@ export function textOfContent(given: ContentField, path: string): string {
       "send text",
     );
   });
-  return texts.join("\n");
+  return contentOfTexts(texts);
 }

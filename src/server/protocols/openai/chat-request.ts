@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { omitUndefined } from "../../../contract/checked.ts";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { GenerationOptions } from "../../../tasks/generation/sampling/generation-options.ts";
-import { listOf, members, membersOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
+import { members, listOf, membersOf, name, requestObject, tokenIds } from "../../http/field-schemas.ts";
 import { type ConstraintRequest, constraintFields, constraintOf } from "../generation/constraint-fields.ts";
 import { unsupportedField } from "../generation/request-errors.ts";
 import { ttlField } from "../ollama/keep-alive.ts";
@@ -80,16 +80,19 @@ export const samplingFields: Readonly<Record<keyof SamplingRequest, z.ZodType>> 
   n: z.int().positive().optional(),
 };
 
+/** A field that changes nothing here, whatever its value. `type`: of the value, for the OpenAPI document. */
+const harmless = (type: "string" | "object" | "boolean"): z.ZodType => z.unknown().optional().openapi({ type });
+
 /** Fields that are accepted and change nothing here. */
 export const harmlessFields: Readonly<Record<string, z.ZodType>> = {
-  user: text.optional(),
-  metadata: members().optional(),
-  store: z.boolean().optional().openapi({ description: "Accepted and ignored: nothing is stored" }),
-  service_tier: text.optional(),
-  safety_identifier: text.optional(),
-  prompt_cache_key: text.optional(),
-  prompt_cache_retention: text.optional(),
-  verbosity: text.optional(),
+  user: harmless("string"),
+  metadata: harmless("object"),
+  store: harmless("boolean").openapi({ description: "Accepted and ignored: nothing is stored" }),
+  service_tier: harmless("string"),
+  safety_identifier: harmless("string"),
+  prompt_cache_key: harmless("string"),
+  prompt_cache_retention: harmless("string"),
+  verbosity: harmless("string"),
   prediction: z.unknown().optional(),
   modalities: listOf(z.literal("text")).optional(),
 };

@@ -36,12 +36,12 @@ const functionFields = {
 
 /** Schema of the field `tools`. */
 export const toolsField: z.ZodType<readonly ToolField[]> = toolList<ToolField>({
-  function: requestObject({ type: z.literal("function"), function: requestObject(functionFields) }).openapi("ChatTool") as never,
+  function: requestObject({ type: z.literal("function"), function: requestObject(functionFields) }).openapi("ChatTool"),
   custom: requestObject({
     type: z.literal("custom"),
     custom: requestObject({ name: z.string(), description: z.string().optional() }),
   }) as never,
-}) as never;
+});
 
 /** Schemas of the fields of `ToolsRequest`. */
 export const toolFields: Readonly<Record<keyof ToolsRequest | "parallel_tool_calls", z.ZodType>> = {

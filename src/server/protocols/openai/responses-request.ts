@@ -3,12 +3,12 @@ import { z } from "@hono/zod-openapi";
 import type { ChatRequest } from "../../../api/task-requests.ts";
 import type { ChatMessage, ToolCall } from "../../../tasks/generation/chat/messages.ts";
 import type { IgnorePart } from "../../http/fields/take-fields.ts";
-import { isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
+import { conversation, isObject, listOf, members, name, requestObject } from "../../http/field-schemas.ts";
 import { responseFormat, toolChoiceOf } from "../generation/constraint-fields.ts";
 import { invalidField, unsupportedField } from "../generation/request-errors.ts";
 import { thinkingVariables } from "../generation/thinking-fields.ts";
 import { chosenTools } from "../generation/tool-lists.ts";
-import { textOfContent } from "./chat-messages.ts";
+import { contentFrom } from "./chat-messages.ts";
 import { harmlessFields, newTokenLimit, streamOptions, tokenLimit } from "./chat-request.ts";
 import { type CallableTools, type ResponseTool, callOfItem, responseTools } from "./responses-tools.ts";
 
@@ -38,7 +38,7 @@ export interface ResponsesRequest {
 /** Schema of the request. */
 export const responsesRequestSchema: z.ZodType<ResponsesRequest> = requestObject({
   model: name().optional().openapi({ description: "Name of a model. Default: the server's default model" }),
-  input: z.union([z.string(), listOf(members(), { min: 1 })]),
+  input: z.union([z.string(), conversation(members())]),
   instructions: z.string().optional(),
   max_output_tokens: tokenLimit.optional(),
   temperature: z.number().min(0).max(100).optional(),
@@ -118,7 +118,7 @@ export function responseOptionsOf(
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : topP === 0 ? { temperature: 0 } : { topP }),
     ...newTokenLimit(request.max_output_tokens),
-    ...thinkingVariables({ ...(request.reasoning === undefined ? {} : { reasoning: request.reasoning }) }),
+    ...thinkingVariables(request.reasoning === undefined ? {} : { reasoning: request.reasoning }),
   };
 }
 
@@ -145,12 +145,12 @@ function reasoningOf({ content, summary }: Readonly<Record<string, unknown>>): s
   return parts.map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : "")).join("\n");
 }
 
-function outputOf(content: unknown, path: string): string {
+function outputOf(content: unknown, path: string): ChatMessage["content"] & {} {
   if (typeof content === "string") return content;
   if (content === null || content === undefined) return "";
   if (!Array.isArray(content)) throw invalidField(path, "must be a text or a list of parts");
   const parts = content.map((part: unknown) => (isObject(part) ? part : {}));
-  return textOfContent(
+  return contentFrom(
     parts.map((part) => ({ ...part, type: String(part["type"]) })),
     path,
   );

@@ -34,7 +34,7 @@ const single = {
 export const responseTools: z.ZodType<readonly ResponseTool[]> = toolList<ResponseTool>({
   ...single,
   namespace: requestObject({ ...described, type: z.literal("namespace"), tools: toolList(single) }) as never,
-}) as never;
+});
 
 /** What a name that the model calls stands for. */
 interface CalledTool {

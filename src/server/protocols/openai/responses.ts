@@ -9,6 +9,7 @@ import type { GenerationStream } from "../../../tasks/generation/generation-stre
 import { omitUndefined } from "../../../contract/checked.ts";
 import { type Env, type Routes, callerOf, resultHeaders } from "../../http/context.ts";
 import { partIgnorer } from "../../http/fields/take-fields.ts";
+import { jsonBody } from "../../http/json-body.ts";
 import { jsonRoute } from "../../http/json-route.ts";
 import type { Service } from "../../serving/service.ts";
 import { openStream } from "../generation/open-stream.ts";
@@ -55,7 +56,7 @@ export function addResponses(routes: Routes, service: Service): void {
       request.model === undefined ? { model: undefined } : { model: request.model },
       (call) => service.runtime.chat(messages, { ...options, ...call, stream: true }),
     );
-    const writer = new ResponseWriter(request, tools, model);
+    const writer = new ResponseWriter(request, (await jsonBody(context)) as GivenFields, tools, model);
     if (request.stream !== true) {
       void stream.finish();
       const done = await outcome;
@@ -98,11 +99,17 @@ const newId = (prefix: string): string => `${prefix}_${randomUUID().replaceAll("
 
 type Item = Record<string, unknown> & { readonly type: string; readonly id: string };
 
+/** Fields that a response repeats as the client wrote them. */
+interface GivenFields {
+  readonly tools?: unknown;
+}
+
 /** Builds a response item by item, and the events that tell of it. */
 class ResponseWriter {
   readonly #request: ResponsesRequest;
   readonly #model: string;
   readonly #tools: CallableTools;
+  readonly #given: GivenFields;
   readonly #id = newId("resp");
   readonly #created = Math.floor(Date.now() / 1000);
   readonly #output: Item[] = [];
@@ -112,7 +119,8 @@ class ResponseWriter {
   #end: ChatAnswer | undefined;
   #error: unknown;
 
-  constructor(request: ResponsesRequest, tools: CallableTools, model: string) {
+  constructor(request: ResponsesRequest, given: GivenFields, tools: CallableTools, model: string) {
+    this.#given = given;
     this.#request = request;
     this.#tools = tools;
     this.#model = model;
@@ -150,7 +158,7 @@ class ResponseWriter {
       temperature: request.temperature ?? null,
       text: { format: { type: "text" } },
       tool_choice: request.tool_choice ?? "auto",
-      tools: request.tools ?? [],
+      tools: this.#given.tools ?? [],
       top_p: request.top_p ?? null,
       truncation: "disabled",
       usage: usage ?? null,

@@ -29,11 +29,19 @@ export function generationConfigOf(manifest: Manifest, tokenizer: TokenReader | 
   return { ...config, endTokens };
 }
 
-/** The end of a turn that a chat template writes: its first token, if that is no text. */
-export function turnEndToken(written: string, tokenizer: TokenReader): number | undefined {
-  const given = { addSpecialTokens: false, maxTokens: 32 };
-  const [first] = tokenizer.encode(written.trimStart().slice(0, 64), given).ids;
-  return first !== undefined && isControlToken(first, tokenizer) ? first : undefined;
+/** What ends a turn besides the tokens of the model's files: a token, or the text of one that the vocabulary does not have. */
+export interface TurnEnd {
+  readonly endTokens?: readonly number[];
+  readonly stop?: readonly string[];
+}
+
+/** The end of a turn by what a chat template writes there: its first token, or else its first word if that looks like a token. */
+export function turnEndOf(written: string, tokenizer: TokenReader): TurnEnd {
+  const text = written.trimStart().slice(0, 64);
+  const [first] = tokenizer.encode(text, { addSpecialTokens: false, maxTokens: 32 }).ids;
+  if (first !== undefined && isControlToken(first, tokenizer)) return { endTokens: [first] };
+  const [marker] = /^(?:<\|[^|<>\s]+\|>|<[\w\p{L}]+>|<\/s>)/u.exec(text) ?? [];
+  return marker === undefined ? {} : { stop: [marker] };
 }
 
 function isControlToken(id: number, tokenizer: TokenReader): boolean {

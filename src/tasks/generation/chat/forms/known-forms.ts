@@ -14,6 +14,11 @@ function writtenJson(open: string, close: string, argumentsName = "arguments", n
   return { open, close, name: [`{"${name}": `, `, "${argumentsName}":`], afterArguments: "}", isJsonName: true };
 }
 
+/** As `writtenJson`, in a list of one. */
+function writtenList(open: string, close: string, argumentsName = "arguments", name = "name"): WrittenCall {
+  return { ...writtenJson(`${open}[`, close, argumentsName, name), afterArguments: "}]" };
+}
+
 /** A name and an object, between texts. */
 function writtenNamed(open: string, separator: string, afterArguments: string, close: string): WrittenCall {
   return { open, close, name: ["", separator], afterArguments, isJsonName: false };
@@ -144,7 +149,7 @@ const knownForms: readonly KnownForm[] = [
     signs: ["[TOOL_CALLS]", "[ARGS]"],
   },
   {
-    form: { name: "mistral-list", ...mistral, written: { ...writtenJson("[TOOL_CALLS][", "]") } },
+    form: { name: "mistral-list", ...mistral, written: writtenList("[TOOL_CALLS]", "") },
     signs: ["[TOOL_CALLS]"],
   },
   {
@@ -156,7 +161,7 @@ const knownForms: readonly KnownForm[] = [
       "command-r7b",
       "<|START_ACTION|>",
       "<|END_ACTION|>",
-      writtenJson("<|START_ACTION|>[", "]<|END_ACTION|>", "parameters", "tool_name"),
+      writtenList("<|START_ACTION|>", "<|END_ACTION|>", "parameters", "tool_name"),
     ),
     signs: ["<|START_ACTION|>"],
   },
@@ -188,11 +193,11 @@ const knownForms: readonly KnownForm[] = [
     signs: ["<start_function_call>"],
   },
   {
-    form: jsonForm("nemotron", "<TOOLCALL>", "</TOOLCALL>", writtenJson("<TOOLCALL>[", "]</TOOLCALL>")),
+    form: jsonForm("nemotron", "<TOOLCALL>", "</TOOLCALL>", writtenList("<TOOLCALL>", "</TOOLCALL>")),
     signs: ["<TOOLCALL>"],
   },
   {
-    form: jsonForm("apriel", "<tool_calls>", "</tool_calls>", writtenJson("<tool_calls>[", "]</tool_calls>")),
+    form: jsonForm("apriel", "<tool_calls>", "</tool_calls>", writtenList("<tool_calls>", "</tool_calls>")),
     signs: [/<tool_calls>\[/],
   },
   {
@@ -242,11 +247,11 @@ const knownForms: readonly KnownForm[] = [
     signs: ["<tool_call>", "<function="],
   },
   {
-    form: jsonForm("phi-4", "<|tool_call|>", "<|/tool_call|>", writtenJson("<|tool_call|>[", "]<|/tool_call|>")),
+    form: jsonForm("phi-4", "<|tool_call|>", "<|/tool_call|>", writtenList("<|tool_call|>", "<|/tool_call|>")),
     signs: ["<|tool_call|>", "<|/tool_call|>"],
   },
   {
-    form: jsonForm("granite-3", "<|tool_call|>", "", writtenJson("<|tool_call|>[", "]")),
+    form: jsonForm("granite-3", "<|tool_call|>", "", writtenList("<|tool_call|>", "")),
     signs: ["<|tool_call|>"],
   },
   {
@@ -271,11 +276,11 @@ const knownForms: readonly KnownForm[] = [
     signs: [/<function=[^>]*>\{/],
   },
   {
-    form: jsonForm("functools", "functools", "", writtenJson("functools[", "]")),
+    form: jsonForm("functools", "functools", "", writtenList("functools", "")),
     signs: ["functools"],
   },
   {
-    form: jsonForm("command-r", "Action:", "", writtenJson("Action: ```json\n[", "]\n```", "parameters", "tool_name")),
+    form: jsonForm("command-r", "Action:", "", writtenList("Action: ```json\n", "\n```", "parameters", "tool_name")),
     signs: ["Action:", "tool_name"],
   },
   {
@@ -302,8 +307,8 @@ const knownForms: readonly KnownForm[] = [
   },
 ];
 
-/** Names of the forms. */
-export const formNames: readonly string[] = knownForms.map(({ form }) => form.name);
+/** All forms but that of messages on channels. */
+export const callForms: readonly CallForm[] = knownForms.map(({ form }) => form);
 
 /** The form of the calls that a template teaches. Undefined if it is none of the table. */
 export function callFormOf(template: string): CallForm | undefined {

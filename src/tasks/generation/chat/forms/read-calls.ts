@@ -45,6 +45,7 @@ function* readJson({ closes, isBare }: JsonSyntax, { cursor, tools, add }: CallR
     for (const call of calls) add(call);
     count += 1;
     if (isFenced) yield* readFenceEnd(cursor);
+    cursor.mark();
   }
 }
 
@@ -80,6 +81,7 @@ function* readNamed(
       if (open === "" && !isOffered(tools, name)) return false;
       add({ name, arguments: json });
       if (isFenced) yield* readFenceEnd(cursor);
+      cursor.mark();
     }
     yield* cursor.space();
     yield* cursor.takeOneOf(callCloses);

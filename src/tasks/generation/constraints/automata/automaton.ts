@@ -1,5 +1,7 @@
 /** Deterministic automata over bytes: the regular parts of a constraint. */
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
+import { classesOf, commonClasses, countOf, everyByte, representativesOf } from "./byte-classes.ts";
+import { stepUtf8, utf8Classes, utf8States } from "./utf8.ts";
 
 /** Reads a text byte by byte. States are numbers from 0; -1 says that the text does not fit. From every state a text that fits can be reached. */
 export interface Automaton {
@@ -134,20 +136,6 @@ export class Dfa implements Automaton {
   }
 }
 
-/** Number of classes of bytes. */
-function countOf(classes: Uint8Array): number {
-  return Math.max(...classes) + 1;
-}
-
-const everyByte: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => byte);
-
-/** A byte of each class. */
-function representativesOf(classes: Uint8Array): readonly number[] {
-  const bytes: number[] = [];
-  for (const [byte, kind] of classes.entries()) bytes[kind] ??= byte;
-  return bytes;
-}
-
 /** Work of any table, beside its states and transitions: finding the classes of bytes, and an example of each. */
 const tableSteps = 300;
 
@@ -272,16 +260,6 @@ function product(left: Dfa, right: Dfa, accepts: (left: boolean, right: boolean)
   });
 }
 
-function commonClasses(left: Uint8Array, right: Uint8Array): Uint8Array {
-  const numbers = new Map<number, number>();
-  return left.map((kind, byte) => {
-    const pair = kind * 256 + (right[byte] ?? 0);
-    const number = numbers.get(pair) ?? numbers.size;
-    numbers.set(pair, number);
-    return number;
-  });
-}
-
 /** No text. */
 export const emptyDfa: Dfa = new Dfa(new Uint8Array(256), new Int32Array(), new Uint8Array());
 
@@ -320,56 +298,6 @@ export function wordsDfa(words: readonly string[]): Dfa {
     classes: classesOf(words.flatMap((word) => [...encoder.encode(word)].map((byte): readonly [number, number] => [byte, byte]))),
   });
 }
-
-/** Classes of bytes that ranges do not tell apart. */
-export function classesOf(ranges: readonly (readonly [first: number, last: number])[]): Uint8Array {
-  const borders = new Uint8Array(257);
-  for (const [first, last] of ranges) {
-    borders[first] = 1;
-    borders[last + 1] = 1;
-  }
-  let kind = 0;
-  return Uint8Array.from({ length: 256 }, (_, byte) => {
-    if (byte > 0 && borders[byte] === 1) kind += 1;
-    return kind;
-  });
-}
-
-/** By state of `stepUtf8`: the ranges of bytes that may follow, and the state after them (Unicode, table 3-7). */
-const utf8Rows: readonly (readonly (readonly [first: number, last: number, next: number])[])[] = [
-  [
-    [0x00, 0x7f, 0],
-    [0xc2, 0xdf, 1],
-    [0xe0, 0xe0, 2],
-    [0xe1, 0xec, 3],
-    [0xed, 0xed, 4],
-    [0xee, 0xef, 3],
-    [0xf0, 0xf0, 5],
-    [0xf1, 0xf3, 6],
-    [0xf4, 0xf4, 7],
-  ],
-  [[0x80, 0xbf, 0]],
-  [[0xa0, 0xbf, 1]],
-  [[0x80, 0xbf, 1]],
-  [[0x80, 0x9f, 1]],
-  [[0x90, 0xbf, 3]],
-  [[0x80, 0xbf, 3]],
-  [[0x80, 0x8f, 3]],
-];
-
-const utf8Table: Int8Array = new Int8Array(8 * 256).fill(-1);
-for (const [state, row] of utf8Rows.entries())
-  for (const [first, last, next] of row) utf8Table.fill(next, state * 256 + first, state * 256 + last + 1);
-
-/** Number of states of `stepUtf8`. State 0 is that between characters. */
-export const utf8States = 8;
-
-/** The state of a decoder of UTF-8 after a byte; -1 for a byte that UTF-8 does not have there. */
-export function stepUtf8(state: number, byte: number): number {
-  return utf8Table[state * 256 + byte] ?? -1;
-}
-
-const utf8Classes: Uint8Array = classesOf(utf8Rows.flat().map(([first, last]) => [first, last] as const));
 
 /** Texts of a number of code points: all of UTF-8 with `min` 0 and `max` Infinity. */
 export function lengthDfa(min: number, max: number): Dfa {

@@ -1,6 +1,7 @@
 /** Nondeterministic automata over bytes, and their determinization. */
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
-import { type Dfa, classesOf, explore } from "./automaton.ts";
+import { type Dfa, explore } from "./automaton.ts";
+import { classesOf } from "./byte-classes.ts";
 import { type ByteTree, type CodePointRange, anyCodePoint, byteTree } from "./code-points.ts";
 
 /** Estimated memory of a state with an edge, and of a state in a set of states. */

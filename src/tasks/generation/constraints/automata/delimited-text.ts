@@ -1,6 +1,8 @@
 /** Texts up to a delimiter, by the automaton of Knuth, Morris and Pratt (1977). */
 import { chargeStates } from "../constraint-budget.ts";
-import { type Automaton, type Dfa, classesOf, explore, stepUtf8, utf8States } from "./automaton.ts";
+import { type Automaton, type Dfa, explore } from "./automaton.ts";
+import { classesOf } from "./byte-classes.ts";
+import { stepUtf8, utf8States } from "./utf8.ts";
 
 /** Finds a word: states are the number of its bytes that the text ends with. */
 class WordSearch {

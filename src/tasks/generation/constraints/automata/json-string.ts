@@ -1,6 +1,7 @@
 /** Strings of JSON: a text between quotes, with escapes. */
 import { chargeStates } from "../constraint-budget.ts";
-import { type Automaton, stepUtf8 } from "./automaton.ts";
+import type { Automaton } from "./automaton.ts";
+import { stepUtf8 } from "./utf8.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;

@@ -1,6 +1,7 @@
 /** Numbers of JSON within bounds. */
 import { chargeSteps } from "../constraint-budget.ts";
-import { type Dfa, classesOf, explore, intersection } from "./automaton.ts";
+import { type Dfa, explore, intersection } from "./automaton.ts";
+import { classesOf } from "./byte-classes.ts";
 import { type Decimal, decimalDigits } from "./decimals.ts";
 import { regularExpressionDfa } from "./regular-expression.ts";
 

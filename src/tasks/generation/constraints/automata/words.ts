@@ -1,6 +1,7 @@
 /** Automata of listed texts, in memory that is linear in their bytes. */
 import { chargeStates, chargeSteps } from "../constraint-budget.ts";
-import { type Automaton, stepFreeText, stepUtf8 } from "./automaton.ts";
+import { type Automaton, stepFreeText } from "./automaton.ts";
+import { stepUtf8 } from "./utf8.ts";
 
 const encoder = new TextEncoder();
 /** Of the arrays of a trie, for each node. */

@@ -10,7 +10,8 @@ import type { CompiledFacts, GrammarHost, HostCall, HostTokenizer, HostedGrammar
 import type { GrammarOperations } from "../loaded-grammar.ts";
 import { type VocabularyOptions, type VocabularyTables, readVocabulary } from "../token-vocabulary.ts";
 import { ClientTime } from "./client-time.ts";
-import { GrammarThread, ThreadFailure } from "./grammar-thread.ts";
+import { ThreadFailure } from "../../../threads/call-thread.ts";
+import { GrammarThread } from "./grammar-thread.ts";
 import type { CallMessage } from "./protocol.ts";
 import { threadError, unfinishedError } from "./thread-errors.ts";
 
@@ -83,7 +84,6 @@ export class GrammarThreads implements GrammarHost {
   readonly #threads = new Map<GrammarThread, Call | undefined>();
   /** Threads that read a vocabulary. */
   readonly #readers = new Set<GrammarThread>();
-  readonly #rests = new WeakMap<GrammarThread, NodeJS.Timeout>();
   /** Threads whose call is long. */
   readonly #slow = new WeakSet<GrammarThread>();
   /** Threads that ended while grammars lived in them that their call did not use. */
@@ -110,9 +110,10 @@ export class GrammarThreads implements GrammarHost {
     const { size, kept = new Set() } = options;
     const thread = new GrammarThread(this.#program, vocabularyHeapMebibytes, () => this.#readers.delete(thread));
     this.#readers.add(thread);
-    const timer = setTimeout(() => void thread.end(new ThreadFailure("time")), vocabularyTimeoutMs);
     try {
-      const reply = await thread.perform({ operation: "vocabulary", args: { settings, size, kept } });
+      const reading = thread.perform({ operation: "vocabulary", args: { settings, size, kept } });
+      thread.endAfter(vocabularyTimeoutMs);
+      const reply = await reading;
       if (!reply.ok) throw InferyardError.fromJSON(reply.error);
       return reply.result as VocabularyTables;
     } catch (error) {
@@ -123,7 +124,6 @@ export class GrammarThreads implements GrammarHost {
         remedy: "leave the constraint out",
       });
     } finally {
-      clearTimeout(timer);
       void thread.end();
     }
   }
@@ -286,24 +286,22 @@ export class GrammarThreads implements GrammarHost {
   }
 
   #start(): GrammarThread {
-    const thread = new GrammarThread(this.#program, this.#heap, (ended) => this.#forget(ended));
+    const thread = new GrammarThread(this.#program, this.#heap, () => this.#forget(thread));
     this.#threads.set(thread, undefined);
     return thread;
   }
 
   async #run(thread: GrammarThread, call: Call): Promise<void> {
-    clearTimeout(this.#rests.get(thread));
     this.#threads.set(thread, call);
-    const timers: NodeJS.Timeout[] = [];
+    let longTimer: NodeJS.Timeout | undefined;
     let started = performance.now();
     try {
       const replying = thread.perform(call.messageFor(thread));
       void thread.ready.then(() => {
         if (this.#threads.get(thread) !== call) return;
         started = performance.now();
-        const late = this.#limits.milliseconds + graceMs;
-        timers.push(setTimeout(() => this.#clear(thread), longCallMs));
-        timers.push(setTimeout(() => void thread.end(new ThreadFailure("time")), late));
+        thread.endAfter(this.#limits.milliseconds + graceMs);
+        longTimer = setTimeout(() => this.#clear(thread), longCallMs);
       });
       const reply = await replying;
       this.#time.add(call.client, reply.tookMs);
@@ -314,7 +312,7 @@ export class GrammarThreads implements GrammarHost {
       this.#time.add(call.client, tookMs);
       call.reject(this.#failureOf(call, { error, tookMs, hasGuests: this.#hadGuests.has(thread) }));
     } finally {
-      for (const timer of timers) clearTimeout(timer);
+      clearTimeout(longTimer);
       this.#slow.delete(thread);
       if (this.#threads.has(thread)) this.#rest(thread);
       this.#dispatch();
@@ -342,9 +340,7 @@ export class GrammarThreads implements GrammarHost {
     }
     const isLast = [...this.#threads].every(([other, call]) => other === thread || call !== undefined);
     const restsMs = thread.heapBytes > largeHeapBytes ? shortRestMs : isLast ? lastRestMs : restMs;
-    const rest = setTimeout(() => void thread.end(), restsMs);
-    rest.unref();
-    this.#rests.set(thread, rest);
+    thread.rest(restsMs);
   }
 
   /** Moves what waits behind a long call. */
@@ -371,7 +367,6 @@ export class GrammarThreads implements GrammarHost {
   /** Forgets a thread that has ended, and moves what waits for it. */
   #forget(thread: GrammarThread): void {
     const running = this.#threads.get(thread);
-    clearTimeout(this.#rests.get(thread));
     this.#threads.delete(thread);
     for (const [grammar, home] of this.#homes) {
       if (home.thread !== thread) continue;

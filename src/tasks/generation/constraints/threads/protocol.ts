@@ -41,11 +41,6 @@ export interface CallMessage<Name extends ThreadOperation = ThreadOperation> {
   readonly args: ThreadOperations[Name]["args"];
 }
 
-/** First message from a thread: its program is loaded. */
-export interface ReadyMessage {
-  readonly isReady: true;
-}
-
 /** Message from a thread: the result of its call. */
 export type ResultMessage = (
   | { readonly ok: true; readonly result: ThreadOperations[ThreadOperation]["result"] }

@@ -1,6 +1,6 @@
 /** Errors of calls that a grammar thread did not finish. */
 import { InferyardError } from "../../../../contract/errors.ts";
-import type { ThreadFailure } from "./grammar-thread.ts";
+import type { ThreadFailure } from "../../../threads/call-thread.ts";
 
 /** The call, and the limits of its thread. */
 export interface UnfinishedCall {

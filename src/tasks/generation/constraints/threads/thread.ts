@@ -4,11 +4,13 @@ import { InferyardError, messageOf } from "../../../../contract/errors.ts";
 import { loadTextTokenizer } from "../../../../tokenizers/index.ts";
 import { type GrammarOperations, LoadedGrammar } from "../loaded-grammar.ts";
 import { TokenVocabulary, readVocabulary } from "../token-vocabulary.ts";
-import type { CallMessage, ReadyMessage, ResultMessage, ThreadOperation, ThreadOperations } from "./protocol.ts";
-import { lowerPriority, requirePort } from "../../../text-threads/thread-port.ts";
+import type { CallMessage, ResultMessage, ThreadOperation, ThreadOperations } from "./protocol.ts";
+import { lowerPriority } from "../../../../platform/node/lower-priority.ts";
+import type { ReadyMessage } from "../../../threads/call-thread.ts";
+import { requirePort } from "../../../threads/thread-port.ts";
 
 const port = requirePort("thread.js");
-lowerPriority();
+lowerPriority("thread");
 const vocabularies = new Map<number, TokenVocabulary>();
 const grammars = new Map<number, LoadedGrammar>();
 
