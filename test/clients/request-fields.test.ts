@@ -1,6 +1,6 @@
 /** Fields of requests that cannot change the answer stop no client: reports of others, and the requests of agents as they send them. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agentRequests } from "../clients/fixtures/agent-requests.ts";
+import { agentRequests } from "./fixtures/agent-requests.ts";
 import { type ServerHere, ServersHere } from "../fixtures/processes/server-here.ts";
 import { readReport } from "../fixtures/reports.ts";
 import { needsData } from "../fixtures/shared-data.ts";
