@@ -35,7 +35,15 @@ describe.skipIf(skip)(title, () => {
     return { status: response.status, ...((await response.json()) as object) };
   }
 
-  const folders = ["eos-tokenizer", "gguf-im-end-type", "tool-use-template", "typed-content-template"];
+  const folders = [
+    "eos-tokenizer",
+    "gguf-im-end-type",
+    "mistral-tool-ids",
+    "tool-call-forms",
+    "tool-use-template",
+    "typed-content-template",
+    "xml-argument-types",
+  ];
 
   /** The models of the folders, each under the folder's name and its own. */
   function reportModels(): Readonly<Record<string, string>> {
@@ -49,10 +57,15 @@ describe.skipIf(skip)(title, () => {
   it.each(folders)("%s", async (name) => {
     const { input, expected } = readReport(name)!;
     for (const [request, { path, body }] of Object.entries(input.requests ?? {})) {
-      const { reference: _, ...right } = expected[request]!;
-      expect(
-        askedMembers(await post(path, { max_tokens: 12, ...body, model: `${name}/${String(body["model"])}` }), right),
-      ).toEqual(right);
+      const { reference: _, contains = "", lacks, ...right } = expected[request]!;
+      const answer = await post(path, {
+        max_tokens: name === "xml-argument-types" ? 100 : 12,
+        ...body,
+        model: `${name}/${String(body["model"])}`,
+      });
+      expect(askedMembers(answer, right), request).toEqual(right);
+      const text = JSON.stringify(answer);
+      expect(text.includes(String(contains)) && !(typeof lacks === "string" && text.includes(lacks)), text).toBe(true);
     }
   });
 
